@@ -1,0 +1,68 @@
+# Needs Python >= 3.11, git, make and a package index; everything else is installed into $(VENV).
+
+PYTHON ?= python3
+VENV ?= .venv
+WORKERS ?= 2
+RESULTS ?= results
+
+# Where real data lies, and whether what is missing fails (1) instead of being skipped.
+FIDELITREE_DATA ?= ../shared/data
+FIDELITREE_REQUIRE ?=
+export FIDELITREE_DATA FIDELITREE_REQUIRE
+
+BIN := $(VENV)/bin
+PIP := -m pip install -qq --disable-pip-version-check
+BARE := build/bare
+
+.DELETE_ON_ERROR:
+.PHONY: help run test soak bench docs lint wheel clean
+
+help: ## print this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
+
+run: $(VENV)/installed-plot ## draw the paper's first figure with one repetition, into results/
+	$(BIN)/fidelitree experiment size-vs-epsilon --repetitions 1 --out $(RESULTS)
+	@find $(RESULTS) -name '*size-vs-epsilon*.png' | sed 's/^/figure: /' | grep .
+
+test: lint wheel $(VENV)/installed-test ## all that must pass: lint, the wheel in a bare environment, tests, coverage
+	$(BIN)/python -m pytest -n $(WORKERS) --cov
+
+soak: $(VENV)/installed-test ## the tests with their full counts
+	FIDELITREE_SOAK=1 $(BIN)/python -m pytest -n $(WORKERS)
+
+bench: $(VENV)/installed-bench ## time fidelitree against its peers on this machine
+	$(BIN)/python -m benchmarks
+
+docs: $(VENV)/installed-docs ## build the documentation into docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "pages: docs/_build/html/index.html"
+
+lint: $(VENV)/installed-test ## style, types and the direction of imports
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+# The wheel and its hard dependencies alone, outside the source tree: what a user gets from `pip install`.
+wheel: $(VENV)/installed-test
+	rm -rf build/wheel $(BARE)
+	$(BIN)/python -m build --wheel --outdir build/wheel . > /dev/null
+	$(BIN)/python -m venv $(BARE)
+	$(BARE)/bin/python $(PIP) --no-compile build/wheel/*.whl
+	cd $(BARE) && bin/fidelitree --help > /dev/null
+	@echo "wheel: installs and answers --help in a bare environment"
+	rm -rf $(BARE)
+
+clean: ## remove what the other targets made, the environment included (results stay)
+	rm -rf $(VENV) build dist docs/_build .coverage .coverage.* .hypothesis .import_linter_cache
+	rm -rf .mypy_cache .pytest_cache .ruff_cache
+	find src tests benchmarks docs -name __pycache__ -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fidelitree needs Python 3.11 or newer: make PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+
+# One stamp for each extra; it is older than pyproject.toml when the dependencies may have changed.
+$(VENV)/installed-%: pyproject.toml | $(BIN)/python
+	$(BIN)/python $(PIP) --editable '.[$*]'
+	@touch $@

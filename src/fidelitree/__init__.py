@@ -1,0 +1,76 @@
+"""Turn any function you can call into a small decision tree with a certificate.
+
+Names are loaded when they are first used, so that ``import fidelitree`` stays quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fidelitree import targets, theory
+    from fidelitree.analysis import Analysis, analyze
+    from fidelitree.certificate import Certificate
+    from fidelitree.errors import FidelitreeError, FormatError, ParameterError, TargetError
+    from fidelitree.exact.paths import tree_error
+    from fidelitree.features import Boolean
+    from fidelitree.paper import build_top_down, practical_top_down
+    from fidelitree.result import Distillation
+    from fidelitree.space import ProductSpace
+    from fidelitree.tree import Tree
+
+__version__ = version("fidelitree")
+
+_HOMES = {
+    "Analysis": "analysis",
+    "Boolean": "features",
+    "Certificate": "certificate",
+    "Distillation": "result",
+    "FidelitreeError": "errors",
+    "FormatError": "errors",
+    "ParameterError": "errors",
+    "ProductSpace": "space",
+    "TargetError": "errors",
+    "Tree": "tree",
+    "analyze": "analysis",
+    "build_top_down": "paper",
+    "practical_top_down": "paper",
+    "tree_error": "exact.paths",
+}
+_MODULES = ("targets", "theory")
+
+__all__ = [
+    "Analysis",
+    "Boolean",
+    "Certificate",
+    "Distillation",
+    "FidelitreeError",
+    "FormatError",
+    "ParameterError",
+    "ProductSpace",
+    "TargetError",
+    "Tree",
+    "__version__",
+    "analyze",
+    "build_top_down",
+    "practical_top_down",
+    "targets",
+    "theory",
+    "tree_error",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"fidelitree.{name}")
+    if name in _HOMES:
+        value = getattr(import_module(f"fidelitree.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'fidelitree' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

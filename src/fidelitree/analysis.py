@@ -1,0 +1,152 @@
+"""What a target is like inside a region: its labels, and how much each feature matters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.binomial import lower_bound, upper_bound
+from fidelitree.budget import Budget
+from fidelitree.checks import check_delta
+from fidelitree.draw import Stream, block_rows, draw, paired
+from fidelitree.errors import ParameterError
+from fidelitree.exact.engine import exact_subfunction
+from fidelitree.region import Region
+from fidelitree.space import ProductSpace
+from fidelitree.targets.counting import Counted, Queries, Target
+
+Floats = NDArray[np.float64]
+
+ENUMERATE_UNASKED = 4096
+DRAW_UNASKED = 100_000
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """Influences and label probabilities, exact or estimated.
+
+    ``intervals`` holds a lower and an upper end for every influence; all of them are right with probability
+    1 - delta, and the ends are equal where the analysis is exact.
+    """
+
+    names: tuple[str, ...]
+    influences: Floats
+    intervals: Floats
+    exact: bool
+    labels: list[Any]
+    label_probabilities: Floats
+    queries: Queries
+
+    @property
+    def total_influence(self) -> float:
+        """Sum of all influences."""
+        return float(self.influences.sum())
+
+    @property
+    def gini(self) -> float:
+        """Probability that two independent inputs have different labels."""
+        return float(max(0.0, 1 - (self.label_probabilities**2).sum()))
+
+    @property
+    def error(self) -> float:
+        """Error of the best constant."""
+        return float(max(0.0, 1 - self.label_probabilities.max()))
+
+    @property
+    def mean(self) -> float:
+        """Probability of the second label, where there are two."""
+        if len(self.labels) != 2:
+            raise ParameterError(f"mean needs a target with two labels; this one has {len(self.labels)}")
+        return float(self.label_probabilities[1])
+
+    @property
+    def variance(self) -> float:
+        """4 mean (1 - mean): the variance of labels -1 and 1."""
+        return 4 * self.mean * (1 - self.mean)
+
+    def __str__(self) -> str:
+        width = max(map(len, self.names))
+        lines = []
+        for i in np.argsort(-self.influences, kind="stable"):
+            low, high = self.intervals[i]
+            span = "" if self.exact else f"  [{low:.4f}, {high:.4f}]"
+            lines.append(f"{self.names[i]:<{width}}  {self.influences[i]:.4f}{span}")
+        how = "exact" if self.exact else "estimated"
+        return "\n".join([f"influence of each feature ({how}); total {self.total_influence:.4f}", *lines])
+
+
+def analyze(
+    target: Target,
+    space: ProductSpace,
+    given: Mapping[str, Any] | None = None,
+    *,
+    max_queries: int | None = None,
+    delta: float = 0.05,
+    seed: int = 0,
+) -> Analysis:
+    """Influences and label probabilities of a target inside the region that ``given`` names, as in ``{"x3": 1}``.
+
+    The answer is exact where the target is a table or a tree, where at most 4 096 inputs are left, or where
+    ``max_queries`` allows all of them to be asked. Otherwise inputs are drawn and every bit of each is flipped,
+    within ``max_queries`` (100 000 when not given), and all intervals hold together with probability 1 - delta.
+
+    >>> from fidelitree.targets.table import TruthTable
+    >>> print(analyze(TruthTable([0, 0, 0, 1]), ProductSpace.bernoulli(2)))
+    influence of each feature (exact); total 0.5000
+    x0  0.2500
+    x1  0.2500
+    """
+    budget = Budget(max_queries=max_queries)
+    region = Region.of(space, given)
+    if region.mass == 0:
+        raise ParameterError(f"given must name a region of positive probability; {region} has probability 0")
+    counted = Counted(target, space)
+    function = exact_subfunction(counted, region, max(ENUMERATE_UNASKED, budget.max_queries or 0))
+    if function is None:
+        queries = DRAW_UNASKED if budget.max_queries is None else budget.max_queries
+        return _estimate(counted, region, queries, check_delta(delta), seed)
+    influences = function.influences()
+    intervals = np.stack([influences, influences], axis=1)
+    found = np.asarray(function.label_probabilities())
+    return Analysis(space.names, influences, intervals, True, function.labels, found, counted.queries)
+
+
+def _estimate(counted: Counted, region: Region, max_queries: int, delta: float, seed: int) -> Analysis:
+    """Flips instead of re-draws: every pair counts, and a bit's influence is 2p(1-p) times its flip probability."""
+    free = region.free()
+    rows = max_queries // (len(free) + 1)
+    if rows < 1:
+        raise ParameterError(
+            f"max_queries must allow one input and its {len(free)} flips; got {max_queries}, needed {len(free) + 1}"
+        )
+    stream = Stream.named(seed, "analyze")
+    changed = np.zeros(len(region.space), np.int64)
+    labels: dict[int, int] = {}
+    step = max(1, block_rows(len(region.space)) // (len(free) + 1))
+    for block, start in enumerate(range(0, rows, step)):
+        inputs = draw(region, stream, block, min(step, rows - start))
+        batch = paired(inputs, 1 - inputs, free).reshape(len(inputs), -1).T
+        before, *after = counted.ask(batch, "analyze").reshape(-1, inputs.shape[1])
+        changed[free] += [np.count_nonzero(codes != before) for codes in after]
+        for code, count in zip(*np.unique(before, return_counts=True), strict=True):
+            labels[int(code)] = labels.get(int(code), 0) + int(count)
+    return _summary(counted, changed, labels, rows, delta)
+
+
+def _summary(
+    counted: Counted, changed: NDArray[np.int64], labels: Mapping[int, int], rows: int, delta: float
+) -> Analysis:
+    level = delta / (2 * len(changed))
+    scale = 2 * counted.space.biases * (1 - counted.space.biases)
+    ends = [(lower_bound(hits, rows, level), upper_bound(hits, rows, level)) for hits in changed.tolist()]
+    intervals = np.array(ends) * scale[:, None]
+    ranks = counted.book.ranks()
+    found = np.zeros(len(ranks))
+    for code, count in labels.items():
+        found[ranks[code]] = count / rows
+    names, order = counted.space.names, counted.book.sorted()
+    return Analysis(names, scale * changed / rows, intervals, False, order, found, counted.queries)

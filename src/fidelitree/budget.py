@@ -1,0 +1,41 @@
+"""Limits of a run, and the signal that one was reached."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+from fidelitree.checks import check_count, check_number
+from fidelitree.errors import ParameterError
+
+
+class BudgetSpent(Exception):  # noqa: N818 - a signal between our own layers, never an error that users see
+    """Raised before a limit would be exceeded; the run ends with what it has."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much a run may use; None is no limit."""
+
+    max_queries: int | None = None
+    max_leaves: int | None = None
+    max_seconds: float | None = None
+    started: float = field(default_factory=time.monotonic, repr=False)
+
+    def __post_init__(self) -> None:
+        for name, least in (("max_queries", 0), ("max_leaves", 1)):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, check_count(name, getattr(self, name), least))
+        if self.max_seconds is not None and check_number("max_seconds", self.max_seconds) < 0:
+            raise ParameterError(f"max_seconds must be at least 0; got {self.max_seconds}")
+
+    def check(self, asked: int) -> None:
+        """Refuse to go on once ``asked`` labels are too many or the time is over."""
+        if self.max_queries is not None and asked > self.max_queries:
+            raise BudgetSpent(f"max_queries = {self.max_queries}")
+        if self.max_seconds is not None and time.monotonic() - self.started > self.max_seconds:
+            raise BudgetSpent(f"max_seconds = {self.max_seconds:g}")
+
+    def allows(self, leaves: int) -> bool:
+        """Whether a tree may have this many leaves."""
+        return self.max_leaves is None or leaves <= self.max_leaves

@@ -1,0 +1,24 @@
+"""What can go wrong, as exceptions.
+
+Every message names the parameter, the rule, the value that broke it and, where there is one, the way out.
+"""
+
+
+class FidelitreeError(Exception):
+    """Base of everything that fidelitree raises on purpose."""
+
+
+class ParameterError(FidelitreeError, ValueError):
+    """An argument breaks its rule."""
+
+
+class FormatError(FidelitreeError, ValueError):
+    """A stored tree or certificate is damaged, or was never one."""
+
+
+class TargetError(FidelitreeError):
+    """The target failed, or answered something that is not a batch of labels."""
+
+
+class MissingExtraError(FidelitreeError, ImportError):
+    """A feature needs an optional dependency that is not installed."""

@@ -1,0 +1,48 @@
+"""What a run tells its observer, while it runs. An observer is any callable of one event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something happened; ``asked`` is the number of labels used so far."""
+
+    asked: int
+
+
+@dataclass(frozen=True)
+class SplitMade(Event):
+    """A leaf was split."""
+
+    size: int
+    leaf: str
+    test: str
+    score: float
+
+
+@dataclass(frozen=True)
+class TreeJudged(Event):
+    """A tree was compared with the target."""
+
+    size: int
+    error: float
+    error_bound: float
+
+
+@dataclass(frozen=True)
+class Finished(Event):
+    """The run is over and says why."""
+
+    size: int
+    error_bound: float
+    reason: str
+
+
+Observer = Callable[[Event], None]
+
+
+def nobody(event: Event) -> None:
+    """The observer that does not look."""

@@ -1,0 +1,47 @@
+"""Which exact engine fits a target."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fidelitree.errors import ParameterError
+from fidelitree.exact.paths import PathSubfunction
+from fidelitree.exact.subfunction import Subfunction
+from fidelitree.exact.table import TableSubfunction
+from fidelitree.region import Region
+from fidelitree.targets.counting import Counted
+from fidelitree.targets.labels import Codes
+from fidelitree.targets.table import MAX_FEATURES, TruthTable, tabulate
+from fidelitree.tree import Tree
+
+_PAIR_COST = 500  # a pair of paths takes as long as about this many inputs of a table
+
+
+def free_of_charge(counted: Counted) -> bool:
+    """Whether the target lists its own answers, so that enumerating it costs nobody anything."""
+    return isinstance(counted.target, (TruthTable, Tree))
+
+
+def exact_subfunction(counted: Counted, region: Region, may_ask: int) -> Subfunction | None:
+    """The target inside a region with all its answers known, or None where that takes more than ``may_ask`` queries.
+
+    A tree with few leaves for its features is read path by path; any other target is enumerated.
+    """
+    target, points = counted.target, 1 << len(region.free())
+    if isinstance(target, TruthTable) and target.n != len(region.space):
+        raise ParameterError(f"space must have the truth table's {target.n} features; got {len(region.space)}")
+    if isinstance(target, Tree):
+        target.check_space(region.space)
+        if points > 1 << MAX_FEATURES or _PAIR_COST * target.size**2 < points:
+            return PathSubfunction(target, region)
+    if points > 1 << MAX_FEATURES or (points > may_ask and not free_of_charge(counted)):
+        return None
+    codes = tabulate(counted, region)
+    ranks = counted.book.ranks()
+    if ranks != sorted(ranks):
+        codes = _recode(codes, ranks)
+    return TableSubfunction.of(codes, region, counted.book.sorted())
+
+
+def _recode(codes: Codes, ranks: list[int]) -> Codes:
+    return np.array(ranks, codes.dtype)[codes]

@@ -1,0 +1,29 @@
+"""The contract of exact engines: a target restricted to a region, about which everything is known."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.features import Test
+
+Floats = NDArray[np.float64]
+
+
+class Subfunction(Protocol):
+    """A target inside a region of its space; probabilities are conditional on the region."""
+
+    @property
+    def labels(self) -> list[Any]:
+        """All labels of the target, in increasing order."""
+
+    def label_probabilities(self) -> Floats:
+        """Probability of each label; exactly 0 for a label that does not occur."""
+
+    def influences(self) -> Floats:
+        """For every feature, the probability that re-drawing it changes the label."""
+
+    def split(self, test: Test) -> tuple[Subfunction, Subfunction]:
+        """The subfunctions where the test says no and yes."""

@@ -1,0 +1,166 @@
+"""Exact answers from a truth table, 16 inputs to a word.
+
+A subfunction holds its own restricted table, so what a split costs shrinks with the leaf. Slot s of a table is
+the feature that bit s of a position stands for. The four lowest slots live inside a word; the mass of a word's
+bits comes from a look-up table. Tables of fewer than four features repeat themselves along idle slots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.exact.subfunction import Floats
+from fidelitree.features import Test
+from fidelitree.region import Region
+from fidelitree.space import ProductSpace
+
+Word = NDArray[np.uint16]
+
+_INSIDE = 4  # slots inside a word
+_IDLE = -1
+_LARGE = 1 << 13  # words from which a look-up table of whole words pays
+_LOWER = (0x5555, 0x3333, 0x0F0F, 0x00FF)  # positions of a word where slot s is 0
+
+
+class TableSubfunction:
+    """A truth table inside a region.
+
+    ``planes`` holds the binary digits of the label codes, one bit-packed table for each digit, lowest first.
+    """
+
+    def __init__(self, space: ProductSpace, planes: Word, slots: Sequence[int], labels: list[Any]) -> None:
+        self._space = space
+        self._planes = planes
+        self._slots = tuple(slots)
+        self._labels = labels
+        biases = space.biases
+        self._biases = [0.5 if slot == _IDLE else float(biases[slot]) for slot in self._slots]
+
+    @classmethod
+    def of(cls, codes: NDArray[Any], region: Region, labels: list[Any]) -> TableSubfunction:
+        """A table of a region; ``codes`` are positions in ``labels``, in truth-table order of the free features."""
+        free = region.free()
+        idle = max(0, _INSIDE - len(free))
+        codes = np.tile(codes, 1 << idle)
+        digits = max(1, (len(labels) - 1).bit_length())
+        planes = np.stack([np.packbits(codes >> d & 1, bitorder="little").view("<u2") for d in range(digits)])
+        return cls(region.space, planes, [*free, *[_IDLE] * idle], labels)
+
+    @property
+    def labels(self) -> list[Any]:
+        """All labels, in increasing order."""
+        return self._labels
+
+    def label_probabilities(self) -> Floats:
+        """The mass of each label's set of inputs."""
+        return np.array([self._mass(self._where(code)) for code in range(len(self._labels))])
+
+    def influences(self) -> Floats:
+        """One pass over half a table for each feature."""
+        out = np.zeros(len(self._space))
+        for slot, feature in enumerate(self._slots):
+            if feature != _IDLE:
+                bias = self._biases[slot]
+                out[feature] = 2 * bias * (1 - bias) * self._change(slot)
+        return out
+
+    def split(self, test: Test) -> tuple[TableSubfunction, TableSubfunction]:
+        """Two tables of half the size."""
+        slot = self._slots.index(test.feature)
+        left = [feature for feature in self._slots if feature != test.feature]
+        left += [_IDLE] * (_INSIDE - len(left))
+        no, yes = (TableSubfunction(self._space, self._half(slot, bit), left, self._labels) for bit in (0, 1))
+        return no, yes
+
+    def _where(self, code: int) -> Word:
+        found = np.full(self._planes.shape[1], 0xFFFF, np.uint16)
+        for digit, plane in enumerate(self._planes):
+            found &= plane if code >> digit & 1 else ~plane
+        return found
+
+    def _half(self, slot: int, bit: int) -> Word:
+        digits = len(self._planes)
+        if slot >= _INSIDE:
+            halves = self._planes.reshape(digits, -1, 2, 1 << (slot - _INSIDE))
+            return np.ascontiguousarray(halves[:, :, bit]).reshape(digits, -1)
+        octets = _squeeze(slot, bit)[self._planes]
+        if octets.shape[1] == 1:  # a word of eight inputs repeats itself
+            octets = np.repeat(octets, 2, axis=1)
+        return octets.view("<u2")
+
+    def _change(self, slot: int) -> float:
+        """Probability, over all other features, that the slot's two values get different labels."""
+        if slot >= _INSIDE:
+            place = slot - _INSIDE
+            halves = self._planes.reshape(len(self._planes), -1, 2, 1 << place)
+            changed = np.bitwise_or.reduce(halves[:, :, 0] ^ halves[:, :, 1])
+            above, below = self._weights_above[place], self._weights_below[place]
+            return float(above @ self._masses(changed) @ below)
+        shifted = self._planes >> (1 << slot)
+        changed = np.bitwise_or.reduce((self._planes ^ shifted) & _LOWER[slot])
+        # Set both positions of a pair: their masses add up to the mass of the other features.
+        return self._mass(changed | (changed << (1 << slot)))
+
+    def _mass(self, words: Word) -> float:
+        return float(self._masses(words) @ self._weights_below[-1])
+
+    def _masses(self, words: Word) -> Floats:
+        """Mass of each word's set bits under the four slots inside a word."""
+        low, high = self._octet_masses
+        if words.size >= _LARGE:
+            # take() is twice as fast on indices of its own type.
+            return self._word_masses.take(words.astype(np.intp), mode="clip")
+        return low[words & 0xFF] + high[words >> 8]  # type: ignore[no-any-return]
+
+    @cached_property
+    def _octet_masses(self) -> tuple[Floats, Floats]:
+        weights = _kronecker(self._biases[:_INSIDE])
+        return _octets() @ weights[:8], _octets() @ weights[8:]
+
+    @cached_property
+    def _word_masses(self) -> Floats:
+        low, high = self._octet_masses
+        return (high[:, None] + low[None, :]).ravel()
+
+    @cached_property
+    def _weights_below(self) -> list[Floats]:
+        """Entry s: the masses of all positions of the s lowest slots outside a word."""
+        weights = [np.ones(1)]
+        for bias in self._biases[_INSIDE:]:
+            weights.append(np.concatenate([weights[-1] * (1 - bias), weights[-1] * bias]))
+        return weights
+
+    @cached_property
+    def _weights_above(self) -> list[Floats]:
+        """Entry s: the masses of all positions of the slots above slot s outside a word."""
+        weights = [np.ones(1)]
+        for bias in reversed(self._biases[_INSIDE + 1 :]):
+            weights.append(np.concatenate([weights[-1][:, None] * (1 - bias), weights[-1][:, None] * bias], 1).ravel())
+        return weights[::-1]
+
+
+def _kronecker(biases: Sequence[float]) -> Floats:
+    weights = np.ones(1)
+    for bias in biases:
+        weights = np.concatenate([weights * (1 - bias), weights * bias])
+    return weights
+
+
+@cache
+def _octets() -> Floats:
+    """The bits of every byte, lowest first."""
+    return np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").astype(np.float64)
+
+
+@cache
+def _squeeze(slot: int, bit: int) -> NDArray[np.uint8]:
+    """For every word, the eight bits at which the slot has this value."""
+    words = np.arange(1 << 16, dtype="<u2")
+    bits = np.unpackbits(words.view(np.uint8).reshape(-1, 2), axis=1, bitorder="little")
+    kept = bits.reshape(-1, 8 >> slot, 2, 1 << slot)[:, :, bit]
+    return np.packbits(kept.reshape(-1, 8), axis=1, bitorder="little").ravel()

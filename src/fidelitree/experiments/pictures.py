@@ -1,0 +1,111 @@
+"""Figures of the experiments; matplotlib is loaded when the first one is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fidelitree.errors import MissingExtraError
+from fidelitree.experiments.sizes import BIASES, FAMILIES, Row
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_COLOURS = dict(zip(BIASES, ("#0072b2", "#d55e00", "#009e73"), strict=True))
+_MARKERS = dict(zip(BIASES, "os^", strict=True))
+
+
+def figure(rows: int, columns: int, height: float = 3.1) -> tuple[Figure, Any]:
+    """An empty figure that needs no screen."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError("figures need matplotlib; install it with: pip install 'fidelitree[plot]'") from None
+    picture = Figure(figsize=(5.2 * columns, height * rows), layout="constrained")
+    return picture, picture.subplots(rows, columns, squeeze=False)
+
+
+def save(picture: Figure, folder: Path, name: str) -> list[Path]:
+    """Write PNG and SVG; the SVG has no date and no random names in it, so the same figure is the same file."""
+    import matplotlib as mpl
+
+    paths = [folder / f"{name}.png", folder / f"{name}.svg"]
+    with mpl.rc_context({"svg.hashsalt": "fidelitree"}):
+        picture.savefig(paths[0], dpi=130)
+        picture.savefig(paths[1], metadata={"Date": None})
+    return paths
+
+
+def sizes_figure(rows: Sequence[Row], axis: str) -> Figure:
+    """Sizes, label queries and true errors against ``axis`` ("epsilon" or "n"), a column for each family."""
+    picture, axes = figure(3, len(FAMILIES), 2.7)
+    for column, family in enumerate(FAMILIES):
+        mine = [row for row in rows if row.family == family]
+        _curves(axes[0, column], mine, axis, lambda row: row.size)
+        _curves(axes[1, column], mine, axis, lambda row: row.asked)
+        _curves(axes[2, column], mine, axis, lambda row: row.error)
+        _dress(axes[:, column], mine, axis)
+        name = "balanced target" if family == "balanced" else "chain target (unbalanced)"
+        axes[0, column].set_title(f"{name}, {rows[0].schedule} schedule")
+    handles, names = axes[0, 0].get_legend_handles_labels()
+    picture.legend(handles, names, loc="outside upper center", ncols=len(names), fontsize=8, frameon=False)
+    return picture
+
+
+def _curves(axes: Axes, rows: Sequence[Row], axis: str, value: Callable[[Row], float]) -> None:
+    for p in BIASES:
+        places = sorted({getattr(row, axis) for row in rows})
+        cells = [[row for row in rows if row.p == p and getattr(row, axis) == place] for place in places]
+        x = [1 / place if axis == "epsilon" else place for place in places]
+        means = [float(np.mean([value(row) for row in cell])) for cell in cells]
+        spreads = [float(np.std([value(row) for row in cell])) for cell in cells]
+        axes.errorbar(
+            x, means, spreads, color=_COLOURS[p], marker=_MARKERS[p], markersize=5, capsize=2, lw=1.2, label=f"p = {p}"
+        )
+        trivial = [2 * sum(row.constant_suffices for row in cell) >= len(cell) for cell in cells]
+        hollow = [k for k, yes in enumerate(trivial) if yes]
+        axes.plot(
+            [x[k] for k in hollow],
+            [means[k] for k in hollow],
+            linestyle="none",
+            marker=_MARKERS[p],
+            markersize=5,
+            color="white",
+            markeredgecolor=_COLOURS[p],
+            zorder=5,
+        )
+
+
+def _dress(axes: Sequence[Axes], rows: Sequence[Row], axis: str) -> None:
+    places = sorted({getattr(row, axis) for row in rows})
+    ground = [np.mean([row.target_size for row in rows if getattr(row, axis) == place]) for place in places]
+    x = [1 / place if axis == "epsilon" else place for place in places]
+    axes[0].plot(x, ground, color="0.4", ls="--", lw=1, label="target's leaves")
+    axes[0].plot(
+        [],
+        [],
+        "o",
+        color="white",
+        markeredgecolor="0.3",
+        label="a constant suffices (half the targets or more)",
+    )
+    limit = places if axis == "epsilon" else [rows[0].epsilon] * len(places)
+    axes[2].plot(x, limit, color="0.4", ls=":", lw=1.2, label="epsilon")
+    axes[2].legend(handles=axes[2].get_lines()[-1:], loc="best", fontsize=8)
+    for one, text in zip(axes, ("leaves", "label queries", "exact error"), strict=True):
+        one.set_ylabel(text)
+        one.grid(alpha=0.25)
+    axes[1].set_yscale("log")
+    axes[2].set_ylim(bottom=0)
+    if axis == "epsilon":
+        axes[0].set_yscale("log", base=2)
+    for one in axes:
+        if axis == "epsilon":
+            one.set_xscale("log")
+        one.set_xticks(x, [f"1/{place:g}" if axis == "epsilon" else f"{place}" for place in places])
+        one.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
+    axes[2].set_xlabel("1 / epsilon" if axis == "epsilon" else "number of features n")

@@ -1,0 +1,137 @@
+"""The paper's two figures: size of the recovered tree against epsilon, and against the number of features."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+
+from fidelitree import theory
+from fidelitree.exact.engine import exact_subfunction
+from fidelitree.exact.paths import tree_error
+from fidelitree.paper import practical_top_down
+from fidelitree.region import Region
+from fidelitree.space import ProductSpace
+from fidelitree.targets.counting import Counted
+from fidelitree.targets.random_trees import balanced, chain
+from fidelitree.tree import Tree
+
+BIASES = (0.5, 0.3, 0.1)
+FAMILIES = ("balanced", "chain")
+DELTA = 0.1
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run: a random target of a family, distilled by Algorithm 2."""
+
+    family: str
+    p: float
+    n: int
+    depth: int
+    epsilon: float
+    repetition: int
+    schedule: theory.Schedule
+    seed: int
+
+    def target(self, space: ProductSpace) -> Tree:
+        """A new target for each repetition: balanced of this depth, or a chain with as many leaves."""
+        name = f"{self.seed}/{self.family}/{self.p}/{self.n}/{self.epsilon}/{self.repetition}"
+        seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:6], "big")
+        return balanced(space, self.depth, seed) if self.family == "balanced" else chain(space, 2**self.depth, seed)
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one run gave; ``error`` is exact, ``constant_error`` is the error of the best single leaf."""
+
+    family: str
+    p: float
+    n: int
+    epsilon: float
+    repetition: int
+    schedule: str
+    target_size: int
+    size: int
+    depth: int
+    error: float
+    certified: float
+    constant_error: float
+    asked: int
+    seconds: float
+
+    @property
+    def constant_suffices(self) -> bool:
+        """Whether a single leaf is already good enough."""
+        return self.constant_error <= self.epsilon
+
+
+def size_vs_epsilon(schedule: theory.Schedule, repetitions: int, seed: int) -> list[Cell]:
+    """n = 20, epsilon from .10 to .30, targets of 16 leaves."""
+    return [
+        Cell(family, p, 20, 4, epsilon, repetition, schedule, seed)
+        for family in FAMILIES
+        for p in BIASES
+        for epsilon in (0.10, 0.15, 0.20, 0.25, 0.30)
+        for repetition in range(repetitions)
+    ]
+
+
+def size_vs_dimension(schedule: theory.Schedule, repetitions: int, seed: int) -> list[Cell]:
+    """epsilon = .15, n from 3 to 7, targets of 8 leaves (or as many as n allows)."""
+    return [
+        Cell(family, p, n, 3, 0.15, repetition, schedule, seed)
+        for family in FAMILIES
+        for p in BIASES
+        for n in range(3, 8)
+        for repetition in range(repetitions)
+    ]
+
+
+def run_cell(cell: Cell) -> Row:
+    """Distil one target and compare exactly."""
+    space = ProductSpace.bernoulli(cell.n, cell.p)
+    target = cell.target(space)
+    started = time.perf_counter()
+    result = practical_top_down(
+        target, space, cell.epsilon, DELTA, seed=cell.seed + cell.repetition, schedule=cell.schedule
+    )
+    seconds = time.perf_counter() - started
+    function = exact_subfunction(Counted(target, space), Region.whole(space), 0)
+    assert function is not None, "a tree has an exact engine"
+    return Row(
+        family=cell.family,
+        p=cell.p,
+        n=cell.n,
+        epsilon=cell.epsilon,
+        repetition=cell.repetition,
+        schedule=cell.schedule,
+        target_size=target.size,
+        size=result.tree.size,
+        depth=result.tree.depth,
+        error=tree_error(result.tree, target, space),
+        certified=result.certificate.error_bound,
+        constant_error=1 - float(function.label_probabilities().max()),
+        asked=int(result.queries.asked),
+        seconds=round(seconds, 4),
+    )
+
+
+def run(cells: Iterable[Cell], jobs: int, advance: Callable[[], None]) -> list[Row]:
+    """All cells, the largest first, on ``jobs`` processes; ``advance`` is called after each."""
+    cells = list(cells)
+    costly_first = sorted(range(len(cells)), key=lambda k: (cells[k].epsilon, -cells[k].n))
+    rows: dict[int, Row] = {}
+    if jobs == 1:
+        for k in costly_first:
+            rows[k] = run_cell(cells[k])
+            advance()
+    else:
+        with ProcessPoolExecutor(jobs) as pool:
+            waiting = {pool.submit(run_cell, cells[k]): k for k in costly_first}
+            for done in as_completed(waiting):
+                rows[waiting[done]] = done.result()
+                advance()
+    return [rows[k] for k in range(len(cells))]

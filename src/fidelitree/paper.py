@@ -1,0 +1,264 @@
+"""The two algorithms of "Decision Tree Learning on Product Spaces" (ICML 2026), under the paper's names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fidelitree import theory
+from fidelitree.bare import BareTree, Leaf
+from fidelitree.binomial import upper_bound
+from fidelitree.budget import Budget, BudgetSpent
+from fidelitree.certificate import Certificate
+from fidelitree.checks import check_delta, check_epsilon
+from fidelitree.draw import Stream
+from fidelitree.errors import ParameterError
+from fidelitree.events import Finished, Observer, nobody
+from fidelitree.exact.engine import exact_subfunction
+from fidelitree.exactsum import ExactSum
+from fidelitree.grow import grow
+from fidelitree.probes.evidence import Evidence, Probe
+from fidelitree.probes.exact import ExactProbe
+from fidelitree.probes.pairs import FreshPairs, ReusedPairs
+from fidelitree.probes.samples import SampleSet, Shelf, label_planes
+from fidelitree.region import Region
+from fidelitree.result import Distillation, Trace
+from fidelitree.space import ProductSpace
+from fidelitree.targets.counting import Counted, Target
+from fidelitree.tree import Tree
+
+ENUMERATE_UNASKED = 1 << 20
+
+
+def build_top_down(
+    target: Target,
+    space: ProductSpace,
+    epsilon: float,
+    *,
+    max_queries: int | None = None,
+    max_leaves: int | None = None,
+    max_seconds: float | None = None,
+    observer: Observer = nobody,
+) -> Distillation:
+    """Algorithm 1: grow from exact probabilities and influences until the error is at most ``epsilon``.
+
+    A target that is not a table or a tree is asked about every input, up to 2^20 of them unless ``max_queries``
+    allows more. The certificate is exact.
+    """
+    epsilon = check_epsilon(epsilon)
+    limits = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
+    counted = Counted(target, space)
+    root = exact_subfunction(counted, Region.whole(space), ENUMERATE_UNASKED if max_queries is None else max_queries)
+    if root is None:
+        raise ParameterError(
+            f"build_top_down must ask about all 2^{len(space)} inputs, more than "
+            f"{'it does unasked' if max_queries is None else f'max_queries = {max_queries} allows'}; allow them with "
+            f"max_queries (up to 2^26), or use practical_top_down, which draws inputs"
+        )
+    bare, trace = BareTree(space), Trace(counted, observer)
+    judge = _ExactJudge(epsilon, limits, trace)
+    try:
+        reason = grow(bare, ExactProbe(root), judge, trace, limits)
+    except (BudgetSpent, KeyboardInterrupt) as stop:
+        reason = str(stop) or "interrupted"
+    tree = bare.complete(judge.codes(bare), root.labels)
+    certificate = Certificate(
+        epsilon,
+        0.0,
+        judge.error.value,
+        counted.asked,
+        None,
+        "exact",
+        tree.digest,
+        space.digest,
+        split_quality=True,
+    )
+    return _finish(tree, certificate, counted, trace, reason, observer)
+
+
+class _ExactJudge:
+    """Compares the exact error with epsilon after every split."""
+
+    def __init__(self, epsilon: float, budget: Budget, trace: Trace) -> None:
+        self.error, self._cost = ExactSum(), ExactSum()
+        self._epsilon, self._budget, self._trace = epsilon, budget, trace
+        self._known: dict[int, Evidence] = {}
+        self._parent: int | None = None
+
+    def hear(self, bare: BareTree, made: Sequence[Leaf]) -> None:
+        self._parent = made[0].parent
+        if self._parent is not None:
+            self._budget.check(0)
+
+    def enough(self, bare: BareTree, evidence: Mapping[int, Evidence]) -> bool:
+        if self._parent is not None:
+            self._count(self._known.pop(self._parent), -1)
+        for what in evidence.values():
+            self._count(what, 1)
+        self._known.update(evidence)
+        self._trace.judged(bare.size, self._cost.value, self.error.value, self.error.value)
+        return self.error.value <= self._epsilon
+
+    def _count(self, evidence: Evidence, sign: int) -> None:
+        self.error.add(sign * evidence.error)
+        self._cost.add(sign * float(evidence.scores.sum()))
+
+    def codes(self, bare: BareTree) -> dict[int, int]:
+        """The best label of every leaf; a split that was not judged any more is taken back."""
+        if bare.leaves.keys() != self._known.keys():
+            bare.undo()
+        return {number: what.best for number, what in self._known.items()}
+
+
+def practical_top_down(
+    target: Target,
+    space: ProductSpace,
+    epsilon: float,
+    delta: float,
+    *,
+    seed: int = 0,
+    schedule: theory.Schedule = "corrected",
+    max_queries: int | None = None,
+    max_leaves: int | None = None,
+    max_seconds: float | None = None,
+    observer: Observer = nobody,
+) -> Distillation:
+    """Algorithm 2: grow from drawn inputs, with the paper's sample sizes and no memory of answers.
+
+    ``schedule="printed"`` follows the pseudocode to the letter; ``"corrected"`` keeps the promise that every
+    split is within a factor 1/4 of the best one. Three streams feed it: pairs that choose splits, inputs that
+    label leaves, inputs that measure the error. A budget ends it early with the bound certified so far.
+    """
+    epsilon, delta = _check_promise(epsilon, delta, schedule)
+    limits = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
+    counted = Counted(target, space, budget=limits)
+    bare, trace, shelf = BareTree(space), Trace(counted, observer), Shelf()
+    sizes = _Sizes(len(space), epsilon, delta, schedule)
+    judge = _SampledJudge(counted, sizes, seed, trace, shelf)
+    probe: Probe
+    if schedule == "printed":
+        probe = ReusedPairs(counted, Stream.named(seed, "grow"), sizes.pairs, shelf)
+    else:
+        probe = FreshPairs(counted, Stream.named(seed, "grow"), sizes.pairs)
+    try:
+        reason = grow(bare, probe, judge, trace, limits)
+    except (BudgetSpent, KeyboardInterrupt) as stop:
+        reason = str(stop) or "interrupted"
+    tree = judge.tree(bare)
+    return _finish(tree, judge.certificate(tree, seed), counted, trace, reason, observer)
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """How many inputs each set of Algorithm 2 holds for a tree of j leaves (THEORY: reading the pseudocode)."""
+
+    n: int
+    epsilon: float
+    delta: float
+    schedule: theory.Schedule
+
+    def pairs(self, j: int) -> int:
+        return self._held(lambda k: theory.score_pairs(k, self.delta, self.epsilon, self.n, self.schedule), j)
+
+    def labels(self, j: int) -> int:
+        return self._held(lambda k: theory.label_samples(k, self.epsilon, self.delta), j)
+
+    def tests(self, j: int) -> int:
+        return self._held(lambda k: theory.test_samples(k, self.epsilon, self.delta), j)
+
+    def errors_allowed(self, j: int) -> float:
+        """The stop test compares with M_EE(j) under both schedules."""
+        return 3 * self.epsilon / 4 * theory.test_samples(j, self.epsilon, self.delta)
+
+    def _held(self, size: Callable[[int], int], j: int) -> int:
+        # The pseudocode raises j before it draws M(j + 1) - M(j).
+        return size(j) if self.schedule == "corrected" else size(1) + size(j + 1) - size(2)
+
+
+class _SampledJudge:
+    """Labels leaves from one set of inputs and measures the error on another; neither steers a split."""
+
+    def __init__(self, counted: Counted, sizes: _Sizes, seed: int, trace: Trace, shelf: Shelf) -> None:
+        self._counted, self._sizes, self._trace = counted, sizes, trace
+        self._labels = SampleSet(Stream.named(seed, "label"), label_planes(counted, "label"), shelf)
+        self._tests = SampleSet(Stream.named(seed, "certify"), label_planes(counted, "certify"), shelf)
+        self._judged: dict[int, int] = {}
+        self._errors = self._samples = 0
+
+    def hear(self, bare: BareTree, made: Sequence[Leaf]) -> None:
+        for inputs, total in ((self._labels, self._sizes.labels), (self._tests, self._sizes.tests)):
+            if made[0].parent is not None:
+                inputs.follow(*made)
+            inputs.top_up(total(bare.size), bare)
+        self._judge(bare)
+
+    def enough(self, bare: BareTree, evidence: Mapping[int, Evidence]) -> bool:
+        cost = sum(float(what.scores.sum()) for what in evidence.values())
+        self._trace.judged(bare.size, cost, self._errors / self._samples, self._bound())
+        return self._errors <= self._sizes.errors_allowed(bare.size)
+
+    def _judge(self, bare: BareTree) -> None:
+        book = self._counted.book
+        self._judged = {number: book.majority(self._counts(self._labels, number)) for number in bare.leaves}
+        self._samples = self._tests.size
+        self._errors = 0
+        for number, code in self._judged.items():
+            counts = self._counts(self._tests, number)
+            self._errors += sum(counts) - counts[code]
+
+    def _counts(self, inputs: SampleSet, number: int) -> list[int]:
+        counts: list[int] = inputs.counts.get(number, np.zeros(0, np.int64)).tolist()
+        return counts + [0] * (len(self._counted.book.seen) - len(counts))
+
+    def _bound(self) -> float:
+        """Clopper-Pearson at the level of this tree: the levels of all sizes add up to less than delta."""
+        return upper_bound(self._errors, self._samples, self._sizes.delta / (8 * len(self._judged) ** 2))
+
+    def tree(self, bare: BareTree) -> Tree:
+        """The tree that was judged last; a split made since then is taken back."""
+        if not self._counted.book.seen:
+            raise ParameterError(
+                f"max_queries must allow the first {self._sizes.labels(1)} labels, max_seconds the time for them; "
+                f"the budget ended before the target had answered anything"
+            )
+        if not self._judged:
+            self._judge(bare)
+        elif bare.leaves.keys() != self._judged.keys():
+            bare.undo()
+        book = self._counted.book
+        ranks = book.ranks()
+        return bare.complete({number: ranks[code] for number, code in self._judged.items()}, book.sorted())
+
+    def certificate(self, tree: Tree, seed: int) -> Certificate:
+        """What the test inputs say about the tree."""
+        sizes = self._sizes
+        return Certificate(
+            sizes.epsilon,
+            sizes.delta,
+            self._bound() if self._samples else 1.0,
+            self._samples,
+            self._errors,
+            "fixed",
+            tree.digest,
+            self._counted.space.digest,
+            seed=seed,
+            split_quality=sizes.schedule == "corrected",
+        )
+
+
+def _check_promise(epsilon: float, delta: float, schedule: str) -> tuple[float, float]:
+    epsilon, delta = check_epsilon(epsilon), check_delta(delta)
+    if epsilon == 0:
+        raise ParameterError("epsilon must be above 0 where inputs are drawn; got 0 - build_top_down can be exact")
+    if schedule not in ("printed", "corrected"):
+        raise ParameterError(f"schedule must be 'printed' or 'corrected'; got {schedule!r}")
+    return epsilon, delta
+
+
+def _finish(
+    tree: Tree, certificate: Certificate, counted: Counted, trace: Trace, reason: str, observer: Observer
+) -> Distillation:
+    observer(Finished(counted.asked, tree.size, certificate.error_bound, reason))
+    return Distillation(tree, certificate, counted.queries, tuple(trace.records), counted.space, reason)

@@ -1,0 +1,1 @@
+"""Probes: what a grower may know about the leaves of a growing tree."""

@@ -1,0 +1,76 @@
+"""What a run returns: the tree, what is promised about it, what it cost, and how it came about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fidelitree.bare import Leaf
+from fidelitree.certificate import Certificate
+from fidelitree.events import Observer, SplitMade, TreeJudged
+from fidelitree.features import Test
+from fidelitree.region import Region
+from fidelitree.space import ProductSpace
+from fidelitree.targets.counting import Counted, Queries
+from fidelitree.tree import Tree
+
+
+@dataclass(frozen=True)
+class SplitRecord:
+    """One split: the leaf and the test with their score, then what the tree was like after it.
+
+    ``error`` is the error of the tree after the split, exact or estimated; ``cost`` is the paper's potential, the
+    sum of all leaves' scores over all features; ``asked`` counts the labels used until then.
+    """
+
+    leaf: Region
+    test: Test
+    score: float
+    size: int
+    cost: float
+    error: float
+    asked: int
+
+    @property
+    def feature(self) -> int:
+        """Position of the feature that was split."""
+        return self.test.feature
+
+
+class Trace:
+    """Keeps one record per split, and tells the observer."""
+
+    def __init__(self, counted: Counted, observer: Observer) -> None:
+        self.records: list[SplitRecord] = []
+        self._counted, self._observer = counted, observer
+        self._pending: tuple[Leaf, Test, float] | None = None
+
+    def split(self, leaf: Leaf, test: Test, score: float) -> None:
+        """A split begins: what it leads to is not known yet."""
+        self._pending = leaf, test, score
+
+    def judged(self, size: int, cost: float, error: float, error_bound: float) -> None:
+        """The tree after the split was judged."""
+        asked = self._counted.asked
+        if self._pending is not None:
+            leaf, test, score = self._pending
+            self._pending = None
+            self.records.append(SplitRecord(leaf.region, test, score, size, cost, error, asked))
+            name = self._counted.space.names[test.feature]
+            self._observer(SplitMade(asked, size, str(leaf.region), test.text(name, True), score))
+        self._observer(TreeJudged(asked, size, error, error_bound))
+
+
+@dataclass(frozen=True)
+class Distillation:
+    """The result of growing a tree for a target."""
+
+    tree: Tree
+    certificate: Certificate
+    queries: Queries
+    trace: tuple[SplitRecord, ...]
+    space: ProductSpace
+    reason: str
+    """Why the run ended."""
+
+    def __str__(self) -> str:
+        return f"{self.tree}\n\n{self.certificate}\n{self.tree.size} leaves, depth {self.tree.depth}; {self.queries}"

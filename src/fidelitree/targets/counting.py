@@ -1,0 +1,121 @@
+"""Asking a target: every query is counted here, by purpose, and nowhere else."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, KeysView, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.budget import Budget
+from fidelitree.errors import ParameterError, TargetError
+from fidelitree.space import ProductSpace
+from fidelitree.targets.labels import Codes, LabelBook
+from fidelitree.targets.memory import Memory
+
+Target = Callable[[Any], Any]
+
+
+class Tally(int):
+    """A total that knows its parts: a whole number, and a mapping from purpose to number.
+
+    >>> tally = Tally.of({"grow": 30, "certify": 12})
+    >>> tally + 0, tally["grow"], dict(tally)
+    (42, 30, {'grow': 30, 'certify': 12})
+    """
+
+    by_purpose: Mapping[str, int]
+
+    @classmethod
+    def of(cls, by_purpose: Mapping[str, int]) -> Tally:
+        """The total of the parts."""
+        tally = cls(sum(by_purpose.values()))
+        tally.by_purpose = MappingProxyType(dict(by_purpose))
+        return tally
+
+    def __getitem__(self, purpose: str) -> int:
+        return self.by_purpose.get(purpose, 0)
+
+    def keys(self) -> KeysView[str]:
+        """The purposes."""
+        return self.by_purpose.keys()
+
+
+@dataclass(frozen=True)
+class Queries:
+    """What a run cost."""
+
+    asked: Tally
+    """Labels used, repeats included."""
+    paid: Tally
+    """Rows that the target received."""
+
+    def __str__(self) -> str:
+        parts = ", ".join(f"{purpose} {count:,}" for purpose, count in self.asked.by_purpose.items())
+        return f"{self.asked:,} labels asked ({parts or 'none'}), {self.paid:,} rows paid"
+
+
+@dataclass
+class Counted:
+    """A target that counts what it is asked.
+
+    ``memory`` answers repeated inputs of a deterministic target without paying again; None switches it off.
+    """
+
+    target: Target
+    space: ProductSpace
+    memory: Memory | None = None
+    budget: Budget = field(default_factory=Budget)
+    book: LabelBook = field(default_factory=LabelBook)
+    _asked: Counter[str] = field(default_factory=Counter)
+    _paid: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        if not callable(self.target):
+            raise ParameterError(f"target must be callable: a batch of inputs in, labels out; got {self.target!r}")
+
+    @property
+    def asked(self) -> int:
+        """Labels used so far."""
+        return self._asked.total()
+
+    @property
+    def paid(self) -> int:
+        """Rows that the target received so far."""
+        return self._paid.total()
+
+    @property
+    def queries(self) -> Queries:
+        """The counts so far, frozen."""
+        return Queries(Tally.of(self._asked), Tally.of(self._paid))
+
+    def ask(self, batch: NDArray[np.uint8], purpose: str) -> Codes:
+        """Label codes of a batch (rows by features); raises BudgetSpent before it would ask too much."""
+        self.budget.check(self.asked + len(batch))
+        if self.memory is None:
+            codes = self._pay(batch, purpose)
+        else:
+            codes = self.memory.answer(batch, lambda rows: self._pay(rows, purpose))
+        self._asked[purpose] += len(batch)
+        return codes
+
+    def _pay(self, batch: NDArray[np.uint8], purpose: str) -> Codes:
+        if not len(batch):
+            return np.zeros(0, np.intp)
+        try:
+            answers = np.asarray(self.target(batch))
+        except Exception as error:
+            raise TargetError(
+                f"the target raised {type(error).__name__} on a batch of {len(batch)} inputs: {error}"
+            ) from error
+        self._paid[purpose] += len(batch)
+        if answers.shape != (len(batch),):
+            raise TargetError(
+                f"labels must be one per input: the target received {len(batch)} inputs and answered an array of "
+                f"shape {answers.shape}"
+            )
+        return self.book.encode(answers)

@@ -1,0 +1,88 @@
+"""The labels of a run: discovered as they are answered, one kind a run, coded as small numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.errors import TargetError
+
+Codes = NDArray[np.integer[Any]]
+_KINDS = {"b": "bool", "i": "int", "u": "int", "f": "int", "U": "str", "O": "str"}
+
+
+class LabelBook:
+    """Numbers the labels in the order of their first appearance, and knows their increasing order.
+
+    >>> book = LabelBook()
+    >>> book.encode(np.array(["no", "yes", "maybe"])).tolist(), book.sorted()
+    ([1, 2, 0], ['maybe', 'no', 'yes'])
+    """
+
+    def __init__(self) -> None:
+        self.kind: str | None = None
+        self.seen: list[Any] = []
+
+    def encode(self, answers: NDArray[Any]) -> Codes:
+        """The code of every answer; new labels get new codes."""
+        answers = self._one_kind(answers)
+        if len(self.seen) == 2:
+            second: NDArray[np.bool_] = answers == self.seen[1]
+            if np.count_nonzero(second) + np.count_nonzero(answers == self.seen[0]) == len(answers):
+                return second.view(np.uint8)
+        values, inverse = np.unique(answers, return_inverse=True)
+        self.seen += [value for value in values.tolist() if value not in self.seen]
+        codes = np.array([self.seen.index(value) for value in values.tolist()], np.intp)
+        return codes[inverse]
+
+    def sorted(self) -> list[Any]:
+        """All labels seen, in increasing order."""
+        return sorted(self.seen)
+
+    def ranks(self) -> list[int]:
+        """Position of each code in the increasing order."""
+        order = self.sorted()
+        return [order.index(value) for value in self.seen]
+
+    def majority(self, counts: Sequence[float]) -> int:
+        """The code with the largest count; ties go to the label that comes first in increasing order."""
+        ranks = self.ranks()
+        return max(range(len(counts)), key=lambda code: (counts[code], -ranks[code]), default=0)
+
+    def _one_kind(self, answers: NDArray[Any]) -> NDArray[Any]:
+        kind = _KINDS.get(answers.dtype.kind)
+        if answers.dtype.kind == "f":
+            _check_integral(answers)
+            answers = answers.astype(np.int64)
+        elif answers.dtype.kind == "O":
+            answers, kind = _from_objects(answers)
+        if kind is None:
+            raise TargetError(f"labels must be bool, int or str; the target answered {answers.dtype}")
+        self.kind = self.kind or kind
+        if kind != self.kind:
+            raise TargetError(
+                f"labels must be of one kind during a run; the target answered {self.kind} before and now {kind}"
+            )
+        return answers
+
+
+def _check_integral(answers: NDArray[Any]) -> None:
+    with np.errstate(invalid="ignore"):
+        wrong = np.flatnonzero(~(np.isfinite(answers) & (answers == np.floor(answers))))
+    if len(wrong):
+        raise TargetError(
+            f"labels must be bool, int or str (or floats without a fraction); the target answered "
+            f"{answers[wrong[0]]} in row {wrong[0]} of a batch. Return classes, not scores or probabilities"
+        )
+
+
+def _from_objects(answers: NDArray[Any]) -> tuple[NDArray[Any], str]:
+    kinds = {type(value) for value in answers}
+    for kinds_allowed, name in (({str, np.str_}, "str"), ({bool, np.bool_}, "bool"), ({int}, "int")):
+        if kinds and kinds <= kinds_allowed:
+            return np.array(answers.tolist()), name
+    found = " and ".join(sorted(kind.__name__ for kind in kinds)[:3])
+    raise TargetError(f"labels must be bool, int or str, one kind a run; the target answered {found}")

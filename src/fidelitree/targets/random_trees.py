@@ -1,0 +1,56 @@
+"""The paper's two random families of targets."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fidelitree.checks import check_count
+from fidelitree.draw import Stream
+from fidelitree.space import ProductSpace
+from fidelitree.tree import Tree
+
+
+def balanced(space: ProductSpace, depth: int, seed: int = 0) -> Tree:
+    """A complete tree: distinct features drawn at random on every path, sibling leaves of opposite labels.
+
+    Where the space has fewer features than ``depth``, the tree is as deep as they allow.
+    """
+    depth = min(check_count("depth", depth, least=0), len(space))
+    random = _random(seed, "balanced")
+    nodes: list[tuple[int, int, int] | int] = []
+
+    def below(level: int, path: frozenset[int], label: int) -> int:
+        position = len(nodes)
+        nodes.append(label)
+        if level < depth:
+            free = [i for i in range(len(space)) if i not in path]
+            feature = free[random.integers(len(free))]
+            first = int(random.integers(2))
+            children = [below(level + 1, path | {feature}, first ^ side) for side in (0, 1)]
+            nodes[position] = (feature, children[0], children[1])
+        return position
+
+    below(0, frozenset(), 0)
+    return Tree.build(space, nodes, [0, 1] if depth else [0])
+
+
+def chain(space: ProductSpace, leaves: int, seed: int = 0) -> Tree:
+    """A path: features in random order, a fair coin at each node says which value exits, labels alternate.
+
+    The last two leaves have different labels. A path over n features has at most n + 1 leaves.
+    """
+    leaves = min(check_count("leaves", leaves), len(space) + 1)
+    random = _random(seed, "chain")
+    order = random.permutation(len(space))[: leaves - 1]
+    first = int(random.integers(2))
+    nodes: list[tuple[int, int, int] | int] = []
+    for step, feature in enumerate(order):
+        exit_at, go_on = 2 * step + 1, 2 * step + 2
+        sides = (exit_at, go_on) if random.integers(2) else (go_on, exit_at)
+        nodes += [(int(feature), *sides), first ^ (step % 2)]
+    nodes.append(first ^ (len(order) % 2))
+    return Tree.build(space, nodes, [0, 1]) if len(order) else Tree.constant(space, 0)
+
+
+def _random(seed: int, family: str) -> np.random.Generator:
+    return np.random.Generator(Stream.named(seed, "target").child(family).lane(0, 0))

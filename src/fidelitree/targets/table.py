@@ -1,0 +1,75 @@
+"""Truth tables: targets that list their answer to every input."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fidelitree.draw import block_rows
+from fidelitree.errors import ParameterError
+from fidelitree.inputs import as_bits
+from fidelitree.region import Region
+from fidelitree.targets.counting import Counted
+
+MAX_FEATURES = 26
+
+
+class TruthTable:
+    """A Boolean-input function as the list of its labels.
+
+    The label of input x stands at position ``sum of x[i] * 2**i``.
+
+    >>> xor = TruthTable([0, 1, 1, 0])
+    >>> xor(np.array([[1, 0], [1, 1]])).tolist()
+    [1, 0]
+    """
+
+    def __init__(self, labels: ArrayLike | Sequence[Any]) -> None:
+        self.labels: NDArray[Any] = np.asarray(labels)
+        size = self.labels.size
+        if self.labels.ndim != 1 or size < 2 or size & (size - 1):
+            raise ParameterError(
+                f"labels of a truth table must be a list of 2, 4, 8, ... labels; got shape {self.labels.shape}"
+            )
+        self.n = size.bit_length() - 1
+        if self.n > MAX_FEATURES:
+            raise ParameterError(f"a truth table may have at most {MAX_FEATURES} features; got {self.n}")
+        self._names = tuple(f"x{i}" for i in range(self.n))
+
+    def __call__(self, batch: Any) -> NDArray[Any]:
+        bits = as_bits(batch, self._names)
+        position = np.zeros(len(bits), np.intp)
+        for i in range(self.n):
+            position |= bits[:, i].astype(np.intp) << i
+        return self.labels[position]
+
+    def __repr__(self) -> str:
+        return f"<TruthTable of {self.n} features>"
+
+
+def enumerate_inputs(region: Region, start: int, stop: int) -> NDArray[np.uint8]:
+    """Inputs number ``start`` to ``stop`` - 1 of a region of bits, in truth-table order of its free features."""
+    positions = np.arange(start, stop)
+    columns = np.empty((len(region.space), stop - start), np.uint8)
+    for i, value in region.restrictions.items():
+        columns[i] = value
+    for place, i in enumerate(region.free()):
+        columns[i] = (positions >> place) & 1
+    return columns.T
+
+
+def tabulate(target: Counted, region: Region, purpose: str = "enumerate") -> NDArray[np.integer[Any]]:
+    """Label codes of every input of a region of bits, asked in blocks."""
+    points = 1 << len(region.free())
+    rows = block_rows(len(region.space))
+    codes: NDArray[np.integer[Any]] = np.empty(points, np.uint8)
+    for start in range(0, points, rows):
+        stop = min(start + rows, points)
+        answers = target.ask(enumerate_inputs(region, start, stop), purpose)
+        if answers.max() > np.iinfo(codes.dtype).max:
+            codes = codes.astype(np.uint32)
+        codes[start:stop] = answers
+    return codes

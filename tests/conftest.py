@@ -1,0 +1,61 @@
+"""What every test may ask for: real data, whether this is the soak run, fixed pseudo-randomness."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
+
+import hypothesis
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SOAK = os.environ.get("FIDELITREE_SOAK") == "1"
+
+# Figures are drawn without a screen, here and in the programs that tests start.
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+# Every ordinary run tries the same inputs; only the soak looks for new ones, and prints how to have them again.
+hypothesis.settings.register_profile("fixed", derandomize=True, deadline=None)
+hypothesis.settings.register_profile("soak", max_examples=2000, deadline=None, print_blob=True)
+hypothesis.settings.load_profile("soak" if SOAK else "fixed")
+
+
+def _absent(reason: str) -> NoReturn:
+    if os.environ.get("FIDELITREE_REQUIRE") == "1":
+        pytest.fail(f"{reason}, and FIDELITREE_REQUIRE=1", pytrace=False)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def absent() -> Callable[[str], NoReturn]:
+    """End a test that lacks something outside the repository: skipped, or failed when FIDELITREE_REQUIRE=1."""
+    return _absent
+
+
+@pytest.fixture(scope="session")
+def soak() -> bool:
+    """True under `make soak`: use the full counts."""
+    return SOAK
+
+
+@pytest.fixture
+def data_dir() -> Path:
+    """The folder of real data: FIDELITREE_DATA, relative to the repository."""
+    folder = ROOT / (os.environ.get("FIDELITREE_DATA") or "../shared/data")
+    if not folder.is_dir():
+        _absent(f"no real data: FIDELITREE_DATA names {folder}, which is not a folder")
+    return folder
+
+
+@pytest.fixture
+def data_file(data_dir: Path) -> Callable[[str], Path]:
+    """One file of the real data by its path inside the folder, as in data_file("optimal/textbook.tsv")."""
+
+    def find(name: str) -> Path:
+        if not (data_dir / name).is_file():
+            _absent(f"no real data: {name} is not in FIDELITREE_DATA")
+        return data_dir / name
+
+    return find

@@ -1,0 +1,299 @@
+"""Slow, obvious twins of what the package computes; exact when the biases are Fractions.
+
+A target is a truth table: a tuple of labels 0 and 1, indexed by an integer whose bit i is feature i's value. A region
+is a tuple with one entry a feature: 0, 1 or None where the feature is free. ``biases[i]`` is Pr[x_i = 1]. What has
+probability 0 does not count: a target that is constant on its support needs no tree.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple
+
+Number = int | float | Fraction
+Table = Sequence[int]
+Region = tuple[int | None, ...]
+
+
+# --- inputs and regions ----------------------------------------------------------------------------------------------
+
+
+def value(index: int, i: int) -> int:
+    return (index >> i) & 1
+
+
+def whole(biases: Sequence[Number]) -> Region:
+    return (None,) * len(biases)
+
+
+def regions(n: int) -> Iterator[Region]:
+    return itertools.product((0, 1, None), repeat=n)
+
+
+def free(region: Region) -> list[int]:
+    return [i for i, fixed in enumerate(region) if fixed is None]
+
+
+def restrict(region: Region, i: int, v: int) -> Region:
+    return (*region[:i], v, *region[i + 1 :])
+
+
+def chance(biases: Sequence[Number], i: int, v: int) -> Number:
+    return biases[i] if v else 1 - biases[i]
+
+
+def mass(biases: Sequence[Number], region: Region) -> Number:
+    return math.prod(chance(biases, i, fixed) for i, fixed in enumerate(region) if fixed is not None)
+
+
+def inputs(biases: Sequence[Number], region: Region) -> list[tuple[int, Number]]:
+    """Every input of the region with its probability given the region (defined for regions of mass 0 too)."""
+    found: list[tuple[int, Number]] = [(0, 1)]
+    for i, fixed in enumerate(region):
+        if fixed is None:
+            found = [(x | v << i, w * chance(biases, i, v)) for v in (0, 1) for x, w in found]
+        else:
+            found = [(x | fixed << i, w) for x, w in found]
+    return found
+
+
+# --- what a target looks like inside a region ------------------------------------------------------------------------
+
+
+def mean(f: Table, biases: Sequence[Number], region: Region | None = None) -> Number:
+    region = whole(biases) if region is None else region
+    return sum(w for x, w in inputs(biases, region) if f[x])
+
+
+def error(f: Table, biases: Sequence[Number], region: Region | None = None) -> Number:
+    m = mean(f, biases, region)
+    return min(m, 1 - m)
+
+
+def gini(f: Table, biases: Sequence[Number], region: Region | None = None) -> Number:
+    m = mean(f, biases, region)
+    return 2 * m * (1 - m)
+
+
+def variance(f: Table, biases: Sequence[Number], region: Region | None = None) -> Number:
+    return 2 * gini(f, biases, region)
+
+
+def influence(f: Table, biases: Sequence[Number], i: int, region: Region | None = None) -> Number:
+    """Pr[f(x) != f(x with feature i drawn again)]; a fixed feature has none."""
+    region = whole(biases) if region is None else region
+    if region[i] is not None:
+        return 0
+    changed: Number = 0
+    for x, w in inputs(biases, region):
+        for v in (0, 1):
+            if f[x] != f[x & ~(1 << i) | v << i]:
+                changed += w * chance(biases, i, v)
+    return changed
+
+
+def total_influence(f: Table, biases: Sequence[Number], region: Region | None = None) -> Number:
+    return sum(influence(f, biases, i, region) for i in range(len(biases)))
+
+
+# --- the best trees, by dynamic program over subcubes ----------------------------------------------------------------
+
+
+class Optima(NamedTuple):
+    depth: Number
+    average_depth: Number
+    largest_average_depth: Number
+    leaves: Number
+
+
+def optima(f: Table, biases: Sequence[Number]) -> Optima:
+    here = whole(biases)
+    averages = _best(f, biases, lambda i, low, high: 1 + _average(biases, i, low, high))
+    depths = _best(f, biases, lambda i, low, high: 1 + max(_possible(biases, i, low, high)))
+    leaves = _best(f, biases, lambda i, low, high: sum(_possible(biases, i, low, high)), at_leaf=1)
+    possible = [region for region in regions(len(biases)) if mass(biases, region) > 0]
+    return Optima(depths(here), averages(here), max(averages(region) for region in possible), leaves(here))
+
+
+def least_expected_cost(f: Table, biases: Sequence[Number], costs: Sequence[Number]) -> Number:
+    """Least expected sum of the costs of the features that a tree for f reads."""
+    best = _best(f, biases, lambda i, low, high: costs[i] + _average(biases, i, low, high))
+    return best(whole(biases))
+
+
+def _average(biases: Sequence[Number], i: int, low: Number, high: Number) -> Number:
+    return (1 - biases[i]) * low + biases[i] * high
+
+
+def _possible(biases: Sequence[Number], i: int, low: Number, high: Number) -> list[Number]:
+    return [child for v, child in enumerate((low, high)) if chance(biases, i, v) > 0]
+
+
+def _best(
+    f: Table, biases: Sequence[Number], combine: Callable[[int, Number, Number], Number], at_leaf: Number = 0
+) -> Callable[[Region], Number]:
+    memory: dict[Region, Number] = {}
+
+    def best(region: Region) -> Number:
+        if region not in memory:
+            if error(f, biases, region) == 0:
+                memory[region] = at_leaf
+            else:
+                memory[region] = min(
+                    combine(i, best(restrict(region, i, 0)), best(restrict(region, i, 1))) for i in free(region)
+                )
+        return memory[region]
+
+    return best
+
+
+# --- Algorithm 1 -----------------------------------------------------------------------------------------------------
+
+
+class Split(NamedTuple):
+    """One step: the leaf that was split, on what, its score, and cost and error of the tree before the step."""
+
+    leaf: Region
+    feature: int
+    score: Number
+    cost: Number
+    error: Number
+
+
+def build_top_down(f: Table, biases: Sequence[Number], epsilon: Number = 0) -> list[Split]:
+    """Algorithm 1: split the leaf and feature of the largest score until the error is at most epsilon.
+
+    Equal scores go to the leaf made first, then to the lowest feature.
+    """
+    leaves = [whole(biases)]
+    best = {leaf: _best_split(f, biases, leaf) for leaf in leaves}
+    cost, wrong = total_influence(f, biases), error(f, biases)
+    steps: list[Split] = []
+    while wrong > epsilon:
+        leaf = max(leaves, key=lambda candidate: best[candidate][0])
+        score, i = best[leaf]
+        if score == 0:
+            break
+        steps.append(Split(leaf, i, score, cost, wrong))
+        children = [restrict(leaf, i, 0), restrict(leaf, i, 1)]
+        at = leaves.index(leaf)
+        leaves[at:] = [*leaves[at + 1 :], *children]
+        best |= {child: _best_split(f, biases, child) for child in children}
+        cost = cost - score
+        wrong += sum(mass(biases, c) * error(f, biases, c) for c in children) - mass(biases, leaf) * error(
+            f, biases, leaf
+        )
+    return steps
+
+
+def _best_split(f: Table, biases: Sequence[Number], leaf: Region) -> tuple[Number, int]:
+    scores = [(mass(biases, leaf) * influence(f, biases, i, leaf), i) for i in free(leaf)]
+    return max(scores, key=lambda pair: (pair[0], -pair[1]), default=(0, 0))
+
+
+# --- the family behind the large counter-examples --------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SelectorParity:
+    """x0 AND parity(Y^b): r blocks of k fair bits; b is the first block with one of its s selectors at 1, else r.
+
+    Features: x0, the selectors block by block, the blocks' bits. Everything is exact and in closed form; the tree that
+    reads x0, the selectors in order until one is 1, then the block, has the depth and average depth given here, so
+    the best depths are at most these.
+    """
+
+    r: int
+    k: int
+    s: int
+    eta: Fraction
+
+    @property
+    def depth(self) -> int:
+        return 1 + self.s * (self.r - 1) + self.k
+
+    @property
+    def n(self) -> int:
+        return self.depth + self.k * (self.r - 1)
+
+    @cached_property
+    def selector_biases(self) -> list[Fraction]:
+        """One bias for each block but the last; rounded to four decimals as THEORY does, so the blocks nearly tie."""
+        exact = [1 - (1 - 1 / (self.r - b + 1)) ** (1 / self.s) for b in range(1, self.r)]
+        return [Fraction(round(p * 10_000), 10_000) for p in exact]
+
+    @cached_property
+    def reached(self) -> list[Fraction]:
+        """For each block: the probability that no earlier block is selected."""
+        passed = itertools.accumulate(((1 - p) ** self.s for p in self.selector_biases), Fraction.__mul__)
+        return [Fraction(1), *passed]
+
+    @cached_property
+    def weights(self) -> list[Fraction]:
+        """Probability of each block to be the one that counts."""
+        return [here - later for here, later in itertools.pairwise(self.reached)] + [self.reached[-1]]
+
+    @cached_property
+    def selector_caps(self) -> list[Fraction]:
+        """Largest influence, inside x0 = 1, of a selector of each block when Y bits only were read.
+
+        It decides something if no earlier selector is 1 and no other of its block, and the two blocks' parities
+        differ: for sure once these were read, half the time before.
+        """
+        return [2 * p * (1 - p) ** self.s * reach for p, reach in zip(self.selector_biases, self.reached, strict=False)]
+
+    @cached_property
+    def selectors_read(self) -> Fraction:
+        """Expected number of selectors that the tree reads inside x0 = 1 (A in THEORY)."""
+        pairs = zip(self.selector_biases, self.reached, strict=False)
+        return sum((reach * (1 - p) ** t for p, reach in pairs for t in range(self.s)), Fraction(0))
+
+    @property
+    def average_depth(self) -> Fraction:
+        return 1 + self.eta * (self.selectors_read + self.k)
+
+    @property
+    def inner_influence(self) -> Fraction:
+        """Total influence inside x0 = 1 before anything else is read."""
+        return (self.k + self.s * sum(self.selector_caps, Fraction(0))) / 2
+
+    @property
+    def reads_blocks_first(self) -> bool:
+        """Whether Algorithm 1 reads every Y bit of a leaf before any selector.
+
+        A Y bit of an unread block has influence w_b/2 inside x0 = 1, whatever Y bits were read.
+        """
+        return max(self.selector_caps) < min(self.weights) / 2 and self.eta < Fraction(1, 2)
+
+    @cached_property
+    def error_after_blocks(self) -> Fraction:
+        """Error inside x0 = 1 when all Y bits and nothing else were read: E[min(W_0, W_1)] over fair parities."""
+        smaller = Fraction(0)
+        for parities in itertools.product((0, 1), repeat=self.r):
+            odd = sum((w for w, parity in zip(self.weights, parities, strict=True) if parity), Fraction(0))
+            smaller += min(odd, 1 - odd)
+        return smaller / (1 << self.r)
+
+    @property
+    def error_after_blocks_at_least(self) -> float:
+        """(1 - sqrt(sum w^2))/2, by Cauchy and Schwarz: E[min(W_0, W_1)] = (1 - E|sum of +-w_b|)/2."""
+        return (1 - math.sqrt(math.fsum(w * w for w in self.weights))) / 2
+
+    @property
+    def biases(self) -> list[Fraction]:
+        selectors = [p for p in self.selector_biases for _ in range(self.s)]
+        return [self.eta, *selectors, *[Fraction(1, 2)] * (self.k * self.r)]
+
+    def label(self, x: Sequence[int]) -> int:
+        selectors, bits = x[1 : 1 + self.s * (self.r - 1)], x[1 + self.s * (self.r - 1) :]
+        chosen = next((t // self.s for t, selector in enumerate(selectors) if selector), self.r - 1)
+        return x[0] * (sum(bits[chosen * self.k : (chosen + 1) * self.k]) % 2)
+
+    @property
+    def table(self) -> tuple[int, ...]:
+        return tuple(self.label([value(x, i) for i in range(self.n)]) for x in range(2**self.n))
