@@ -38,7 +38,7 @@ def check_number(name: str, value: object) -> float:
         if isinstance(value, (bool, str, bytes)):
             raise TypeError
         number = float(value)  # type: ignore[arg-type]  # refused below when it is no number
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError(f"{name} must be a number; got {value!r}") from None
     if math.isnan(number):
         raise ParameterError(f"{name} must be a number; got NaN")

@@ -25,6 +25,6 @@ def as_bits(inputs: Any, names: tuple[str, ...]) -> NDArray[np.uint8]:
     if len(wrong):
         row, column = wrong[0]
         raise ParameterError(
-            f"inputs must hold 0 and 1 only; got {array[row, column]!r} for feature {names[column]!r} in row {row}"
+            f"inputs must hold 0 and 1 only; got {array.item(row, column)!r} for feature {names[column]!r} in row {row}"
         )
     return array.astype(np.uint8)

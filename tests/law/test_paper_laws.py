@@ -7,7 +7,7 @@ four bits.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 import reference
 from fidelitree import theory
 from law import laws
-from law.laws import LAWS, PRINTED, Violations
+from law.laws import LAWS, PRINTED
 from law.optima import UNIT, Facts, all_targets, biases, tables_of
 
 
@@ -39,7 +39,7 @@ def all_failures(n: int) -> dict[str, str]:
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
-def test_law_holds(law: Callable[[Facts], Violations], n: int) -> None:
+def test_law_holds(law: laws.Law, n: int) -> None:
     assert law.__name__ not in all_failures(n), f"{law.__name__} fails for {all_failures(n)[law.__name__]}"
 
 
@@ -58,19 +58,18 @@ def test_laws_hold_for_all_targets_of_four_bits() -> None:
 # --- the same machinery sees what is false ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("law", "least_n"),
-    [
-        (laws.lemma_c_1_printed, 1),
-        (laws.lemma_4_4_printed, 1),
-        (laws.lemma_4_7_printed, 2),
-        (laws.average_depth_of_regions_printed, 3),
-    ],
-    ids=lambda item: getattr(item, "__name__", str(item)),
-)
-def test_false_as_printed_from_this_many_bits_on(law: Callable[[Facts], Violations], least_n: int) -> None:
+LEAST_BITS: dict[laws.Law, int] = {
+    laws.lemma_c_1_printed: 1,
+    laws.lemma_4_4_printed: 1,
+    laws.lemma_4_7_printed: 2,
+    laws.average_depth_of_regions_printed: 3,
+}
+
+
+@pytest.mark.parametrize("law", LEAST_BITS, ids=lambda law: law.__name__)
+def test_false_as_printed_from_this_many_bits_on(law: laws.Law) -> None:
     for n in (1, 2, 3, 4):
-        assert (law.__name__ in all_failures(n)) == (n >= least_n)
+        assert (law.__name__ in all_failures(n)) == (n >= LEAST_BITS[law])
 
 
 def test_printed_size_theorem_needs_more_than_four_bits_to_fail() -> None:

@@ -86,9 +86,9 @@ def test_lemma_4_7_fails_when_the_first_phase_is_empty() -> None:
     assert reference.total_influence(NOR_2, p) == Fraction(588, 1000) <= epsilon * depth  # so J_1 = 0
     steps = reference.build_top_down(NOR_2, p, epsilon)
     assert len(steps) == 1 > 0 * math.exp(depth)
-    star = reference.optima(NOR_2, p).largest_average_depth
-    assert theory.log_steps_lemma_4_7_printed(0, depth, star) == -math.inf
-    assert math.log(len(steps)) < theory.log_steps_lemma_4_7_corrected(0, depth, star)
+    star = float(reference.optima(NOR_2, p).largest_average_depth)
+    assert theory.log_steps_lemma_4_7_printed(0, float(depth), star) == -math.inf
+    assert math.log(len(steps)) < theory.log_steps_lemma_4_7_corrected(0, float(depth), star)
 
 
 def test_proof_of_lemma_4_1_has_twice_the_influence_of_one_bit() -> None:

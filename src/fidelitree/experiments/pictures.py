@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fidelitree.errors import MissingExtraError
+from fidelitree.experiments.errata import ErratumRow
 from fidelitree.experiments.sizes import BIASES, FAMILIES, Row
+from fidelitree.theory import WorkedExample
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -109,3 +112,44 @@ def _dress(axes: Sequence[Axes], rows: Sequence[Row], axis: str) -> None:
         one.set_xticks(x, [f"1/{place:g}" if axis == "epsilon" else f"{place}" for place in places])
         one.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
     axes[2].set_xlabel("1 / epsilon" if axis == "epsilon" else "number of features n")
+
+
+def bounds_figure(rows: Sequence[WorkedExample]) -> Figure:
+    """The worked examples: ln of the printed and of the corrected size bound."""
+    picture, axes = figure(1, 2, 3.6)
+    for place, (name, text) in zip(
+        axes[0], (("balanced", "log2 of the leaves"), ("path", "number of features n")), strict=True
+    ):
+        for epsilon, colour in ((0.1, "#0072b2"), (0.01, "#d55e00")):
+            mine = [row for row in rows if (row.name, row.epsilon) == (name, epsilon)]
+            x = [row.depth for row in mine]
+            place.plot(
+                x, [row.theorem_1_1_printed for row in mine], "--", color=colour, label=f"printed, epsilon = {epsilon}"
+            )
+            place.plot(x, [row.corrected for row in mine], color=colour, label=f"corrected, epsilon = {epsilon}")
+        place.plot(x, [math.log(row.leaves) for row in mine], ":", color="0.3", label="leaves of the example")
+        place.set_title(f"{name} example")
+        place.set_xlabel(text)
+        place.set_ylabel("ln of the size")
+        place.set_yscale("log")
+        place.grid(alpha=0.25)
+        place.legend(fontsize=8)
+    return picture
+
+
+def errata_figure(rows: Sequence[ErratumRow]) -> Figure:
+    """How often each statement fails on functions of up to three bits, and which fail on larger ones only."""
+    picture, axes = figure(1, 1, 0.32 * len(rows) + 1)
+    picture.set_figwidth(9)
+    place = axes[0, 0]
+    shares = [100 * row.violations / row.checked for row in rows]
+    colours = ["#d55e00" if row.verdict == "false" else "#009e73" for row in rows]
+    place.barh([row.statement for row in rows], shares, color=colours)
+    for y, (row, share) in enumerate(zip(rows, shares, strict=True)):
+        note = "holds" if row.verdict == "true" else f"false: {share:.0f} %" if share else "false, on larger functions"
+        place.text(share + 1, y, note, va="center", fontsize=8)
+    place.set_xlim(0, 120)
+    place.set_xticks(range(0, 101, 20))
+    place.invert_yaxis()
+    place.set_xlabel("violations among the cases checked (functions of up to three bits, with biases), in %")
+    return picture

@@ -10,7 +10,7 @@ import numpy as np
 
 from fidelitree import theory
 from fidelitree.errors import ParameterError
-from fidelitree.experiments import pictures, sizes, tables
+from fidelitree.experiments import bounds, errata, pictures, sizes, tables
 from fidelitree.experiments.sizes import BIASES, FAMILIES, Row
 
 Advance = Callable[[int, int], None]
@@ -66,24 +66,70 @@ def _sizes(axis: str, settings: Settings, advance: Advance) -> Report:
     name = f"{'size-vs-epsilon' if axis == 'epsilon' else 'size-vs-dimension'}-{settings.schedule}"
     files = [tables.save(rows, settings.out / f"{name}.csv")]
     files += pictures.save(pictures.sizes_figure(rows, axis), settings.out, name)
-    return Report(files, _sizes_summary(rows, axis))
+    summary = _sizes_summary(rows, axis)
+    files.append(tables.save_text(summary, settings.out / f"{name}.txt"))
+    return Report(files, summary)
 
 
 def _sizes_summary(rows: Sequence[Row], axis: str) -> list[str]:
-    places = sorted({getattr(row, axis) for row in rows})
-    lines = [f"{'leaves (mean)':<20}" + "".join(f"{axis} = {place:<8g}" for place in places)]
-    for family in FAMILIES:
-        for p in BIASES:
-            cells = [[r for r in rows if (r.family, r.p, getattr(r, axis)) == (family, p, place)] for place in places]
-            means = "".join(f"{np.mean([r.size for r in cell]):<{len(axis) + 11}.1f}" for cell in cells)
-            lines.append(f"{family:<11}p = {p:<5}{means}")
+    lines = [f"{'target':<10}{'p':<6}{axis:<9}{'leaves':<14}{'label queries':<15}largest error"]
+    for cell in _cells(rows, axis):
+        one, sizes_of = cell[0], [row.size for row in cell]
+        leaves = f"{np.mean(sizes_of):.1f} ± {np.std(sizes_of):.1f}"
+        asked, error = np.mean([row.asked for row in cell]), max(row.error for row in cell)
+        lines.append(f"{one.family:<10}{one.p:<6}{getattr(one, axis):<9g}{leaves:<14}{asked:<15,.0f}{error:.4f}")
     wrong = sum(row.error > row.epsilon for row in rows)
-    asked = sum(row.asked for row in rows)
-    lines.append(f"{wrong} of {len(rows)} trees have an error above epsilon; {asked:,} label queries in all")
+    total = sum(row.asked for row in rows)
+    lines.append(f"{wrong} of {len(rows)} trees have an error above epsilon; {total:,} label queries in all")
     return lines
+
+
+def _cells(rows: Sequence[Row], axis: str) -> list[list[Row]]:
+    places = sorted({getattr(row, axis) for row in rows})
+    return [
+        [row for row in rows if (row.family, row.p, getattr(row, axis)) == (family, p, place)]
+        for family in FAMILIES
+        for p in BIASES
+        for place in places
+    ]
+
+
+def _bounds(settings: Settings, advance: Advance) -> Report:
+    rows = bounds.rows()
+    advance(1, 1)
+    files = [tables.save(rows, settings.out / "bounds.csv")]
+    files += pictures.save(pictures.bounds_figure(rows), settings.out, "bounds")
+    lines = ["ln of the size bounds        leaves  printed (Thm 1.1)  corrected (best form)"]
+    for row in rows:
+        if row.epsilon == 0.1 and row.leaves in (16, 17, 65, 1024):
+            name = f"{row.name}, epsilon = {row.epsilon:g}"
+            lines.append(f"{name:<29}{row.leaves:<8}{row.theorem_1_1_printed:<19.1f}{row.corrected:.1f}")
+    files.append(tables.save_text(lines, settings.out / "bounds.txt"))
+    return Report(files, lines)
+
+
+def _errata(settings: Settings, advance: Advance) -> Report:
+    rows = errata.rows()
+    advance(1, 1)
+    files = [tables.save(rows, settings.out / "errata.csv")]
+    files += pictures.save(pictures.errata_figure(rows), settings.out, "errata")
+    lines = []
+    for row in rows:
+        lines.append(f"{row.verdict:<6}{row.statement}: {row.printed}")
+        if row.counterexample:
+            lines.append(f"      {row.counterexample}")
+        if row.verdict == "false":
+            lines.append(f"      holds: {row.corrected}")
+    wrong = sum(row.verdict == "false" for row in rows)
+    still = sum(row.corrected_violations for row in rows)
+    lines.append(f"{wrong} of {len(rows)} statements are false as printed; violations of corrected forms: {still}")
+    files.append(tables.save_text(lines, settings.out / "errata.txt"))
+    return Report(files, lines)
 
 
 EXPERIMENTS: dict[str, Callable[[Settings, Advance], Report]] = {
     "size-vs-epsilon": _size_vs_epsilon,
     "size-vs-dimension": _size_vs_dimension,
+    "bounds": _bounds,
+    "errata": _errata,
 }

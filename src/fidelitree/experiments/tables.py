@@ -1,4 +1,4 @@
-"""Rows of an experiment as CSV."""
+"""Rows of an experiment as CSV, and its summary as text."""
 
 from __future__ import annotations
 
@@ -15,4 +15,10 @@ def save(rows: Sequence[Any], path: Path) -> Path:
         writer = csv.DictWriter(file, [field.name for field in fields(rows[0])], lineterminator="\n")
         writer.writeheader()
         writer.writerows(asdict(row) for row in rows)
+    return path
+
+
+def save_text(lines: Sequence[str], path: Path) -> Path:
+    """Write the lines that the command also prints."""
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path

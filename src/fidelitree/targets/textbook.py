@@ -138,7 +138,7 @@ def is_edge(vertices: int, edges: Iterable[tuple[int, int]]) -> Textbook:
     joined = _adjacency(vertices, edges)
 
     def answer(x: Bits) -> ArrayLike:
-        return np.logical_and(_sum(x) == 2, ((x @ joined) * x).any(axis=1))
+        return np.asarray((_sum(x) == 2) & ((x @ joined) * x).any(axis=1))
 
     return Textbook(f"is_edge_{vertices}", vertices, answer)
 
@@ -149,7 +149,7 @@ def is_edge_marked(vertices: int, edges: Iterable[tuple[int, int]]) -> Textbook:
 
     def answer(x: Bits) -> ArrayLike:
         v, w = x[:, :vertices], x[:, vertices:]
-        return np.logical_and(plain(v), _sum(v & w) == 2)
+        return np.asarray((plain(v) == 1) & (_sum(v & w) == 2))
 
     return Textbook(f"is_edge_marked_{vertices}", 2 * vertices, answer)
 

@@ -1,0 +1,90 @@
+"""Algorithm 2 from end to end against scikit-learn's bare `predict` of as many rows with the same target tree.
+
+Drawing, pairing, asking, routing and counting together must not take longer than the peer's labels alone.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from benchmarks.clock import Contestant, shortest
+from benchmarks.report import Bar, Section, Table, duration, times
+from benchmarks.twin import sklearn_twin
+from fidelitree.draw import Stream, draw
+from fidelitree.paper import practical_top_down
+from fidelitree.region import Region
+from fidelitree.result import Distillation
+from fidelitree.space import ProductSpace
+from fidelitree.targets import balanced
+from fidelitree.tree import Tree
+
+DEPTH, EPSILON, DELTA = 4, 0.1, 0.1
+PEER_BATCHES = (1 << 12, 1 << 14, 1 << 16, 1 << 20)
+
+
+class Receiver:
+    """A target that counts the rows it really receives."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree, self.rows = tree, 0
+
+    def __call__(self, batch: Any) -> Any:
+        self.rows += len(batch)
+        return self.tree.predict(batch)
+
+
+def distil(target: Any, space: ProductSpace, schedule: str, epsilon: float) -> Distillation:
+    """The run that is timed."""
+    return practical_top_down(target, space, epsilon, DELTA, seed=0, schedule=schedule)  # type: ignore[arg-type]
+
+
+def peer_rate(tree: Tree, space: ProductSpace, seconds: float) -> float:
+    """Rows a second of scikit-learn at the batch size that suits it best, rows of the same distribution."""
+    twin = sklearn_twin(tree)
+    columns = draw(Region.whole(space), Stream.named(0, "peer"), 0, max(PEER_BATCHES))
+    floats = np.ascontiguousarray(columns.T, np.float32)
+    if not np.array_equal(twin.predict(floats), tree.predict(columns.T)):
+        raise RuntimeError(f"predictions of {tree!r} must be those of scikit-learn")
+    batches = [Contestant(lambda _, rows=rows: twin.predict(floats[:rows])) for rows in PEER_BATCHES]
+    return max(rows / best for rows, best in zip(PEER_BATCHES, shortest(*batches, seconds=seconds), strict=True))
+
+
+def measure(schedule: str, p: float, smoke: bool) -> tuple[list[str], float]:
+    """A row of the table, and how many times as fast as the peer."""
+    space = ProductSpace.bernoulli(6 if smoke else 20, p)
+    epsilon = 0.4 if smoke else EPSILON
+    tree = balanced(space, DEPTH, seed=0)
+    receiver = Receiver(tree)
+    result = distil(receiver, space, schedule, epsilon)
+    asked = int(result.queries.asked)
+    if asked != receiver.rows:
+        raise RuntimeError(f"label queries must be rows that the target received; got {asked} and {receiver.rows}")
+    seconds = 0.1 if smoke else 6
+    ours = shortest(Contestant(lambda _: distil(tree, space, schedule, epsilon)), seconds=seconds)[0]
+    peer = peer_rate(tree, space, seconds / 2)
+    ratio = asked / ours / peer
+    cells = [f"{asked:,}", f"{result.tree.size}", duration(ours), f"{asked / ours / 1e6:.1f}", f"{peer / 1e6:.1f}"]
+    return [schedule, f"{p:g}", *cells, times(ratio)], ratio
+
+
+def run(smoke: bool) -> Section:
+    """Both schedules at the paper's biases."""
+    cells = [(schedule, p) for schedule in ("printed", "corrected") for p in (0.5, 0.3, 0.1)]
+    measured = [partial(measure, smoke=smoke)(*cell) for cell in cells]
+    ratios = [ratio for _, ratio in measured]
+    headings = ["schedule", "p", "label queries", "leaves", "seconds", "million/s", "scikit-learn, million/s", ""]
+    bar = Bar(
+        "label queries at least as fast as scikit-learn's bare predict",
+        f"{times(min(ratios))} to {times(max(ratios))}",
+        None if smoke else min(ratios) >= 1,
+    )
+    remarks = [
+        f"n = 20, a balanced target of depth {DEPTH}, epsilon = {EPSILON}, delta = {DELTA}, one core, no memory of answers:",
+        "every query is a row that the target received. The peer predicts rows of the same distribution with the same",
+        "tree, float32 in C order, in batches of the size that suits it best; drawing the rows is not in its time.",
+    ]
+    table = Table(headings, [row for row, _ in measured], 2)
+    return Section("algorithm2", "practical_top_down from end to end", [table], [bar], remarks)

@@ -1,0 +1,52 @@
+"""Both figures of the paper at full scale, six repetitions, on two processes, under both schedules."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks.report import Bar, Section, Table, duration
+from fidelitree.experiments import pictures, sizes, tables
+from fidelitree.experiments.sizes import Cell, Row
+
+REPETITIONS = 6
+PROCESSES = 2
+LIMITS = {"printed": 180, "corrected": 1800}
+FIGURES: dict[str, tuple[Callable[..., list[Cell]], str]] = {
+    "size-vs-epsilon": (sizes.size_vs_epsilon, "epsilon"),
+    "size-vs-dimension": (sizes.size_vs_dimension, "n"),
+}
+
+
+def draw_figure(name: str, schedule: str, smoke: bool) -> tuple[list[Row], float]:
+    """Run every cell, write the CSV and the pictures as `fidelitree experiment` does; the rows and the seconds."""
+    plan, axis = FIGURES[name]
+    started = time.perf_counter()
+    cells = plan(schedule, 1 if smoke else REPETITIONS, 0)
+    if smoke:
+        cells = [cell for cell in cells if cell.n == 3 or cell.epsilon == 0.30]
+    rows = sizes.run(cells, PROCESSES, lambda: None)
+    with tempfile.TemporaryDirectory() as folder:
+        tables.save(rows, Path(folder) / f"{name}.csv")
+        pictures.save(pictures.sizes_figure(rows, axis), Path(folder), name)
+    return rows, time.perf_counter() - started
+
+
+def run(smoke: bool) -> Section:
+    """Two figures under two schedules."""
+    table, bars = [], []
+    for schedule, limit in LIMITS.items():
+        total = 0.0
+        for name in FIGURES:
+            rows, seconds = draw_figure(name, schedule, smoke)
+            total += seconds
+            wrong = sum(row.error > row.epsilon for row in rows)
+            asked = sum(row.asked for row in rows)
+            table.append([schedule, name, f"{len(rows)}", f"{asked:,}", f"{wrong}", duration(seconds)])
+        met = None if smoke else total <= limit
+        bars.append(Bar(f"both figures, {schedule} schedule, within {limit} s", duration(total), met))
+    headings = ["schedule", "figure", "runs", "label queries", "error > epsilon", "time"]
+    remarks = [f"{REPETITIONS} repetitions of every cell on {PROCESSES} processes, CSV, PNG and SVG included."]
+    return Section("figures", "the paper's two figures at full scale", [Table(headings, table, 2)], bars, remarks)

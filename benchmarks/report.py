@@ -1,0 +1,74 @@
+"""What a benchmark says: tables, bars and remarks, as aligned text and as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of text under headings; every column but the first ``names`` is aligned to the right."""
+
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    names: int = 1
+
+    def text(self) -> str:
+        widths = [max(map(len, column)) for column in zip(self.headings, *self.rows, strict=True)]
+        lines = [self._line(row, widths) for row in (self.headings, ["-" * width for width in widths], *self.rows)]
+        return "\n".join(lines)
+
+    def _line(self, row: Sequence[str], widths: Sequence[int]) -> str:
+        cells = [f"{cell:<{w}}" if k < self.names else f"{cell:>{w}}" for k, (cell, w) in enumerate(zip(row, widths))]
+        return "  ".join(cells).rstrip()
+
+    def markdown(self) -> str:
+        rule = [":--" if k < self.names else "--:" for k in range(len(self.headings))]
+        return "\n".join("| " + " | ".join(row) + " |" for row in (self.headings, rule, *self.rows))
+
+
+@dataclass(frozen=True)
+class Bar:
+    """What was promised, what was measured; ``met`` is None at sizes that the promise is not about."""
+
+    promise: str
+    measured: str
+    met: bool | None
+
+    def __str__(self) -> str:
+        verdict = {True: "met", False: "NOT MET", None: "not judged at smoke size"}[self.met]
+        return f"bar: {self.promise}: {verdict} ({self.measured})"
+
+
+@dataclass(frozen=True)
+class Section:
+    """The result of one benchmark."""
+
+    name: str
+    title: str
+    tables: Sequence[Table]
+    bars: Sequence[Bar]
+    remarks: Sequence[str] = field(default=())
+
+    def text(self) -> str:
+        tables = "\n\n".join(table.text() for table in self.tables)
+        return "\n".join([f"{self.name}: {self.title}", "", tables, "", *map(str, self.bars), *self.remarks])
+
+    def markdown(self) -> str:
+        tables = "\n\n".join(table.markdown() for table in self.tables)
+        parts = [f"## {self.name}: {self.title}", tables, *[f"- {bar}" for bar in self.bars], *self.remarks]
+        return "\n\n".join(parts).replace("\n\n- bar", "\n- bar").replace("|\n- bar", "|\n\n- bar")
+
+
+def duration(seconds: float) -> str:
+    """A time to three digits, in the unit that suits it."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}" if seconds < 1000 * size else f"{seconds / size:,.0f} {unit}"
+    return f"{seconds / 1e-6:.3g} µs"
+
+
+def times(ratio: float) -> str:
+    """How many times as fast."""
+    return f"{ratio:.3g}x" if ratio < 100 else f"{ratio:,.0f}x"

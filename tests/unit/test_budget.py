@@ -1,0 +1,57 @@
+"""Limits are checked when they are set, and signalled before they are exceeded."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from fidelitree.budget import Budget, BudgetSpent
+from fidelitree.errors import FidelitreeError, ParameterError
+
+
+def test_no_limit_never_ends_a_run() -> None:
+    budget = Budget()
+    budget.check(10**12)
+    assert budget.allows(10**12)
+
+
+def test_queries_may_reach_the_limit_and_not_pass_it() -> None:
+    budget = Budget(max_queries=100)
+    budget.check(100)
+    with pytest.raises(BudgetSpent, match="max_queries = 100"):
+        budget.check(101)
+
+
+def test_leaves_may_reach_the_limit_and_not_pass_it() -> None:
+    budget = Budget(max_leaves=3)
+    assert budget.allows(3)
+    assert not budget.allows(4)
+
+
+def test_time_is_over_when_the_seconds_have_passed() -> None:
+    late = Budget(max_seconds=2.5, started=time.monotonic() - 3)
+    with pytest.raises(BudgetSpent, match=r"max_seconds = 2\.5"):
+        late.check(0)
+    Budget(max_seconds=3600).check(0)
+
+
+def test_the_signal_is_not_one_of_the_errors_that_users_see() -> None:
+    assert not issubclass(BudgetSpent, FidelitreeError)
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        ({"max_queries": -1}, "max_queries must be at least 0; got -1"),
+        ({"max_queries": 1e6}, "max_queries must be a whole number; got 1000000.0"),
+        ({"max_leaves": 0}, "max_leaves must be at least 1; got 0"),
+        ({"max_seconds": -0.5}, "max_seconds must be at least 0; got -0.5"),
+        ({"max_seconds": float("nan")}, "max_seconds must be a number; got NaN"),
+        ({"max_seconds": "long"}, "max_seconds must be a number; got 'long'"),
+    ],
+)
+def test_bad_limits_are_refused(limits: dict[str, object], message: str) -> None:
+    with pytest.raises(ParameterError) as caught:
+        Budget(**limits)
+    assert str(caught.value) == message

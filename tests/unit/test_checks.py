@@ -1,0 +1,64 @@
+"""Each breach of a rule is one sentence: parameter, rule, value, way out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from fidelitree.checks import check_count, check_delta, check_epsilon, check_number, check_probability
+from fidelitree.errors import ParameterError
+
+BREACHES: list[tuple[Callable[[], object], str]] = [
+    (lambda: check_epsilon(5), "epsilon must be at least 0 and below 1; got 5 - did you mean 0.05?"),
+    (lambda: check_epsilon(12.5), "epsilon must be at least 0 and below 1; got 12.5 - did you mean 0.125?"),
+    (lambda: check_epsilon(1), "epsilon must be at least 0 and below 1; got 1"),
+    (lambda: check_epsilon(-0.1), "epsilon must be at least 0 and below 1; got -0.1"),
+    (lambda: check_epsilon(math.inf), "epsilon must be at least 0 and below 1; got inf"),
+    (lambda: check_epsilon(math.nan), "epsilon must be a number; got NaN"),
+    (lambda: check_epsilon(None), "epsilon must be a number; got None"),
+    (lambda: check_delta(5), "delta must be above 0 and below 1; got 5 - did you mean 0.05?"),
+    (lambda: check_delta(0), "delta must be above 0 and below 1; got 0"),
+    (lambda: check_delta(1), "delta must be above 0 and below 1; got 1"),
+    (lambda: check_delta(100), "delta must be above 0 and below 1; got 100"),
+    (lambda: check_delta("0.1"), "delta must be a number; got '0.1'"),
+    (lambda: check_probability("p", 30), "p must be a probability between 0 and 1; got 30 - did you mean 0.3?"),
+    (lambda: check_probability("p[2]", -1e-9), "p[2] must be a probability between 0 and 1; got -1e-09"),
+    (lambda: check_probability("p", True), "p must be a number; got True"),
+    (lambda: check_number("max_seconds", b"1"), "max_seconds must be a number; got b'1'"),
+    (lambda: check_number("max_seconds", [1, 2]), "max_seconds must be a number; got [1, 2]"),
+    (lambda: check_count("n", 2.0), "n must be a whole number; got 2.0"),
+    (lambda: check_count("n", False), "n must be a whole number; got False"),
+    (lambda: check_count("n", "3"), "n must be a whole number; got '3'"),
+    (lambda: check_count("n", 0), "n must be at least 1; got 0"),
+    (lambda: check_count("seed", -1, least=0), "seed must be at least 0; got -1"),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), BREACHES, ids=[message for _, message in BREACHES])
+def test_a_breach_is_told_in_one_sentence(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(ParameterError) as caught:
+        call()
+    assert str(caught.value) == message
+
+
+def test_a_number_too_large_for_a_float_is_refused_like_any_other() -> None:
+    with pytest.raises(ParameterError, match="epsilon must be a number; got 1000"):
+        check_epsilon(10**400)
+
+
+def test_ends_of_the_ranges_are_allowed_where_the_rule_says_so() -> None:
+    assert check_epsilon(0) == 0.0
+    assert check_epsilon(0.999) == 0.999
+    assert check_delta(1e-300) == 1e-300
+    assert (check_probability("p", 0), check_probability("p", 1)) == (0.0, 1.0)
+    assert check_count("seed", 0, least=0) == 0
+
+
+def test_numbers_of_other_types_become_plain_ones() -> None:
+    assert type(check_epsilon(np.float32(0.5))) is float
+    assert check_probability("p", Fraction(1, 4)) == 0.25
+    assert type(check_count("n", np.int8(3))) is int

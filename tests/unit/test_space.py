@@ -1,0 +1,118 @@
+"""Product spaces of bits: how they are made, compared, named and refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fidelitree as ft
+from fidelitree.features import Boolean
+
+
+class Colour:
+    """A feature that is no bit."""
+
+    name, kind = "colour", "categorical"
+
+    def mass(self, restriction: object) -> float:
+        return 1.0
+
+
+def test_bernoulli_gives_fair_bits_by_default() -> None:
+    space = ft.ProductSpace.bernoulli(3)
+    assert space.names == ("x0", "x1", "x2")
+    assert [feature.p for feature in space] == [0.5] * 3
+    assert len(space) == 3
+
+
+def test_one_bias_for_all_or_one_each() -> None:
+    assert ft.ProductSpace.bernoulli(2, 0.3).biases.tolist() == [0.3, 0.3]
+    assert ft.ProductSpace.bernoulli(2, [0.1, 1]).biases.tolist() == [0.1, 1.0]
+    assert ft.ProductSpace.bernoulli(2, np.array([0.1, 0.2])).biases.tolist() == [0.1, 0.2]
+    assert ft.ProductSpace.bernoulli(1, np.float32(0.5)).biases.tolist() == [0.5]
+
+
+def test_names_may_be_chosen() -> None:
+    space = ft.ProductSpace.bernoulli(2, names=["owner", "urban"])
+    assert space.index("urban") == 1
+    assert space.names == ("owner", "urban")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n": 0}, "n must be at least 1; got 0"),
+        ({"n": -3}, "n must be at least 1; got -3"),
+        ({"n": 2.5}, "n must be a whole number; got 2.5"),
+        ({"n": 3, "p": 1.1}, "p must be a probability between 0 and 1; got 1.1 - did you mean 0.011?"),
+        ({"n": 3, "p": -0.5}, "p must be a probability between 0 and 1; got -0.5"),
+        ({"n": 3, "p": float("nan")}, "p must be a number; got NaN"),
+        ({"n": 3, "p": "fair"}, "p must be a number; got 'fair'"),
+        ({"n": 3, "p": None}, "p must be a number; got None"),
+        ({"n": 2, "p": [0.5, float("nan")]}, "p[1] must be a number; got NaN"),
+        ({"n": 2, "p": [0.5, 2]}, "p[1] must be a probability between 0 and 1; got 2 - did you mean 0.02?"),
+        ({"n": 3, "p": [0.5, 0.5]}, "p must be one number or one per bit: n is 3, p has shape (2,)"),
+        ({"n": 2, "p": [[0.5, 0.5]]}, "p must be one number or one per bit: n is 2, p has shape (1, 2)"),
+        ({"n": 2, "names": ["a"]}, "names must hold one name per bit: n is 2, got 1 names"),
+        ({"n": 2, "names": ["a", 7]}, "names must be strings; got 7"),
+        ({"n": 2, "names": ["a", "a"]}, "features must have different names; got 'a' more than once"),
+    ],
+)
+def test_bad_arguments_of_bernoulli(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(ft.ParameterError) as caught:
+        ft.ProductSpace.bernoulli(**arguments)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("features", "message"),
+    [
+        ([], "features must hold at least one feature; got none"),
+        ([Boolean("a"), "b"], "features must hold features such as Boolean; got 'b' at 1"),
+        ([Boolean("a"), Boolean("b"), Boolean("a")], "features must have different names; got 'a' more than once"),
+    ],
+)
+def test_bad_features(features: list[object], message: str) -> None:
+    with pytest.raises(ft.ParameterError) as caught:
+        ft.ProductSpace(features)
+    assert str(caught.value) == message
+
+
+def test_unknown_name_lists_the_known_ones() -> None:
+    with pytest.raises(ft.ParameterError) as caught:
+        ft.ProductSpace.bernoulli(2).index("y")
+    assert str(caught.value) == "feature must be one of the space's names (x0, x1); got 'y'"
+    with pytest.raises(ft.ParameterError, match=r"names \(x0, x1, x2, x3, x4, x5, x6, x7, \.\.\.\); got 'y'"):
+        ft.ProductSpace.bernoulli(20).index("y")
+
+
+def test_spaces_are_equal_when_their_features_are() -> None:
+    one, same, other = (ft.ProductSpace.bernoulli(2, p) for p in (0.3, 0.3, 0.4))
+    assert one == same
+    assert hash(one) == hash(same)
+    assert one != other
+    assert one != (Boolean("x0", 0.3), Boolean("x1", 0.3))
+    assert len({one, same, other}) == 2
+
+
+def test_digest_tells_marginals_and_names_apart() -> None:
+    spaces = [
+        ft.ProductSpace.bernoulli(2, 0.1),
+        ft.ProductSpace.bernoulli(2, np.nextafter(0.1, 1)),
+        ft.ProductSpace.bernoulli(2, 0.1, names=["a", "b"]),
+        ft.ProductSpace.bernoulli(3, 0.1),
+    ]
+    assert len({space.digest for space in spaces}) == 4
+    assert spaces[0].digest == ft.ProductSpace.bernoulli(2, 0.1).digest
+
+
+def test_repr_shows_the_first_features_and_how_many_there_are() -> None:
+    assert repr(ft.ProductSpace.bernoulli(1, 0.3)) == "ProductSpace([Boolean(name='x0', p=0.3)])  # 1 features"
+    assert repr(ft.ProductSpace.bernoulli(50)).endswith(", ...])  # 50 features")
+
+
+def test_biases_need_bits_only() -> None:
+    space = ft.ProductSpace([Boolean("a"), Colour()])
+    with pytest.raises(ft.ParameterError) as caught:
+        _ = space.biases
+    assert str(caught.value) == "space must hold bits only here; feature 'colour' is categorical"

@@ -1,0 +1,172 @@
+"""Trees: shape, text, digest, space, and the two ways to predict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fidelitree as ft
+from fidelitree.tree import Tree
+from small import cube, random_tree, walk
+
+SPACE = ft.ProductSpace.bernoulli(3, [0.5, 0.2, 0.1])
+
+
+def nested() -> Tree:
+    """x1 = 0: 0; else x2 = 0: 1, x2 = 1: 0. The nodes stand in no particular order."""
+    return Tree.build(SPACE, [(1, 4, 3), 1, 0, (2, 1, 2), 0], [0, 1])
+
+
+def test_nodes_are_put_in_preorder_no_side_first() -> None:
+    tree = nested()
+    assert tree.feature.tolist() == [1, -1, 2, -1, -1]
+    assert tree.no.tolist() == [1, -1, 3, -1, -1]
+    assert tree.yes.tolist() == [2, -1, 4, -1, -1]
+    assert tree.code.tolist() == [-1, 0, -1, 1, 0]
+
+
+def test_size_depth_and_average_depth() -> None:
+    tree = nested()
+    assert (tree.size, tree.depth) == (3, 2)
+    assert tree.average_depth(SPACE) == pytest.approx(1 + 0.2)
+    assert tree.average_depth(ft.ProductSpace.bernoulli(3)) == 1.5
+
+
+def test_a_constant_is_one_leaf() -> None:
+    tree = Tree.constant(SPACE, "yes")
+    assert (tree.size, tree.depth, tree.average_depth(SPACE), str(tree)) == (1, 0, 0.0, "yes")
+    assert tree.predict(cube(3)).tolist() == ["yes"] * 8
+
+
+def test_text_is_indented_and_names_features() -> None:
+    space = ft.ProductSpace.bernoulli(2, names=["owner", "urban"])
+    tree = Tree.build(space, [(1, 1, 2), 0, (0, 3, 4), 0, 1], ["no", "yes"])
+    assert str(tree) == "urban = 0: no\nurban = 1\n    owner = 0: no\n    owner = 1: yes"
+    assert repr(tree) == "<Tree: 3 leaves, depth 2, 2 features>"
+
+
+def test_predict_answers_in_the_type_of_the_labels() -> None:
+    for labels, kind in (([0, 1], np.integer), ([False, True], np.bool_), (["a", "bc"], np.str_)):
+        answers = Tree.build(SPACE, [(0, 1, 2), 0, 1], labels).predict(cube(3))
+        assert isinstance(answers[0], kind)
+        assert answers.tolist() == [labels[row[0]] for row in cube(3)]
+
+
+def test_a_tree_is_a_target() -> None:
+    tree = nested()
+    assert np.array_equal(tree(cube(3)), tree.predict(cube(3)))
+
+
+@pytest.mark.parametrize("labels", [["only"], [0, 1], [0, 1, 2], ["a", "b", "c", "d", "e"]])
+@pytest.mark.parametrize("rows", [1, 64, 5000, 200_000])
+def test_words_and_steps_and_blocks_predict_what_a_walk_does(rows: int, labels: list[object]) -> None:
+    space = ft.ProductSpace.bernoulli(12)
+    rng = np.random.default_rng(rows + len(labels))
+    inputs = rng.integers(0, 2, (rows, 12), np.uint8)
+    for tree in (random_tree(space, rng, labels, grow) for grow in (0.5, 0.95)):
+        answers = tree.predict(inputs)
+        some = rng.integers(0, rows, min(rows, 200))
+        assert [answers[row] for row in some] == [walk(tree, inputs[row]) for row in some]
+        assert np.array_equal(tree.labels[tree._codes_by_words(inputs)], answers)
+        assert np.array_equal(tree.labels[tree._codes_by_steps(inputs)], answers)
+
+
+@pytest.mark.parametrize("turn", [np.ascontiguousarray, np.asfortranarray, lambda rows: np.repeat(rows, 2, 1)[:, ::2]])
+def test_the_layout_of_the_rows_does_not_matter(turn: object) -> None:
+    space = ft.ProductSpace.bernoulli(8)
+    tree = random_tree(space, np.random.default_rng(3), [0, 1], 0.9)
+    inputs = np.random.default_rng(4).integers(0, 2, (70_000, 8), np.uint8)
+    assert np.array_equal(tree.predict(turn(inputs)), tree.predict(inputs.tolist()))
+
+
+def test_no_rows_get_no_labels() -> None:
+    answers = Tree.build(SPACE, [(0, 1, 2), 0, 1], ["a", "b"]).predict(cube(3)[:0])
+    assert (answers.shape, answers.dtype.kind) == ((0,), "U")
+
+
+def test_predict_refuses_other_shapes() -> None:
+    with pytest.raises(ft.ParameterError, match=r"one column for each of the 3 features; got shape \(8, 2\)"):
+        nested().predict(cube(3)[:, :2])
+
+
+def test_a_very_deep_tree_needs_no_recursion() -> None:
+    space = ft.ProductSpace.bernoulli(3000)
+    tree = ft.targets.chain(space, 3001, seed=1)
+    assert (tree.size, tree.depth) == (3001, 3000)
+    assert Tree.from_dict(tree.to_dict()) == tree
+    assert str(tree).count("\n") == 5999
+    rows = np.random.default_rng(0).integers(0, 2, (10, 3000), np.uint8)
+    assert tree.predict(rows).tolist() == [walk(tree, row) for row in rows]
+
+
+def test_arrays_cannot_be_written_to() -> None:
+    tree = nested()
+    for array in (tree.feature, tree.no, tree.yes, tree.code, tree.labels):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+
+
+def test_building_leaves_the_callers_labels_alone() -> None:
+    labels = np.array([0, 1])
+    Tree.build(SPACE, [(0, 1, 2), 0, 1], labels)
+    labels[0] = 5
+    assert labels.tolist() == [5, 1]
+
+
+def test_equality_is_that_of_digests() -> None:
+    assert nested() == nested()
+    assert hash(nested()) == hash(nested())
+    others = [
+        Tree.build(SPACE, [(1, 4, 3), 0, 1, (2, 1, 2), 0], [0, 1]),
+        Tree.build(SPACE, [(1, 4, 3), 1, 0, (2, 1, 2), 0], [False, True]),
+        Tree.build(SPACE, [(1, 4, 3), 1, 0, (2, 1, 2), 0], ["0", "1"]),
+        Tree.build(ft.ProductSpace.bernoulli(3, names=["a", "b", "c"]), [(1, 4, 3), 1, 0, (2, 1, 2), 0], [0, 1]),
+    ]
+    assert len({tree.digest for tree in (nested(), *others)}) == 5
+    assert nested() != nested().digest
+
+
+def test_the_digest_does_not_depend_on_the_width_of_the_labels_or_the_biases() -> None:
+    nodes = [(0, 1, 2), 0, 1]
+    trees = [Tree.build(SPACE, nodes, np.array([0, 1], kind)) for kind in (np.uint8, np.int16, np.int64)]
+    trees.append(Tree.build(ft.ProductSpace.bernoulli(3, 0.9), nodes, [0, 1]))
+    assert len({tree.digest for tree in trees}) == 1
+
+
+def test_the_digest_is_pinned() -> None:
+    """Stored certificates name a tree by it."""
+    assert nested().digest == "f5bea21d5ffe08521b6cdc4cdf3cb33650a86fc87ed2e8080bd4e9af99357b0a"
+
+
+def test_saved_trees_are_read_back(tmp_path: Path) -> None:
+    space = ft.ProductSpace.bernoulli(2, names=["größe", "x = 1?"])
+    tree = Tree.build(space, [(0, 1, 2), 0, (1, 3, 4), 1, 2], ["ja", "nein", "vielleicht"])
+    tree.save(tmp_path / "tree.json")
+    again = Tree.load(str(tmp_path / "tree.json"))
+    assert again == tree
+    assert again.names == ("größe", "x = 1?")
+    assert np.array_equal(again.predict(cube(2)), tree.predict(cube(2)))
+
+
+@pytest.mark.parametrize("other", [ft.ProductSpace.bernoulli(2), ft.ProductSpace.bernoulli(3, names=["a", "b", "c"])])
+def test_a_space_of_other_features_is_refused(other: ft.ProductSpace) -> None:
+    with pytest.raises(ft.ParameterError, match=r"space must have the tree's 3 features \(x0, x1, x2\); got Product"):
+        nested().average_depth(other)
+
+
+def test_a_refused_space_does_not_list_a_thousand_features() -> None:
+    tree = Tree.constant(ft.ProductSpace.bernoulli(1000), 0)
+    with pytest.raises(ft.ParameterError, match=r"1000 features \(x0, x1, x2, x3, x4, x5, x6, x7, \.\.\.\); got"):
+        tree.check_space(SPACE)
+
+
+def test_regions_are_those_of_the_paths() -> None:
+    assert [(node, str(region)) for node, region in nested().regions(SPACE)] == [
+        (0, "---"),
+        (1, "-0-"),
+        (2, "-1-"),
+        (3, "-10"),
+        (4, "-11"),
+    ]

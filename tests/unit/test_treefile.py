@@ -1,0 +1,179 @@
+"""Stored trees: what the schema looks like, and how damaged and foreign files are refused."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fidelitree as ft
+from fidelitree import treefile
+from fidelitree.tree import Tree
+
+GOOD = {
+    "format": "fidelitree.tree",
+    "version": 1,
+    "features": [{"name": "x0", "kind": "boolean"}, {"name": "x1", "kind": "boolean"}],
+    "labels": {"type": "int", "values": [0, 1]},
+    "nodes": [
+        {"test": {"feature": 0, "is": 1}, "no": 1, "yes": 2},
+        {"label": 0},
+        {"test": {"feature": 1, "is": 1}, "no": 3, "yes": 4},
+        {"label": 0},
+        {"label": 1},
+    ],
+}
+Damage = Callable[[dict[str, Any]], object]
+
+
+def test_the_schema_is_what_a_tree_writes() -> None:
+    tree = Tree.build(ft.ProductSpace.bernoulli(2), [(0, 1, 2), 0, (1, 3, 4), 0, 1], [0, 1])
+    assert tree.to_dict() == GOOD
+    assert Tree.from_dict(GOOD) == tree
+
+
+@pytest.mark.parametrize("labels", [[False, True], [-(2**63), 2**63 - 1], ["", "é", "日本"], [0]])
+def test_labels_come_back_with_their_type(labels: list[Any]) -> None:
+    tree = Tree.build(ft.ProductSpace.bernoulli(1), [(0, 1, 2), 0, len(labels) - 1], labels)
+    again = Tree.from_dict(json.loads(json.dumps(tree.to_dict())))
+    assert again.labels.tolist() == labels
+    assert [type(label) for label in again.labels.tolist()] == [type(label) for label in labels]
+    assert again.digest == tree.digest
+
+
+def node(at: int, **entries: object) -> Damage:
+    return lambda data: data["nodes"][at].update(entries)
+
+
+def put(key: str, value: object) -> Damage:
+    return lambda data: data.update({key: value})
+
+
+RULE_OF_NODES = "must be a label below 2 or a test of a feature below 2; got"
+DAMAGES: list[tuple[str, Damage, str]] = [
+    ("foreign format", put("format", "sklearn.tree"), 'it must be an object with "format": "fidelitree.tree"'),
+    ("newer version", put("version", 2), "its version must be 1, which this fidelitree reads; got 2"),
+    ("no version", lambda data: data.pop("version"), "its version must be 1, which this fidelitree reads; got None"),
+    ("no features", put("features", []), "features must be a list of at least one feature"),
+    ("features as a dict", put("features", {"x0": "boolean"}), "features must be a list of at least one feature"),
+    ("a feature without name", put("features", [{"kind": "boolean"}]), "each feature must be an object with a name"),
+    ("a feature as a string", put("features", ["x0"]), "each feature must be an object with a name; got 'x0'"),
+    (
+        "an unknown kind",
+        put("features", [{"name": "age", "kind": "numeric"}]),
+        "the kind of feature 'age' must be boolean; got 'numeric'",
+    ),
+    ("a name twice", put("features", [GOOD["features"][0]] * 2), "features must have different names"),
+    ("labels as a list", put("labels", [0, 1]), 'labels must be an object with "type" bool, int or str'),
+    ("no labels", put("labels", {"type": "int", "values": []}), 'labels must be an object with "type"'),
+    ("labels of type float", put("labels", {"type": "float", "values": [0.5]}), 'labels must be an object with "type"'),
+    (
+        "labels of another type",
+        put("labels", {"type": "int", "values": [0, True]}),
+        "labels must be different values of type int in increasing order; got [0, True]",
+    ),
+    (
+        "labels out of order",
+        put("labels", {"type": "str", "values": ["b", "a"]}),
+        "labels must be different values of type str in increasing order; got ['b', 'a']",
+    ),
+    ("a label twice", put("labels", {"type": "int", "values": [1, 1]}), "labels must be different values of type int"),
+    ("huge labels", put("labels", {"type": "int", "values": [0, 10**30]}), "labels must fit into 64 bits"),
+    ("no nodes", put("nodes", []), "nodes must be a list of odd length"),
+    ("an even number of nodes", lambda data: data["nodes"].pop(), "nodes must be a list of odd length"),
+    ("nodes as a dict", put("nodes", {"0": {"label": 0}}), "nodes must be a list of odd length"),
+    ("label out of range", node(1, label=2), f"node 1 {RULE_OF_NODES} {{'label': 2}}"),
+    ("negative label", node(1, label=-1), f"node 1 {RULE_OF_NODES} {{'label': -1}}"),
+    ("true as a label", node(1, label=True), f"node 1 {RULE_OF_NODES} {{'label': True}}"),
+    ("huge label", node(1, label=10**40), f"node 1 {RULE_OF_NODES} {{'label': 1000"),
+    ("feature out of range", node(2, test={"feature": 2, "is": 1}), f"node 2 {RULE_OF_NODES}"),
+    ("feature as a string", node(2, test={"feature": "x1", "is": 1}), f"node 2 {RULE_OF_NODES}"),
+    ("another test", node(2, test={"feature": 1, "at most": 3}), f"node 2 {RULE_OF_NODES}"),
+    ("an extra key", node(1, weight=3), f"node 1 {RULE_OF_NODES}"),
+    ("a test that is a list", node(2, test=[1]), f"node 2 {RULE_OF_NODES}"),
+    ("children as floats", node(2, no=3.0), f"node 2 {RULE_OF_NODES}"),
+    ("a cycle", node(2, no=0), "node 2 has a child outside the tree"),
+    ("its own child", node(2, yes=2), "node 2 has a child outside the tree"),
+    ("a child beyond the end", node(2, yes=5), "node 2 has a child outside the tree"),
+    ("a huge child", node(2, yes=10**40), "node 2 has a child outside the tree"),
+    ("two parents", node(2, no=4), "nodes must stand in preorder; node 3 is missing or has two parents"),
+    ("one child twice", node(2, yes=3), "nodes must stand in preorder; node 4 is missing or has two parents"),
+    ("children swapped", node(2, no=4, yes=3), "nodes must stand in preorder; node 3 is missing or has two parents"),
+    ("a feature again", node(2, test={"feature": 0, "is": 1}), "node 2 tests feature 0 again on the same path"),
+    ("unreachable nodes", lambda data: data["nodes"].extend([{"label": 0}] * 2), "nodes must all be reached from the"),
+]
+
+
+@pytest.mark.parametrize(("damage", "message"), [d[1:] for d in DAMAGES], ids=[d[0] for d in DAMAGES])
+def test_damaged_trees_are_refused_with_the_rule(damage: Damage, message: str) -> None:
+    data = copy.deepcopy(GOOD)
+    damage(data)
+    with pytest.raises(ft.FormatError) as caught:
+        Tree.from_dict(data)
+    assert str(caught.value).startswith(f"not a stored tree: {message}")
+    assert len(str(caught.value)) < 250
+
+
+@pytest.mark.parametrize("data", [None, 3, "tree", [], [GOOD], {}, {"nodes": []}])
+def test_anything_else_is_no_tree(data: object) -> None:
+    with pytest.raises(ft.FormatError, match='not a stored tree: it must be an object with "format"'):
+        Tree.from_dict(data)
+
+
+@pytest.mark.parametrize("text", ["", '{"format": "fidelitree.tree", ', "PK\x03\x04", "[" * 100_000, "1" * 5000])
+def test_files_that_are_not_json_are_refused(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "tree.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ft.FormatError, match=r"tree\.json is not JSON: "):
+        Tree.load(path)
+
+
+def test_files_that_are_not_text_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "tree.json"
+    path.write_bytes(b"\xff\xfe\x80{}")
+    with pytest.raises(ft.FormatError, match=r"tree\.json is not JSON: "):
+        Tree.load(path)
+
+
+def test_a_truncated_file_is_refused_wherever_it_was_cut(tmp_path: Path) -> None:
+    whole = json.dumps(GOOD)
+    path = tmp_path / "tree.json"
+    for end in range(0, len(whole), 7):
+        path.write_text(whole[:end], encoding="utf-8")
+        with pytest.raises(ft.FormatError, match="is not JSON"):
+            Tree.load(path)
+
+
+def test_a_file_too_large_to_be_a_tree_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "tree.json"
+    path.write_text(json.dumps(GOOD), encoding="utf-8")
+    monkeypatch.setattr(treefile, "MAX_BYTES", 100)
+    with pytest.raises(ft.FormatError, match=r"tree\.json is larger than the 0 MB a stored tree may have"):
+        Tree.load(path)
+
+
+def test_random_damage_never_does_anything_but_refuse() -> None:
+    """Every value of the file replaced by others: a tree that predicts, or a FormatError, nothing else."""
+    rng = np.random.default_rng(0)
+    junk = [None, True, 0, 1, 2, -1, 10**40, 0.5, "x0", [], {}, [[]], {"label": 0}]
+    refused = 0
+    for _ in range(2000):
+        data = copy.deepcopy(GOOD)
+        at: Any = data
+        while True:
+            key = list(at)[rng.integers(len(at))] if isinstance(at, dict) else int(rng.integers(len(at)))
+            if not isinstance(at[key], (dict, list)) or not at[key] or rng.random() < 0.2:
+                break
+            at = at[key]
+        at[key] = junk[rng.integers(len(junk))]
+        try:
+            answers = Tree.from_dict(data).predict(np.zeros((3, len(data["features"])), np.uint8))
+            assert answers.shape == (3,)
+        except ft.FormatError:
+            refused += 1
+    assert refused > 1000
