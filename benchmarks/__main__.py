@@ -14,7 +14,9 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 OPENING = """\
 # Benchmarks
 
-Written by `python -m benchmarks --write`; every line was measured in one run on one machine: {machine}.
+Written by `python -m benchmarks --write`: every line was measured in one run on one machine, which others used too.
+It has {machine}.
+
 Timings are the shortest of several, on one thread unless a section says otherwise; *x* is how many times as fast as
 the peer fidelitree is. On your machine:
 
@@ -42,6 +44,8 @@ def main() -> None:
     """Print each section as soon as it is measured."""
     chosen = arguments()
     print(describe(), flush=True)
+    if chosen.smoke:
+        print("smoke run: toy sizes; titles and remarks are about the full run", flush=True)
     sections: list[Section] = []
     for name in chosen.names or NAMES:
         sections.append(import_module(f"benchmarks.{name}").run(chosen.smoke))

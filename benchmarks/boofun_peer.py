@@ -18,11 +18,12 @@ def main(n: int, p: float) -> None:
     boofun.create(np.array([0, 1, 1, 0]), storage="dense").influences()  # compiles
     function = boofun.create(problem(n)[0].astype(np.bool_), storage="dense")
     ask = function.influences if p == 0.5 else PBiasedAnalyzer(function, p).influences
-    one = Contestant(lambda _: ask())
+    flips: list[list[float]] = []
+    one = Contestant(lambda _: flips.append(list(map(float, ask()))))
     seconds = one.seconds()
     if seconds < 1:
         seconds = shortest(one, seconds=1)[0]
-    print(json.dumps({"seconds": seconds, "flips": np.asarray(ask()).tolist()}))
+    print(json.dumps({"seconds": seconds, "flips": flips[0]}))
 
 
 if __name__ == "__main__":

@@ -27,6 +27,8 @@ Floats = NDArray[np.float64]
 BOOFUN_SECONDS = 60
 BOOFUN_BIASES = (0.5, 0.3)
 AGREEMENT = 1e-12
+# boofun adds 2^(n-1) terms one by one: 1.07e-12 off at n = 22, where the correctly rounded sum (math.fsum) is ours.
+BOOFUN_AGREEMENT = 1e-11
 
 
 def problem(n: int) -> tuple[NDArray[np.uint8], Floats]:
@@ -85,11 +87,11 @@ def measure(n: int, seconds: float) -> list[float]:
     )
 
 
-def agree(who: str, ours: Floats, theirs: Floats) -> None:
+def agree(who: str, ours: Floats, theirs: Floats, within: float = AGREEMENT) -> None:
     """A benchmark of wrong answers is worth nothing."""
     apart = float(np.abs(ours - theirs).max())
-    if not apart <= AGREEMENT:
-        raise RuntimeError(f"influences must agree within {AGREEMENT}; {who} differs from fidelitree by {apart}")
+    if not apart <= within:
+        raise RuntimeError(f"influences must agree within {within}; {who} differs from fidelitree by {apart}")
 
 
 def child(module: str, *arguments: object, timeout: float | None = None) -> Any:
@@ -106,13 +108,14 @@ def boofun(sizes: list[int], p: float) -> dict[int, str]:
     """The time of boofun at each size until it takes too long."""
     if find_spec("boofun") is None:
         return dict.fromkeys(sizes, "not installed")
-    out = {}
+    out: dict[int, str] = {}
     for n in sizes:
         answer = child("boofun_peer", n, p, timeout=BOOFUN_SECONDS)
         if answer is None:
             return out | {larger: f"> {BOOFUN_SECONDS} s" for larger in sizes if larger >= n}
         table, _ = problem(n)
-        agree(f"boofun at n = {n}, p = {p}", pack(table, p).influences(), 2 * p * (1 - p) * np.array(answer["flips"]))
+        theirs = 2 * p * (1 - p) * np.array(answer["flips"])
+        agree(f"boofun at n = {n}, p = {p}", pack(table, p).influences(), theirs, BOOFUN_AGREEMENT)
         out[n] = duration(answer["seconds"])
     return out
 
@@ -138,17 +141,18 @@ def run(smoke: bool) -> Section:
         ),
         Bar("n = 24 within 2 GB", f"{peak / 1e9:.2f} GB at n = {sizes[-1]}", None if smoke else peak <= 2e9),
     ]
-    remarks = [
-        f"All influences agree within {AGREEMENT}. Tabulating (asking a vectorised callable about all inputs) and packing",
-        "are apart from the other times. boofun has one bias for all features: p = .5 is its compiled path (storage",
-        '"dense", Numba where installed; its default storage is far slower at these sizes), p = .3 its p-biased one.',
-        f"It runs in a process of its own, which may take {BOOFUN_SECONDS} s. The memory is that of `analyze` in a fresh",
-        "process, tabulating included.",
-    ]
+    remark = (
+        f"All influences agree within {AGREEMENT} (boofun's {BOOFUN_AGREEMENT}: it adds one by one, with the rounding "
+        "that this brings). Tabulating (asking a vectorised callable about every input) and packing are not in the "
+        "other times. boofun has one bias for all features: p = .5 is its compiled path (dense storage, Numba where "
+        "installed; its default storage is far slower at these sizes), p = .3 its p-biased one. It runs in a process "
+        f"of its own, for at most {BOOFUN_SECONDS} s. The memory is that of a fresh process that runs `analyze`, "
+        "tabulating included."
+    )
     return Section(
         "influences",
         "exact influences of all features, unequal biases",
         [Table([*headings, "boofun, p = .3"], rows)],
         bars,
-        remarks,
+        remark,
     )

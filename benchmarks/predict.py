@@ -50,8 +50,8 @@ def run(smoke: bool) -> Section:
         f"{times(min(judged))} to {times(max(judged))} over numbers of rows and orders",
         None if smoke else min(judged) >= 3,
     )
-    remarks = [
-        f"n = {FEATURES} fair bits, complete trees. scikit-learn has the same nodes and gets float32 rows in C order, its",
-        "best case; we get uint8. Both check their input; all predictions are equal.",
-    ]
-    return Section("predict", "labels of many rows from one tree", [Table(headings, table, 0)], [bar], remarks)
+    remark = (
+        f"n = {FEATURES} fair bits, complete trees. scikit-learn has the same nodes and gets float32 rows in C order, "
+        "its best case; we get uint8. Both check their input; all predictions are equal."
+    )
+    return Section("predict", "labels of many rows from one tree", [Table(headings, table, 0)], [bar], remark)

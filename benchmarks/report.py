@@ -1,9 +1,12 @@
-"""What a benchmark says: tables, bars and remarks, as aligned text and as Markdown."""
+"""What a benchmark says: tables, bars and a remark, as aligned text and as Markdown."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from textwrap import fill
+
+WIDTH = 116
 
 
 @dataclass(frozen=True)
@@ -20,7 +23,8 @@ class Table:
         return "\n".join(lines)
 
     def _line(self, row: Sequence[str], widths: Sequence[int]) -> str:
-        cells = [f"{cell:<{w}}" if k < self.names else f"{cell:>{w}}" for k, (cell, w) in enumerate(zip(row, widths))]
+        cells = list(map(str.ljust, row[: self.names], widths))
+        cells += map(str.rjust, row[self.names :], widths[self.names :])
         return "  ".join(cells).rstrip()
 
     def markdown(self) -> str:
@@ -49,16 +53,16 @@ class Section:
     title: str
     tables: Sequence[Table]
     bars: Sequence[Bar]
-    remarks: Sequence[str] = field(default=())
+    remark: str = ""
 
     def text(self) -> str:
         tables = "\n\n".join(table.text() for table in self.tables)
-        return "\n".join([f"{self.name}: {self.title}", "", tables, "", *map(str, self.bars), *self.remarks])
+        return "\n".join([f"{self.name}: {self.title}", "", tables, "", *map(str, self.bars), fill(self.remark, WIDTH)])
 
     def markdown(self) -> str:
         tables = "\n\n".join(table.markdown() for table in self.tables)
-        parts = [f"## {self.name}: {self.title}", tables, *[f"- {bar}" for bar in self.bars], *self.remarks]
-        return "\n\n".join(parts).replace("\n\n- bar", "\n- bar").replace("|\n- bar", "|\n\n- bar")
+        bars = "\n".join(f"- {bar}" for bar in self.bars)
+        return "\n\n".join([f"## {self.name}: {self.title}", tables, bars, fill(self.remark, WIDTH)])
 
 
 def duration(seconds: float) -> str:

@@ -19,12 +19,12 @@ Node = tuple[int, int, int] | int
 
 def cube(n: int) -> Bits:
     """All inputs of n bits in truth-table order: bit i of the row's number is feature i."""
-    return np.array([[(row >> i) & 1 for i in range(n)] for row in range(2**n)], np.uint8)
+    return ((np.arange(2**n)[:, None] >> np.arange(n)) & 1).astype(np.uint8)
 
 
 def weights(space: ft.ProductSpace) -> NDArray[np.float64]:
     """Probability of every row of the cube."""
-    return np.array([np.prod(np.where(row, space.biases, 1 - space.biases)) for row in cube(len(space))])
+    return np.where(cube(len(space)), space.biases, 1 - space.biases).prod(axis=1)
 
 
 def true_error(tree: Callable[[Any], Any], target: Callable[[Any], Any], space: ft.ProductSpace) -> float:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from fidelitree import targets, theory
     from fidelitree.analysis import Analysis, analyze
     from fidelitree.certificate import Certificate
+    from fidelitree.distiller import distill
     from fidelitree.errors import FidelitreeError, FormatError, ParameterError, TargetError
     from fidelitree.exact.paths import tree_error
     from fidelitree.features import Boolean
@@ -36,6 +37,7 @@ _HOMES = {
     "Tree": "tree",
     "analyze": "analysis",
     "build_top_down": "paper",
+    "distill": "distiller",
     "practical_top_down": "paper",
     "tree_error": "exact.paths",
 }
@@ -55,6 +57,7 @@ __all__ = [
     "__version__",
     "analyze",
     "build_top_down",
+    "distill",
     "practical_top_down",
     "targets",
     "theory",

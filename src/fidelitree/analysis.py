@@ -90,9 +90,10 @@ def analyze(
 ) -> Analysis:
     """Influences and label probabilities of a target inside the region that ``given`` names, as in ``{"x3": 1}``.
 
-    The answer is exact where the target is a table or a tree, where at most 4 096 inputs are left, or where
-    ``max_queries`` allows all of them to be asked. Otherwise inputs are drawn and every bit of each is flipped,
-    within ``max_queries`` (100 000 when not given), and all intervals hold together with probability 1 - delta.
+    The answer is exact where the target is a table or a tree, or where all inputs that are left may be asked: up to
+    4 096 of them, or up to ``max_queries`` where that is given. Otherwise inputs are drawn and every bit of each is
+    flipped, within ``max_queries`` (100 000 when not given), and all intervals hold together with probability
+    1 - delta.
 
     >>> from fidelitree.targets.table import TruthTable
     >>> print(analyze(TruthTable([0, 0, 0, 1]), ProductSpace.bernoulli(2)))
@@ -100,15 +101,16 @@ def analyze(
     x0  0.2500
     x1  0.2500
     """
-    budget = Budget(max_queries=max_queries)
+    budget, delta = Budget(max_queries=max_queries), check_delta(delta)
     region = Region.of(space, given)
     if region.mass == 0:
         raise ParameterError(f"given must name a region of positive probability; {region} has probability 0")
     counted = Counted(target, space)
-    function = exact_subfunction(counted, region, max(ENUMERATE_UNASKED, budget.max_queries or 0))
+    may_ask = ENUMERATE_UNASKED if budget.max_queries is None else budget.max_queries
+    function = exact_subfunction(counted, region, may_ask)
     if function is None:
         queries = DRAW_UNASKED if budget.max_queries is None else budget.max_queries
-        return _estimate(counted, region, queries, check_delta(delta), seed)
+        return _estimate(counted, region, queries, delta, seed)
     influences = function.influences()
     intervals = np.stack([influences, influences], axis=1)
     found = np.asarray(function.label_probabilities())

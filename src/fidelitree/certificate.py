@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+import json
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from importlib.metadata import version
+from typing import Any
+
+from fidelitree.errors import FormatError
 
 ASSUMES_DETERMINISTIC = "the target is deterministic"
 ASSUMES_DISTRIBUTION = "inputs follow the stated product distribution"
+FORMAT = "fidelitree.certificate"
+VERSION = 1
+
+
+def _versions() -> dict[str, str]:
+    return {name: version(name) for name in ("fidelitree", "numpy")}
 
 
 @dataclass(frozen=True)
 class Certificate:
     """With probability at least 1 - delta, the tree's error is at most ``error_bound``.
 
-    ``method`` is ``exact`` (every input was counted, delta is 0) or ``fixed`` (a set of test inputs whose size
-    was fixed beforehand and which neither growth nor labels saw). ``split_quality`` says whether every split is
-    also promised to be within a factor 1/4 of the best one, with probability 1 - delta.
+    ``method`` is ``exact`` (every input was counted, delta is 0), ``fixed`` (a set of test inputs whose size was
+    fixed beforehand) or ``sequential`` (an any-time test). ``protocol`` says what the test inputs were kept apart
+    from: ``separate`` inputs were seen by neither growth nor labels; ``prequential`` ones were drawn after the attempt
+    for this tree was opened, and taught the learner only afterwards. ``split_quality`` says whether every split is
+    also promised to be within a factor 1/4 of the best one, with probability 1 - delta. Where ``pruned`` is above 0,
+    a larger tree was tested, and this one disagrees with it on exactly that share of inputs.
     """
 
     epsilon: float
@@ -29,6 +44,12 @@ class Certificate:
     seed: int | None = None
     split_quality: bool = False
     assumes: tuple[str, ...] = (ASSUMES_DETERMINISTIC, ASSUMES_DISTRIBUTION)
+    protocol: str = "separate"
+    attempts: int = 1
+    pruned: float = 0.0
+    seed_chosen: bool = True
+    queries: Mapping[str, int] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=_versions)
 
     @property
     def holds(self) -> bool:
@@ -38,15 +59,78 @@ class Certificate:
     def __str__(self) -> str:
         asked = f"an error of {self.epsilon:.4g} was asked for"
         verdict = f"({asked})" if self.holds else f"({asked} and is NOT certified)"
+        return f"{self._claim()} {verdict}{self._basis()}, provided that {' and '.join(self.assumes)}."
+
+    def _claim(self) -> str:
         if self.method == "exact":
-            claim = f"This tree disagrees with the target on exactly {_up(self.error_bound)} of all inputs"
-        else:
-            claim = (
-                f"With confidence {1 - self.delta:.4g}, this tree disagrees with the target on at most "
-                f"{_up(self.error_bound)} of inputs"
+            return f"This tree disagrees with the target on exactly {_up(self.error_bound)} of all inputs"
+        confidence = f"With confidence {1 - self.delta:.4g}"
+        return f"{confidence}, this tree disagrees with the target on at most {_up(self.error_bound)} of inputs"
+
+    def _basis(self) -> str:
+        if self.method == "exact":
+            return ""
+        tested = f" of a larger tree that it differs from on {_up(self.pruned)}" if self.pruned else ""
+        errors = "1 error" if self.errors == 1 else f"{self.errors:,} errors"
+        return f", by {errors} among {self.samples:,} test inputs{tested}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data under a versioned schema."""
+        return {"format": FORMAT, "version": VERSION, "holds": self.holds, **asdict(self)}
+
+    def to_json(self) -> str:
+        """The certificate as JSON text."""
+        return json.dumps(self.to_dict(), indent=1)
+
+    @classmethod
+    def from_json(cls, text: str) -> Certificate:
+        """The inverse of `to_json`; FormatError says what is wrong with anything else."""
+        try:
+            data = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise FormatError(f"not a stored certificate: it is not JSON: {error}") from None
+        return cls.from_dict(data)
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Certificate:
+        """The inverse of `to_dict`."""
+        if not isinstance(data, dict) or data.get("format") != FORMAT:
+            raise FormatError(f'not a stored certificate: it must be an object with "format": "{FORMAT}"')
+        if data.get("version") != VERSION:
+            raise FormatError(f"not a stored certificate: its version must be {VERSION}; got {data.get('version')!r}")
+        names = {entry.name for entry in fields(cls)}
+        if set(data) != names | {"format", "version", "holds"}:
+            odd = ", ".join(sorted(set(data) ^ (names | {"format", "version", "holds"})))
+            raise FormatError(f"not a stored certificate: missing or unknown entries: {odd:.200}")
+        _check_kinds(data)
+        certificate = cls(**{**{name: data[name] for name in names}, "assumes": tuple(data["assumes"])})
+        if certificate.holds != data["holds"]:
+            raise FormatError("not a stored certificate: it says that it holds, and its numbers say otherwise")
+        return certificate
+
+
+_NUMBERS = ("epsilon", "delta", "error_bound", "pruned")
+_KINDS: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(_NUMBERS, (int, float)),
+    **dict.fromkeys(("samples", "attempts"), (int,)),
+    **dict.fromkeys(("errors", "seed"), (int, type(None))),
+    **dict.fromkeys(("method", "tree_digest", "space_digest", "protocol"), (str,)),
+    **dict.fromkeys(("holds", "split_quality", "seed_chosen"), (bool,)),
+    "assumes": (list, tuple),
+    **dict.fromkeys(("queries", "versions"), (dict,)),
+}
+
+
+def _check_kinds(data: Mapping[str, Any]) -> None:
+    for name, kinds in _KINDS.items():
+        value = data[name]
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+            raise FormatError(
+                f"not a stored certificate: {name} must be of kind {kinds[0].__name__}; got {value!r:.80}"
             )
-        basis = "" if self.method == "exact" else f", by {self.errors:,} errors among {self.samples:,} test inputs"
-        return f"{claim} {verdict}{basis}, provided that {' and '.join(self.assumes)}."
+    for name in _NUMBERS:
+        if not 0 <= data[name] <= 1:
+            raise FormatError(f"not a stored certificate: {name} must be between 0 and 1; got {data[name]!r}")
 
 
 def _up(share: float) -> str:

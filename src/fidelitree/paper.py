@@ -17,6 +17,7 @@ from fidelitree.draw import Stream
 from fidelitree.errors import ParameterError
 from fidelitree.events import Finished, Observer, nobody
 from fidelitree.exact.engine import exact_subfunction
+from fidelitree.exact.subfunction import Subfunction
 from fidelitree.exactsum import ExactSum
 from fidelitree.grow import grow
 from fidelitree.probes.evidence import Evidence, Probe
@@ -57,6 +58,14 @@ def build_top_down(
             f"{'it does unasked' if max_queries is None else f'max_queries = {max_queries} allows'}; allow them with "
             f"max_queries (up to 2^26), or use practical_top_down, which draws inputs"
         )
+    return grow_exactly(counted, root, epsilon, limits, observer)
+
+
+def grow_exactly(
+    counted: Counted, root: Subfunction, epsilon: float, limits: Budget, observer: Observer
+) -> Distillation:
+    """Algorithm 1 on a target whose answers are all known."""
+    space = counted.space
     bare, trace = BareTree(space), Trace(counted, observer)
     judge = _ExactJudge(epsilon, limits, trace)
     try:

@@ -1,42 +1,51 @@
 """Tests of an error rate that may be looked at after every query.
 
 An e-value is a bet against "the error is at least epsilon": it starts at 1, cannot grow on average while that
-holds, and so exceeds 1/level, at any time at all, with probability at most ``level`` (Ville's inequality). Ours
-bets a quarter on error 0 and spreads the rest evenly over (0, epsilon); everything is in logarithms.
+holds, and so exceeds 1/level, at any time at all, with probability at most ``level`` (Ville's inequality). Any
+mixture of bets on error rates below epsilon will do. Ours puts a quarter on error 0 and the rest on a triangle over
+(0, epsilon), highest at 0. At epsilon/2 the triangle is as high as an even spread, below it higher, so that it needs
+fewer samples there and never more: 88 instead of 94 at an error of epsilon/4, epsilon = 0.1, level 0.03.
 """
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
 from scipy import special
 
-ATOM = 0.25  # the share of the bet on error 0: it saves a seventh of the samples of a perfect tree
+ATOM = 0.25
 
 
 def log_e_value(errors: int, samples: int, epsilon: float) -> float:
-    """Logarithm of the e-value against "the error is at least epsilon" (0 < epsilon <= 1).
+    """Logarithm of the e-value against "the error is at least epsilon" (0 < epsilon < 1).
 
     It is minus infinity where the errors are so many that nothing of the bet is left.
 
-    >>> [round(math.exp(log_e_value(k, 42, 0.1)), 1) for k in (0, 1)]
-    [35.3, 2.9]
+    >>> [round(math.exp(log_e_value(k, 40, 0.1)), 1) for k in (0, 1)]
+    [35.8, 3.0]
     """
-    if epsilon >= 1:
-        return 0.0 if errors == samples else math.inf
     right = -(samples - errors) * math.log1p(-epsilon)
-    spread = _log_average(errors, samples, epsilon) - errors * math.log(epsilon) + right + math.log(1 - ATOM)
-    if errors:
-        return spread
-    return float(special.logsumexp([spread, right + math.log(ATOM)]))
+    spread = _log_triangle(errors, samples, epsilon) - errors * math.log(epsilon) + right + math.log(1 - ATOM)
+    return spread if errors else float(np.logaddexp(spread, right + math.log(ATOM)))
 
 
-def _log_average(errors: int, samples: int, epsilon: float) -> float:
-    """Log of the likelihood averaged over error rates from 0 to epsilon."""
-    inside = special.betainc(errors + 1, samples - errors + 1, epsilon)
+def _log_triangle(errors: int, samples: int, epsilon: float) -> float:
+    """Log of the likelihood q^k (1-q)^(N-k) averaged over q with density 2 (1 - q/epsilon)/epsilon on (0, epsilon)."""
+    even = _log_moment(errors, samples, epsilon, 0)
+    if even == -math.inf:
+        return -math.inf
+    mean = math.exp(_log_moment(errors, samples, epsilon, 1) - even)  # of q/epsilon, where the likelihood is
+    return even + math.log(2 * (1 - mean)) if mean < 1 else -math.inf
+
+
+def _log_moment(errors: int, samples: int, epsilon: float, power: int) -> float:
+    """Log of the average over (0, epsilon) of q^k (1-q)^(N-k) (q/epsilon)^power."""
+    one, two = errors + power + 1, samples - errors + 1
+    inside = special.betainc(one, two, epsilon)
     if inside <= 0:
         return -math.inf
-    return float(special.betaln(errors + 1, samples - errors + 1) + math.log(inside) - math.log(epsilon))
+    return float(special.betaln(one, two) + math.log(inside) - (1 + power) * math.log(epsilon))
 
 
 def accepts(errors: int, samples: int, epsilon: float, level: float) -> bool:
@@ -50,10 +59,12 @@ def error_bound(errors: int, samples: int, level: float) -> float:
     It is where the e-values, each against its own epsilon, start to accept.
 
     >>> round(error_bound(0, 42, 0.0304), 3), error_bound(0, 0, 0.05)
-    (0.098, 1.0)
+    (0.093, 1.0)
     """
-    low, high = (errors / samples, 1.0) if samples else (1.0, 1.0)
-    while high - low > 1e-12 + 1e-9 * high:
+    if not samples:
+        return 1.0
+    low, high = errors / samples, 1.0
+    while high - low > 1e-9 * high:
         middle = (low + high) / 2
         if accepts(errors, samples, middle, level):
             high = middle

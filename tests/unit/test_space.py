@@ -64,6 +64,11 @@ def test_bad_arguments_of_bernoulli(arguments: dict[str, object], message: str) 
     assert str(caught.value) == message
 
 
+def test_biases_that_make_no_array_are_refused() -> None:
+    with pytest.raises(ft.ParameterError, match=r"p must be one number or one per bit; got \[array"):
+        ft.ProductSpace.bernoulli(2, [np.zeros((2, 2)), np.zeros((2, 3))])
+
+
 @pytest.mark.parametrize(
     ("features", "message"),
     [

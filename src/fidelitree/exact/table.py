@@ -48,7 +48,7 @@ class TableSubfunction:
         idle = max(0, _INSIDE - len(free))
         codes = np.tile(codes, 1 << idle)
         digits = max(1, (len(labels) - 1).bit_length())
-        planes = np.stack([np.packbits(codes >> d & 1, bitorder="little").view("<u2") for d in range(digits)])
+        planes = np.stack([np.packbits(codes >> d & 1, bitorder="little").view(np.uint16) for d in range(digits)])
         return cls(region.space, planes, [*free, *[_IDLE] * idle], labels)
 
     @property
@@ -91,23 +91,31 @@ class TableSubfunction:
         octets = _squeeze(slot, bit)[self._planes]
         if octets.shape[1] == 1:  # a word of eight inputs repeats itself
             octets = np.repeat(octets, 2, axis=1)
-        return octets.view("<u2")
+        return octets.view(np.uint16)
 
     def _change(self, slot: int) -> float:
         """Probability, over all other features, that the slot's two values get different labels."""
-        if slot >= _INSIDE:
-            place = slot - _INSIDE
-            halves = self._planes.reshape(len(self._planes), -1, 2, 1 << place)
-            changed = np.bitwise_or.reduce(halves[:, :, 0] ^ halves[:, :, 1])
-            above, below = self._weights_above[place], self._weights_below[place]
-            return float(above @ self._masses(changed) @ below)
-        shifted = self._planes >> (1 << slot)
-        changed = np.bitwise_or.reduce((self._planes ^ shifted) & _LOWER[slot])
+        place = slot - _INSIDE
+        if place >= 0:
+            return self._weigh(_union([_across(plane, place) for plane in self._planes]), place)
+        step = 1 << slot
+        changed = _union([(plane ^ (plane >> step)) & _LOWER[slot] for plane in self._planes])
         # Set both positions of a pair: their masses add up to the mass of the other features.
-        return self._mass(changed | (changed << (1 << slot)))
+        np.bitwise_or(changed, changed << step, out=changed)
+        return self._weigh(changed, None)
 
     def _mass(self, words: Word) -> float:
-        return float(self._masses(words) @ self._weights_below[-1])
+        return self._weigh(words, None)
+
+    def _weigh(self, words: Word, without: int | None) -> float:
+        """Mass of the set bits; ``without`` names the one slot outside a word that the words no longer have."""
+        low, high = self._weights
+        places = len(low).bit_length() - 1
+        if without is not None and without < places:
+            low = low.reshape(-1, 2, 1 << without).sum(axis=1).ravel()
+        elif without is not None:
+            high = high.reshape(-1, 2, 1 << (without - places)).sum(axis=1).ravel()
+        return float(high @ (self._masses(words).reshape(len(high), len(low)) @ low))
 
     def _masses(self, words: Word) -> Floats:
         """Mass of each word's set bits under the four slots inside a word."""
@@ -128,23 +136,34 @@ class TableSubfunction:
         return (high[:, None] + low[None, :]).ravel()
 
     @cached_property
-    def _weights_below(self) -> list[Floats]:
-        """Entry s: the masses of all positions of the s lowest slots outside a word."""
-        weights = [np.ones(1)]
-        for bias in self._biases[_INSIDE:]:
-            weights.append(np.concatenate([weights[-1] * (1 - bias), weights[-1] * bias]))
-        return weights
+    def _weights(self) -> tuple[Floats, Floats]:
+        """Masses of the positions of the lower and of the upper half of the slots outside a word."""
+        outside = self._biases[_INSIDE:]
+        half = len(outside) // 2
+        return _kronecker(outside[:half]), _kronecker(outside[half:])
 
-    @cached_property
-    def _weights_above(self) -> list[Floats]:
-        """Entry s: the masses of all positions of the slots above slot s outside a word."""
-        weights = [np.ones(1)]
-        for bias in reversed(self._biases[_INSIDE + 1 :]):
-            weights.append(np.concatenate([weights[-1][:, None] * (1 - bias), weights[-1][:, None] * bias], 1).ravel())
-        return weights[::-1]
+
+def _union(sets: list[Word]) -> Word:
+    return sets[0] if len(sets) == 1 else np.bitwise_or.reduce(sets)
+
+
+def _across(plane: Word, place: int) -> Word:
+    """Words whose bits differ between the two values of a slot outside a word.
+
+    Neighbouring words are compared inside wider ones: strided 16-bit operations are several times slower.
+    """
+    if place == 0:
+        wide = plane.view(np.uint32)
+        return (wide ^ (wide >> 16)).astype(np.uint16)
+    if place == 1:
+        wider = plane.view(np.uint64)
+        return (wider ^ (wider >> 32)).astype(np.uint32).view(np.uint16)
+    halves = plane.view(np.uint64).reshape(-1, 2, 1 << (place - 2))
+    return (halves[:, 0] ^ halves[:, 1]).view(np.uint16).ravel()
 
 
 def _kronecker(biases: Sequence[float]) -> Floats:
+    """Masses of all positions of some slots, the first slot changing fastest."""
     weights = np.ones(1)
     for bias in biases:
         weights = np.concatenate([weights * (1 - bias), weights * bias])
@@ -160,7 +179,7 @@ def _octets() -> Floats:
 @cache
 def _squeeze(slot: int, bit: int) -> NDArray[np.uint8]:
     """For every word, the eight bits at which the slot has this value."""
-    words = np.arange(1 << 16, dtype="<u2")
+    words = np.arange(1 << 16, dtype=np.uint16)
     bits = np.unpackbits(words.view(np.uint8).reshape(-1, 2), axis=1, bitorder="little")
     kept = bits.reshape(-1, 8 >> slot, 2, 1 << slot)[:, :, bit]
     return np.packbits(kept.reshape(-1, 8), axis=1, bitorder="little").ravel()

@@ -89,19 +89,41 @@ class Counted:
         return self._paid.total()
 
     @property
+    def left(self) -> int | None:
+        """Labels that the budget still allows; None without a limit."""
+        return None if self.budget.max_queries is None else max(0, self.budget.max_queries - self.asked)
+
+    @property
     def queries(self) -> Queries:
         """The counts so far, frozen."""
         return Queries(Tally.of(self._asked), Tally.of(self._paid))
 
     def ask(self, batch: NDArray[np.uint8], purpose: str) -> Codes:
         """Label codes of a batch (rows by features); raises BudgetSpent before it would ask too much."""
-        self.budget.check(self.asked + len(batch))
         if self.memory is None:
-            codes = self._pay(batch, purpose)
-        else:
-            codes = self.memory.answer(batch, lambda rows: self._pay(rows, purpose))
+            return self._ask_new(batch, purpose)
+        self.budget.check(self.asked + len(batch))
+        codes = self.memory.answer(batch, lambda rows: self._pay(rows, purpose))
         self._asked[purpose] += len(batch)
         return codes
+
+    def complete(self, batch: NDArray[np.uint8], purpose: str) -> Codes:
+        """Like `ask`, but inputs that are remembered are not asked again."""
+        if self.memory is None:
+            return self.ask(batch, purpose)
+        return self.memory.answer(batch, lambda rows: self._ask_new(rows, purpose))
+
+    def _ask_new(self, batch: NDArray[np.uint8], purpose: str) -> Codes:
+        self.budget.check(self.asked + len(batch))
+        codes = self._pay(batch, purpose)
+        self._asked[purpose] += len(batch)
+        return codes
+
+    def ask_known(self, answers: NDArray[Any], purpose: str) -> Codes:
+        """Codes of answers that the target itself lists, counted like any others."""
+        self._asked[purpose] += len(answers)
+        self._paid[purpose] += len(answers)
+        return self.book.encode(answers)
 
     def _pay(self, batch: NDArray[np.uint8], purpose: str) -> Codes:
         if not len(batch):

@@ -29,6 +29,8 @@ class LabelBook:
     def encode(self, answers: NDArray[Any]) -> Codes:
         """The code of every answer; new labels get new codes."""
         answers = self._one_kind(answers)
+        if not self.seen:
+            self.seen = np.unique(answers).tolist()
         if len(self.seen) == 2:
             second: NDArray[np.bool_] = answers == self.seen[1]
             if np.count_nonzero(second) + np.count_nonzero(answers == self.seen[0]) == len(answers):
@@ -56,9 +58,11 @@ class LabelBook:
         kind = _KINDS.get(answers.dtype.kind)
         if answers.dtype.kind == "f":
             _check_integral(answers)
-            answers = answers.astype(np.int64)
+            answers = _in_64_bits(answers)
         elif answers.dtype.kind == "O":
             answers, kind = _from_objects(answers)
+        elif answers.dtype == np.uint64:
+            answers = _in_64_bits(answers)
         if kind is None:
             raise TargetError(f"labels must be bool, int or str; the target answered {answers.dtype}")
         self.kind = self.kind or kind
@@ -79,10 +83,21 @@ def _check_integral(answers: NDArray[Any]) -> None:
         )
 
 
+def _in_64_bits(answers: NDArray[Any]) -> NDArray[np.int64]:
+    """Whole numbers as int64; larger ones would lose digits on their way into a tree."""
+    with np.errstate(over="ignore"):
+        beyond = np.flatnonzero((answers < -(2**63)) | (answers >= 2**63))
+    if len(beyond):
+        raise TargetError(
+            f"labels must fit into 64 bits; the target answered {answers[beyond[0]]} in row {beyond[0]} of a batch"
+        )
+    return answers.astype(np.int64)
+
+
 def _from_objects(answers: NDArray[Any]) -> tuple[NDArray[Any], str]:
     kinds = {type(value) for value in answers}
     for kinds_allowed, name in (({str, np.str_}, "str"), ({bool, np.bool_}, "bool"), ({int}, "int")):
         if kinds and kinds <= kinds_allowed:
-            return np.array(answers.tolist()), name
+            return (_in_64_bits(answers) if name == "int" else np.array(answers.tolist())), name
     found = " and ".join(sorted(kind.__name__ for kind in kinds)[:3])
     raise TargetError(f"labels must be bool, int or str, one kind a run; the target answered {found}")

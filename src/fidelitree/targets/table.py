@@ -65,10 +65,12 @@ def tabulate(target: Counted, region: Region, purpose: str = "enumerate") -> NDA
     """Label codes of every input of a region of bits, asked in blocks."""
     points = 1 << len(region.free())
     rows = block_rows(len(region.space))
+    if isinstance(target.target, TruthTable) and not region.restrictions:
+        return target.ask_known(target.target.labels, purpose)
     codes: NDArray[np.integer[Any]] = np.empty(points, np.uint8)
     for start in range(0, points, rows):
         stop = min(start + rows, points)
-        answers = target.ask(enumerate_inputs(region, start, stop), purpose)
+        answers = target.complete(enumerate_inputs(region, start, stop), purpose)
         if answers.max() > np.iinfo(codes.dtype).max:
             codes = codes.astype(np.uint32)
         codes[start:stop] = answers

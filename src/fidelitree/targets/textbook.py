@@ -100,7 +100,7 @@ def recursive_majority(depth: int) -> Textbook:
 
     def answer(x: Bits) -> ArrayLike:
         for _ in range(depth):
-            x = (x.reshape(len(x), -1, 3).sum(axis=2) >= 2).astype(np.uint8)
+            x = (x.reshape(len(x), x.shape[1] // 3, 3).sum(axis=2) >= 2).astype(np.uint8)
         return x[:, 0]
 
     return Textbook(f"recursive_majority_{check_count('depth', depth)}", 3**depth, answer)

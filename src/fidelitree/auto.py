@@ -1,0 +1,198 @@
+"""``strategy="auto"``: labels first, questions where the tree is wrong, certificates on the way.
+
+Answers to inputs drawn from the space count for every open attempt first and teach the learner afterwards. Until
+the first attempt is opened nothing is counted, so the learner may choose what it asks: inputs that it has not seen,
+drawn with probabilities halfway to fair (in log odds), because rare parts of the space are learnt from rare inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.attempts import Attempt, Attempts
+from fidelitree.draw import Stream, draw
+from fidelitree.events import Observer, TreeJudged
+from fidelitree.features import Boolean
+from fidelitree.learner import Learner
+from fidelitree.pool import Bits, Codes
+from fidelitree.prune import Prunings
+from fidelitree.region import Region
+from fidelitree.search import Sketch, predict, size
+from fidelitree.space import ProductSpace
+from fidelitree.targets.counting import Counted
+from fidelitree.tree import Tree
+
+FIRST_BATCH = 32
+BATCH = 8
+GATE = 12  # answers without a mistake before an attempt is opened
+GATE_SLACK = 0.1
+WATCHED = 400  # inputs, never asked, on which two trees are compared
+MATERIAL = 1 / 3  # of epsilon: a change of the tree on more of them starts the gate again
+TEMPER = 0.5
+LATE = 0.6
+
+
+class AutoRun:
+    """One run, to be ended by a certified attempt or by its budget."""
+
+    def __init__(self, counted: Counted, attempts: Attempts, seed: int, observer: Observer) -> None:
+        space = counted.space
+        self.attempts = attempts
+        self.counted, self._observer = counted, observer
+        self._whole, self._tempered = Region.whole(space), Region.whole(_temper(space))
+        self._stream = Stream.named(seed, "label")
+        self._blocks = 0
+        random = np.random.default_rng(np.random.SeedSequence(list(Stream.named(seed, "walk").key)))
+        self.learner = Learner(len(space), lambda bits: self._ask(bits, "walk"), random)
+        self._gate = Gate(attempts.epsilon, draw(self._whole, Stream.named(seed, "watch"), 0, WATCHED).T)
+
+    def run(self) -> Attempt | None:
+        """The certified attempt; None once it is cheaper to ask about all inputs that are left."""
+        while self.attempts.all or 2 * self.learner.pool.size < 2 ** len(self.counted.space):
+            done = self._step()
+            if done is not None:
+                return done
+        return None
+
+    def tree(self) -> Tree:
+        """The learner's tree."""
+        book = self.counted.book
+        nodes: list[tuple[int, int, int] | int] = []
+        _append(nodes, self.learner.sketch, book.ranks())
+        return Tree.build(self.counted.space, nodes, book.sorted())
+
+    def shrink(self, attempt: Attempt, most: int | None) -> tuple[Tree, float]:
+        """A pruning of a certified tree, and the error certified for it; a few more answers where they pay."""
+        prunings = Prunings(attempt.tree, self.counted.space)
+        while True:
+            leaves, needed = self._best_pruning(attempt, prunings, most)
+            if not needed:
+                return prunings.with_leaves(leaves), attempt.error_bound + float(prunings.disagreements[leaves - 1])
+            batch, codes = self._independent(min(needed, 4 * BATCH))
+            self.attempts.count(batch, self._labels(codes))
+
+    def _step(self) -> Attempt | None:
+        if self.attempts.all:
+            needed = self.attempts.needed()
+            batch, codes = self._independent(min(BATCH, needed or BATCH))
+            done = self.attempts.count(batch, self._labels(codes))
+            if done is not None:
+                return done
+            inputs = self._whole
+        else:
+            batch, codes = self._exploring()
+            inputs = self._tempered
+        weights = _weights(self.learner.sketch, batch, self._whole.space, inputs.space)
+        wrong = self.learner.learn(batch, codes)
+        sketch = self.learner.sketch
+        assert sketch is not None, "a learner that was told something has a tree"
+        if self._gate.see(sketch, wrong, weights) or self._late():
+            self.attempts.open(self.tree())
+        self._observer(TreeJudged(self.counted.asked, size(sketch), float(wrong.mean()), self.attempts.error_bound))
+        return None
+
+    def _late(self) -> bool:
+        """Whether so much of the budget is gone that what is left must go into certifying the tree there is."""
+        limit = self.counted.budget.max_queries
+        return limit is not None and not self.attempts.all and self.counted.asked >= LATE * limit
+
+    def _best_pruning(self, attempt: Attempt, prunings: Prunings, most: int | None) -> tuple[int, int]:
+        """Leaves, and answers still needed, where (queries)^3 x leaves would be least."""
+        options = []
+        for leaves, lost in enumerate(prunings.disagreements.tolist(), start=1):
+            if lost < self.attempts.epsilon and (most is None or leaves <= most):
+                needed = attempt.needed_for(self.attempts.epsilon - lost)
+                options.append(((self.counted.asked + needed) ** 3 * leaves, leaves, needed))
+        if not options:
+            return most or 1, 0
+        _, leaves, needed = min(options)
+        return leaves, needed
+
+    def _exploring(self) -> tuple[Bits, Codes]:
+        """Answers that no attempt will count: inputs not known yet, rare ones drawn more often."""
+        wanted = BATCH if self.learner.pool.size else FIRST_BATCH
+        batch = self.learner.pool.unknown(self._draw(self._tempered, 4 * wanted))[:wanted]
+        if not len(batch):
+            return self._independent(wanted)
+        return batch, self._ask(batch, "label")
+
+    def _independent(self, rows: int) -> tuple[Bits, Codes]:
+        """Answers to inputs as they come."""
+        left = self.counted.left
+        batch = self._draw(self._whole, rows if left is None else max(1, min(rows, left)))
+        return batch, self._ask(batch, "certify" if self.attempts.all else "label")
+
+    def _draw(self, region: Region, rows: int) -> Bits:
+        self._blocks += 1
+        return draw(region, self._stream, self._blocks, rows).T
+
+    def _ask(self, bits: Bits, purpose: str) -> Codes:
+        return np.asarray(self.counted.ask(bits, purpose), np.intp)
+
+    def _labels(self, codes: Codes) -> NDArray[np.generic]:
+        return np.array(self.counted.book.seen)[codes]
+
+
+class Gate:
+    """Says when a tree has done well enough, on answers that the certificate will not count, to attempt one."""
+
+    def __init__(self, epsilon: float, watched: Bits) -> None:
+        self._epsilon, self._watched = epsilon, watched
+        self._before: Codes | None = None
+        self._seen: list[tuple[float, bool]] = []
+
+    def see(self, sketch: Sketch, wrong: NDArray[np.bool_], weights: NDArray[np.float64]) -> bool:
+        """Answers came in, this is the tree now: is it time?
+
+        An answer weighs what its leaf weighs in the space against the inputs that were drawn. A tree that changed
+        materially starts again.
+        """
+        after = predict(sketch, self._watched)
+        changed = self._before is None or bool((after != self._before).mean() > MATERIAL * self._epsilon)
+        self._before = after
+        self._seen = [] if changed else [*self._seen, *zip(weights.tolist(), wrong.tolist(), strict=True)]
+        total = bad = 0.0
+        for weight, mistake in reversed(self._seen):
+            total += weight
+            bad += weight * mistake
+            if total >= GATE and bad <= self._epsilon / 2 * (total - GATE) + GATE_SLACK:
+                return True
+        return False
+
+
+def _temper(space: ProductSpace) -> ProductSpace:
+    """The same bits with log odds halved; a bit that never varies stays as it is."""
+    biases = space.biases
+    with np.errstate(divide="ignore"):
+        odds = (biases / (1 - biases)) ** (1 - TEMPER)
+    tempered = np.where(biases < 1, odds / (1 + np.minimum(odds, 1e300)), 1.0)
+    return ProductSpace([Boolean(name, p) for name, p in zip(space.names, tempered, strict=True)])
+
+
+def _weights(sketch: Sketch | None, batch: Bits, space: ProductSpace, drawn: ProductSpace) -> NDArray[np.float64]:
+    """For each input, the mass of its leaf in the space over its mass among the inputs drawn."""
+    weights = np.ones(len(batch))
+    waiting = [(sketch, np.arange(len(batch)))]
+    while waiting:
+        node, rows = waiting.pop()
+        if isinstance(node, tuple) and len(rows):
+            yes = batch[rows, node[0]] != 0
+            for value, side in ((0, rows[~yes]), (1, rows[yes])):
+                if len(side):
+                    weights[side] *= space.features[node[0]].mass(value) / drawn.features[node[0]].mass(value)
+                waiting.append((node[1 + value], side))
+    return weights
+
+
+def _append(nodes: list[tuple[int, int, int] | int], sketch: Sketch | None, ranks: Sequence[int]) -> int:
+    place = len(nodes)
+    nodes.append(0)
+    if isinstance(sketch, tuple):
+        no = _append(nodes, sketch[1], ranks)
+        nodes[place] = (sketch[0], no, _append(nodes, sketch[2], ranks))
+    elif sketch is not None:
+        nodes[place] = ranks[sketch]
+    return place

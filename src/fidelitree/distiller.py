@@ -1,0 +1,138 @@
+"""``distill``: from a function to a small tree with a certificate."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from fidelitree.attempts import Attempt, Attempts
+from fidelitree.auto import AutoRun
+from fidelitree.budget import Budget, BudgetSpent
+from fidelitree.certificate import Certificate
+from fidelitree.checks import check_delta, check_epsilon
+from fidelitree.draw import fresh_seed
+from fidelitree.errors import ParameterError
+from fidelitree.events import Finished, Observer, nobody
+from fidelitree.exact.engine import exact_subfunction
+from fidelitree.paper import ENUMERATE_UNASKED, grow_exactly
+from fidelitree.prune import Prunings
+from fidelitree.region import Region
+from fidelitree.result import Distillation
+from fidelitree.space import ProductSpace
+from fidelitree.targets.counting import Counted, Target
+from fidelitree.targets.memory import Memory
+from fidelitree.tree import Tree
+
+Strategy = Literal["auto"]
+
+
+def distill(
+    target: Target,
+    space: ProductSpace,
+    epsilon: float = 0.05,
+    delta: float = 0.05,
+    *,
+    seed: int | None = 0,
+    strategy: Strategy = "auto",
+    max_queries: int | None = None,
+    max_leaves: int | None = None,
+    max_seconds: float | None = None,
+    observer: Observer = nobody,
+) -> Distillation:
+    """A small tree that agrees with the target on at least 1 - epsilon of inputs, with confidence 1 - delta.
+
+    Repeated inputs are answered from memory: the target is taken to be deterministic, and the certificate says so.
+    Where asking about every input is no dearer, the certificate is exact. A budget, or Ctrl-C, ends the run early with
+    the best tree so far and the error certified for it. The same seed gives the same tree; ``seed=None`` takes one
+    from the machine and records it.
+
+    >>> from fidelitree.targets import majority
+    >>> result = distill(majority(5), ProductSpace.bernoulli(5), epsilon=0)
+    >>> result.tree.size, result.certificate.method
+    (20, 'exact')
+    """
+    epsilon, delta = check_epsilon(epsilon), check_delta(delta)
+    if strategy != "auto":
+        raise ParameterError(f"strategy must be 'auto'; got {strategy!r}")
+    budget = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
+    counted = Counted(target, space, Memory(), budget)
+    if epsilon == 0:
+        return _distil_exactly(counted, epsilon, observer)
+    chosen = fresh_seed() if seed is None else seed
+    run = AutoRun(counted, Attempts(epsilon, delta), chosen, observer)
+    try:
+        attempt = run.run()
+        if attempt is None:
+            return _distil_exactly(counted, epsilon, observer)
+        tree, bound = run.shrink(attempt, max_leaves)
+        reason = "certified" if bound <= epsilon else f"max_leaves = {max_leaves}"
+    except (BudgetSpent, KeyboardInterrupt) as stop:
+        reason = str(stop) or "interrupted"
+        attempt, tree, bound = _so_far(run, counted, max_leaves)
+    certificate = _certificate(attempt, tree, bound, run, chosen, seed is not None)
+    return _finish(tree, certificate, counted, reason, observer)
+
+
+def _so_far(run: AutoRun, counted: Counted, max_leaves: int | None) -> tuple[Attempt, Tree, float]:
+    """The best there is when a budget ends the run."""
+    if not counted.book.seen:
+        raise ParameterError("max_queries and max_seconds must allow some labels; the budget ended before the first")
+    attempt = run.attempts.best()
+    if attempt is None:
+        run.attempts.open(run.tree())
+        attempt = run.attempts.all[0]
+    prunings = Prunings(attempt.tree, counted.space)
+    within = prunings.disagreements[:max_leaves]
+    leaves = int(np.argmin(within)) + 1
+    return attempt, prunings.with_leaves(leaves), min(1.0, attempt.error_bound + float(within[leaves - 1]))
+
+
+def _certificate(attempt: Attempt, tree: Tree, bound: float, run: AutoRun, seed: int, chosen: bool) -> Certificate:
+    attempts, space = run.attempts, run.counted.space
+    return Certificate(
+        attempts.epsilon,
+        attempts.delta,
+        bound,
+        attempt.samples,
+        attempt.errors,
+        "sequential",
+        tree.digest,
+        space.digest,
+        seed=seed,
+        protocol="prequential",
+        attempts=len(attempts.all),
+        pruned=max(0.0, bound - attempt.error_bound),
+        seed_chosen=chosen,
+        queries=dict(run.counted.queries.asked),
+    )
+
+
+def _distil_exactly(counted: Counted, epsilon: float, observer: Observer) -> Distillation:
+    """All answers, then the smallest pruning of a tree without error that is good enough."""
+    budget = counted.budget
+    allowed = ENUMERATE_UNASKED if budget.max_queries is None else budget.max_queries
+    root = exact_subfunction(counted, Region.whole(counted.space), allowed)
+    if root is None:
+        raise ParameterError(
+            f"epsilon must be above 0 where not every input can be asked: 2^{len(counted.space)} inputs are more than "
+            f"{allowed:,}; got 0 - raise max_queries, or ask for a small epsilon"
+        )
+    perfect = grow_exactly(counted, root, 0.0, Budget(), nobody)
+    prunings = Prunings(perfect.tree, counted.space)
+    good = np.flatnonzero(prunings.disagreements <= epsilon)
+    leaves = int(good[0]) + 1
+    reason = "certified"
+    if not budget.allows(leaves):
+        leaves, reason = budget.max_leaves or leaves, f"max_leaves = {budget.max_leaves}"
+    tree = prunings.with_leaves(leaves)
+    error = float(prunings.disagreements[leaves - 1])
+    digests = tree.digest, counted.space.digest
+    queries = dict(counted.queries.asked)
+    certificate = Certificate(epsilon, 0.0, error, counted.asked, None, "exact", *digests, queries=queries)
+    return _finish(tree, certificate, counted, reason, observer)
+
+
+def _finish(tree: Tree, certificate: Certificate, counted: Counted, reason: str, observer: Observer) -> Distillation:
+    observer(Finished(counted.asked, tree.size, certificate.error_bound, reason))
+    return Distillation(tree, certificate, counted.queries, (), counted.space, reason)

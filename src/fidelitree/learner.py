@@ -1,0 +1,144 @@
+"""A tree that keeps up with the answers: search over what is known, and questions where it is wrong.
+
+When the tree is wrong about an input, another input of the same leaf has the other label; walking from one to the
+other by halves finds a feature that matters in a few queries. Splits on features known to matter are cheaper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.pool import Bits, Codes, Pool
+from fidelitree.search import LabelledRows, Sketch, fit, predict, rename
+
+Ask = Callable[[Bits], Codes]
+
+SPLIT = 0.5  # what a split costs, in errors
+UNPROVEN = 0.35  # what it costs more on a feature that is not known to matter
+SEARCH_ALL = 24  # up to so many features the search looks at all of them
+EARLY_WALKS = 3
+
+
+class Learner:
+    """Holds the answers, the features known to matter, and the tree that fits both."""
+
+    def __init__(self, features: int, ask: Ask, random: np.random.Generator) -> None:
+        self.pool = Pool(features)
+        self.relevant: list[int] = []
+        self.sketch: Sketch | None = None
+        self._features, self._ask, self._random = features, ask, random
+        self._walks = 0
+
+    @property
+    def _all(self) -> bool:
+        return self._features <= SEARCH_ALL
+
+    def learn(self, bits: Bits, codes: Codes) -> NDArray[np.bool_]:
+        """Take answers in; which of them the tree had wrong."""
+        wrong = np.ones(len(codes), np.bool_)
+        if self.sketch is not None:
+            wrong = predict(self.sketch, bits) != codes
+        self.pool.add(bits, codes)
+        if wrong.any():
+            self._settle_conflicts()
+            if self.sketch is not None:
+                self._explain(bits[wrong], codes[wrong], wrong.mean())
+            self._refit()
+        return wrong
+
+    def _refit(self) -> None:
+        pool = self.pool
+        penalties = np.full(self._features, SPLIT + UNPROVEN, np.float32)
+        penalties[self.relevant] = SPLIT
+        used = list(range(self._features)) if self._all else sorted(self.relevant)
+        weights = np.ones(pool.size, np.float32)
+        rows = LabelledRows(pool.bits[:, used], pool.codes, weights, penalties[used])
+        horizon = 4 if len(used) <= SEARCH_ALL else 3
+        place = {feature: k for k, feature in enumerate(used)}
+        self.sketch = rename(fit(rows, horizon, self.sketch and rename(self.sketch, place)), dict(enumerate(used)))
+
+    def _settle_conflicts(self) -> None:
+        """Two inputs that agree on all relevant features but not in their label show that another one matters."""
+        while not self._all or self._walks < EARLY_WALKS:
+            pair = self._conflict()
+            if pair is None:
+                return
+            self._walks += 1
+            self._walk(self.pool.bits[pair[0]], self.pool.bits[pair[1]], self.pool.codes[pair[0]])
+
+    def _conflict(self) -> tuple[int, int] | None:
+        """The closest pair of inputs with different labels that agree on every relevant feature."""
+        bits, codes = self.pool.bits, self.pool.codes
+        keys = np.packbits(bits[:, self.relevant].astype(np.uint8), axis=1)
+        _, cells = np.unique(keys, axis=0, return_inverse=True) if self.relevant else (None, np.zeros(len(codes), int))
+        best: tuple[float, int, int] | None = None
+        for cell in np.unique(cells):
+            rows = np.flatnonzero(cells == cell)
+            if len(np.unique(codes[rows])) < 2:
+                continue
+            apart = _distances(bits[rows], bits[rows])
+            apart[codes[rows][:, None] == codes[rows][None, :]] = np.inf
+            one, two = np.unravel_index(int(apart.argmin()), apart.shape)
+            if best is None or apart[one, two] < best[0]:
+                best = float(apart[one, two]), int(rows[one]), int(rows[two])
+        return None if best is None else best[1:]
+
+    def _explain(self, bits: Bits, codes: Codes, share: float) -> None:
+        """Look into mistakes, once they are rare enough for each to be worth a few queries."""
+        if self._all and (share > 0.13 or self.pool.size < 64):
+            return
+        for row, code in zip(bits.astype(np.float32), codes, strict=True):
+            other = self._partner(row, code)
+            if other is None:
+                continue
+            if self._all:
+                self._walk(row, other, code)
+                continue
+            mixed = other.copy()
+            mixed[self.relevant] = row[self.relevant]
+            if self._answer(mixed) != code:
+                self._walk(row, mixed, code)
+
+    def _partner(self, row: NDArray[np.float32], code: int) -> NDArray[np.float32] | None:
+        """The closest input of the same leaf that has another label."""
+        path, node = [], self.sketch
+        while isinstance(node, tuple):
+            path.append(node[0])
+            node = node[2] if row[node[0]] else node[1]
+        bits, codes = self.pool.bits, self.pool.codes
+        rows = np.flatnonzero((bits[:, path] == row[path]).all(axis=1) & (codes != code))
+        if not len(rows):
+            return None
+        near = self.relevant if not self._all and self.relevant else slice(None)
+        closest = int(_distances(row[None, near], bits[rows][:, near]).argmin())
+        other: NDArray[np.float32] = bits[rows[closest]]
+        return other
+
+    def _walk(self, one: NDArray[np.float32], two: NDArray[np.float32], code: int) -> None:
+        """Halve the difference of two inputs with different labels until one feature is left: it matters."""
+        apart = self._random.permutation(np.flatnonzero(one != two))
+        while len(apart) > 1:
+            half = apart[: len(apart) // 2]
+            mixed = one.copy()
+            mixed[half] = two[half]
+            if self._answer(mixed) == code:
+                one, apart = mixed, apart[len(apart) // 2 :]
+            else:
+                two, apart = mixed, half
+        if int(apart[0]) not in self.relevant:
+            self.relevant.append(int(apart[0]))
+
+    def _answer(self, row: NDArray[np.float32]) -> int:
+        bits = row[None].astype(np.uint8)
+        codes = self._ask(bits)
+        self.pool.add(bits, codes)
+        return int(codes[0])
+
+
+def _distances(one: NDArray[np.float32], two: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Number of features in which rows differ, for all pairs."""
+    apart: NDArray[np.float32] = one.sum(axis=1)[:, None] + two.sum(axis=1)[None, :] - 2 * (one @ two.T)
+    return apart

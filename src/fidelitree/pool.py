@@ -1,0 +1,59 @@
+"""What a learner has been told: inputs with their label codes, each input once."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Bits = NDArray[np.uint8]
+Codes = NDArray[np.intp]
+
+
+class Pool:
+    """Labelled inputs in the order they came."""
+
+    def __init__(self, features: int) -> None:
+        self._bits = np.empty((64, features), np.float32)
+        self._codes = np.empty(64, np.intp)
+        self._known: set[bytes] = set()
+        self.size = 0
+
+    @property
+    def bits(self) -> NDArray[np.float32]:
+        """All inputs, 0 and 1."""
+        return self._bits[: self.size]
+
+    @property
+    def codes(self) -> Codes:
+        """Their label codes."""
+        return self._codes[: self.size]
+
+    def add(self, bits: Bits, codes: Codes) -> None:
+        """Remember answers; an input that is known already is not stored again."""
+        new = self._new(bits)
+        self._known.update(new)
+        rows = list(new.values())
+        end = self.size + len(rows)
+        if end > len(self._codes):
+            self._grow(end)
+        self._bits[self.size : end] = bits[rows]
+        self._codes[self.size : end] = codes[rows]
+        self.size = end
+
+    def unknown(self, bits: Bits) -> Bits:
+        """The inputs that have not been answered yet, each once."""
+        return bits[list(self._new(bits).values())]
+
+    def _new(self, bits: Bits) -> dict[bytes, int]:
+        """Row of the first appearance of every input that is not known."""
+        rows: dict[bytes, int] = {}
+        for row, packed in enumerate(np.packbits(bits, axis=1)):
+            key = packed.tobytes()
+            if key not in self._known:
+                rows.setdefault(key, row)
+        return rows
+
+    def _grow(self, end: int) -> None:
+        room = max(end, 2 * len(self._codes))
+        self._bits = np.concatenate([self.bits, np.empty((room - self.size, self._bits.shape[1]), np.float32)])
+        self._codes = np.concatenate([self.codes, np.empty(room - self.size, np.intp)])

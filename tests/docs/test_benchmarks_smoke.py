@@ -1,0 +1,55 @@
+"""`make bench` would run: every benchmark prints its table at toy size. No test looks at a time."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = sorted((ROOT / "benchmarks").glob("*.py"))
+BENCHMARKS = [path.stem for path in FILES if "\ndef run(smoke: bool)" in path.read_text(encoding="utf-8")]
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "benchmarks", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+
+
+@pytest.fixture(scope="module")
+def printed() -> str:
+    done = run("--smoke")
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_machine_comes_first(printed: str) -> None:
+    assert re.match(r"\d+ cores \(.*\), Python 3\.\d+\.\d+, NumPy \d+\.\d+", printed)
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_benchmark_prints_its_table_and_its_bar(name: str, printed: str) -> None:
+    section = re.search(rf"^{name}: .+\n\n(.+)\n([- ]+)\n((?:.+\n)+)\n((?:bar: .+\n)+)", printed, flags=re.MULTILINE)
+    assert section is not None, f"no table of {name} in\n{printed}"
+    headings, rule, rows, bars = section.groups()
+    assert len(rule) >= len(headings.rstrip())
+    assert all(re.search(r"\d", row) for row in rows.splitlines())
+    assert all("not judged at smoke size (" in bar for bar in bars.splitlines())
+
+
+def test_unknown_name_is_refused_with_the_names_there_are() -> None:
+    done = run("influence")
+    assert done.returncode == 2
+    listed = re.search(r"NAME must be one of (.+); got influence\n", done.stderr)
+    assert listed is not None, done.stderr
+    assert sorted(listed[1].split(", ")) == BENCHMARKS
+
+
+@pytest.mark.parametrize("arguments", [("--smoke", "--write"), ("predict", "--write")])
+def test_page_is_written_from_a_full_run_only(arguments: tuple[str, ...]) -> None:
+    done = run(*arguments)
+    assert done.returncode == 2
+    assert "--write needs all benchmarks at full size: give it alone" in done.stderr

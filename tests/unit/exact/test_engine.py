@@ -1,0 +1,86 @@
+"""Which engine answers for which target, and when none may."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fidelitree as ft
+from fidelitree.exact.engine import exact_subfunction, free_of_charge
+from fidelitree.exact.paths import PathSubfunction
+from fidelitree.exact.table import TableSubfunction
+from fidelitree.region import Region
+from fidelitree.targets.counting import Counted
+from fidelitree.tree import Tree
+from small import Bits
+
+
+def first_bit(batch: Bits) -> np.ndarray:
+    return batch[:, 0]
+
+
+def engine(target: object, space: ft.ProductSpace, may_ask: int, given: dict[str, int] | None = None) -> object:
+    return exact_subfunction(Counted(target, space), Region.of(space, given), may_ask)
+
+
+def test_a_callable_is_enumerated_when_it_may_be() -> None:
+    space = ft.ProductSpace.bernoulli(10)
+    assert isinstance(engine(first_bit, space, 1024), TableSubfunction)
+    assert engine(first_bit, space, 1023) is None
+    assert isinstance(engine(first_bit, space, 512, {"x4": 1}), TableSubfunction)
+
+
+def test_a_callable_is_never_enumerated_beyond_26_features() -> None:
+    assert engine(first_bit, ft.ProductSpace.bernoulli(27), 1 << 40) is None
+
+
+def test_what_lists_its_own_answers_costs_nothing() -> None:
+    space = ft.ProductSpace.bernoulli(4)
+    table, tree = ft.targets.TruthTable([0, 1] * 8), ft.targets.balanced(space, 4)
+    for target in (table, tree):
+        assert free_of_charge(Counted(target, space))
+        assert isinstance(engine(target, space, 0), TableSubfunction)
+    assert not free_of_charge(Counted(first_bit, space))
+
+
+def test_a_tree_with_few_leaves_for_its_features_is_read_path_by_path() -> None:
+    space = ft.ProductSpace.bernoulli(200)
+    assert isinstance(engine(ft.targets.balanced(space, 4), space, 0), PathSubfunction)
+    small = ft.ProductSpace.bernoulli(12)
+    assert isinstance(engine(Tree.constant(small, 0), small, 0), PathSubfunction)
+    assert isinstance(engine(ft.targets.balanced(small, 4), small, 0), TableSubfunction)
+
+
+def test_a_truth_table_of_other_features_is_refused() -> None:
+    with pytest.raises(ft.ParameterError) as caught:
+        engine(ft.targets.TruthTable([0, 1, 1, 0]), ft.ProductSpace.bernoulli(3), 0)
+    assert str(caught.value) == "space must have the truth table's 2 features; got 3"
+
+
+def test_a_tree_of_other_features_is_refused() -> None:
+    tree = Tree.constant(ft.ProductSpace.bernoulli(2), 0)
+    with pytest.raises(ft.ParameterError, match="space must have the tree's 2 features"):
+        engine(tree, ft.ProductSpace.bernoulli(3), 0)
+
+
+def test_labels_are_in_increasing_order_however_they_appear() -> None:
+    space = ft.ProductSpace.bernoulli(2, [0.3, 0.5])
+    function = engine(lambda batch: np.where(batch[:, 0] == 1, "a", "b"), space, 4)
+    assert function.labels == ["a", "b"]
+    np.testing.assert_allclose(function.label_probabilities(), [0.3, 0.7])
+
+
+def test_labels_that_first_appear_in_a_later_block_are_put_in_order_too() -> None:
+    space = ft.ProductSpace.bernoulli(17, [*[0.5] * 15, 0.1, 0.3])
+    function = engine(lambda batch: 2 - batch[:, 15] * batch[:, 16] - batch[:, 16], space, 1 << 17)
+    assert function.labels == [0, 1, 2]
+    np.testing.assert_allclose(function.label_probabilities(), [0.03, 0.27, 0.7])
+    np.testing.assert_allclose(function.influences()[15:], [0.3 * 0.18, 0.42])
+
+
+def test_hundreds_of_labels_are_recoded() -> None:
+    space = ft.ProductSpace.bernoulli(9)
+    function = engine(lambda batch: 1000 - batch @ (1 << np.arange(9)), space, 512)
+    assert function.labels == list(range(489, 1001))
+    np.testing.assert_allclose(function.label_probabilities(), np.full(512, 1 / 512))
+    np.testing.assert_allclose(function.influences(), np.full(9, 0.5))

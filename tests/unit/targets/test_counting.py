@@ -1,0 +1,144 @@
+"""Counting: what was asked, what was paid, by purpose; and what a bad target is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fidelitree as ft
+from fidelitree.budget import Budget, BudgetSpent
+from fidelitree.targets.counting import Counted, Queries, Tally
+from fidelitree.targets.memory import Memory
+from small import cube
+
+SPACE = ft.ProductSpace.bernoulli(3)
+
+
+def parity(batch: Any) -> Any:
+    return batch.sum(axis=1) % 2
+
+
+def test_without_memory_every_row_is_paid() -> None:
+    counted = Counted(parity, SPACE)
+    counted.ask(cube(3)[[0, 1, 1, 1]], "grow")
+    counted.ask(cube(3)[[1, 2]], "certify")
+    assert (counted.asked, counted.paid) == (6, 6)
+    assert dict(counted.queries.asked) == {"grow": 4, "certify": 2}
+    assert dict(counted.queries.paid) == {"grow": 4, "certify": 2}
+
+
+def test_with_memory_repeats_are_asked_and_not_paid() -> None:
+    counted = Counted(parity, SPACE, memory=Memory())
+    first = counted.ask(cube(3)[[0, 1, 1, 1]], "grow")
+    second = counted.ask(cube(3)[[1, 2, 0]], "certify")
+    assert (counted.asked, counted.paid) == (7, 3)
+    assert dict(counted.queries.paid) == {"grow": 2, "certify": 1}
+    assert [counted.book.seen[code] for code in (*first, *second)] == [0, 1, 1, 1, 1, 1, 0]
+
+
+def test_codes_are_the_same_with_and_without_memory() -> None:
+    rows = np.random.default_rng(0).integers(0, 2, (500, 3), np.uint8)
+    plain, remembering = Counted(parity, SPACE), Counted(parity, SPACE, memory=Memory(3))
+    for part in np.array_split(rows, 7):
+        one, two = plain.ask(part, "grow"), remembering.ask(part, "grow")
+        assert [plain.book.seen[c] for c in one] == [remembering.book.seen[c] for c in two]
+    assert remembering.paid < remembering.asked == plain.asked == plain.paid == 500
+    assert len(remembering.memory) <= 3
+
+
+def test_an_empty_batch_costs_nothing_and_reaches_nobody() -> None:
+    counted = Counted(lambda batch: pytest.fail("asked"), SPACE)
+    assert counted.ask(cube(3)[:0], "grow").tolist() == []
+    assert counted.asked == counted.paid == 0
+
+
+def test_the_budget_is_checked_before_the_target_is_asked() -> None:
+    received = []
+    counted = Counted(lambda batch: received.append(len(batch)) or parity(batch), SPACE, budget=Budget(max_queries=10))
+    counted.ask(cube(3), "grow")
+    with pytest.raises(BudgetSpent):
+        counted.ask(cube(3)[:3], "grow")
+    counted.ask(cube(3)[:2], "grow")
+    assert received == [8, 2]
+    assert counted.asked == 10
+
+
+@pytest.mark.parametrize("target", [None, 3, "model", np.zeros(8)])
+def test_a_target_must_be_callable(target: object) -> None:
+    with pytest.raises(ft.ParameterError) as caught:
+        Counted(target, SPACE)
+    assert str(caught.value).startswith("target must be callable: a batch of inputs in, labels out; got ")
+
+
+def test_a_target_that_raises_is_named_with_its_cause() -> None:
+    def broken(batch: Any) -> Any:
+        raise RuntimeError("no such model")
+
+    counted = Counted(broken, SPACE)
+    with pytest.raises(ft.TargetError) as caught:
+        counted.ask(cube(3), "grow")
+    assert str(caught.value) == "the target raised RuntimeError on a batch of 8 inputs: no such model"
+    assert isinstance(caught.value.__cause__, RuntimeError)
+    assert counted.asked == counted.paid == 0
+
+
+def test_an_interrupt_is_not_the_targets_error() -> None:
+    def interrupted(batch: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Counted(interrupted, SPACE).ask(cube(3), "grow")
+
+
+@pytest.mark.parametrize(
+    ("answers", "shape"),
+    [
+        (np.zeros(7), "(7,)"),
+        (np.zeros(9), "(9,)"),
+        (np.zeros((8, 1)), "(8, 1)"),
+        (np.full((8, 2), 0.5), "(8, 2)"),
+        (1, "()"),
+        (None, "()"),
+        ({"label": 1}, "()"),
+    ],
+)
+def test_labels_must_be_one_per_input(answers: object, shape: str) -> None:
+    with pytest.raises(ft.TargetError) as caught:
+        Counted(lambda batch: answers, SPACE).ask(cube(3), "grow")
+    assert str(caught.value) == (
+        f"labels must be one per input: the target received 8 inputs and answered an array of shape {shape}"
+    )
+
+
+def test_lists_and_series_of_labels_are_accepted() -> None:
+    class Series:
+        def __array__(self, dtype: object = None, copy: object = None) -> Any:
+            return np.array(["a", "b"] * 4)
+
+    for answers in (["a", "b"] * 4, ("a", "b") * 4, Series()):
+        counted = Counted(lambda batch, answers=answers: answers, SPACE)
+        assert [counted.book.seen[c] for c in counted.ask(cube(3), "grow")] == ["a", "b"] * 4
+
+
+def test_a_tally_is_its_total_and_its_parts() -> None:
+    tally = Tally.of({"grow": 30, "certify": 12})
+    assert tally == 42
+    assert (tally["grow"], tally["label"], list(tally.keys())) == (30, 0, ["grow", "certify"])
+    with pytest.raises(TypeError):
+        tally.by_purpose["grow"] = 0
+
+
+def test_a_tally_does_not_change_when_more_is_asked() -> None:
+    counted = Counted(parity, SPACE)
+    counted.ask(cube(3), "grow")
+    before = counted.queries
+    counted.ask(cube(3), "grow")
+    assert before.asked == before.asked["grow"] == 8
+
+
+def test_queries_print_as_one_line() -> None:
+    queries = Queries(Tally.of({"grow": 1234567, "certify": 1}), Tally.of({"grow": 5}))
+    assert str(queries) == "1,234,568 labels asked (grow 1,234,567, certify 1), 5 rows paid"
+    assert str(Queries(Tally.of({}), Tally.of({}))) == "0 labels asked (none), 0 rows paid"

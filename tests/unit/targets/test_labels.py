@@ -1,0 +1,158 @@
+"""Labels: discovered as they come, one kind a run, coded, ranked, refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fidelitree.errors import TargetError
+from fidelitree.targets.labels import LabelBook
+
+
+def decode(book: LabelBook, codes: Any) -> list[Any]:
+    return [book.seen[code] for code in codes]
+
+
+@given(st.lists(st.lists(st.integers(-3, 3), min_size=1, max_size=8), min_size=1, max_size=6))
+def test_codes_stand_for_the_labels_whatever_came_before(batches: list[list[int]]) -> None:
+    book = LabelBook()
+    coded = [book.encode(np.array(batch)) for batch in batches]
+    assert [decode(book, codes) for codes in coded] == batches
+    assert book.sorted() == sorted({label for batch in batches for label in batch})
+    assert [book.sorted()[rank] for rank in book.ranks()] == book.seen
+
+
+@pytest.mark.parametrize(
+    ("answers", "labels", "kind"),
+    [
+        (np.array([True, False]), [False, True], "bool"),
+        (np.array([3, -1], np.int8), [-1, 3], "int"),
+        (np.array([3, 1], np.uint64), [1, 3], "int"),
+        (np.array([1.0, 0.0, -2.0]), [-2, 0, 1], "int"),
+        (np.array([1, 0], np.float16), [0, 1], "int"),
+        (np.array(["b", "abc"]), ["abc", "b"], "str"),
+        (np.array(["b", "abc"], dtype=object), ["abc", "b"], "str"),
+        (np.array([True, False], dtype=object), [False, True], "bool"),
+        (np.array([7, -7], dtype=object), [-7, 7], "int"),
+    ],
+)
+def test_kinds_of_labels_become_plain_python_values(answers: Any, labels: list[Any], kind: str) -> None:
+    book = LabelBook()
+    assert decode(book, book.encode(answers)) == answers.tolist()
+    assert book.sorted() == labels
+    assert {type(label).__name__ for label in book.sorted()} == {kind}
+    assert book.kind == kind
+
+
+def test_two_known_labels_take_the_short_way_and_a_third_the_long_one() -> None:
+    book = LabelBook()
+    book.encode(np.array(["no", "yes"]))
+    assert book.encode(np.array(["yes", "no", "yes"])).tolist() == [1, 0, 1]
+    assert decode(book, book.encode(np.array(["yes", "maybe"]))) == ["yes", "maybe"]
+    assert book.sorted() == ["maybe", "no", "yes"]
+    assert book.ranks() == [1, 2, 0]
+
+
+def test_integral_floats_and_integers_are_one_kind() -> None:
+    book = LabelBook()
+    book.encode(np.array([0, 1]))
+    assert decode(book, book.encode(np.array([1.0, 0.0]))) == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("answers", "found"),
+    [
+        (np.array([0.0, 0.5]), "0.5 in row 1"),
+        (np.array([np.nan, 1.0]), "nan in row 0"),
+        (np.array([1.0, np.inf]), "inf in row 1"),
+        (np.array([0.2, 0.9], np.float32), "0.2"),
+    ],
+)
+def test_probabilities_are_refused_with_the_way_out(answers: Any, found: str) -> None:
+    with pytest.raises(TargetError) as caught:
+        LabelBook().encode(answers)
+    message = str(caught.value)
+    assert message.startswith(
+        f"labels must be bool, int or str (or floats without a fraction); the target answered {found}"
+    )
+    assert message.endswith("of a batch. Return classes, not scores or probabilities")
+
+
+@pytest.mark.parametrize(
+    ("answers", "found"),
+    [
+        (np.array([b"a"]), "|S1"),
+        (np.array([1j]), "complex128"),
+        (np.array(["2020-01-01"], "datetime64[D]"), "datetime64[D]"),
+    ],
+)
+def test_other_types_are_refused(answers: Any, found: str) -> None:
+    with pytest.raises(TargetError) as caught:
+        LabelBook().encode(answers)
+    assert str(caught.value) == f"labels must be bool, int or str; the target answered {found}"
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        (["a", 1], "int and str"),
+        ([True, 1], "bool and int"),
+        (["a", None], "NoneType and str"),
+        ([0.5, 1.0], "float"),
+        ([(1, 2), (3, 4)], "tuple"),
+    ],
+)
+def test_objects_of_mixed_or_other_types_are_refused(values: list[Any], found: str) -> None:
+    answers = np.empty(len(values), dtype=object)
+    answers[:] = values
+    with pytest.raises(TargetError) as caught:
+        LabelBook().encode(answers)
+    assert str(caught.value) == f"labels must be bool, int or str, one kind a run; the target answered {found}"
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "kinds"),
+    [([0, 1], ["0", "1"], "int before and now str"), ([True], [1], "bool before and now int")],
+)
+def test_a_run_has_labels_of_one_kind(first: list[Any], then: list[Any], kinds: str) -> None:
+    book = LabelBook()
+    book.encode(np.array(first))
+    with pytest.raises(TargetError) as caught:
+        book.encode(np.array(then))
+    assert str(caught.value) == f"labels must be of one kind during a run; the target answered {kinds}"
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        np.array([1, 2**63], np.uint64),
+        np.array([0.0, 1e300]),
+        np.array([0.0, -(2.0**63) * 1.5]),
+        np.array([0, 10**30], dtype=object),
+    ],
+)
+def test_whole_numbers_beyond_64_bits_are_refused(answers: Any) -> None:
+    with pytest.raises(TargetError, match=r"labels must fit into 64 bits; the target answered "):
+        LabelBook().encode(answers)
+
+
+def test_whole_numbers_of_64_bits_are_kept_exactly() -> None:
+    book = LabelBook()
+    book.encode(np.array([2**63 - 1, -(2**63), 2**53 + 1]))
+    assert book.sorted() == [-(2**63), 2**53 + 1, 2**63 - 1]
+
+
+def test_majority_is_the_largest_count_and_ties_go_to_the_first_label_in_order() -> None:
+    book = LabelBook()
+    book.encode(np.array(["b"]))
+    book.encode(np.array(["c"]))
+    book.encode(np.array(["a"]))
+    assert book.seen == ["b", "c", "a"]
+    assert book.seen[book.majority([1, 5, 2])] == "c"
+    assert book.seen[book.majority([3, 3, 1])] == "b"
+    assert book.seen[book.majority([3, 3, 3])] == "a"
+    assert book.seen[book.majority([0, 0, 0])] == "a"

@@ -1,0 +1,169 @@
+"""What a target is like inside a region: exact where it may be, with intervals where it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fidelitree as ft
+import reference
+from fidelitree.region import Region
+from fidelitree.tree import Tree
+from small import Bits, assignments, cube
+
+BIASES = [0.5, 0.3, 0.8, 0.1]
+SPACE = ft.ProductSpace.bernoulli(4, BIASES)
+TABLE = np.random.default_rng(6).integers(0, 2, 16).tolist()
+
+
+def names(region: reference.Region) -> dict[str, int]:
+    return {f"x{i}": value for i, value in enumerate(region) if value is not None}
+
+
+def test_inside_every_region_it_is_what_the_reference_says() -> None:
+    for region in assignments(4):
+        found = ft.analyze(ft.targets.TruthTable(TABLE), SPACE, names(region))
+        influences = [reference.influence(TABLE, BIASES, i, region) for i in range(4)]
+        np.testing.assert_allclose(found.influences, influences, rtol=1e-12, atol=1e-15)
+        assert found.total_influence == pytest.approx(sum(influences), rel=1e-12)
+        assert found.gini == pytest.approx(reference.gini(TABLE, BIASES, region), abs=1e-12)
+        assert found.error == pytest.approx(reference.error(TABLE, BIASES, region), abs=1e-12)
+        if len(found.labels) == 2:
+            assert found.mean == pytest.approx(reference.mean(TABLE, BIASES, region), abs=1e-12)
+            assert found.variance == pytest.approx(reference.variance(TABLE, BIASES, region), abs=1e-12)
+        assert found.exact
+        assert np.array_equal(found.intervals, np.stack([found.influences] * 2, axis=1))
+
+
+def test_more_labels_have_a_gini_and_an_error_but_no_mean() -> None:
+    found = ft.analyze(lambda batch: np.array(["a", "b", "c"])[batch[:, 0] + batch[:, 1]], SPACE)
+    assert found.labels == ["a", "b", "c"]
+    np.testing.assert_allclose(found.label_probabilities, [0.35, 0.5, 0.15])
+    assert found.gini == pytest.approx(1 - 0.35**2 - 0.5**2 - 0.15**2)
+    assert found.error == pytest.approx(0.5)
+    with pytest.raises(ft.ParameterError, match="mean needs a target with two labels; this one has 3"):
+        _ = found.mean
+    with pytest.raises(ft.ParameterError, match="mean needs a target with two labels"):
+        _ = found.variance
+
+
+def test_a_constant_has_nothing_of_anything() -> None:
+    found = ft.analyze(lambda batch: np.ones(len(batch)), SPACE)
+    assert (found.gini, found.error) == pytest.approx((0, 0), abs=1e-15)
+    assert (found.total_influence, found.labels) == (0.0, [1])
+    with pytest.raises(ft.ParameterError, match="this one has 1"):
+        _ = found.mean
+
+
+def test_up_to_4096_points_are_enumerated_unasked() -> None:
+    def first(batch: Bits) -> Any:
+        return batch[:, 0]
+
+    found = ft.analyze(first, ft.ProductSpace.bernoulli(12))
+    assert (found.exact, found.queries.paid) == (True, 4096)
+    assert not ft.analyze(first, ft.ProductSpace.bernoulli(13)).exact
+    assert ft.analyze(first, ft.ProductSpace.bernoulli(13), {"x5": 1}).exact
+    assert ft.analyze(first, ft.ProductSpace.bernoulli(13), max_queries=8192).exact
+
+
+@pytest.mark.parametrize(("n", "limit"), [(3, 7), (13, 8191), (40, 41), (40, 5000)])
+def test_max_queries_is_never_exceeded(n: int, limit: int) -> None:
+    found = ft.analyze(lambda batch: batch[:, 0], ft.ProductSpace.bernoulli(n), max_queries=limit)
+    assert not found.exact
+    assert limit - (n + 1) < found.queries.paid <= limit
+    assert dict(found.queries.asked) == {"analyze": found.queries.asked}
+
+
+def test_tables_and_trees_are_exact_at_any_size() -> None:
+    space = ft.ProductSpace.bernoulli(1000, 0.3)
+    tree = Tree.build(space, [(7, 1, 2), 0, (999, 3, 4), 0, 1], [0, 1])
+    found = ft.analyze(tree, space)
+    assert found.exact
+    assert np.flatnonzero(found.influences).tolist() == [7, 999]
+    assert found.influences[7] == pytest.approx(0.3 * 2 * 0.3 * 0.7)
+    assert found.mean == pytest.approx(0.09)
+    table = ft.targets.TruthTable(ft.targets.majority(14)(cube(14)))
+    assert ft.analyze(table, ft.ProductSpace.bernoulli(14), max_queries=10).exact
+
+
+def test_estimates_flip_every_free_bit_of_the_drawn_inputs() -> None:
+    space = ft.ProductSpace.bernoulli(20, [0.5, 0.3, *[0.5] * 18])
+    found = ft.analyze(lambda batch: batch[:, 0] ^ batch[:, 1], space, {"x5": 1}, max_queries=20_000)
+    assert not found.exact
+    assert found.influences[:2].tolist() == [0.5, 2 * 0.3 * 0.7], "every flip of x0 or x1 changes the label"
+    assert not found.influences[2:].any()
+    assert (found.intervals[:, 0] <= found.influences).all()
+    assert (found.influences <= found.intervals[:, 1]).all()
+    assert found.queries.paid == 20 * (20_000 // 20)
+
+
+def test_estimates_know_labels_and_their_shares() -> None:
+    space = ft.ProductSpace.bernoulli(20)
+    found = ft.analyze(lambda batch: np.where(batch[:, :10].all(axis=1), "rare", "common"), space, max_queries=4000)
+    assert found.labels == ["common", "rare"], "flips are answers too"
+    assert found.label_probabilities.sum() == pytest.approx(1)
+
+
+def test_the_seed_decides_an_estimate() -> None:
+    def one(seed: int) -> list[float]:
+        space = ft.ProductSpace.bernoulli(15)
+        return ft.analyze(ft.targets.majority(15), space, max_queries=1600, seed=seed).influences.tolist()
+
+    assert one(3) == one(3) != one(4)
+
+
+def test_an_analysis_prints_the_most_influential_first() -> None:
+    space = ft.ProductSpace.bernoulli(3, names=["owner", "u", "x"])
+    found = ft.analyze(lambda batch: batch[:, 1] & (batch[:, 0] | batch[:, 2]), space)
+    assert str(found).splitlines() == [
+        "influence of each feature (exact); total 0.6250",
+        "u      0.3750",
+        "owner  0.1250",
+        "x      0.1250",
+    ]
+    wide = ft.analyze(lambda batch: batch[:, 1], ft.ProductSpace.bernoulli(20), max_queries=2100)
+    assert str(wide).startswith("influence of each feature (estimated); total 0.5000\nx1   0.5000  [0.4")
+
+
+BAD: list[tuple[Callable[[], object], str]] = [
+    (lambda: ft.analyze(None, SPACE), "target must be callable: a batch of inputs in, labels out; got None"),
+    (lambda: ft.analyze(min, SPACE, {"y": 1}), "feature must be one of the space's names (x0, x1, x2, x3); got 'y'"),
+    (lambda: ft.analyze(min, SPACE, {"x1": 2}), "given['x1'] must be 0 or 1; got 2"),
+    (lambda: ft.analyze(min, SPACE, "x1"), "given must map feature names to values, as in {'x3': 1}; got 'x1'"),
+    (lambda: ft.analyze(min, SPACE, delta=5), "delta must be above 0 and below 1; got 5 - did you mean 0.05?"),
+    (lambda: ft.analyze(min, SPACE, max_queries=-1), "max_queries must be at least 0; got -1"),
+    (
+        lambda: ft.analyze(min, ft.ProductSpace.bernoulli(2, [0.0, 0.5]), {"x0": 1}),
+        "given must name a region of positive probability; 1- has probability 0",
+    ),
+    (
+        lambda: ft.analyze(min, ft.ProductSpace.bernoulli(30), {"x0": 1}, max_queries=29),
+        "max_queries must allow one input and its 29 flips; got 29, needed 30",
+    ),
+    (
+        lambda: ft.analyze(ft.targets.TruthTable([0, 1]), SPACE),
+        "space must have the truth table's 1 features; got 4",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), BAD, ids=[message for _, message in BAD])
+def test_bad_arguments_are_refused(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(ft.ParameterError) as caught:
+        call()
+    assert str(caught.value) == message
+
+
+def test_a_broken_target_is_told_what_is_wrong() -> None:
+    with pytest.raises(ft.TargetError, match="Return classes, not scores or probabilities"):
+        ft.analyze(lambda batch: batch.mean(axis=1), ft.ProductSpace.bernoulli(20))
+
+
+def test_regions_that_say_the_same_are_analysed_alike() -> None:
+    one, two = ({"x0": 1, "x3": 0}, {"x3": False, "x0": True})
+    table = ft.targets.TruthTable(TABLE)
+    assert Region.of(SPACE, one) == Region.of(SPACE, two)
+    assert np.array_equal(ft.analyze(table, SPACE, one).influences, ft.analyze(table, SPACE, two).influences)

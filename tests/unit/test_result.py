@@ -1,0 +1,49 @@
+"""The trace keeps one record for each split and tells the observer in order."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import fidelitree as ft
+from fidelitree.bare import BareTree
+from fidelitree.events import Event, SplitMade, TreeJudged, nobody
+from fidelitree.features import IsOne
+from fidelitree.result import Trace
+from fidelitree.targets.counting import Counted
+from small import cube
+
+SPACE = ft.ProductSpace.bernoulli(2, names=["owner", "urban"])
+
+
+def test_a_split_is_recorded_when_the_tree_after_it_was_judged() -> None:
+    seen: list[Event] = []
+    counted = Counted(lambda batch: batch[:, 0], SPACE)
+    trace, bare = Trace(counted, seen.append), BareTree(SPACE)
+    trace.judged(1, 0.5, 0.4, 0.45)
+    assert seen == [TreeJudged(0, 1, 0.4, 0.45)]
+    trace.split(bare.leaves[0], IsOne(1), 0.25)
+    assert trace.records == []
+    counted.ask(cube(2), "grow")
+    trace.judged(2, 0.2, 0.1, 0.15)
+    assert seen[1:] == [SplitMade(4, 2, "--", "urban = 1", 0.25), TreeJudged(4, 2, 0.1, 0.15)]
+    (record,) = trace.records
+    assert (str(record.leaf), record.test, record.feature) == ("--", IsOne(1), 1)
+    assert (record.score, record.size, record.cost, record.error, record.asked) == (0.25, 2, 0.2, 0.1, 4)
+
+
+def test_judging_again_records_nothing() -> None:
+    trace = Trace(Counted(lambda batch: batch[:, 0], SPACE), nobody)
+    trace.judged(1, 0.5, 0.4, 0.45)
+    trace.judged(1, 0.5, 0.4, 0.45)
+    assert trace.records == []
+
+
+def test_a_result_prints_its_tree_its_promise_and_its_cost() -> None:
+    result = ft.build_top_down(ft.targets.TruthTable(np.array(["no", "yes", "no", "yes"])), SPACE, 0)
+    assert str(result).splitlines() == [
+        "owner = 0: no",
+        "owner = 1: yes",
+        "",
+        str(result.certificate),
+        "2 leaves, depth 1; 4 labels asked (enumerate 4), 4 rows paid",
+    ]
