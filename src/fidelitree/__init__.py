@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fidelitree import targets, theory
     from fidelitree.analysis import Analysis, analyze
+    from fidelitree.audit import certify
     from fidelitree.certificate import Certificate
     from fidelitree.distiller import distill
     from fidelitree.errors import FidelitreeError, FormatError, ParameterError, TargetError
-    from fidelitree.exact.paths import tree_error
+    from fidelitree.exact.error import tree_error
     from fidelitree.features import Boolean
     from fidelitree.paper import build_top_down, practical_top_down
     from fidelitree.result import Distillation
@@ -37,9 +38,10 @@ _HOMES = {
     "Tree": "tree",
     "analyze": "analysis",
     "build_top_down": "paper",
+    "certify": "audit",
     "distill": "distiller",
     "practical_top_down": "paper",
-    "tree_error": "exact.paths",
+    "tree_error": "exact.error",
 }
 _MODULES = ("targets", "theory")
 
@@ -57,6 +59,7 @@ __all__ = [
     "__version__",
     "analyze",
     "build_top_down",
+    "certify",
     "distill",
     "practical_top_down",
     "targets",

@@ -8,58 +8,20 @@ attempts together fail with probability at most the sum of their levels, which i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import NDArray
 
-from fidelitree.sequential import accepts, error_bound, level_of_attempt
+from fidelitree.sequential import Bet, accepts, level_of_attempt
 from fidelitree.tree import Tree
 
-_FAR = 1 << 40
 
-
-@dataclass
-class Attempt:
+class Attempt(Bet):
     """A tree, what it may spend of delta, and how it has fared since the attempt was opened."""
 
-    number: int
-    tree: Tree
-    level: float
-    errors: int = 0
-    samples: int = 0
-
-    certified: float = 1.0
-    """The smallest error certified at any time so far: what was once certified stays so."""
-
-    def count(self, errors: int, samples: int) -> None:
-        """Count answers drawn since the attempt was opened."""
-        self.errors += errors
-        self.samples += samples
-
-    @property
-    def error_bound(self) -> float:
-        """The error certified for this tree so far."""
-        self.certified = min(self.certified, error_bound(self.errors, self.samples, self.level))
-        return self.certified
-
-    def needed_for(self, epsilon: float) -> int:
-        """Answers without an error that would still be needed to certify this error; 0 when it is certified."""
-        if self.error_bound <= epsilon:
-            return 0
-        high = 1
-        while not accepts(self.errors, self.samples + high, epsilon, self.level):
-            high *= 2
-            if high > _FAR:
-                return high
-        low = high // 2
-        while high - low > 1:
-            middle = (low + high) // 2
-            if accepts(self.errors, self.samples + middle, epsilon, self.level):
-                high = middle
-            else:
-                low = middle
-        return high
+    def __init__(self, number: int, tree: Tree, level: float) -> None:
+        super().__init__(level)
+        self.number, self.tree = number, tree
 
 
 class Attempts:

@@ -72,13 +72,13 @@ class AutoRun:
             if not needed:
                 return prunings.with_leaves(leaves), attempt.error_bound + float(prunings.disagreements[leaves - 1])
             batch, codes = self._independent(min(needed, 4 * BATCH))
-            self.attempts.count(batch, self._labels(codes))
+            self.attempts.count(batch, self.counted.labels(codes))
 
     def _step(self) -> Attempt | None:
         if self.attempts.all:
             needed = self.attempts.needed()
             batch, codes = self._independent(min(BATCH, needed or BATCH))
-            done = self.attempts.count(batch, self._labels(codes))
+            done = self.attempts.count(batch, self.counted.labels(codes))
             if done is not None:
                 return done
             inputs = self._whole
@@ -131,9 +131,6 @@ class AutoRun:
 
     def _ask(self, bits: Bits, purpose: str) -> Codes:
         return np.asarray(self.counted.ask(bits, purpose), np.intp)
-
-    def _labels(self, codes: Codes) -> NDArray[np.generic]:
-        return np.array(self.counted.book.seen)[codes]
 
 
 class Gate:

@@ -14,8 +14,8 @@ from fidelitree.checks import check_delta, check_epsilon
 from fidelitree.draw import fresh_seed
 from fidelitree.errors import ParameterError
 from fidelitree.events import Finished, Observer, nobody
-from fidelitree.exact.engine import exact_subfunction
-from fidelitree.paper import ENUMERATE_UNASKED, grow_exactly
+from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction
+from fidelitree.paper import grow_exactly
 from fidelitree.prune import Prunings
 from fidelitree.region import Region
 from fidelitree.result import Distillation

@@ -16,7 +16,7 @@ from fidelitree.checks import check_delta, check_epsilon
 from fidelitree.draw import Stream
 from fidelitree.errors import ParameterError
 from fidelitree.events import Finished, Observer, nobody
-from fidelitree.exact.engine import exact_subfunction
+from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction
 from fidelitree.exact.subfunction import Subfunction
 from fidelitree.exactsum import ExactSum
 from fidelitree.grow import grow
@@ -29,8 +29,6 @@ from fidelitree.result import Distillation, Trace
 from fidelitree.space import ProductSpace
 from fidelitree.targets.counting import Counted, Target
 from fidelitree.tree import Tree
-
-ENUMERATE_UNASKED = 1 << 20
 
 
 def build_top_down(

@@ -15,6 +15,7 @@ import numpy as np
 from scipy import special
 
 ATOM = 0.25
+_FAR = 1 << 40
 
 
 def log_e_value(errors: int, samples: int, epsilon: float) -> float:
@@ -85,3 +86,39 @@ def log_e_value_below(errors: int, samples: int, epsilon: float) -> float:
 def level_of_attempt(attempt: int, delta: float) -> float:
     """What the j-th attempt may spend: all levels add up to delta (Basel's sum)."""
     return 6 * delta / (math.pi * attempt) ** 2
+
+
+class Bet:
+    """A running test of one predictor: errors among answers, judged at one level, at any time."""
+
+    def __init__(self, level: float) -> None:
+        self.level = level
+        self.errors = self.samples = 0
+        self._certified = 1.0
+
+    def count(self, errors: int, samples: int) -> None:
+        """Count answers that were drawn after the bet was placed."""
+        self.errors += errors
+        self.samples += samples
+
+    @property
+    def error_bound(self) -> float:
+        """The smallest error certified at any time so far: what was once certified stays so."""
+        self._certified = min(self._certified, error_bound(self.errors, self.samples, self.level))
+        return self._certified
+
+    def needed_for(self, epsilon: float) -> int:
+        """Answers without an error that would still be needed to certify this error; 0 when it is certified."""
+        if self.error_bound <= epsilon:
+            return 0
+        high = 1
+        while high < _FAR and not accepts(self.errors, self.samples + high, epsilon, self.level):
+            high *= 2
+        low = high // 2
+        while high - low > 1:
+            middle = (low + high) // 2
+            if accepts(self.errors, self.samples + middle, epsilon, self.level):
+                high = middle
+            else:
+                low = middle
+        return high

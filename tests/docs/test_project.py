@@ -24,6 +24,8 @@ SOURCES = sorted((ROOT / "src").rglob("*.py"))
 DOORS = {
     "paper.py": {"build_top_down", "practical_top_down"},
     "analysis.py": {"analyze"},
+    "audit.py": {"certify"},
+    "distiller.py": {"distill"},
     "cli.py": {"experiment"},
 }
 

@@ -36,6 +36,11 @@ def test_time_is_over_when_the_seconds_have_passed() -> None:
     Budget(max_seconds=3600).check(0)
 
 
+def test_no_time_at_all_and_a_part_of_a_second_are_limits() -> None:
+    assert Budget(max_seconds=0).max_seconds == 0
+    assert Budget(max_seconds=0.5, max_queries=0).max_seconds == 0.5
+
+
 def test_the_signal_is_not_one_of_the_errors_that_users_see() -> None:
     assert not issubclass(BudgetSpent, FidelitreeError)
 

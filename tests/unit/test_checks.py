@@ -26,6 +26,10 @@ BREACHES: list[tuple[Callable[[], object], str]] = [
     (lambda: check_delta(100), "delta must be above 0 and below 1; got 100"),
     (lambda: check_delta("0.1"), "delta must be a number; got '0.1'"),
     (lambda: check_probability("p", 30), "p must be a probability between 0 and 1; got 30 - did you mean 0.3?"),
+    (
+        lambda: check_probability("p", 1.001),
+        "p must be a probability between 0 and 1; got 1.001 - did you mean 0.01001?",
+    ),
     (lambda: check_probability("p[2]", -1e-9), "p[2] must be a probability between 0 and 1; got -1e-09"),
     (lambda: check_probability("p", True), "p must be a number; got True"),
     (lambda: check_number("max_seconds", b"1"), "max_seconds must be a number; got b'1'"),

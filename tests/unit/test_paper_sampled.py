@@ -105,6 +105,10 @@ def test_the_same_seed_gives_the_same_tree_and_queries(schedule: str) -> None:
     assert [record.score for record in other.trace] != [record.score for record in one.trace]
 
 
+def test_seed_0_and_the_corrected_schedule_are_what_nobody_has_to_ask_for() -> None:
+    assert ft.practical_top_down(TARGET, SPACE, EPSILON, DELTA).trace == run("corrected", seed=0).trace
+
+
 @schedules
 def test_nothing_is_remembered(schedule: str) -> None:
     received = []

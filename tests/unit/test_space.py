@@ -87,8 +87,10 @@ def test_unknown_name_lists_the_known_ones() -> None:
     with pytest.raises(ft.ParameterError) as caught:
         ft.ProductSpace.bernoulli(2).index("y")
     assert str(caught.value) == "feature must be one of the space's names (x0, x1); got 'y'"
+    with pytest.raises(ft.ParameterError, match=r"names \(x0, x1, x2, x3, x4, x5, x6, x7\); got 'y'"):
+        ft.ProductSpace.bernoulli(8).index("y")
     with pytest.raises(ft.ParameterError, match=r"names \(x0, x1, x2, x3, x4, x5, x6, x7, \.\.\.\); got 'y'"):
-        ft.ProductSpace.bernoulli(20).index("y")
+        ft.ProductSpace.bernoulli(9).index("y")
 
 
 def test_spaces_are_equal_when_their_features_are() -> None:
@@ -109,6 +111,13 @@ def test_digest_tells_marginals_and_names_apart() -> None:
     ]
     assert len({space.digest for space in spaces}) == 4
     assert spaces[0].digest == ft.ProductSpace.bernoulli(2, 0.1).digest
+
+
+def test_the_digest_is_pinned() -> None:
+    """Stored certificates name a space by it."""
+    assert (
+        ft.ProductSpace.bernoulli(2, 0.1).digest == "d44f9b2d4fa99cd68af7585fb669499f6a812615a878f64a887c37b8db513fc2"
+    )
 
 
 def test_repr_shows_the_first_features_and_how_many_there_are() -> None:

@@ -14,6 +14,8 @@ from fidelitree.targets.labels import Codes
 from fidelitree.targets.table import MAX_FEATURES, TruthTable, tabulate
 from fidelitree.tree import Tree
 
+ENUMERATE_UNASKED = 1 << 20
+"""Inputs that a call whose purpose is to be exact asks about without being told how many it may ask."""
 _PAIR_COST = 500  # a pair of paths takes as long as about this many inputs of a table
 
 

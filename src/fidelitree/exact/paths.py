@@ -21,15 +21,8 @@ from fidelitree.tree import Tree
 Place = tuple[Tree, int]
 
 
-def tree_error(tree: Tree, other: Tree, space: ProductSpace) -> float:
-    """Probability that two trees answer differently, exact up to rounding.
-
-    >>> from fidelitree.targets.random_trees import balanced
-    >>> space = ProductSpace.bernoulli(2000, 0.3)
-    >>> tree = balanced(space, 3, seed=1)
-    >>> tree_error(tree, tree, space)
-    0.0
-    """
+def disagreement(tree: Tree, other: Tree, space: ProductSpace) -> float:
+    """Probability that two trees answer differently, exact up to rounding."""
     tree.check_space(space)
     other.check_space(space)
     return _disagreement((tree, 0), (other, 0), Region.whole(space))

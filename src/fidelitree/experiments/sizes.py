@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from fidelitree import theory
 from fidelitree.exact.engine import exact_subfunction
-from fidelitree.exact.paths import tree_error
+from fidelitree.exact.error import tree_error
 from fidelitree.paper import practical_top_down
 from fidelitree.region import Region
 from fidelitree.space import ProductSpace

@@ -107,6 +107,10 @@ class Counted:
         self._asked[purpose] += len(batch)
         return codes
 
+    def labels(self, codes: Codes) -> NDArray[Any]:
+        """The labels that codes stand for."""
+        return np.array(self.book.seen)[codes]
+
     def complete(self, batch: NDArray[np.uint8], purpose: str) -> Codes:
         """Like `ask`, but inputs that are remembered are not asked again."""
         if self.memory is None:

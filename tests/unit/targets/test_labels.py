@@ -144,6 +144,8 @@ def test_whole_numbers_of_64_bits_are_kept_exactly() -> None:
     book = LabelBook()
     book.encode(np.array([2**63 - 1, -(2**63), 2**53 + 1]))
     assert book.sorted() == [-(2**63), 2**53 + 1, 2**63 - 1]
+    book.encode(np.array([-(2.0**63), 2.0**62]))
+    assert book.sorted() == [-(2**63), 2**53 + 1, 2**62, 2**63 - 1]
 
 
 def test_majority_is_the_largest_count_and_ties_go_to_the_first_label_in_order() -> None:

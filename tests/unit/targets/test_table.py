@@ -29,7 +29,12 @@ def test_only_powers_of_two_are_tables(labels: object) -> None:
     )
 
 
+def test_tables_have_a_smallest_size() -> None:
+    assert TruthTable([1, 0])([[0], [1], [1]]).tolist() == [1, 0, 0]
+
+
 def test_tables_have_a_largest_size() -> None:
+    assert TruthTable(np.broadcast_to(np.uint8(0), 1 << MAX_FEATURES)).n == 26
     labels = np.broadcast_to(np.uint8(0), 1 << (MAX_FEATURES + 1))
     with pytest.raises(ft.ParameterError, match="a truth table may have at most 26 features; got 27"):
         TruthTable(labels)

@@ -1,0 +1,57 @@
+"""The exact error of a tree."""
+
+from __future__ import annotations
+
+from fidelitree.errors import ParameterError
+from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction
+from fidelitree.exact.paths import disagreement
+from fidelitree.exact.subfunction import Subfunction
+from fidelitree.region import Region
+from fidelitree.space import ProductSpace
+from fidelitree.targets.counting import Counted, Target
+from fidelitree.tree import Tree
+
+
+def tree_error(tree: Tree, target: Target, space: ProductSpace) -> float:
+    """Probability that a tree and a target answer differently, exact up to rounding.
+
+    Two trees are compared path by path, at any number of features. Any other target is asked about every input, up to
+    2^20 of them (2^26 for a truth table).
+
+    >>> from fidelitree.targets import balanced, majority
+    >>> space = ProductSpace.bernoulli(2000, 0.3)
+    >>> tree_error(balanced(space, 3, seed=1), balanced(space, 3, seed=1), space)
+    0.0
+    >>> tree_error(Tree.constant(ProductSpace.bernoulli(3), 1), majority(3), ProductSpace.bernoulli(3))
+    0.5
+    """
+    tree.check_space(space)
+    if isinstance(target, Tree):
+        return disagreement(tree, target, space)
+    root = exact_subfunction(Counted(target, space), Region.whole(space), ENUMERATE_UNASKED)
+    if root is None:
+        raise ParameterError(
+            f"target must be a tree, or have at most 2^20 inputs for its error to be exact; got 2^{len(space)} inputs. "
+            "certify draws inputs instead"
+        )
+    return error_inside(tree, root, space)
+
+
+def error_inside(tree: Tree, root: Subfunction, space: ProductSpace) -> float:
+    """The same for a target whose answers are all known."""
+    wrong = 0.0
+    labels = root.labels
+    waiting = [(0, root, 1.0)]
+    while waiting:
+        node, function, mass = waiting.pop()
+        if mass == 0:
+            continue
+        if tree.feature[node] < 0:
+            label = tree.labels[tree.code[node]]
+            shares = zip(labels, function.label_probabilities().tolist(), strict=True)
+            wrong += mass * sum(share for found, share in shares if found != label)
+            continue
+        test = tree.test(node)
+        for value, (child, part) in enumerate(zip((tree.no[node], tree.yes[node]), function.split(test), strict=True)):
+            waiting.append((int(child), part, mass * space.features[test.feature].mass(value)))
+    return wrong
