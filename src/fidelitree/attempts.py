@@ -12,7 +12,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from fidelitree.sequential import Bet, accepts, level_of_attempt
+from fidelitree.sequential import Bet, level_of_attempt
 from fidelitree.tree import Tree
 
 
@@ -37,18 +37,10 @@ class Attempts:
             number = len(self.all) + 1
             self.all.append(Attempt(number, tree, level_of_attempt(number, self.delta)))
 
-    def count(self, batch: NDArray[Any], labels: NDArray[Any]) -> Attempt | None:
-        """Count answers to inputs drawn since; the attempt that is now certified, if any."""
+    def count(self, batch: NDArray[Any], labels: NDArray[Any]) -> None:
+        """Count answers to inputs drawn since."""
         for attempt in self.all:
             attempt.count(int((attempt.tree.predict(batch) != labels).sum()), len(labels))
-        done = [
-            attempt for attempt in self.all if accepts(attempt.errors, attempt.samples, self.epsilon, attempt.level)
-        ]
-        return min(done, key=lambda attempt: attempt.tree.size) if done else None
-
-    def needed(self) -> int | None:
-        """Answers without an error that the leading attempt still needs; None without an attempt."""
-        return min((attempt.needed_for(self.epsilon) for attempt in self.all), default=None)
 
     def best(self) -> Attempt | None:
         """The attempt with the smallest certified error so far."""

@@ -8,6 +8,8 @@ drawn with probabilities halfway to fair (in log odds), because rare parts of th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +20,6 @@ from fidelitree.events import Observer, TreeJudged
 from fidelitree.features import Boolean
 from fidelitree.learner import Learner
 from fidelitree.pool import Bits, Codes
-from fidelitree.prune import Prunings
 from fidelitree.region import Region
 from fidelitree.search import Sketch, predict, size
 from fidelitree.space import ProductSpace
@@ -35,6 +36,30 @@ TEMPER = 0.5
 LATE = 0.6
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """A tree, the attempt that vouches for it, and how often it differs from the tree that was tested."""
+
+    tree: Tree
+    attempt: Attempt
+    differs: float
+
+    @property
+    def error_bound(self) -> float:
+        """The error certified for the tree."""
+        return min(1.0, self.attempt.error_bound + self.differs)
+
+
+class Finish(Protocol):
+    """Decides what is returned, and when the answers suffice for it."""
+
+    def needed(self, attempts: Attempts) -> int:
+        """Answers without an error that would end the run."""
+
+    def done(self, attempts: Attempts) -> Outcome | None:
+        """The outcome, if the answers suffice."""
+
+
 class AutoRun:
     """One run, to be ended by a certified attempt or by its budget."""
 
@@ -49,10 +74,10 @@ class AutoRun:
         self.learner = Learner(len(space), lambda bits: self._ask(bits, "walk"), random)
         self._gate = Gate(attempts.epsilon, draw(self._whole, Stream.named(seed, "watch"), 0, WATCHED).T)
 
-    def run(self) -> Attempt | None:
-        """The certified attempt; None once it is cheaper to ask about all inputs that are left."""
+    def run(self, finish: Finish) -> Outcome | None:
+        """What ``finish`` makes of an attempt; None once it is cheaper to ask about all inputs that are left."""
         while self.attempts.all or 2 * self.learner.pool.size < 2 ** len(self.counted.space):
-            done = self._step()
+            done = self._step(finish)
             if done is not None:
                 return done
         return None
@@ -64,21 +89,11 @@ class AutoRun:
         _append(nodes, self.learner.sketch, book.ranks())
         return Tree.build(self.counted.space, nodes, book.sorted())
 
-    def shrink(self, attempt: Attempt, most: int | None) -> tuple[Tree, float]:
-        """A pruning of a certified tree, and the error certified for it; a few more answers where they pay."""
-        prunings = Prunings(attempt.tree, self.counted.space)
-        while True:
-            leaves, needed = self._best_pruning(attempt, prunings, most)
-            if not needed:
-                return prunings.with_leaves(leaves), attempt.error_bound + float(prunings.disagreements[leaves - 1])
-            batch, codes = self._independent(min(needed, 4 * BATCH))
-            self.attempts.count(batch, self.counted.labels(codes))
-
-    def _step(self) -> Attempt | None:
+    def _step(self, finish: Finish) -> Outcome | None:
         if self.attempts.all:
-            needed = self.attempts.needed()
-            batch, codes = self._independent(min(BATCH, needed or BATCH))
-            done = self.attempts.count(batch, self.counted.labels(codes))
+            batch, codes = self._independent(min(BATCH, finish.needed(self.attempts)))
+            self.attempts.count(batch, self.counted.labels(codes))
+            done = finish.done(self.attempts)
             if done is not None:
                 return done
             inputs = self._whole
@@ -98,18 +113,6 @@ class AutoRun:
         """Whether so much of the budget is gone that what is left must go into certifying the tree there is."""
         limit = self.counted.budget.max_queries
         return limit is not None and not self.attempts.all and self.counted.asked >= LATE * limit
-
-    def _best_pruning(self, attempt: Attempt, prunings: Prunings, most: int | None) -> tuple[int, int]:
-        """Leaves, and answers still needed, where (queries)^3 x leaves would be least."""
-        options = []
-        for leaves, lost in enumerate(prunings.disagreements.tolist(), start=1):
-            if lost < self.attempts.epsilon and (most is None or leaves <= most):
-                needed = attempt.needed_for(self.attempts.epsilon - lost)
-                options.append(((self.counted.asked + needed) ** 3 * leaves, leaves, needed))
-        if not options:
-            return most or 1, 0
-        _, leaves, needed = min(options)
-        return leaves, needed
 
     def _exploring(self) -> tuple[Bits, Codes]:
         """Answers that no attempt will count: inputs not known yet, rare ones drawn more often."""

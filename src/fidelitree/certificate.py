@@ -29,8 +29,8 @@ class Certificate:
     fixed beforehand) or ``sequential`` (an any-time test). ``protocol`` says what the test inputs were kept apart
     from: ``separate`` inputs were seen by neither growth nor labels; ``prequential`` ones were drawn after the attempt
     for this tree was opened, and taught the learner only afterwards. ``split_quality`` says whether every split is
-    also promised to be within a factor 1/4 of the best one, with probability 1 - delta. Where ``pruned`` is above 0,
-    a larger tree was tested, and this one disagrees with it on exactly that share of inputs.
+    also promised to be within a factor 1/4 of the best one, with probability 1 - delta. Where ``differs`` is above 0,
+    another tree was tested, and this one disagrees with it on exactly that share of inputs.
     """
 
     epsilon: float
@@ -46,7 +46,7 @@ class Certificate:
     assumes: tuple[str, ...] = (ASSUMES_DETERMINISTIC, ASSUMES_DISTRIBUTION)
     protocol: str = "separate"
     attempts: int = 1
-    pruned: float = 0.0
+    differs: float = 0.0
     seed_chosen: bool = True
     queries: Mapping[str, int] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=_versions)
@@ -70,7 +70,7 @@ class Certificate:
     def _basis(self) -> str:
         if self.method == "exact":
             return ""
-        tested = f" of a larger tree that it differs from on {_up(self.pruned)}" if self.pruned else ""
+        tested = f" of a tree that it differs from on {_up(self.differs)}" if self.differs else ""
         errors = "1 error" if self.errors == 1 else f"{self.errors:,} errors"
         return f", by {errors} among {self.samples:,} test inputs{tested}"
 
@@ -109,7 +109,7 @@ class Certificate:
         return certificate
 
 
-_NUMBERS = ("epsilon", "delta", "error_bound", "pruned")
+_NUMBERS = ("epsilon", "delta", "error_bound", "differs")
 _KINDS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(_NUMBERS, (int, float)),
     **dict.fromkeys(("samples", "attempts"), (int,)),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
-from fidelitree.attempts import Attempt, Attempts
-from fidelitree.auto import AutoRun
+from fidelitree.attempts import Attempts
+from fidelitree.auto import AutoRun, Outcome
 from fidelitree.budget import Budget, BudgetSpent
 from fidelitree.certificate import Certificate
 from fidelitree.checks import check_delta, check_epsilon
@@ -15,6 +16,7 @@ from fidelitree.draw import fresh_seed
 from fidelitree.errors import ParameterError
 from fidelitree.events import Finished, Observer, nobody
 from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction
+from fidelitree.finishes import Greedy, Smallest
 from fidelitree.paper import grow_exactly
 from fidelitree.prune import Prunings
 from fidelitree.region import Region
@@ -24,7 +26,8 @@ from fidelitree.targets.counting import Counted, Target
 from fidelitree.targets.memory import Memory
 from fidelitree.tree import Tree
 
-Strategy = Literal["auto"]
+Strategy = Literal["auto", "influence"]
+STRATEGIES = ("auto", "influence")
 
 
 def distill(
@@ -44,8 +47,9 @@ def distill(
 
     Repeated inputs are answered from memory: the target is taken to be deterministic, and the certificate says so.
     Where asking about every input is no dearer, the certificate is exact. A budget, or Ctrl-C, ends the run early with
-    the best tree so far and the error certified for it. The same seed gives the same tree; ``seed=None`` takes one
-    from the machine and records it.
+    the best tree so far and the error certified for it. ``strategy="influence"`` returns the paper's tree: every split
+    is promised to be within a factor 1/4 of the best one, with the same confidence. The same seed gives the same tree;
+    ``seed=None`` takes one from the machine and records it.
 
     >>> from fidelitree.targets import majority
     >>> result = distill(majority(5), ProductSpace.bernoulli(5), epsilon=0)
@@ -53,63 +57,63 @@ def distill(
     (20, 'exact')
     """
     epsilon, delta = check_epsilon(epsilon), check_delta(delta)
-    if strategy != "auto":
-        raise ParameterError(f"strategy must be 'auto'; got {strategy!r}")
+    if strategy not in STRATEGIES:
+        raise ParameterError(f"strategy must be one of {', '.join(STRATEGIES)}; got {strategy!r}")
     budget = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
     counted = Counted(target, space, Memory(), budget)
     if epsilon == 0:
-        return _distil_exactly(counted, epsilon, observer)
+        return _distil_exactly(counted, epsilon, strategy, observer)
     chosen = fresh_seed() if seed is None else seed
     run = AutoRun(counted, Attempts(epsilon, delta), chosen, observer)
+    finish = Smallest(counted, max_leaves) if strategy == "auto" else Greedy(counted)
     try:
-        attempt = run.run()
-        if attempt is None:
-            return _distil_exactly(counted, epsilon, observer)
-        tree, bound = run.shrink(attempt, max_leaves)
-        reason = "certified" if bound <= epsilon else f"max_leaves = {max_leaves}"
+        outcome = run.run(finish)
+        if outcome is None:
+            return _distil_exactly(counted, epsilon, strategy, observer)
+        reason = "certified" if outcome.error_bound <= epsilon else f"max_leaves = {max_leaves}"
+        quality = strategy == "influence"
     except (BudgetSpent, KeyboardInterrupt) as stop:
-        reason = str(stop) or "interrupted"
-        attempt, tree, bound = _so_far(run, counted, max_leaves)
-    certificate = _certificate(attempt, tree, bound, run, chosen, seed is not None)
-    return _finish(tree, certificate, counted, reason, observer)
+        outcome, reason, quality = _so_far(run, max_leaves), str(stop) or "interrupted", False
+    certificate = _certificate(outcome, run, quality)
+    certificate = replace(certificate, seed=chosen, seed_chosen=seed is not None)
+    return _finish(outcome.tree, certificate, counted, reason, observer)
 
 
-def _so_far(run: AutoRun, counted: Counted, max_leaves: int | None) -> tuple[Attempt, Tree, float]:
+def _so_far(run: AutoRun, max_leaves: int | None) -> Outcome:
     """The best there is when a budget ends the run."""
-    if not counted.book.seen:
+    if not run.counted.book.seen:
         raise ParameterError("max_queries and max_seconds must allow some labels; the budget ended before the first")
     attempt = run.attempts.best()
     if attempt is None:
         run.attempts.open(run.tree())
         attempt = run.attempts.all[0]
-    prunings = Prunings(attempt.tree, counted.space)
+    prunings = Prunings(attempt.tree, run.counted.space)
     within = prunings.disagreements[:max_leaves]
     leaves = int(np.argmin(within)) + 1
-    return attempt, prunings.with_leaves(leaves), min(1.0, attempt.error_bound + float(within[leaves - 1]))
+    return Outcome(prunings.with_leaves(leaves), attempt, float(within[leaves - 1]))
 
 
-def _certificate(attempt: Attempt, tree: Tree, bound: float, run: AutoRun, seed: int, chosen: bool) -> Certificate:
-    attempts, space = run.attempts, run.counted.space
+def _certificate(outcome: Outcome, run: AutoRun, split_quality: bool) -> Certificate:
+    attempts, attempt = run.attempts, outcome.attempt
     return Certificate(
         attempts.epsilon,
         attempts.delta,
-        bound,
+        outcome.error_bound,
         attempt.samples,
         attempt.errors,
         "sequential",
-        tree.digest,
-        space.digest,
-        seed=seed,
+        outcome.tree.digest,
+        run.counted.space.digest,
+        split_quality=split_quality,
         protocol="prequential",
         attempts=len(attempts.all),
-        pruned=max(0.0, bound - attempt.error_bound),
-        seed_chosen=chosen,
+        differs=outcome.differs,
         queries=dict(run.counted.queries.asked),
     )
 
 
-def _distil_exactly(counted: Counted, epsilon: float, observer: Observer) -> Distillation:
-    """All answers, then the smallest pruning of a tree without error that is good enough."""
+def _distil_exactly(counted: Counted, epsilon: float, strategy: Strategy, observer: Observer) -> Distillation:
+    """All answers; then Algorithm 1, or the smallest pruning of a tree without error that is good enough."""
     budget = counted.budget
     allowed = ENUMERATE_UNASKED if budget.max_queries is None else budget.max_queries
     root = exact_subfunction(counted, Region.whole(counted.space), allowed)
@@ -118,6 +122,8 @@ def _distil_exactly(counted: Counted, epsilon: float, observer: Observer) -> Dis
             f"epsilon must be above 0 where not every input can be asked: 2^{len(counted.space)} inputs are more than "
             f"{allowed:,}; got 0 - raise max_queries, or ask for a small epsilon"
         )
+    if strategy == "influence":
+        return grow_exactly(counted, root, epsilon, Budget(max_leaves=budget.max_leaves), observer)
     perfect = grow_exactly(counted, root, 0.0, Budget(), nobody)
     prunings = Prunings(perfect.tree, counted.space)
     good = np.flatnonzero(prunings.disagreements <= epsilon)

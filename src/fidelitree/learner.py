@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fidelitree.pool import Bits, Codes, Pool
 from fidelitree.search import LabelledRows, Sketch, fit, predict, rename
+from fidelitree.walk import walk
 
 Ask = Callable[[Bits], Codes]
 
@@ -118,20 +119,13 @@ class Learner:
         return other
 
     def _walk(self, one: NDArray[np.float32], two: NDArray[np.float32], code: int) -> None:
-        """Halve the difference of two inputs with different labels until one feature is left: it matters."""
-        apart = self._random.permutation(np.flatnonzero(one != two))
-        while len(apart) > 1:
-            half = apart[: len(apart) // 2]
-            mixed = one.copy()
-            mixed[half] = two[half]
-            if self._answer(mixed) == code:
-                one, apart = mixed, apart[len(apart) // 2 :]
-            else:
-                two, apart = mixed, half
-        if int(apart[0]) not in self.relevant:
-            self.relevant.append(int(apart[0]))
+        """Find a feature that matters between two inputs with different labels."""
+        bits = one.astype(np.uint8), two.astype(np.uint8)
+        found = walk(*bits, lambda row: self._answer(row) == code, self._random)
+        if found not in self.relevant:
+            self.relevant.append(found)
 
-    def _answer(self, row: NDArray[np.float32]) -> int:
+    def _answer(self, row: NDArray[np.generic]) -> int:
         bits = row[None].astype(np.uint8)
         codes = self._ask(bits)
         self.pool.add(bits, codes)

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fidelitree.certificate import Certificate, _up
+from fidelitree.errors import FormatError
 
 FIXED = Certificate(0.1, 0.05, 0.0876, 1500, 110, "fixed", "tree", "space", seed=3)
 EXACT = Certificate(0.1, 0.0, 0.0625, 16, None, "exact", "tree", "space", split_quality=True)
@@ -51,6 +52,56 @@ def test_a_bound_is_shown_with_four_digits_rounded_up(share: float, text: str) -
 def test_a_shown_bound_is_never_in_the_trees_favour(share: float) -> None:
     """Up to the last digit of the float: 0.3 is shown as 0.3."""
     assert share * (1 - 1e-12) <= float(_up(share)) <= min(1.0, share * 1.0011)
+
+
+@pytest.mark.parametrize("certificate", [FIXED, EXACT], ids=["fixed", "exact"])
+def test_a_stored_certificate_is_read_back(certificate: Certificate) -> None:
+    stored = dataclasses.replace(certificate, queries={"certify": 1500}, pruned=0.01)
+    assert Certificate.from_json(stored.to_json()) == stored
+    assert str(Certificate.from_json(stored.to_json())) == str(stored)
+
+
+def test_what_was_pruned_and_a_single_error_are_said() -> None:
+    text = str(dataclasses.replace(FIXED, errors=1, pruned=0.012))
+    assert "by 1 error among 1,500 test inputs of a larger tree that it differs from on 0.012, provided" in text
+
+
+DAMAGES: list[tuple[dict[str, object], str]] = [
+    ({"format": "fidelitree.tree"}, 'it must be an object with "format": "fidelitree.certificate"'),
+    ({"version": 2}, "its version must be 1; got 2"),
+    ({"extra": 1}, "missing or unknown entries: extra"),
+    ({"holds": False}, "it says that it holds, and its numbers say otherwise"),
+    ({"epsilon": "0.1"}, "epsilon must be of kind int; got '0.1'"),
+    ({"epsilon": True}, "epsilon must be of kind int; got True"),
+    ({"error_bound": -0.1}, "error_bound must be between 0 and 1; got -0.1"),
+    ({"error_bound": float("nan")}, "error_bound must be between 0 and 1; got nan"),
+    ({"delta": 1.5}, "delta must be between 0 and 1; got 1.5"),
+    ({"samples": 10.5}, "samples must be of kind int; got 10.5"),
+    ({"seed": "3"}, "seed must be of kind int; got '3'"),
+    ({"split_quality": 1}, "split_quality must be of kind bool; got 1"),
+    ({"assumes": "nothing"}, "assumes must be of kind list; got 'nothing'"),
+    ({"queries": []}, "queries must be of kind dict; got []"),
+]
+
+
+@pytest.mark.parametrize(("damage", "message"), DAMAGES, ids=[message for _, message in DAMAGES])
+def test_damaged_certificates_are_refused_with_the_rule(damage: dict[str, object], message: str) -> None:
+    with pytest.raises(FormatError) as caught:
+        Certificate.from_dict({**FIXED.to_dict(), **damage})
+    assert str(caught.value) == f"not a stored certificate: {message}"
+
+
+def test_a_missing_entry_and_what_is_no_certificate_are_refused() -> None:
+    data = FIXED.to_dict()
+    del data["samples"], data["seed"]
+    with pytest.raises(FormatError, match="not a stored certificate: missing or unknown entries: samples, seed"):
+        Certificate.from_dict(data)
+    for text in ("", "{", "[" * 100_000):
+        with pytest.raises(FormatError, match="not a stored certificate: it is not JSON"):
+            Certificate.from_json(text)
+    for text in ("[]", "3", "{}"):
+        with pytest.raises(FormatError, match='it must be an object with "format"'):
+            Certificate.from_json(text)
 
 
 def test_it_cannot_be_changed() -> None:

@@ -118,6 +118,10 @@ def test_pairs_differ_in_one_feature_alone() -> None:
         assert np.array_equal(batches[i, k], 1 - inputs[i])
 
 
+def test_blocks_are_pinned_because_what_is_drawn_depends_on_them() -> None:
+    assert [block_rows(features) for features in (1, 64, 100, 2000, 10**6)] == [65_536, 65_536, 41_920, 2048, 64]
+
+
 @pytest.mark.parametrize("features", [1, 20, 63, 64, 65, 1000, 10**6, 10**9])
 def test_blocks_are_whole_words_and_bounded(features: int) -> None:
     rows = block_rows(features)

@@ -48,6 +48,29 @@ def test_codes_are_the_same_with_and_without_memory() -> None:
     assert len(remembering.memory) <= 3
 
 
+def test_completing_asks_only_about_what_is_not_remembered() -> None:
+    counted = Counted(parity, SPACE, memory=Memory())
+    counted.ask(cube(3)[:5], "grow")
+    codes = counted.complete(cube(3), "enumerate")
+    assert counted.labels(codes).tolist() == parity(cube(3)).tolist()
+    assert dict(counted.queries.asked) == dict(counted.queries.paid) == {"grow": 5, "enumerate": 3}
+    plain = Counted(parity, SPACE)
+    plain.ask(cube(3)[:5], "grow")
+    assert plain.labels(plain.complete(cube(3), "enumerate")).tolist() == parity(cube(3)).tolist()
+    assert dict(plain.queries.asked) == {"grow": 5, "enumerate": 8}
+
+
+def test_completing_keeps_to_the_budget() -> None:
+    counted = Counted(parity, SPACE, memory=Memory(), budget=Budget(max_queries=6))
+    counted.ask(cube(3)[:5], "grow")
+    assert counted.left == 1
+    with pytest.raises(BudgetSpent):
+        counted.complete(cube(3), "enumerate")
+    assert counted.complete(cube(3)[:6], "enumerate").tolist() == [0, 1, 1, 0, 1, 0]
+    assert counted.left == 0
+    assert Counted(parity, SPACE).left is None
+
+
 def test_an_empty_batch_costs_nothing_and_reaches_nobody() -> None:
     counted = Counted(lambda batch: pytest.fail("asked"), SPACE)
     assert counted.ask(cube(3)[:0], "grow").tolist() == []

@@ -1,0 +1,133 @@
+"""What a run returns, given a tree T whose error is certified to be at most some b, and when b is small enough.
+
+How often two trees disagree is known exactly, without a query. So any tree that disagrees with T on d of the inputs
+has an error of at most b + d; and every score of the target differs from the same score of T by at most 2b, because a
+pair of inputs changes label in one and not in the other only where one of its inputs is in error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from fidelitree.attempts import Attempt, Attempts
+from fidelitree.auto import Outcome
+from fidelitree.budget import Budget
+from fidelitree.events import nobody
+from fidelitree.exact.paths import PathSubfunction
+from fidelitree.paper import grow_exactly
+from fidelitree.prune import Prunings
+from fidelitree.region import Region
+from fidelitree.space import ProductSpace
+from fidelitree.targets.counting import Counted
+from fidelitree.tree import Tree
+
+KAPPA = 0.25
+
+
+@dataclass
+class Smallest:
+    """A pruning of a certified tree: the one for which (queries)^3 x leaves is least."""
+
+    counted: Counted
+    max_leaves: int | None = None
+    _prunings: dict[int, Prunings] = field(default_factory=dict)
+    _certified: Attempt | None = None
+
+    def needed(self, attempts: Attempts) -> int:
+        """For the leading attempt, or for the pruning chosen once one is certified."""
+        if self._certified is None:
+            return min(attempt.needed_for(attempts.epsilon) for attempt in attempts.all)
+        return self._choice(self._certified, attempts.epsilon)[1]
+
+    def done(self, attempts: Attempts) -> Outcome | None:
+        """Once the first attempt is certified, as soon as no further answers pay."""
+        if self._certified is None:
+            good = [attempt for attempt in attempts.all if attempt.error_bound <= attempts.epsilon]
+            self._certified = min(good, key=lambda attempt: attempt.tree.size, default=None)
+        if self._certified is None:
+            return None
+        leaves, needed = self._choice(self._certified, attempts.epsilon)
+        return None if needed else self.outcome(self._certified, leaves)
+
+    def outcome(self, attempt: Attempt, leaves: int) -> Outcome:
+        """The best pruning with so many leaves."""
+        prunings = self._of(attempt)
+        return Outcome(prunings.with_leaves(leaves), attempt, float(prunings.disagreements[leaves - 1]))
+
+    def _choice(self, attempt: Attempt, epsilon: float) -> tuple[int, int]:
+        """Leaves, and answers still needed."""
+        options = []
+        for leaves, lost in enumerate(self._of(attempt).disagreements[: self.max_leaves].tolist(), start=1):
+            if lost < epsilon:
+                needed = attempt.needed_for(epsilon - lost)
+                options.append(((self.counted.asked + needed) ** 3 * leaves, leaves, needed))
+        if not options:
+            return len(self._of(attempt).disagreements[: self.max_leaves]), 0
+        return min(options)[1:]
+
+    def _of(self, attempt: Attempt) -> Prunings:
+        return self._prunings.setdefault(attempt.number, Prunings(attempt.tree, self.counted.space))
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Algorithm 1 run on a tested tree: after each split, how much they differ, and the smallest score so far."""
+
+    trees: list[tuple[int, float, float]]
+
+    @classmethod
+    def of(cls, tree: Tree, space: ProductSpace, epsilon: float) -> _Plan:
+        counted = Counted(tree, space)
+        root = PathSubfunction(tree, Region.whole(space))
+        grown = grow_exactly(counted, root, 0.0, Budget(), nobody)
+        alone = 1 - float(root.label_probabilities().max())
+        plan, smallest = [(1, alone, 1.0)], 1.0
+        for record in grown.trace:
+            smallest = min(smallest, record.score)
+            plan.append((record.size, record.error, smallest))
+        return cls([entry for entry in plan if entry[1] < epsilon])
+
+    def bound(self, epsilon: float) -> float:
+        """The largest error of the tested tree at which some size keeps both promises."""
+        return max(min(epsilon - differs, _closeness(score)) for _, differs, score in self.trees)
+
+
+def _closeness(score: float) -> float:
+    """Error of the tested tree up to which a split with this score is within kappa of the best.
+
+    The best score of the target is at most score + 2b, and this one is at least score - 2b.
+    """
+    return (1 - KAPPA) / (2 + 2 * KAPPA) * score
+
+
+@dataclass
+class Greedy:
+    """The paper's tree: Algorithm 1 on the tested tree, with the promise that every split is within kappa."""
+
+    counted: Counted
+    _plans: dict[int, _Plan] = field(default_factory=dict)
+
+    def needed(self, attempts: Attempts) -> int:
+        """For the attempt that is closest to a plan that holds."""
+        return min(
+            attempt.needed_for(self._plan(attempt, attempts).bound(attempts.epsilon)) for attempt in attempts.all
+        )
+
+    def done(self, attempts: Attempts) -> Outcome | None:
+        """As soon as a plan holds."""
+        for attempt in attempts.all:
+            bound = attempt.error_bound
+            for leaves, differs, score in self._plan(attempt, attempts).trees:
+                if differs + bound <= attempts.epsilon and bound <= _closeness(score):
+                    return Outcome(self._grow(attempt.tree, leaves), attempt, differs)
+        return None
+
+    def _plan(self, attempt: Attempt, attempts: Attempts) -> _Plan:
+        if attempt.number not in self._plans:
+            self._plans[attempt.number] = _Plan.of(attempt.tree, self.counted.space, attempts.epsilon)
+        return self._plans[attempt.number]
+
+    def _grow(self, tree: Tree, leaves: int) -> Tree:
+        space = self.counted.space
+        root = PathSubfunction(tree, Region.whole(space))
+        return grow_exactly(Counted(tree, space), root, 0.0, Budget(max_leaves=leaves), nobody).tree
