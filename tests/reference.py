@@ -15,6 +15,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
 
+import numpy as np
+
 Number = int | float | Fraction
 Table = Sequence[int]
 Region = tuple[int | None, ...]
@@ -297,3 +299,78 @@ class SelectorParity:
     @property
     def table(self) -> tuple[int, ...]:
         return tuple(self.label([value(x, i) for i in range(self.n)]) for x in range(2**self.n))
+
+
+# --- e-values --------------------------------------------------------------------------------------------------------
+
+
+def e_value(errors: int, samples: int, epsilon: Fraction) -> Fraction:
+    """The bet against "the error is at least epsilon", from its definition.
+
+    A quarter is on error 0, the rest on errors q in (0, epsilon) with density 2 (1 - q/epsilon)/epsilon; each wins
+    the likelihood of what was seen at q over its likelihood at epsilon.
+    """
+    won = Fraction(3, 4) * _average_likelihood(errors, samples, epsilon)
+    if errors == 0:
+        won += Fraction(1, 4)
+    return won / _likelihood(errors, samples, epsilon)
+
+
+def e_value_below(errors: int, samples: int, epsilon: Fraction) -> Fraction:
+    """The bet against "the error is at most epsilon", spread evenly over the errors q in (epsilon, 1)."""
+    average = sum(
+        (-1) ** i * math.comb(samples - errors, i) * (1 - epsilon ** (errors + i + 1)) / Fraction(errors + i + 1)
+        for i in range(samples - errors + 1)
+    )
+    return average / (1 - epsilon) / _likelihood(errors, samples, epsilon)
+
+
+def log_e_value(errors: int, samples: int, epsilon: float, points: int = 1_000_000) -> float:
+    """The logarithm of `e_value` for large numbers: the middle of each of many slices of (0, epsilon)."""
+    share = (np.arange(points) + 0.5) / points
+    right = samples - errors
+    logs = np.log(2 * (1 - share)) + errors * np.log(share) + right * (np.log1p(-epsilon * share) - np.log1p(-epsilon))
+    top = float(logs.max())
+    won = math.log(0.75) + top + math.log(float(np.exp(logs - top).mean()))
+    return won if errors else float(np.logaddexp(won, math.log(0.25) - right * math.log1p(-epsilon)))
+
+
+def _likelihood(errors: int, samples: int, q: Fraction) -> Fraction:
+    return q**errors * (1 - q) ** (samples - errors)
+
+
+def _average_likelihood(errors: int, samples: int, epsilon: Fraction) -> Fraction:
+    """Over the triangle: (1-q)^m is written out, and each power q^t has the mean 2 epsilon^t (1/(t+1) - 1/(t+2))."""
+    right = samples - errors
+    return sum(
+        (-1) ** i * math.comb(right, i) * 2 * epsilon**t * (Fraction(1, t + 1) - Fraction(1, t + 2))
+        for i, t in ((i, errors + i) for i in range(right + 1))
+    )
+
+
+# --- trees for labelled rows -----------------------------------------------------------------------------------------
+
+
+class Row(NamedTuple):
+    bits: tuple[int, ...]
+    code: int
+    weight: Number
+
+
+def least_cost(rows: Sequence[Row], penalties: Sequence[Number], depth: int) -> Number:
+    """Cheapest tree up to a depth: weight of the rows it gets wrong, plus a penalty for each split."""
+    splits = [cost_from(rows, penalties, depth, i) for i in range(len(penalties))] if depth else []
+    return min([wrong_as_leaf(rows), *splits])
+
+
+def cost_from(rows: Sequence[Row], penalties: Sequence[Number], depth: int, i: int) -> Number:
+    """Cheapest tree up to a depth that splits on feature i first."""
+    sides = ([row for row in rows if row.bits[i] == v] for v in (0, 1))
+    return penalties[i] + sum(least_cost(side, penalties, depth - 1) for side in sides)
+
+
+def wrong_as_leaf(rows: Sequence[Row]) -> Number:
+    """Weight of the rows that the best single label gets wrong."""
+    return sum(row.weight for row in rows) - max(
+        (sum(row.weight for row in rows if row.code == code) for code in {row.code for row in rows}), default=0
+    )

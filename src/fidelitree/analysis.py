@@ -49,12 +49,13 @@ class Analysis:
     @property
     def gini(self) -> float:
         """Probability that two independent inputs have different labels."""
-        return float(max(0.0, 1 - (self.label_probabilities**2).sum()))
+        shares = self.label_probabilities
+        return float(sum(share * (shares[:k].sum() + shares[k + 1 :].sum()) for k, share in enumerate(shares)))
 
     @property
     def error(self) -> float:
         """Error of the best constant."""
-        return float(max(0.0, 1 - self.label_probabilities.max()))
+        return float(np.delete(self.label_probabilities, self.label_probabilities.argmax()).sum())
 
     @property
     def mean(self) -> float:
@@ -136,14 +137,15 @@ def _estimate(counted: Counted, region: Region, max_queries: int, delta: float, 
         changed[free] += [np.count_nonzero(codes != before) for codes in after]
         for code, count in zip(*np.unique(before, return_counts=True), strict=True):
             labels[int(code)] = labels.get(int(code), 0) + int(count)
-    return _summary(counted, changed, labels, rows, delta)
+    scale = 2 * region.space.biases * (1 - region.space.biases)
+    scale[list(region.restrictions)] = 0
+    return _summary(counted, scale, changed, labels, rows, delta)
 
 
 def _summary(
-    counted: Counted, changed: NDArray[np.int64], labels: Mapping[int, int], rows: int, delta: float
+    counted: Counted, scale: Floats, changed: NDArray[np.int64], labels: Mapping[int, int], rows: int, delta: float
 ) -> Analysis:
     level = delta / (2 * len(changed))
-    scale = 2 * counted.space.biases * (1 - counted.space.biases)
     ends = [(lower_bound(hits, rows, level), upper_bound(hits, rows, level)) for hits in changed.tolist()]
     intervals = np.array(ends) * scale[:, None]
     ranks = counted.book.ranks()

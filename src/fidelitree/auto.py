@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.attempts import Attempt, Attempts
-from fidelitree.draw import Stream, draw
+from fidelitree.bits import Words, everyone, pack, unpack
+from fidelitree.draw import Feed, Stream, draw_feature
 from fidelitree.events import Observer, TreeJudged
 from fidelitree.features import Boolean
 from fidelitree.learner import Learner
 from fidelitree.pool import Bits, Codes
 from fidelitree.region import Region
-from fidelitree.search import Sketch, predict, size
+from fidelitree.search import Sketch, size
 from fidelitree.space import ProductSpace
 from fidelitree.targets.counting import Counted
 from fidelitree.tree import Tree
@@ -67,12 +68,12 @@ class AutoRun:
         space = counted.space
         self.attempts = attempts
         self.counted, self._observer = counted, observer
-        self._whole, self._tempered = Region.whole(space), Region.whole(_temper(space))
-        self._stream = Stream.named(seed, "label")
-        self._blocks = 0
+        self._drawn = _temper(space)
+        self._inputs = Feed(Region.whole(space), Stream.named(seed, "certify"))
+        self._explored = Feed(Region.whole(self._drawn), Stream.named(seed, "label"))
         random = np.random.default_rng(np.random.SeedSequence(list(Stream.named(seed, "walk").key)))
         self.learner = Learner(len(space), lambda bits: self._ask(bits, "walk"), random)
-        self._gate = Gate(attempts.epsilon, draw(self._whole, Stream.named(seed, "watch"), 0, WATCHED).T)
+        self._gate = Gate(attempts.epsilon, Watched(space, Stream.named(seed, "watch")))
 
     def run(self, finish: Finish) -> Outcome | None:
         """What ``finish`` makes of an attempt; None once it is cheaper to ask about all inputs that are left."""
@@ -96,11 +97,11 @@ class AutoRun:
             done = finish.done(self.attempts)
             if done is not None:
                 return done
-            inputs = self._whole
+            drawn = self.counted.space
         else:
             batch, codes = self._exploring()
-            inputs = self._tempered
-        weights = _weights(self.learner.sketch, batch, self._whole.space, inputs.space)
+            drawn = self._drawn
+        weights = _weights(self.learner.sketch, batch, self.counted.space, drawn)
         wrong = self.learner.learn(batch, codes)
         sketch = self.learner.sketch
         assert sketch is not None, "a learner that was told something has a tree"
@@ -117,29 +118,61 @@ class AutoRun:
     def _exploring(self) -> tuple[Bits, Codes]:
         """Answers that no attempt will count: inputs not known yet, rare ones drawn more often."""
         wanted = BATCH if self.learner.pool.size else FIRST_BATCH
-        batch = self.learner.pool.unknown(self._draw(self._tempered, 4 * wanted))[:wanted]
+        batch = self._new(wanted)
         if not len(batch):
             return self._independent(wanted)
         return batch, self._ask(batch, "label")
 
+    def _new(self, wanted: int) -> Bits:
+        """Inputs that are not known yet; fewer, where they are hard to find."""
+        found = self.learner.pool.unknown(self._explored.take(wanted))
+        for _ in range(8):
+            if len(found) == wanted:
+                break
+            more = self._explored.take(wanted - len(found))
+            found = self.learner.pool.unknown(np.concatenate([found, more]))
+        return found
+
     def _independent(self, rows: int) -> tuple[Bits, Codes]:
         """Answers to inputs as they come."""
         left = self.counted.left
-        batch = self._draw(self._whole, rows if left is None else max(1, min(rows, left)))
+        batch = self._inputs.take(rows if left is None else max(1, min(rows, left)))
         return batch, self._ask(batch, "certify" if self.attempts.all else "label")
-
-    def _draw(self, region: Region, rows: int) -> Bits:
-        self._blocks += 1
-        return draw(region, self._stream, self._blocks, rows).T
 
     def _ask(self, bits: Bits, purpose: str) -> Codes:
         return np.asarray(self.counted.ask(bits, purpose), np.intp)
 
 
+class Watched:
+    """Inputs that are never asked about, on which two trees are compared; a feature is drawn when a tree tests it."""
+
+    def __init__(self, space: ProductSpace, stream: Stream) -> None:
+        self._whole, self._stream = Region.whole(space), stream
+        self._columns: dict[int, Words] = {}
+
+    def __getitem__(self, i: int) -> Words:
+        if i not in self._columns:
+            self._columns[i] = pack(draw_feature(self._whole, self._stream, 0, WATCHED, i))
+        return self._columns[i]
+
+    def codes(self, sketch: Sketch) -> Codes:
+        """What a tree says about them."""
+        codes = np.empty(WATCHED, np.intp)
+        waiting = [(sketch, everyone(WATCHED))]
+        while waiting:
+            node, mask = waiting.pop()
+            if isinstance(node, tuple):
+                upper = mask & self[node[0]]
+                waiting += [(node[1], mask ^ upper), (node[2], upper)]
+            else:
+                codes[unpack(mask, WATCHED).view(np.bool_)] = node
+        return codes
+
+
 class Gate:
     """Says when a tree has done well enough, on answers that the certificate will not count, to attempt one."""
 
-    def __init__(self, epsilon: float, watched: Bits) -> None:
+    def __init__(self, epsilon: float, watched: Watched) -> None:
         self._epsilon, self._watched = epsilon, watched
         self._before: Codes | None = None
         self._seen: list[tuple[float, bool]] = []
@@ -150,7 +183,7 @@ class Gate:
         An answer weighs what its leaf weighs in the space against the inputs that were drawn. A tree that changed
         materially starts again.
         """
-        after = predict(sketch, self._watched)
+        after = self._watched.codes(sketch)
         changed = self._before is None or bool((after != self._before).mean() > MATERIAL * self._epsilon)
         self._before = after
         self._seen = [] if changed else [*self._seen, *zip(weights.tolist(), wrong.tolist(), strict=True)]

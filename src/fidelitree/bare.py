@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,7 +36,6 @@ class BareTree:
         self.space = space
         self.leaves: dict[int, Leaf] = {0: Leaf(0, Region.whole(space))}
         self._feature, self._no, self._yes = [-1], [-1], [-1]
-        self._replaced: list[Leaf] = []
 
     @property
     def size(self) -> int:
@@ -46,7 +45,7 @@ class BareTree:
     def split(self, number: int, test: Test) -> tuple[Leaf, Leaf]:
         """Replace a leaf by a test; the new leaves are numbered in order, no before yes."""
         regions = self.leaves[number].region.split(test)
-        self._replaced.append(self.leaves.pop(number))
+        del self.leaves[number]
         made = len(self._feature)
         no, yes = (Leaf(made + side, region, number) for side, region in enumerate(regions))
         self.leaves[no.number], self.leaves[yes.number] = no, yes
@@ -55,24 +54,26 @@ class BareTree:
             column += [-1, -1]
         return no, yes
 
-    def undo(self) -> None:
-        """Take the last split back."""
-        leaf = self._replaced.pop()
-        for child in (self._no[leaf.number], self._yes[leaf.number]):
-            del self.leaves[child]
-        self.leaves[leaf.number] = leaf
-        for column in (self._feature, self._no, self._yes):
-            column[leaf.number] = -1
-            del column[-2:]
+    def cut(self, known: Container[int]) -> list[int]:
+        """The nodes at which the tree ends when every path ends at its first known node.
+
+        A split that was interrupted, or that nobody has judged yet, is cut off in this way.
+        """
+        ends, waiting = [], [0]
+        while waiting:
+            node = waiting.pop()
+            if node in known:
+                ends.append(node)
+            else:
+                waiting += [self._yes[node], self._no[node]]
+        return ends
 
     def route(self, columns: Columns, rows: int) -> Iterator[tuple[int, Words]]:
         """Each leaf's number with the set of rows that reach it."""
         return route((self._feature, self._no, self._yes), columns, everyone(rows))
 
     def complete(self, codes: Mapping[int, int], labels: Sequence[Any]) -> Tree:
-        """The tree with these labels: ``codes`` gives each leaf's position in ``labels``."""
-        nodes = [
-            codes[node] if feature < 0 else (feature, self._no[node], self._yes[node])
-            for node, feature in enumerate(self._feature)
-        ]
-        return Tree.build(self.space, nodes, labels)
+        """The tree with these labels: ``codes`` gives each leaf's position in ``labels``; what has a code is a leaf."""
+        # Not strict: a split that was interrupted may have left one list longer than another, below a leaf.
+        parts = zip(self._feature, self._no, self._yes, strict=False)
+        return Tree.build(self.space, [codes.get(node, part) for node, part in enumerate(parts)], labels)

@@ -63,7 +63,7 @@ class Certificate:
 
     def _claim(self) -> str:
         if self.method == "exact":
-            return f"This tree disagrees with the target on exactly {_up(self.error_bound)} of all inputs"
+            return f"This tree disagrees with the target on exactly {self.error_bound:.6g} of all inputs"
         confidence = f"With confidence {1 - self.delta:.4g}"
         return f"{confidence}, this tree disagrees with the target on at most {_up(self.error_bound)} of inputs"
 
@@ -128,6 +128,8 @@ def _check_kinds(data: Mapping[str, Any]) -> None:
             raise FormatError(
                 f"not a stored certificate: {name} must be of kind {kinds[0].__name__}; got {value!r:.80}"
             )
+    if data["errors"] is None and data["method"] != "exact":
+        raise FormatError("not a stored certificate: errors may be missing in an exact one only")
     for name in _NUMBERS:
         if not 0 <= data[name] <= 1:
             raise FormatError(f"not a stored certificate: {name} must be between 0 and 1; got {data[name]!r}")
@@ -135,7 +137,7 @@ def _check_kinds(data: Mapping[str, Any]) -> None:
 
 def _up(share: float) -> str:
     """Four digits, never rounded in the tree's favour."""
-    if share <= 0:
-        return "0"
+    if share < 1e-300:
+        return "0" if share <= 0 else "1e-300"
     step = 10.0 ** (math.floor(math.log10(share)) - 3)
     return f"{min(1.0, math.ceil(share / step - 1e-9) * step):.4g}"

@@ -42,7 +42,7 @@ class Smallest:
     def done(self, attempts: Attempts) -> Outcome | None:
         """Once the first attempt is certified, as soon as no further answers pay."""
         if self._certified is None:
-            good = [attempt for attempt in attempts.all if attempt.error_bound <= attempts.epsilon]
+            good = [attempt for attempt in attempts.all if attempt.certifies(attempts.epsilon)]
             self._certified = min(good, key=lambda attempt: attempt.tree.size, default=None)
         if self._certified is None:
             return None
@@ -116,9 +116,8 @@ class Greedy:
     def done(self, attempts: Attempts) -> Outcome | None:
         """As soon as a plan holds."""
         for attempt in attempts.all:
-            bound = attempt.error_bound
             for leaves, differs, score in self._plan(attempt, attempts).trees:
-                if differs + bound <= attempts.epsilon and bound <= _closeness(score):
+                if attempt.certifies(min(attempts.epsilon - differs, _closeness(score))):
                     return Outcome(self._grow(attempt.tree, leaves), attempt, differs)
         return None
 

@@ -21,6 +21,7 @@ SPLIT = 0.5  # what a split costs, in errors
 UNPROVEN = 0.35  # what it costs more on a feature that is not known to matter
 SEARCH_ALL = 24  # up to so many features the search looks at all of them
 EARLY_WALKS = 3
+FAR_SIGHTED = 40  # up to so many rows a look three splits ahead fits any labels
 
 
 class Learner:
@@ -57,7 +58,7 @@ class Learner:
         used = list(range(self._features)) if self._all else sorted(self.relevant)
         weights = np.ones(pool.size, np.float32)
         rows = LabelledRows(pool.bits[:, used], pool.codes, weights, penalties[used])
-        horizon = 4 if len(used) <= SEARCH_ALL else 3
+        horizon = 4 if len(used) <= SEARCH_ALL and pool.size > FAR_SIGHTED else 3
         place = {feature: k for k, feature in enumerate(used)}
         self.sketch = rename(fit(rows, horizon, self.sketch and rename(self.sketch, place)), dict(enumerate(used)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -28,6 +29,7 @@ from fidelitree.region import Region
 from fidelitree.result import Distillation, Trace
 from fidelitree.space import ProductSpace
 from fidelitree.targets.counting import Counted, Target
+from fidelitree.targets.table import MAX_FEATURES
 from fidelitree.tree import Tree
 
 
@@ -51,10 +53,11 @@ def build_top_down(
     counted = Counted(target, space)
     root = exact_subfunction(counted, Region.whole(space), ENUMERATE_UNASKED if max_queries is None else max_queries)
     if root is None:
+        allowed = "it does unasked" if max_queries is None else f"max_queries = {max_queries} allows"
         raise ParameterError(
             f"build_top_down must ask about all 2^{len(space)} inputs, more than "
-            f"{'it does unasked' if max_queries is None else f'max_queries = {max_queries} allows'}; allow them with "
-            f"max_queries (up to 2^26), or use practical_top_down, which draws inputs"
+            f"{allowed if len(space) <= MAX_FEATURES else 'a table may hold'}; allow them with max_queries "
+            f"(up to 2^26), or use practical_top_down, which draws inputs"
         )
     return grow_exactly(counted, root, epsilon, limits, observer)
 
@@ -69,12 +72,17 @@ def grow_exactly(
     try:
         reason = grow(bare, ExactProbe(root), judge, trace, limits)
     except (BudgetSpent, KeyboardInterrupt) as stop:
+        if not judge.known:
+            raise
         reason = str(stop) or "interrupted"
-    tree = bare.complete(judge.codes(bare), root.labels)
+    leaves = {number: judge.known[number] for number in bare.cut(judge.known)}
+    tree = bare.complete({number: what.best for number, what in leaves.items()}, root.labels)
+    error = math.fsum(what.error for what in leaves.values())
+    trace.close(tree.size, error, error)
     certificate = Certificate(
         epsilon,
         0.0,
-        judge.error.value,
+        error,
         counted.asked,
         None,
         "exact",
@@ -86,12 +94,16 @@ def grow_exactly(
 
 
 class _ExactJudge:
-    """Compares the exact error with epsilon after every split."""
+    """Compares the exact error with epsilon after every split.
+
+    An interrupt may come between any two steps. So new leaves are known before their parent is forgotten, and what
+    is certified in the end is summed up from the leaves of the tree that is returned.
+    """
 
     def __init__(self, epsilon: float, budget: Budget, trace: Trace) -> None:
-        self.error, self._cost = ExactSum(), ExactSum()
+        self.known: dict[int, Evidence] = {}
+        self._error, self._cost = ExactSum(), ExactSum()
         self._epsilon, self._budget, self._trace = epsilon, budget, trace
-        self._known: dict[int, Evidence] = {}
         self._parent: int | None = None
 
     def hear(self, bare: BareTree, made: Sequence[Leaf]) -> None:
@@ -100,23 +112,17 @@ class _ExactJudge:
             self._budget.check(0)
 
     def enough(self, bare: BareTree, evidence: Mapping[int, Evidence]) -> bool:
+        self.known.update(evidence)
         if self._parent is not None:
-            self._count(self._known.pop(self._parent), -1)
+            self._count(self.known.pop(self._parent), -1)
         for what in evidence.values():
             self._count(what, 1)
-        self._known.update(evidence)
-        self._trace.judged(bare.size, self._cost.value, self.error.value, self.error.value)
-        return self.error.value <= self._epsilon
+        self._trace.judged(bare.size, self._cost.value, self._error.value, self._error.value)
+        return self._error.value <= self._epsilon
 
     def _count(self, evidence: Evidence, sign: int) -> None:
-        self.error.add(sign * evidence.error)
+        self._error.add(sign * evidence.error)
         self._cost.add(sign * float(evidence.scores.sum()))
-
-    def codes(self, bare: BareTree) -> dict[int, int]:
-        """The best label of every leaf; a split that was not judged any more is taken back."""
-        if bare.leaves.keys() != self._known.keys():
-            bare.undo()
-        return {number: what.best for number, what in self._known.items()}
 
 
 def practical_top_down(
@@ -152,6 +158,8 @@ def practical_top_down(
     try:
         reason = grow(bare, probe, judge, trace, limits)
     except (BudgetSpent, KeyboardInterrupt) as stop:
+        if isinstance(stop, KeyboardInterrupt) and not counted.book.seen:
+            raise
         reason = str(stop) or "interrupted"
     tree = judge.tree(bare)
     return _finish(tree, judge.certificate(tree, seed), counted, trace, reason, observer)
@@ -184,6 +192,22 @@ class _Sizes:
         return size(j) if self.schedule == "corrected" else size(1) + size(j + 1) - size(2)
 
 
+@dataclass(frozen=True)
+class _Verdict:
+    """The label code of every leaf of a tree, and how many test inputs these labels get wrong.
+
+    One object, replaced in one step: an interrupt never finds the labels of one tree beside the errors of another.
+    """
+
+    codes: Mapping[int, int]
+    errors: int
+    samples: int
+
+    def bound(self, delta: float) -> float:
+        """Clopper-Pearson at the level of this tree: the levels of all sizes add up to less than delta."""
+        return upper_bound(self.errors, self.samples, delta / (8 * len(self.codes) ** 2)) if self.samples else 1.0
+
+
 class _SampledJudge:
     """Labels leaves from one set of inputs and measures the error on another; neither steers a split."""
 
@@ -191,62 +215,59 @@ class _SampledJudge:
         self._counted, self._sizes, self._trace = counted, sizes, trace
         self._labels = SampleSet(Stream.named(seed, "label"), label_planes(counted, "label"), shelf)
         self._tests = SampleSet(Stream.named(seed, "certify"), label_planes(counted, "certify"), shelf)
-        self._judged: dict[int, int] = {}
-        self._errors = self._samples = 0
+        self._verdict: _Verdict | None = None
 
     def hear(self, bare: BareTree, made: Sequence[Leaf]) -> None:
         for inputs, total in ((self._labels, self._sizes.labels), (self._tests, self._sizes.tests)):
             if made[0].parent is not None:
                 inputs.follow(*made)
             inputs.top_up(total(bare.size), bare)
-        self._judge(bare)
+        self._verdict = self._judge(bare)
 
     def enough(self, bare: BareTree, evidence: Mapping[int, Evidence]) -> bool:
+        verdict = self._verdict
+        assert verdict is not None, "the judge hears of every tree first"
         cost = sum(float(what.scores.sum()) for what in evidence.values())
-        self._trace.judged(bare.size, cost, self._errors / self._samples, self._bound())
-        return self._errors <= self._sizes.errors_allowed(bare.size)
+        bound = verdict.bound(self._sizes.delta)
+        self._trace.judged(bare.size, cost, verdict.errors / verdict.samples, bound)
+        return verdict.errors <= self._sizes.errors_allowed(bare.size)
 
-    def _judge(self, bare: BareTree) -> None:
+    def _judge(self, bare: BareTree) -> _Verdict:
         book = self._counted.book
-        self._judged = {number: book.majority(self._counts(self._labels, number)) for number in bare.leaves}
-        self._samples = self._tests.size
-        self._errors = 0
-        for number, code in self._judged.items():
-            counts = self._counts(self._tests, number)
-            self._errors += sum(counts) - counts[code]
+        codes = {number: book.majority(self._counts(self._labels, number)) for number in bare.leaves}
+        tests = {number: self._counts(self._tests, number) for number in bare.leaves}
+        samples = sum(sum(counts) for counts in tests.values())
+        return _Verdict(codes, samples - sum(tests[number][code] for number, code in codes.items()), samples)
 
     def _counts(self, inputs: SampleSet, number: int) -> list[int]:
         counts: list[int] = inputs.counts.get(number, np.zeros(0, np.int64)).tolist()
         return counts + [0] * (len(self._counted.book.seen) - len(counts))
 
-    def _bound(self) -> float:
-        """Clopper-Pearson at the level of this tree: the levels of all sizes add up to less than delta."""
-        return upper_bound(self._errors, self._samples, self._sizes.delta / (8 * len(self._judged) ** 2))
-
     def tree(self, bare: BareTree) -> Tree:
-        """The tree that was judged last; a split made since then is taken back."""
+        """The tree that was judged last; a split made since then is cut off."""
         if not self._counted.book.seen:
             raise ParameterError(
                 f"max_queries must allow the first {self._sizes.labels(1)} labels, max_seconds the time for them; "
                 f"the budget ended before the target had answered anything"
             )
-        if not self._judged:
-            self._judge(bare)
-        elif bare.leaves.keys() != self._judged.keys():
-            bare.undo()
+        if self._verdict is None:  # the run ended before the first tree, one leaf, was judged
+            self._verdict = self._judge(bare)
         book = self._counted.book
         ranks = book.ranks()
-        return bare.complete({number: ranks[code] for number, code in self._judged.items()}, book.sorted())
+        return bare.complete({number: ranks[code] for number, code in self._verdict.codes.items()}, book.sorted())
 
     def certificate(self, tree: Tree, seed: int) -> Certificate:
         """What the test inputs say about the tree."""
-        sizes = self._sizes
+        sizes, verdict = self._sizes, self._verdict
+        assert verdict is not None, "a tree is judged before it is certified"
+        bound = verdict.bound(sizes.delta)
+        self._trace.close(tree.size, verdict.errors / max(1, verdict.samples), bound)
         return Certificate(
             sizes.epsilon,
             sizes.delta,
-            self._bound() if self._samples else 1.0,
-            self._samples,
-            self._errors,
+            bound,
+            verdict.samples,
+            verdict.errors,
             "fixed",
             tree.digest,
             self._counted.space.digest,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from fidelitree.bare import Leaf
@@ -19,7 +20,8 @@ class SplitRecord:
     """One split: the leaf and the test with their score, then what the tree was like after it.
 
     ``error`` is the error of the tree after the split, exact or estimated; ``cost`` is the paper's potential, the
-    sum of all leaves' scores over all features; ``asked`` counts the labels used until then.
+    sum of all leaves' scores over all features (NaN where the run ended before it was known); ``asked`` counts the
+    labels used until then.
     """
 
     leaf: Region
@@ -53,11 +55,16 @@ class Trace:
         asked = self._counted.asked
         if self._pending is not None:
             leaf, test, score = self._pending
-            self._pending = None
             self.records.append(SplitRecord(leaf.region, test, score, size, cost, error, asked))
+            self._pending = None
             name = self._counted.space.names[test.feature]
             self._observer(SplitMade(asked, size, str(leaf.region), test.text(name, True), score))
         self._observer(TreeJudged(asked, size, error, error_bound))
+
+    def close(self, size: int, error: float, error_bound: float) -> None:
+        """The run is over: record a split whose tree was judged before its cost was known."""
+        if size == len(self.records) + 2:
+            self.judged(size, math.nan, error, error_bound)
 
 
 @dataclass(frozen=True)

@@ -122,15 +122,15 @@ class _Node:
         """For every set of rows and every node (weights of its rows): what the best label there gets wrong."""
         flat = sets.reshape(-1, sets.shape[-1])
         counts: list[Floats] = [flat[:, part] @ nodes[:, part].T for part in self._slices]
-        largest, total = counts[0], counts[0].copy()
+        wrong = counts[0]
         if len(counts) == 2:
-            np.minimum(counts[0], counts[1], out=total)
+            np.minimum(wrong, counts[1], out=wrong)
         else:
+            total = np.sum(counts, axis=0)
             for other in counts[1:]:
-                total += other
-                np.maximum(largest, other, out=largest)
-            total -= largest
-        return total.reshape(*sets.shape[:-1], -1)
+                np.maximum(wrong, other, out=wrong)
+            np.subtract(total, wrong, out=wrong)
+        return wrong.reshape(*sets.shape[:-1], -1)
 
     def _partners(self, costs: Floats) -> Floats:
         """From the cost below each pair of literals: for each literal, the best split on another feature."""

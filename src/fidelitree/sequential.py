@@ -107,9 +107,15 @@ class Bet:
         self._certified = min(self._certified, error_bound(self.errors, self.samples, self.level))
         return self._certified
 
+    def certifies(self, epsilon: float) -> bool:
+        """Whether an error of at most epsilon is certified, now or at some time when this was asked before."""
+        if self._certified > epsilon and accepts(self.errors, self.samples, epsilon, self.level):
+            self._certified = epsilon
+        return self._certified <= epsilon
+
     def needed_for(self, epsilon: float) -> int:
         """Answers without an error that would still be needed to certify this error; 0 when it is certified."""
-        if self.error_bound <= epsilon:
+        if self.certifies(epsilon):
             return 0
         high = 1
         while high < _FAR and not accepts(self.errors, self.samples + high, epsilon, self.level):

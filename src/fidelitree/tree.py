@@ -93,7 +93,7 @@ class Tree:
         return IsOne(int(self.feature[node]))
 
     def regions(self, space: ProductSpace) -> Iterator[tuple[int, Region]]:
-        """Every node with the region that reaches it, in preorder; a repeated bit sends its inputs one way."""
+        """Every node with the region that reaches it, in preorder."""
         waiting = [(0, Region.whole(space))]
         while waiting:
             node, region = waiting.pop()

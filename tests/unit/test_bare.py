@@ -1,4 +1,4 @@
-"""Bare trees: leaves keep their numbers, splits can be taken back, labels complete them."""
+"""Bare trees: leaves keep their numbers, branches can be cut, labels complete them."""
 
 from __future__ import annotations
 
@@ -49,28 +49,20 @@ def test_masses_of_the_leaves_add_up() -> None:
     assert sum(leaf.region.mass for leaf in grown().leaves.values()) == pytest.approx(1)
 
 
-def test_undo_takes_back_one_split_after_another() -> None:
-    bare, states = BareTree(SPACE), []
-    for number, feature in ((0, 1), (2, 0), (4, 2)):
-        states.append((dict(bare.leaves), _text(bare)))
-        bare.split(number, IsOne(feature))
-    while states:
-        bare.undo()
-        leaves, text = states.pop()
-        assert bare.leaves == leaves
-        assert _text(bare) == text
-    assert bare.size == 1
-
-
-def test_after_an_undo_the_numbers_are_given_again() -> None:
+def test_a_cut_ends_every_path_at_its_first_known_node() -> None:
     bare = grown()
-    bare.undo()
-    assert [leaf.number for leaf in bare.split(3, IsOne(2))] == [5, 6]
-    assert _text(bare).count("x2") == 2
+    assert bare.cut({0}) == [0]
+    assert bare.cut({1, 2}) == [1, 2]
+    assert bare.cut({1, 3, 4, 5, 6}) == [1, 3, 4]
+    assert sorted(bare.cut(bare.leaves)) == sorted(bare.leaves)
 
 
-def _text(bare: BareTree) -> str:
-    return str(bare.complete(dict.fromkeys(bare.leaves, 0), ["label"]))
+def test_a_tree_may_be_completed_above_its_last_splits() -> None:
+    """Whatever was split below a node that has a label does not count, and neither do labels below it."""
+    bare = grown()
+    assert str(bare.complete({0: 0}, ["label"])) == "label"
+    assert str(bare.complete({1: 0, 2: 1}, ["no", "yes"])) == "x1 = 0: no\nx1 = 1: yes"
+    assert bare.complete({1: 0, 2: 1, 5: 0, 6: 1}, ["no", "yes"]) == bare.complete({1: 0, 2: 1}, ["no", "yes"])
 
 
 def test_complete_puts_each_label_on_its_leaf() -> None:

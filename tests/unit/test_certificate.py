@@ -56,14 +56,14 @@ def test_a_shown_bound_is_never_in_the_trees_favour(share: float) -> None:
 
 @pytest.mark.parametrize("certificate", [FIXED, EXACT], ids=["fixed", "exact"])
 def test_a_stored_certificate_is_read_back(certificate: Certificate) -> None:
-    stored = dataclasses.replace(certificate, queries={"certify": 1500}, pruned=0.01)
+    stored = dataclasses.replace(certificate, queries={"certify": 1500}, differs=0.01)
     assert Certificate.from_json(stored.to_json()) == stored
     assert str(Certificate.from_json(stored.to_json())) == str(stored)
 
 
 def test_what_was_pruned_and_a_single_error_are_said() -> None:
-    text = str(dataclasses.replace(FIXED, errors=1, pruned=0.012))
-    assert "by 1 error among 1,500 test inputs of a larger tree that it differs from on 0.012, provided" in text
+    text = str(dataclasses.replace(FIXED, errors=1, differs=0.012))
+    assert "by 1 error among 1,500 test inputs of a tree that it differs from on 0.012, provided" in text
 
 
 DAMAGES: list[tuple[dict[str, object], str]] = [

@@ -38,6 +38,20 @@ def test_judging_again_records_nothing() -> None:
     assert trace.records == []
 
 
+def test_closing_records_a_split_that_was_judged_without_its_cost() -> None:
+    seen: list[Event] = []
+    trace, bare = Trace(Counted(lambda batch: batch[:, 0], SPACE), seen.append), BareTree(SPACE)
+    trace.split(bare.leaves[0], IsOne(1), 0.25)
+    trace.close(1, 0.4, 0.45)
+    assert (trace.records, seen) == ([], []), "the tree was not larger than what is recorded"
+    trace.close(2, 0.1, 0.15)
+    trace.close(2, 0.1, 0.15)
+    (record,) = trace.records
+    assert np.isnan(record.cost)
+    assert (record.size, record.error) == (2, 0.1)
+    assert seen == [SplitMade(0, 2, "--", "urban = 1", 0.25), TreeJudged(0, 2, 0.1, 0.15)]
+
+
 def test_a_result_prints_its_tree_its_promise_and_its_cost() -> None:
     result = ft.build_top_down(ft.targets.TruthTable(np.array(["no", "yes", "no", "yes"])), SPACE, 0)
     assert str(result).splitlines() == [

@@ -75,6 +75,8 @@ class Counted:
     _paid: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.space, ProductSpace):
+            raise ParameterError(f"space must be a ProductSpace; got {self.space!r:.80}")
         if not callable(self.target):
             raise ParameterError(f"target must be callable: a batch of inputs in, labels out; got {self.target!r}")
 

@@ -1,0 +1,73 @@
+"""Attempts: each counts what comes after it was opened, at its own level."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import fidelitree as ft
+from fidelitree.attempts import Attempts
+from fidelitree.sequential import error_bound, level_of_attempt
+from fidelitree.tree import Tree
+from small import Bits, cube
+
+SPACE = ft.ProductSpace.bernoulli(3)
+ONE = Tree.build(SPACE, [(0, 1, 2), 0, 1], ["no", "yes"])
+TWO = Tree.build(SPACE, [(1, 1, 2), 0, 1], ["no", "yes"])
+
+
+def answers(rows: Bits) -> np.ndarray:
+    return ONE.predict(rows)
+
+
+def test_an_attempt_is_numbered_and_has_its_level() -> None:
+    attempts = Attempts(0.1, 0.05)
+    attempts.open(ONE)
+    attempts.open(TWO)
+    assert [(attempt.number, attempt.tree) for attempt in attempts.all] == [(1, ONE), (2, TWO)]
+    assert [attempt.level for attempt in attempts.all] == [level_of_attempt(number, 0.05) for number in (1, 2)]
+
+
+def test_many_attempts_together_spend_less_than_delta() -> None:
+    attempts = Attempts(0.1, 0.2)
+    for label in range(300):
+        attempts.open(Tree.constant(SPACE, label))
+    assert len(attempts.all) == 300
+    assert 0.199 < sum(attempt.level for attempt in attempts.all) < 0.2
+
+
+def test_the_same_tree_is_not_attempted_twice() -> None:
+    attempts = Attempts(0.1, 0.05)
+    attempts.open(ONE)
+    attempts.count(cube(3), answers(cube(3)))
+    attempts.open(Tree.from_dict(ONE.to_dict()))
+    assert [(attempt.number, attempt.samples) for attempt in attempts.all] == [(1, 8)]
+
+
+def test_only_answers_since_the_opening_are_counted() -> None:
+    attempts = Attempts(0.1, 0.05)
+    attempts.count(cube(3), answers(cube(3)))
+    attempts.open(ONE)
+    attempts.count(cube(3)[:4], answers(cube(3)[:4]))
+    attempts.open(TWO)
+    attempts.count(cube(3)[4:7], answers(cube(3)[4:7]))
+    assert [(attempt.errors, attempt.samples) for attempt in attempts.all] == [(0, 7), (2, 3)]
+
+
+def test_a_label_that_no_tree_knows_is_an_error() -> None:
+    attempts = Attempts(0.1, 0.05)
+    attempts.open(ONE)
+    attempts.count(cube(3), np.full(8, "a label longer than any before"))
+    assert (attempts.all[0].errors, attempts.all[0].samples) == (8, 8)
+
+
+def test_the_best_attempt_has_the_smallest_certified_error() -> None:
+    attempts = Attempts(0.1, 0.05)
+    assert attempts.best() is None
+    assert attempts.error_bound == 1
+    attempts.open(TWO)
+    attempts.open(ONE)
+    attempts.count(np.tile(cube(3), (5, 1)), np.tile(answers(cube(3)), 5))
+    best = attempts.best()
+    assert best is attempts.all[1]
+    assert attempts.error_bound == best.error_bound == error_bound(0, 40, level_of_attempt(2, 0.05))
+    assert attempts.all[0].error_bound > 0.5

@@ -1,0 +1,55 @@
+"""The pool holds each input once, in the order it came, with the label it was given."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fidelitree.pool import Pool
+from small import cube
+
+
+def test_inputs_stand_in_the_order_they_came_each_once() -> None:
+    rows = cube(3)
+    pool = Pool(3)
+    pool.add(rows[[5, 2, 5, 7]], np.array([1, 0, 1, 1]))
+    pool.add(rows[[2, 0]], np.array([0, 3]))
+    assert pool.size == 4
+    assert pool.bits.tolist() == rows[[5, 2, 7, 0]].tolist()
+    assert pool.codes.tolist() == [1, 0, 1, 3]
+
+
+def test_unknown_inputs_are_those_that_no_answer_was_added_for() -> None:
+    rows = cube(3)
+    pool = Pool(3)
+    assert pool.unknown(rows).tolist() == rows.tolist()
+    pool.add(rows[:3], np.zeros(3, int))
+    assert pool.unknown(rows[[0, 3, 4, 3, 1]]).tolist() == rows[[3, 4]].tolist()
+    assert len(pool.unknown(rows[:3])) == 0
+    assert pool.size == 3
+
+
+@pytest.mark.parametrize("features", [1, 7, 8, 9, 16, 17, 300])
+def test_inputs_that_differ_in_any_one_feature_are_different(features: int) -> None:
+    rows = np.vstack([np.zeros((1, features), np.uint8), np.eye(features, dtype=np.uint8)])
+    pool = Pool(features)
+    pool.add(rows, np.arange(features + 1))
+    assert pool.size == features + 1
+    assert pool.codes.tolist() == list(range(features + 1))
+
+
+def test_it_grows_without_losing_anything() -> None:
+    rows = cube(11)
+    pool = Pool(11)
+    sizes = [1, 62, 1, 1, 500, 10, 1473]
+    for start, stop in zip(np.cumsum([0, *sizes]), np.cumsum(sizes), strict=False):
+        pool.add(rows[start:stop], np.arange(start, stop))
+        assert pool.size == stop
+    assert np.array_equal(pool.bits, rows)
+    assert pool.codes.tolist() == list(range(2048))
+
+
+def test_nothing_added_changes_nothing() -> None:
+    pool = Pool(4)
+    pool.add(np.empty((0, 4), np.uint8), np.empty(0, int))
+    assert (pool.size, pool.bits.shape, pool.codes.shape) == (0, (0, 4), (0,))
