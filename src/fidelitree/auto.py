@@ -22,6 +22,7 @@ from fidelitree.features import Boolean
 from fidelitree.learner import Learner
 from fidelitree.pool import Bits, Codes
 from fidelitree.region import Region
+from fidelitree.result import SplitRecord
 from fidelitree.search import Sketch, size
 from fidelitree.space import ProductSpace
 from fidelitree.targets.counting import Counted
@@ -44,6 +45,8 @@ class Outcome:
     tree: Tree
     attempt: Attempt
     differs: float
+    splits: tuple[SplitRecord, ...] = ()
+    """How the tree was grown, where that is part of the promise."""
 
     @property
     def error_bound(self) -> float:
@@ -68,6 +71,7 @@ class AutoRun:
         space = counted.space
         self.attempts = attempts
         self.counted, self._observer = counted, observer
+        self.history: list[TreeJudged] = []
         self._drawn = _temper(space)
         self._inputs = Feed(Region.whole(space), Stream.named(seed, "certify"))
         self._explored = Feed(Region.whole(self._drawn), Stream.named(seed, "label"))
@@ -107,7 +111,9 @@ class AutoRun:
         assert sketch is not None, "a learner that was told something has a tree"
         if self._gate.see(sketch, wrong, weights) or self._late():
             self.attempts.open(self.tree())
-        self._observer(TreeJudged(self.counted.asked, size(sketch), float(wrong.mean()), self.attempts.error_bound))
+        judged = TreeJudged(self.counted.asked, size(sketch), float(wrong.mean()), self.attempts.error_bound)
+        self.history.append(judged)
+        self._observer(judged)
         return None
 
     def _late(self) -> bool:

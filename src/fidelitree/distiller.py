@@ -14,17 +14,16 @@ from fidelitree.certificate import Certificate
 from fidelitree.checks import check_delta, check_epsilon
 from fidelitree.draw import fresh_seed
 from fidelitree.errors import ParameterError
-from fidelitree.events import Finished, Observer, nobody
+from fidelitree.events import Finished, Observer, TreeJudged, nobody
 from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction
 from fidelitree.finishes import Greedy, Smallest
 from fidelitree.paper import grow_exactly
 from fidelitree.prune import Prunings
 from fidelitree.region import Region
-from fidelitree.result import Distillation
+from fidelitree.result import Distillation, SplitRecord
 from fidelitree.space import ProductSpace
 from fidelitree.targets.counting import Counted, Target
 from fidelitree.targets.memory import Memory
-from fidelitree.tree import Tree
 
 Strategy = Literal["auto", "influence"]
 STRATEGIES = ("auto", "influence")
@@ -76,7 +75,9 @@ def distill(
         outcome, reason, quality = _so_far(run, max_leaves), str(stop) or "interrupted", False
     certificate = _certificate(outcome, run, quality)
     certificate = replace(certificate, seed=chosen, seed_chosen=seed is not None)
-    return _finish(outcome.tree, certificate, counted, reason, observer)
+    observer(Finished(counted.asked, outcome.tree.size, outcome.error_bound, reason))
+    trace: tuple[SplitRecord | TreeJudged, ...] = outcome.splits if quality else tuple(run.history)
+    return Distillation(outcome.tree, certificate, counted.queries, trace, space, reason)
 
 
 def _so_far(run: AutoRun, max_leaves: int | None) -> Outcome:
@@ -136,9 +137,5 @@ def _distil_exactly(counted: Counted, epsilon: float, strategy: Strategy, observ
     digests = tree.digest, counted.space.digest
     queries = dict(counted.queries.asked)
     certificate = Certificate(epsilon, 0.0, error, counted.asked, None, "exact", *digests, queries=queries)
-    return _finish(tree, certificate, counted, reason, observer)
-
-
-def _finish(tree: Tree, certificate: Certificate, counted: Counted, reason: str, observer: Observer) -> Distillation:
-    observer(Finished(counted.asked, tree.size, certificate.error_bound, reason))
-    return Distillation(tree, certificate, counted.queries, (), counted.space, reason)
+    observer(Finished(counted.asked, tree.size, error, reason))
+    return Distillation(tree, certificate, counted.queries, perfect.trace, counted.space, reason)

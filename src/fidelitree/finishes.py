@@ -17,6 +17,7 @@ from fidelitree.exact.paths import PathSubfunction
 from fidelitree.paper import grow_exactly
 from fidelitree.prune import Prunings
 from fidelitree.region import Region
+from fidelitree.result import Distillation, SplitRecord
 from fidelitree.space import ProductSpace
 from fidelitree.targets.counting import Counted
 from fidelitree.tree import Tree
@@ -83,6 +84,7 @@ class _Plan:
         alone = 1 - float(root.label_probabilities().max())
         plan, smallest = [(1, alone, 1.0)], 1.0
         for record in grown.trace:
+            assert isinstance(record, SplitRecord), "Algorithm 1 records splits"
             smallest = min(smallest, record.score)
             plan.append((record.size, record.error, smallest))
         return cls([entry for entry in plan if entry[1] < epsilon])
@@ -118,7 +120,9 @@ class Greedy:
         for attempt in attempts.all:
             for leaves, differs, score in self._plan(attempt, attempts).trees:
                 if attempt.certifies(min(attempts.epsilon - differs, _closeness(score))):
-                    return Outcome(self._grow(attempt.tree, leaves), attempt, differs)
+                    grown = self._grow(attempt.tree, leaves)
+                    splits = tuple(record for record in grown.trace if isinstance(record, SplitRecord))
+                    return Outcome(grown.tree, attempt, differs, splits)
         return None
 
     def _plan(self, attempt: Attempt, attempts: Attempts) -> _Plan:
@@ -126,7 +130,7 @@ class Greedy:
             self._plans[attempt.number] = _Plan.of(attempt.tree, self.counted.space, attempts.epsilon)
         return self._plans[attempt.number]
 
-    def _grow(self, tree: Tree, leaves: int) -> Tree:
+    def _grow(self, tree: Tree, leaves: int) -> Distillation:
         space = self.counted.space
         root = PathSubfunction(tree, Region.whole(space))
-        return grow_exactly(Counted(tree, space), root, 0.0, Budget(max_leaves=leaves), nobody).tree
+        return grow_exactly(Counted(tree, space), root, 0.0, Budget(max_leaves=leaves), nobody)

@@ -74,7 +74,8 @@ class Distillation:
     tree: Tree
     certificate: Certificate
     queries: Queries
-    trace: tuple[SplitRecord, ...]
+    trace: tuple[SplitRecord | TreeJudged, ...]
+    """One record for each split; for ``distill(strategy="auto")``, one for each tree that was compared with answers."""
     space: ProductSpace
     reason: str
     """Why the run ended."""

@@ -1,0 +1,151 @@
+"""certify audits anything that predicts, on inputs that nobody can train for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fidelitree as ft
+from fidelitree.audit import PATIENCE
+from fidelitree.budget import Budget
+from fidelitree.events import Event
+
+SPACE = ft.ProductSpace.bernoulli(20, 0.3)
+TARGET = ft.targets.balanced(SPACE, 4, seed=1)
+
+
+def asked_target(batch: np.ndarray) -> np.ndarray:
+    """The target as a stranger's callable: nothing about it is known."""
+    return TARGET.predict(batch)
+
+
+class Model:
+    def predict(self, batch: np.ndarray) -> np.ndarray:
+        return TARGET.predict(batch)
+
+
+@pytest.mark.parametrize("predictor", [TARGET, asked_target, Model()], ids=["tree", "callable", "estimator"])
+def test_a_perfect_predictor_is_certified_without_an_error(predictor: object) -> None:
+    certificate = ft.certify(predictor, asked_target, SPACE, 0.1, 0.05, seed=0)
+    assert certificate.holds
+    assert (certificate.errors, certificate.method, certificate.protocol) == (0, "sequential", "separate")
+    assert certificate.samples == certificate.queries["certify"] == 34
+
+
+def test_a_bad_predictor_is_shown_to_be_bad_and_the_bound_is_true() -> None:
+    constant = ft.Tree.constant(SPACE, 0)
+    certificate = ft.certify(constant, asked_target, SPACE, 0.05, 0.05, seed=0)
+    assert not certificate.holds
+    assert "NOT certified" in str(certificate)
+    assert certificate.error_bound >= ft.tree_error(constant, TARGET, SPACE) > 0.2
+    assert certificate.samples < 200
+
+
+def test_an_undecided_audit_ends() -> None:
+    """The error is exactly epsilon: neither side can be shown, so patience must end it."""
+    space = ft.ProductSpace.bernoulli(40, 0.1)
+    certificate = ft.certify(
+        lambda batch: np.zeros(len(batch), int), lambda batch: batch[:, 0], space, 0.1, 0.2, seed=3
+    )
+    most = PATIENCE * np.log(1 / 0.2) / 0.1
+    assert certificate.samples <= np.ceil(most)
+
+
+def test_two_trees_are_compared_exactly_at_any_number_of_features() -> None:
+    space = ft.ProductSpace.bernoulli(3000, 0.3)
+    one, two = ft.targets.balanced(space, 3, seed=1), ft.targets.balanced(space, 3, seed=2)
+    certificate = ft.certify(one, two, space, 0.9)
+    assert certificate.method == "exact"
+    assert certificate.delta == 0
+    assert certificate.error_bound == ft.tree_error(one, two, space)
+    assert certificate.samples == 0
+
+
+def test_a_small_space_is_enumerated_where_that_is_cheaper() -> None:
+    space = ft.ProductSpace.bernoulli(5, 0.3)
+    majority = ft.targets.majority(5)
+    certificate = ft.certify(ft.Tree.constant(space, 0), majority, space, 0.05, 0.05)
+    assert (certificate.method, certificate.samples) == ("exact", 32)
+    assert certificate.error_bound == pytest.approx(ft.analyze(majority, space).mean, abs=1e-15)
+
+
+def test_drawing_is_preferred_where_it_is_cheaper() -> None:
+    space = ft.ProductSpace.bernoulli(8)
+    certificate = ft.certify(lambda batch: batch[:, 0], lambda batch: batch[:, 0], space, 0.1, 0.05, seed=0)
+    assert certificate.method == "sequential"
+
+
+def test_a_table_is_always_counted() -> None:
+    space = ft.ProductSpace.bernoulli(12)
+    table = ft.targets.TruthTable(np.arange(2**12) % 2)
+    certificate = ft.certify(lambda batch: batch[:, 0], table, space, 0.1)
+    assert (certificate.method, certificate.error_bound) == ("exact", 0.0)
+
+
+def test_epsilon_0_needs_a_space_that_can_be_enumerated() -> None:
+    space = ft.ProductSpace.bernoulli(10)
+    assert ft.certify(lambda b: b[:, 0], lambda b: b[:, 0], space, 0).holds
+    with pytest.raises(ft.ParameterError, match=r"epsilon must be above 0 where 2\^40 inputs are too many to ask all"):
+        ft.certify(lambda b: b[:, 0], lambda b: b[:, 0], ft.ProductSpace.bernoulli(40), 0)
+
+
+def test_the_inputs_depend_on_the_predictor_as_well_as_on_the_seed() -> None:
+    seen: list[bytes] = []
+
+    def spy(batch: np.ndarray) -> np.ndarray:
+        seen.append(np.ascontiguousarray(batch).tobytes())
+        return asked_target(batch)
+
+    ft.certify(ft.Tree.constant(SPACE, 0), spy, SPACE, 0.4, seed=5)
+    ft.certify(ft.Tree.constant(SPACE, 0), spy, SPACE, 0.4, seed=5)
+    assert seen[0] == seen[len(seen) // 2]
+    first = len(seen)
+    ft.certify(ft.Tree.constant(SPACE, 1), spy, SPACE, 0.4, seed=5)
+    ft.certify(ft.Tree.constant(SPACE, 0), spy, SPACE, 0.4, seed=6)
+    assert len({seen[0][:200], seen[first][:200]}) == 2
+    assert seen[-1][:200] != seen[0][:200]
+
+
+def test_without_a_seed_the_machines_entropy_is_recorded() -> None:
+    one, two = (ft.certify(TARGET, asked_target, SPACE, 0.1) for _ in range(2))
+    assert one.seed != two.seed
+    assert not one.seed_chosen
+    assert ft.certify(TARGET, asked_target, SPACE, 0.1, seed=one.seed).seed_chosen
+
+
+def test_a_budget_ends_the_audit_with_what_is_certified() -> None:
+    events: list[Event] = []
+    certificate = ft.certify(TARGET, asked_target, SPACE, 0.01, seed=0, max_queries=100, observer=events.append)
+    assert certificate.samples == 100
+    assert not certificate.holds
+    assert 0.01 < certificate.error_bound < 0.06
+    assert events[-1].asked == 100
+
+
+def test_ctrl_c_and_time_end_it_too() -> None:
+    def interrupt(event: Event) -> None:
+        raise KeyboardInterrupt
+
+    def stopping(batch: np.ndarray) -> np.ndarray:
+        raise KeyboardInterrupt
+
+    assert ft.certify(TARGET, stopping, SPACE, 0.1, seed=0).error_bound == 1
+    assert ft.certify(TARGET, asked_target, SPACE, 0.1, seed=0, max_seconds=0).samples == 0
+    with pytest.raises(KeyboardInterrupt):
+        ft.certify(TARGET, asked_target, SPACE, 0.01, seed=0, observer=interrupt)
+
+
+def test_errors_name_the_predictor() -> None:
+    with pytest.raises(
+        ft.ParameterError, match="predictor must be a tree, a callable, or have a predict method; got 3"
+    ):
+        ft.certify(3, asked_target, SPACE)
+    with pytest.raises(ft.ParameterError, match=r"predictor must give one label per input: it received 4096 inputs"):
+        ft.certify(lambda batch: batch, asked_target, SPACE)
+    with pytest.raises(ft.ParameterError, match="epsilon must be at least 0 and below 1; got 5 - did you mean 0.05"):
+        ft.certify(TARGET, asked_target, SPACE, 5)
+    with pytest.raises(ft.ParameterError, match="delta must be above 0"):
+        ft.certify(TARGET, asked_target, SPACE, 0.1, 0)
+    with pytest.raises(ft.ParameterError, match="space must be a ProductSpace"):
+        ft.certify(TARGET, asked_target, 20)
+    assert Budget(max_queries=5).max_queries == 5
