@@ -7,7 +7,6 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.audit import PATIENCE
-from fidelitree.budget import Budget
 from fidelitree.events import Event
 
 SPACE = ft.ProductSpace.bernoulli(20, 0.3)
@@ -136,16 +135,13 @@ def test_ctrl_c_and_time_end_it_too() -> None:
 
 
 def test_errors_name_the_predictor() -> None:
-    with pytest.raises(
-        ft.ParameterError, match="predictor must be a tree, a callable, or have a predict method; got 3"
-    ):
+    with pytest.raises(ft.ParameterError, match="predictor must be a tree, a callable, or have a predict"):
         ft.certify(3, asked_target, SPACE)
     with pytest.raises(ft.ParameterError, match=r"predictor must give one label per input: it received 4096 inputs"):
         ft.certify(lambda batch: batch, asked_target, SPACE)
-    with pytest.raises(ft.ParameterError, match="epsilon must be at least 0 and below 1; got 5 - did you mean 0.05"):
+    with pytest.raises(ft.ParameterError, match=r"epsilon must be at least 0 and below 1; got 5 - did you mean 0\.05"):
         ft.certify(TARGET, asked_target, SPACE, 5)
     with pytest.raises(ft.ParameterError, match="delta must be above 0"):
         ft.certify(TARGET, asked_target, SPACE, 0.1, 0)
     with pytest.raises(ft.ParameterError, match="space must be a ProductSpace"):
         ft.certify(TARGET, asked_target, 20)
-    assert Budget(max_queries=5).max_queries == 5
