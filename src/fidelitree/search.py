@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,10 +63,11 @@ def _best_split(
     rows: LabelledRows, inside: NDArray[np.intp], varied: NDArray[np.intp], horizon: int, before: Sketch | None
 ) -> tuple[int, float]:
     node = _Node(rows.bits[np.ix_(inside, varied)], rows.codes[inside], rows.weights[inside], rows.penalties[varied])
-    costs = node.costs(min(horizon, 3))
-    # A tree that needs depth 4 has four splits at least.
-    if horizon > 3 and costs.min() > 4 * node.penalties.min():
-        costs = node.costs(4)
+    for depth in range(1, horizon + 1):
+        costs = node.costs(depth)
+        # A tree that needs more depth has more than ``depth`` splits.
+        if costs.min() <= (depth + 1) * node.penalties.min():
+            break
     best = int(costs.argmin())
     if isinstance(before, tuple):
         old = np.flatnonzero(varied == before[0])
@@ -96,7 +98,7 @@ class _Node:
         single = self._errors(literals, weights[None])[:, :, 0]
         if horizon == 1 or self._features == 1:
             return np.asarray(single.sum(axis=0) + self.penalties)
-        pairs = self._pairs()
+        pairs = self._pairs
         if horizon == 2:
             below = self._partners(self._errors(pairs, weights[None]))[:, :, 0]
         elif horizon == 3:
@@ -107,6 +109,7 @@ class _Node:
             below = self._partners(self._two_deep(nodes, pairs).reshape(2, 2, -1, 1))[:, :, 0]
         return np.asarray(np.minimum(single, below).sum(axis=0) + self.penalties)
 
+    @cached_property
     def _pairs(self) -> Floats:
         """Rows where two literals hold, for every pair of features in order."""
         literals, features = self._literals, self._features

@@ -48,7 +48,7 @@ def runs(count: int) -> list[float]:
 def test_every_split_is_within_a_quarter_of_the_best(soak: bool) -> None:
     count = 400 if soak else 60
     bad = sum(ratio < 0.25 for ratio in runs(count))
-    assert not too_many(bad, count, DELTA, alarm=1e-6), f"{bad} of {count} runs have a split below a quarter of the best"
+    assert not too_many(bad, count, DELTA, alarm=1e-6), f"{bad} of {count} runs have a split below a quarter"
 
 
 def test_a_surrogate_that_is_not_close_enough_breaks_the_promise(monkeypatch: pytest.MonkeyPatch) -> None:

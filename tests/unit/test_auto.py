@@ -41,17 +41,6 @@ def test_the_gate_opens_after_twelve_right_answers_and_not_before() -> None:
         assert see(watching, [False] * right) == (right >= 12)
 
 
-def test_the_gate_knows_what_is_missing() -> None:
-    watching = gate()
-    assert watching.missing == 12
-    see(watching, [])
-    for right in range(1, 12):
-        see(watching, [False])
-        assert watching.missing == 12 - right
-    see(watching, [True])
-    assert watching.missing == 12
-
-
 def test_a_mistake_closes_the_gate_for_twelve_more() -> None:
     watching = gate()
     see(watching, [])
@@ -204,7 +193,7 @@ def test_the_first_attempt_counts_only_what_comes_after_the_gate(log: list[tuple
         log.clear()
         result = ft.distill(lambda batch: np.zeros(len(batch), int), ft.ProductSpace.bernoulli(12), 0.1, seed=seed)
         assert result.certificate.samples == 40
-        assert [kind for kind, _ in log].count("open") == 1
+        assert result.certificate.attempts == 1
         assert result.queries.asked["label"] >= GATE
 
 
@@ -239,7 +228,7 @@ def test_before_an_attempt_no_input_is_asked_twice(log: list[tuple[str, Any]]) -
 
 def test_no_attempt_is_opened_for_the_same_tree_twice(log: list[tuple[str, Any]]) -> None:
     space = ft.ProductSpace.bernoulli(14)
-    result = ft.distill(ft.targets.majority(14), space, 0.15, seed=2, max_queries=1500)
+    result = ft.distill(ft.targets.majority(14), space, 0.15, seed=2, max_queries=250)
     opened = [tree for kind, tree in log if kind == "open"]
     assert len(opened) >= len(set(opened)) == result.certificate.attempts
 
