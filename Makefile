@@ -15,10 +15,10 @@ PIP := -m pip install -qq --disable-pip-version-check
 BARE := build/bare
 
 .DELETE_ON_ERROR:
-.PHONY: help run test soak bench docs lint wheel clean
+.PHONY: help run test soak bench bench-queries docs lint wheel clean
 
 help: ## print this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
 
 run: $(VENV)/installed-plot ## draw the paper's first figure with one repetition, into results/
 	$(BIN)/fidelitree experiment size-vs-epsilon --repetitions 1 --out $(RESULTS)
@@ -32,6 +32,9 @@ soak: $(VENV)/installed-test ## the tests with their full counts
 
 bench: $(VENV)/installed-bench ## time fidelitree against its peers on this machine
 	$(BIN)/python -m benchmarks
+
+bench-queries: $(VENV)/installed-bench ## count the labels that a certified tree costs, ours and the peers'
+	$(BIN)/python -m benchmarks.queries
 
 docs: $(VENV)/installed-docs ## build the documentation into docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html

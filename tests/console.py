@@ -76,7 +76,7 @@ def check_command(command: str) -> None:
 def make_targets() -> set[str]:
     """The targets that the Makefile offers to people: those with a line of help."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    return set(re.findall(r"^([a-z]+):.*## \S", makefile, flags=re.MULTILINE))
+    return set(re.findall(r"^([a-z-]+):.*## \S", makefile, flags=re.MULTILINE))
 
 
 def command_lines(app: typer.Typer, prefix: str = "") -> set[str]:
@@ -123,7 +123,7 @@ def _refuse(what: str, named: list[str] | set[str], known: set[str]) -> None:
 
 
 def _check_make(words: list[str]) -> None:
-    _refuse("target in the Makefile", [word for word in words if re.fullmatch(r"[a-z]+", word)], make_targets())
+    _refuse("target in the Makefile", [word for word in words if re.fullmatch(r"[a-z][a-z-]*", word)], make_targets())
 
 
 def _check_pip(words: list[str]) -> None:

@@ -60,6 +60,9 @@ class Finish(Protocol):
     def needed(self, attempts: Attempts) -> int:
         """Answers without an error that would end the run."""
 
+    def to_spend(self) -> int:
+        """Queries that it would spend for a better tree, once one is certified."""
+
     def done(self, attempts: Attempts) -> Outcome | None:
         """The outcome, if the answers suffice."""
 
@@ -81,7 +84,7 @@ class AutoRun:
 
     def run(self, finish: Finish) -> Outcome | None:
         """What ``finish`` makes of an attempt; None once it is cheaper to ask about all inputs that are left."""
-        while self.attempts.all or 2 * self.learner.pool.size < 2 ** len(self.counted.space):
+        while not self._cheaper_to_ask_all(finish):
             done = self._step(finish)
             if done is not None:
                 return done
@@ -96,7 +99,7 @@ class AutoRun:
 
     def _step(self, finish: Finish) -> Outcome | None:
         if self.attempts.all:
-            batch, codes = self._independent(min(BATCH, finish.needed(self.attempts)))
+            batch, codes = self._independent(min(self._batch(), finish.needed(self.attempts)))
             self.attempts.count(batch, self.counted.labels(codes))
             done = finish.done(self.attempts)
             if done is not None:
@@ -116,6 +119,12 @@ class AutoRun:
         self._observer(judged)
         return None
 
+    def _cheaper_to_ask_all(self, finish: Finish) -> bool:
+        """Half of all inputs are known and no tree is in sight, or what is left fits what may still be spent."""
+        known = self.learner.pool.size
+        unknown = (1 << len(self.counted.space)) - known
+        return unknown <= (finish.to_spend() if self.attempts.all else known)
+
     def _late(self) -> bool:
         """Whether so much of the budget is gone that what is left must go into certifying the tree there is."""
         limit = self.counted.budget.max_queries
@@ -123,11 +132,16 @@ class AutoRun:
 
     def _exploring(self) -> tuple[Bits, Codes]:
         """Answers that no attempt will count: inputs not known yet, rare ones drawn more often."""
-        wanted = BATCH if self.learner.pool.size else FIRST_BATCH
+        wanted = self._batch()
         batch = self._new(wanted)
         if not len(batch):
             return self._independent(wanted)
         return batch, self._ask(batch, "label")
+
+    def _batch(self) -> int:
+        """Answers between two looks at the tree: more of them as each counts for less."""
+        known = self.learner.pool.size
+        return max(BATCH, known // 64) if known else FIRST_BATCH
 
     def _new(self, wanted: int) -> Bits:
         """Inputs that are not known yet; fewer, where they are hard to find."""

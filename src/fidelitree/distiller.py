@@ -16,7 +16,7 @@ from fidelitree.draw import fresh_seed
 from fidelitree.errors import ParameterError
 from fidelitree.events import Finished, Observer, TreeJudged, nobody
 from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction
-from fidelitree.finishes import Greedy, Smallest
+from fidelitree.finishes import FewestLeaves, Greedy, Smallest
 from fidelitree.paper import grow_exactly
 from fidelitree.prune import Prunings
 from fidelitree.region import Region
@@ -26,7 +26,10 @@ from fidelitree.targets.counting import Counted, Target
 from fidelitree.targets.memory import Memory
 
 Strategy = Literal["auto", "influence"]
+Preference = Literal["queries", "leaves"]
 STRATEGIES = ("auto", "influence")
+FINISHES = {"queries": Smallest, "leaves": FewestLeaves}
+PREFERENCES = tuple(FINISHES)
 
 
 def distill(
@@ -37,6 +40,7 @@ def distill(
     *,
     seed: int | None = 0,
     strategy: Strategy = "auto",
+    prefer: Preference = "queries",
     max_queries: int | None = None,
     max_leaves: int | None = None,
     max_seconds: float | None = None,
@@ -46,9 +50,10 @@ def distill(
 
     Repeated inputs are answered from memory: the target is taken to be deterministic, and the certificate says so.
     Where asking about every input is no dearer, the certificate is exact. A budget, or Ctrl-C, ends the run early with
-    the best tree so far and the error certified for it. ``strategy="influence"`` returns the paper's tree: every split
-    is promised to be within a factor 1/4 of the best one, with the same confidence. The same seed gives the same tree;
-    ``seed=None`` takes one from the machine and records it.
+    the best tree so far and the error certified for it. With ``prefer="leaves"`` the run may spend ten times the
+    queries (or ``max_queries``) to vouch for fewer leaves. ``strategy="influence"`` returns the paper's tree: every
+    split is promised to be within a factor 1/4 of the best one, with the same confidence. The same seed gives the same
+    tree; ``seed=None`` takes one from the machine and records it.
 
     >>> from fidelitree.targets import majority
     >>> result = distill(majority(5), ProductSpace.bernoulli(5), epsilon=0)
@@ -59,19 +64,23 @@ def distill(
     if strategy not in STRATEGIES:
         raise ParameterError(f"strategy must be one of {', '.join(STRATEGIES)}; got {strategy!r}")
     budget = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
+    if prefer not in PREFERENCES:
+        raise ParameterError(f"prefer must be one of {', '.join(PREFERENCES)}; got {prefer!r}")
     counted = Counted(target, space, Memory(), budget)
+    finish = Greedy(counted) if strategy == "influence" else FINISHES[prefer](counted, max_leaves)
     if epsilon == 0:
-        return _distil_exactly(counted, epsilon, strategy, observer)
+        return _distil_exactly(counted, epsilon, finish, observer)
     chosen = fresh_seed() if seed is None else seed
     run = AutoRun(counted, Attempts(epsilon, delta), chosen, observer)
-    finish = Smallest(counted, max_leaves) if strategy == "auto" else Greedy(counted)
     try:
         outcome = run.run(finish)
         if outcome is None:
-            return _distil_exactly(counted, epsilon, strategy, observer)
+            return _distil_exactly(counted, epsilon, finish, observer)
         reason = "certified" if outcome.error_bound <= epsilon else f"max_leaves = {max_leaves}"
         quality = strategy == "influence"
     except (BudgetSpent, KeyboardInterrupt) as stop:
+        if isinstance(stop, KeyboardInterrupt) and not counted.book.seen:
+            raise
         outcome, reason, quality = _so_far(run, max_leaves), str(stop) or "interrupted", False
     certificate = _certificate(outcome, run, quality)
     certificate = replace(certificate, seed=chosen, seed_chosen=seed is not None)
@@ -113,8 +122,8 @@ def _certificate(outcome: Outcome, run: AutoRun, split_quality: bool) -> Certifi
     )
 
 
-def _distil_exactly(counted: Counted, epsilon: float, strategy: Strategy, observer: Observer) -> Distillation:
-    """All answers; then Algorithm 1, or the smallest pruning of a tree without error that is good enough."""
+def _distil_exactly(counted: Counted, epsilon: float, finish: Smallest | Greedy, observer: Observer) -> Distillation:
+    """All answers; then Algorithm 1, or the smallest substitute for a tree without error that is good enough."""
     budget = counted.budget
     allowed = ENUMERATE_UNASKED if budget.max_queries is None else budget.max_queries
     root = exact_subfunction(counted, Region.whole(counted.space), allowed)
@@ -123,17 +132,16 @@ def _distil_exactly(counted: Counted, epsilon: float, strategy: Strategy, observ
             f"epsilon must be above 0 where not every input can be asked: 2^{len(counted.space)} inputs are more than "
             f"{allowed:,}; got 0 - raise max_queries, or ask for a small epsilon"
         )
-    if strategy == "influence":
+    if isinstance(finish, Greedy):
         return grow_exactly(counted, root, epsilon, Budget(max_leaves=budget.max_leaves), observer)
     perfect = grow_exactly(counted, root, 0.0, Budget(), nobody)
-    prunings = Prunings(perfect.tree, counted.space)
-    good = np.flatnonzero(prunings.disagreements <= epsilon)
-    leaves = int(good[0]) + 1
+    found = finish.search(perfect.tree)
+    leaves = int(np.argmax(found.disagreements <= epsilon)) + 1
     reason = "certified"
     if not budget.allows(leaves):
         leaves, reason = budget.max_leaves or leaves, f"max_leaves = {budget.max_leaves}"
-    tree = prunings.with_leaves(leaves)
-    error = float(prunings.disagreements[leaves - 1])
+    tree = found.with_leaves(leaves)
+    error = float(found.disagreements[leaves - 1])
     digests = tree.digest, counted.space.digest
     queries = dict(counted.queries.asked)
     certificate = Certificate(epsilon, 0.0, error, counted.asked, None, "exact", *digests, queries=queries)

@@ -18,11 +18,13 @@ from fidelitree.paper import grow_exactly
 from fidelitree.prune import Prunings
 from fidelitree.region import Region
 from fidelitree.result import Distillation, SplitRecord
+from fidelitree.smaller import SmallestSubstitutes, Substitutes
 from fidelitree.space import ProductSpace
 from fidelitree.targets.counting import Counted
 from fidelitree.tree import Tree
 
 KAPPA = 0.25
+PATIENCE = 10  # times the queries of the first certificate, for fewer leaves
 
 
 @dataclass
@@ -31,7 +33,7 @@ class Smallest:
 
     counted: Counted
     max_leaves: int | None = None
-    _prunings: dict[int, Prunings] = field(default_factory=dict)
+    _substitutes: dict[int, Substitutes] = field(default_factory=dict)
     _certified: Attempt | None = None
 
     def needed(self, attempts: Attempts) -> int:
@@ -39,6 +41,10 @@ class Smallest:
         if self._certified is None:
             return min(attempt.needed_for(attempts.epsilon) for attempt in attempts.all)
         return self._choice(self._certified, attempts.epsilon)[1]
+
+    def to_spend(self) -> int:
+        """Nothing: queries are what it saves."""
+        return 0
 
     def done(self, attempts: Attempts) -> Outcome | None:
         """Once the first attempt is certified, as soon as no further answers pay."""
@@ -52,8 +58,8 @@ class Smallest:
 
     def outcome(self, attempt: Attempt, leaves: int) -> Outcome:
         """The best pruning with so many leaves."""
-        prunings = self._of(attempt)
-        return Outcome(prunings.with_leaves(leaves), attempt, float(prunings.disagreements[leaves - 1]))
+        found = self._of(attempt)
+        return Outcome(found.with_leaves(leaves), attempt, float(found.disagreements[leaves - 1]))
 
     def _choice(self, attempt: Attempt, epsilon: float) -> tuple[int, int]:
         """Leaves, and answers still needed."""
@@ -66,8 +72,42 @@ class Smallest:
             return len(self._of(attempt).disagreements[: self.max_leaves]), 0
         return min(options)[1:]
 
-    def _of(self, attempt: Attempt) -> Prunings:
-        return self._prunings.setdefault(attempt.number, Prunings(attempt.tree, self.counted.space))
+    def _of(self, attempt: Attempt) -> Substitutes:
+        if attempt.number not in self._substitutes:
+            self._substitutes[attempt.number] = self.search(attempt.tree)
+        return self._substitutes[attempt.number]
+
+    def search(self, tree: Tree) -> Substitutes:
+        """Trees that could stand in for a tested one."""
+        return Prunings(tree, self.counted.space)
+
+
+@dataclass
+class FewestLeaves(Smallest):
+    """The smallest tree that up to ten times the queries, or the budget, can vouch for."""
+
+    _limit: int = 0
+
+    def to_spend(self) -> int:
+        """What is left of its patience."""
+        return max(0, self._limit - self.counted.asked)
+
+    def _choice(self, attempt: Attempt, epsilon: float) -> tuple[int, int]:
+        if not self._limit:
+            limit = self.counted.budget.max_queries
+            self._limit = PATIENCE * self.counted.asked if limit is None else limit
+        found = self._of(attempt).disagreements[: self.max_leaves].tolist()
+        for leaves, lost in enumerate(found, start=1):
+            needed = attempt.needed_for(epsilon - lost) if lost < epsilon else self._limit
+            if self.counted.asked + needed <= self._limit:
+                return leaves, needed
+        return len(found), 0
+
+    def search(self, tree: Tree) -> Substitutes:
+        space = self.counted.space
+        root = PathSubfunction(tree, Region.whole(space))
+        greedy = grow_exactly(Counted(tree, space), root, 0.0, Budget(), nobody).tree
+        return SmallestSubstitutes(tree, space, [greedy])
 
 
 @dataclass(frozen=True)
@@ -114,6 +154,10 @@ class Greedy:
         return min(
             attempt.needed_for(self._plan(attempt, attempts).bound(attempts.epsilon)) for attempt in attempts.all
         )
+
+    def to_spend(self) -> int:
+        """Nothing: its tree is the paper's, no more and no less."""
+        return 0
 
     def done(self, attempts: Attempts) -> Outcome | None:
         """As soon as a plan holds."""

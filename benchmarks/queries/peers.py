@@ -1,0 +1,162 @@
+"""Learners that are given labels, under the same sequential certificate as ours.
+
+Round by round the labels are doubled (100, 200, 400, ...). The candidate trees of a round are fixed first; then fresh
+inputs are drawn, and each candidate is an attempt with its own share of delta. All of a round read one stream of
+answers, from the smallest candidate to the largest, so a label that one has paid for costs the next nothing. Test
+labels of a round that failed join the training set of the next. All of this favours the peers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.queries.settings import DELTA, EPSILON
+from benchmarks.queries.targets import merged
+from fidelitree.sequential import Bet, level_of_attempt
+from fidelitree.space import ProductSpace
+from fidelitree.tree import Tree
+
+Array = NDArray[Any]
+Candidates = Callable[[Array, Array, ProductSpace], Iterator[Tree]]
+FIRST = 100
+MOST = 25_600
+BATCH = 5
+HOPELESS_AFTER = 20
+
+
+@dataclass
+class Labels:
+    """A target that counts, with inputs drawn independently."""
+
+    target: Callable[[Array], Array]
+    space: ProductSpace
+    random: np.random.Generator
+    asked: int = 0
+    inputs: list[Array] = field(default_factory=list)
+    answers: list[Array] = field(default_factory=list)
+
+    def buy(self, rows: int) -> None:
+        inputs = (self.random.random((rows, len(self.space))) < self.space.biases).astype(np.uint8)
+        self.inputs.append(inputs)
+        self.answers.append(np.asarray(self.target(inputs)))
+        self.asked += rows
+
+    def all(self) -> tuple[Array, Array]:
+        return np.concatenate(self.inputs), np.concatenate(self.answers)
+
+
+class Tests:
+    """One stream of answers that several attempts read from its beginning."""
+
+    def __init__(self, labels: Labels) -> None:
+        self.labels, self.start = labels, len(labels.inputs)
+
+    def batch(self, number: int) -> tuple[Array, Array]:
+        place = self.start + number
+        if place == len(self.labels.inputs):
+            self.labels.buy(BATCH)
+        return self.labels.inputs[place], self.labels.answers[place]
+
+
+def certified(tree: Tree, attempt: int, tests: Tests, most: int) -> bool:
+    """Whether an attempt succeeds; it ends when its error rate is above epsilon, or ``most`` answers cannot suffice."""
+    bet = Bet(level_of_attempt(attempt, DELTA))
+    for number in range(most // BATCH):
+        inputs, answers = tests.batch(number)
+        bet.count(int((tree.predict(inputs) != answers).sum()), BATCH)
+        if bet.certifies(EPSILON):
+            return True
+        hopeless = bet.samples >= HOPELESS_AFTER and bet.errors > EPSILON * bet.samples
+        if hopeless or bet.samples + bet.needed_for(EPSILON) > most:
+            return False
+    return False
+
+
+def buy(
+    candidates: Candidates,
+    target: Callable[[Array], Array],
+    space: ProductSpace,
+    random: np.random.Generator,
+    most: int = MOST,
+) -> tuple[Tree | None, int]:
+    """The first candidate that is certified, and the labels asked until then; None when ``most`` do not suffice."""
+    labels, attempt, size = Labels(target, space, random), 0, FIRST
+    while size <= most:
+        labels.buy(max(0, size - labels.asked))
+        training = labels.all()
+        trees = [tree for tree in candidates(*training, space) if _promising(tree, *training)]
+        tests = Tests(labels)
+        for tree in trees:
+            attempt += 1
+            if certified(tree, attempt, tests, max(2 * FIRST, size)):
+                return tree, labels.asked
+        size *= 2
+    return None, labels.asked
+
+
+def _promising(tree: Tree, inputs: Array, answers: Array) -> bool:
+    """A tree that is not even good enough on what it was fitted to is not worth an attempt."""
+    return bool((tree.predict(inputs) != answers).mean() <= EPSILON)
+
+
+def cart(inputs: Array, answers: Array, space: ProductSpace) -> Iterator[Tree]:
+    """scikit-learn's trees, Gini, best first, of 2, 4, 8, ... leaves until they grow no more."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    limit, size = 2, 0
+    while True:
+        model = DecisionTreeClassifier(max_leaf_nodes=limit, random_state=0).fit(inputs, answers)
+        if model.get_n_leaves() == size:
+            return
+        size = model.get_n_leaves()
+        yield merged(_from_sklearn(model, space), space)
+        limit *= 2
+
+
+def _from_sklearn(model: Any, space: ProductSpace) -> Tree:
+    inside = model.tree_
+    nodes: list[tuple[int, int, int] | int] = [
+        int(inside.value[k, 0].argmax())
+        if inside.children_left[k] < 0
+        else (int(inside.feature[k]), int(inside.children_left[k]), int(inside.children_right[k]))
+        for k in range(inside.node_count)
+    ]
+    return Tree.build(space, nodes, model.classes_)
+
+
+HAS_STREED = find_spec("pystreed") is not None
+
+
+def streed(inputs: Array, answers: Array, space: ProductSpace) -> Iterator[Tree]:
+    """The optimal tree of depth 4 with the fewest errors."""
+    from pystreed import STreeDClassifier
+
+    classes = np.unique(answers)
+    if len(classes) == 1:
+        yield Tree.constant(space, classes[0].item())
+        return
+    model = STreeDClassifier(max_depth=4)
+    model.fit(inputs.astype(np.int32), answers.astype(np.int32))
+    nodes: list[tuple[int, int, int] | int] = []
+
+    def copy(node: Any) -> int:
+        place = len(nodes)
+        nodes.append(0)
+        if node.is_leaf_node():
+            nodes[place] = int(np.searchsorted(classes, int(node.label)))
+        else:
+            no = copy(node.left_child)
+            nodes[place] = (int(node.feature), no, copy(node.right_child))
+        return place
+
+    copy(model.get_tree())
+    tree = Tree.build(space, nodes, classes)
+    if not np.array_equal(tree.predict(inputs), model.predict(inputs.astype(np.int32))):
+        raise RuntimeError("a tree copied from pystreed must answer as it does")
+    yield merged(tree, space)

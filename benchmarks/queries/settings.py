@@ -1,0 +1,22 @@
+"""What the command line chose; everything else is fixed."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+EPSILON, DELTA = 0.1, 0.05
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Sizes of a run. ``seconds`` ends a single run of ours that takes longer: it then counts as not certified."""
+
+    seed: int = 0
+    targets: int = 30
+    slow_targets: int = 10
+    runs: int = 500
+    seconds: float = 60.0
+    processes: int = os.cpu_count() or 1
+    smoke: bool = False
+    write: bool = False

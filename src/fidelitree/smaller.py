@@ -1,0 +1,74 @@
+"""The smallest trees that stand in for a given tree, without a query: the same function, or nearly, in fewer leaves."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.exact.frontier import Frontier
+from fidelitree.prune import Prunings
+from fidelitree.space import ProductSpace
+from fidelitree.tree import Tree
+
+Floats = NDArray[np.float64]
+
+MAX_STEPS = 2e9  # of the dynamic program: some seconds
+
+
+class Substitutes(Protocol):
+    """Trees for every number of leaves, by how often they disagree with a given tree."""
+
+    @property
+    def disagreements(self) -> Floats:
+        """Entry s - 1 for at most s leaves."""
+
+    def with_leaves(self, leaves: int) -> Tree:
+        """The tree with at most so many leaves that disagrees least."""
+
+
+class SmallestSubstitutes:
+    """The best of the prunings of some trees and, where few features matter, of all trees."""
+
+    def __init__(self, tree: Tree, space: ProductSpace, others: list[Tree]) -> None:
+        """``others`` must be equal to ``tree`` as functions."""
+        self._tree, self._space = tree, space
+        self._prunings = [Prunings(one, space) for one in (tree, *others)]
+
+    @property
+    def disagreements(self) -> Floats:
+        """The least over all sources."""
+        most = max(len(source.disagreements) for source in self._sources)
+        padded = [
+            np.pad(source.disagreements, (0, most - len(source.disagreements)), mode="edge") for source in self._sources
+        ]
+        return np.asarray(np.min(padded, axis=0))
+
+    def with_leaves(self, leaves: int) -> Tree:
+        """From the source that has the best tree of this size."""
+        best = min(self._sources, key=lambda source: float(source.disagreements[:leaves][-1]))
+        return best.with_leaves(leaves)
+
+    @cached_property
+    def _sources(self) -> list[Substitutes]:
+        features = sorted(set(self._tree.feature.tolist()) - {-1})
+        most = min(len(prunings.disagreements) for prunings in self._prunings)
+        if not features or 3.0 ** len(features) * len(features) * most**2 > MAX_STEPS:
+            return [*self._prunings]
+        return [*self._prunings, _AllTrees(self._tree, self._space, features, most)]
+
+
+class _AllTrees:
+    """Every tree over the features that a tree tests."""
+
+    def __init__(self, tree: Tree, space: ProductSpace, features: list[int], most: int) -> None:
+        rows = np.zeros((1 << len(features), len(space)), np.uint8)
+        rows[:, features] = (np.arange(len(rows))[:, None] >> np.arange(len(features))) & 1
+        codes = np.searchsorted(tree.labels, tree.predict(rows))
+        self._frontier = Frontier(space, features, codes, tree.labels, most)
+        self.disagreements = self._frontier.errors
+
+    def with_leaves(self, leaves: int) -> Tree:
+        return self._frontier.tree(min(leaves, len(self.disagreements)))
