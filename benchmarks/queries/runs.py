@@ -70,7 +70,9 @@ def perform(cell: Cell, method: str, settings: Settings, number: int) -> Run:
         if tree is None:
             return Run(NEVER, NEVER, 0, 0, math.nan, False)
         return Run(asked, asked, tree.size, tree.depth, _error(tree, target, space), True)
-    result = distill(target, space, EPSILON, DELTA, seed=number, strategy=method, max_seconds=settings.seconds)  # type: ignore[call-overload]
+    result = distill(
+        target, space, EPSILON, DELTA, seed=settings.seed_of(number), strategy=method, max_seconds=settings.seconds
+    )  # type: ignore[call-overload]
     holds, tree = result.certificate.holds, result.tree
     asked, paid = (int(result.queries.asked), int(result.queries.paid)) if holds else (NEVER, NEVER)
     return Run(asked, paid, tree.size, tree.depth, _error(tree, target, space), holds)

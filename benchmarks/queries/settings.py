@@ -20,3 +20,7 @@ class Settings:
     processes: int = os.cpu_count() or 1
     smoke: bool = False
     write: bool = False
+
+    def seed_of(self, number: int) -> int:
+        """The seed of one run of ours."""
+        return 1_000_003 * self.seed + number

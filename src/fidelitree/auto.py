@@ -120,10 +120,12 @@ class AutoRun:
         return None
 
     def _cheaper_to_ask_all(self, finish: Finish) -> bool:
-        """Half of all inputs are known and no tree is in sight, or what is left fits what may still be spent."""
+        """Half of all inputs are known and no tree is in sight, or what is left fits what is still to be spent."""
         known = self.learner.pool.size
         unknown = (1 << len(self.counted.space)) - known
-        return unknown <= (finish.to_spend() if self.attempts.all else known)
+        if not self.attempts.all:
+            return unknown <= known
+        return unknown <= max(finish.to_spend(), finish.needed(self.attempts))
 
     def _late(self) -> bool:
         """Whether so much of the budget is gone that what is left must go into certifying the tree there is."""

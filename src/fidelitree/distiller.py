@@ -135,7 +135,7 @@ def _distil_exactly(counted: Counted, epsilon: float, finish: Smallest | Greedy,
     if isinstance(finish, Greedy):
         return grow_exactly(counted, root, epsilon, Budget(max_leaves=budget.max_leaves), observer)
     perfect = grow_exactly(counted, root, 0.0, Budget(), nobody)
-    found = finish.search(perfect.tree)
+    found = FewestLeaves(counted).search(perfect.tree)  # no query is at stake any more
     leaves = int(np.argmax(found.disagreements <= epsilon)) + 1
     reason = "certified"
     if not budget.allows(leaves):

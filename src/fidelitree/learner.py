@@ -128,6 +128,9 @@ class Learner:
 
     def _answer(self, row: NDArray[np.generic]) -> int:
         bits = row[None].astype(np.uint8)
+        known = self.pool.code(bits[0])
+        if known is not None:
+            return known
         codes = self._ask(bits)
         self.pool.add(bits, codes)
         return int(codes[0])

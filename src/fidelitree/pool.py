@@ -15,7 +15,7 @@ class Pool:
     def __init__(self, features: int) -> None:
         self._bits = np.empty((64, features), np.float32)
         self._codes = np.empty(64, np.intp)
-        self._known: set[bytes] = set()
+        self._known: dict[bytes, int] = {}
         self.size = 0
 
     @property
@@ -31,7 +31,7 @@ class Pool:
     def add(self, bits: Bits, codes: Codes) -> None:
         """Remember answers; an input that is known already is not stored again."""
         new = self._new(bits)
-        self._known.update(new)
+        self._known.update(zip(new, range(self.size, self.size + len(new)), strict=True))
         rows = list(new.values())
         end = self.size + len(rows)
         if end > len(self._codes):
@@ -39,6 +39,11 @@ class Pool:
         self._bits[self.size : end] = bits[rows]
         self._codes[self.size : end] = codes[rows]
         self.size = end
+
+    def code(self, row: Bits) -> int | None:
+        """The label code of an input, if it is known."""
+        place = self._known.get(np.packbits(row).tobytes())
+        return None if place is None else int(self._codes[place])
 
     def unknown(self, bits: Bits) -> Bits:
         """The inputs that have not been answered yet, each once."""

@@ -65,7 +65,7 @@ def error_bound(errors: int, samples: int, level: float) -> float:
     if not samples:
         return 1.0
     low, high = errors / samples, 1.0
-    while high - low > 1e-5 * high:
+    while high - low > 1e-9 * high:
         middle = (low + high) / 2
         if accepts(errors, samples, middle, level):
             high = middle

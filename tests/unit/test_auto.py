@@ -236,6 +236,7 @@ def test_no_attempt_is_opened_for_the_same_tree_twice(log: list[tuple[str, Any]]
 def test_labels_stand_in_increasing_order_in_the_tree() -> None:
     """Whatever order they were seen in."""
     space = ft.ProductSpace.bernoulli(10)
-    result = ft.distill(lambda rows: np.array(["zero", "one", "many"])[np.minimum(rows[:, :2].sum(axis=1), 2)], space, 0.1)
+    words = np.array(["zero", "one", "many"])
+    result = ft.distill(lambda rows: words[np.minimum(rows[:, :2].sum(axis=1), 2)], space, 0.1)
     assert result.tree.labels.tolist() == ["many", "one", "zero"]
     assert result.tree.predict(np.array([[1, 1] + [0] * 8, [0] * 10])).tolist() == ["many", "zero"]

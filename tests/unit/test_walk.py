@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 from fidelitree.walk import walk
 from small import cube
+
+
+def _answer(asked: list[int], codes: np.ndarray, code: int) -> Callable[[np.ndarray], bool]:
+    def answer(row: np.ndarray) -> bool:
+        asked.append(int(row @ (1 << np.arange(len(row)))))
+        return bool(codes[asked[-1]] == code)
+
+    return answer
 
 
 @pytest.mark.parametrize("labels", [2, 3])
@@ -24,12 +33,7 @@ def test_every_walk_ends_at_a_feature_that_matters_in_few_queries(labels: int) -
             if codes[one] == codes[two]:
                 continue
             asked: list[int] = []
-
-            def answer(row: np.ndarray, asked: list[int] = asked, code: int = codes[one]) -> bool:
-                asked.append(int(row @ (1 << np.arange(n))))
-                return bool(codes[asked[-1]] == code)
-
-            found = walk(rows[one], rows[two], answer, rng)
+            found = walk(rows[one], rows[two], _answer(asked, codes, codes[one]), rng)
             apart = int((rows[one] != rows[two]).sum())
             flips = codes != codes[np.arange(2**n) ^ (1 << found)]
             assert rows[one][found] != rows[two][found]
