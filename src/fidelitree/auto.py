@@ -18,6 +18,7 @@ from fidelitree.attempts import Attempt, Attempts
 from fidelitree.bits import Words, everyone, pack, unpack
 from fidelitree.draw import Feed, Stream, draw_feature
 from fidelitree.events import Observer, TreeJudged
+from fidelitree.exact.engine import ENUMERATE_UNASKED
 from fidelitree.features import Boolean
 from fidelitree.learner import Learner
 from fidelitree.pool import Bits, Codes
@@ -120,12 +121,14 @@ class AutoRun:
         return None
 
     def _cheaper_to_ask_all(self, finish: Finish) -> bool:
-        """Half of all inputs are known and no tree is in sight, or what is left fits what is still to be spent."""
-        known = self.learner.pool.size
-        unknown = (1 << len(self.counted.space)) - known
+        """Half of all inputs are known and no tree is in sight, or the rest costs no more than what would be spent."""
+        inputs, known = 1 << len(self.counted.space), self.learner.pool.size
+        left = self.counted.left
+        if inputs > (ENUMERATE_UNASKED if left is None else left + known):
+            return False
         if not self.attempts.all:
-            return unknown <= known
-        return unknown <= max(finish.to_spend(), finish.needed(self.attempts))
+            return inputs - known <= known
+        return inputs - known <= max(finish.to_spend(), finish.needed(self.attempts))
 
     def _late(self) -> bool:
         """Whether so much of the budget is gone that what is left must go into certifying the tree there is."""
@@ -142,8 +145,9 @@ class AutoRun:
 
     def _batch(self) -> int:
         """Answers between two looks at the tree: more of them as each counts for less."""
-        known = self.learner.pool.size
-        return max(BATCH, known // 64) if known else FIRST_BATCH
+        known, left = self.learner.pool.size, self.counted.left
+        wanted = max(BATCH, known // 64) if known else FIRST_BATCH
+        return wanted if left is None else max(1, min(wanted, left))
 
     def _new(self, wanted: int) -> Bits:
         """Inputs that are not known yet; fewer, where they are hard to find."""
@@ -157,8 +161,7 @@ class AutoRun:
 
     def _independent(self, rows: int) -> tuple[Bits, Codes]:
         """Answers to inputs as they come."""
-        left = self.counted.left
-        batch = self._inputs.take(rows if left is None else max(1, min(rows, left)))
+        batch = self._inputs.take(rows)
         return batch, self._ask(batch, "certify" if self.attempts.all else "label")
 
     def _ask(self, bits: Bits, purpose: str) -> Codes:

@@ -15,6 +15,8 @@ ASSUMES_DETERMINISTIC = "the target is deterministic"
 ASSUMES_DISTRIBUTION = "inputs follow the stated product distribution"
 FORMAT = "fidelitree.certificate"
 VERSION = 1
+METHODS = ("exact", "fixed", "sequential")
+PROTOCOLS = ("separate", "prequential")
 
 
 def _versions() -> dict[str, str]:
@@ -128,8 +130,17 @@ def _check_kinds(data: Mapping[str, Any]) -> None:
             raise FormatError(
                 f"not a stored certificate: {name} must be of kind {kinds[0].__name__}; got {value!r:.80}"
             )
+    if not all(isinstance(entry, str) for entry in data["assumes"]):
+        raise FormatError(f"not a stored certificate: assumes must hold sentences; got {data['assumes']!r:.80}")
+    for name, known in (("method", METHODS), ("protocol", PROTOCOLS)):
+        if data[name] not in known:
+            raise FormatError(
+                f"not a stored certificate: {name} must be one of {', '.join(known)}; got {data[name]!r:.80}"
+            )
     if data["errors"] is None and data["method"] != "exact":
         raise FormatError("not a stored certificate: errors may be missing in an exact one only")
+    if not 0 <= (data["errors"] or 0) <= data["samples"]:
+        raise FormatError("not a stored certificate: errors must be between 0 and the samples")
     for name in _NUMBERS:
         if not 0 <= data[name] <= 1:
             raise FormatError(f"not a stored certificate: {name} must be between 0 and 1; got {data[name]!r}")

@@ -69,13 +69,18 @@ def distill(
     counted = Counted(target, space, Memory(), budget)
     finish = Greedy(counted) if strategy == "influence" else FINISHES[prefer](counted, max_leaves)
     if epsilon == 0:
-        return _distil_exactly(counted, epsilon, finish, observer)
+        try:
+            return _distil_exactly(counted, epsilon, finish, observer, _allowed(budget))
+        except BudgetSpent as stop:
+            raise ParameterError(
+                f"epsilon must be above 0 where not every input can be asked: {stop} ended the run; got 0"
+            ) from None
     chosen = fresh_seed() if seed is None else seed
     run = AutoRun(counted, Attempts(epsilon, delta), chosen, observer)
     try:
         outcome = run.run(finish)
         if outcome is None:
-            return _distil_exactly(counted, epsilon, finish, observer)
+            return _distil_exactly(counted, epsilon, finish, observer, 1 << len(space))
         reason = "certified" if outcome.error_bound <= epsilon else f"max_leaves = {max_leaves}"
         quality = strategy == "influence"
     except (BudgetSpent, KeyboardInterrupt) as stop:
@@ -122,10 +127,15 @@ def _certificate(outcome: Outcome, run: AutoRun, split_quality: bool) -> Certifi
     )
 
 
-def _distil_exactly(counted: Counted, epsilon: float, finish: Smallest | Greedy, observer: Observer) -> Distillation:
+def _allowed(budget: Budget) -> int:
+    return ENUMERATE_UNASKED if budget.max_queries is None else budget.max_queries
+
+
+def _distil_exactly(
+    counted: Counted, epsilon: float, finish: Smallest | Greedy, observer: Observer, allowed: int
+) -> Distillation:
     """All answers; then Algorithm 1, or the smallest substitute for a tree without error that is good enough."""
     budget = counted.budget
-    allowed = ENUMERATE_UNASKED if budget.max_queries is None else budget.max_queries
     root = exact_subfunction(counted, Region.whole(counted.space), allowed)
     if root is None:
         raise ParameterError(

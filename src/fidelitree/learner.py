@@ -43,6 +43,7 @@ class Learner:
         wrong = np.ones(len(codes), np.bool_)
         if self.sketch is not None:
             wrong = predict(self.sketch, bits) != codes
+            self.pool.stress(bits[wrong])
         self.pool.add(bits, codes)
         if wrong.any():
             self._settle_conflicts()
@@ -56,8 +57,7 @@ class Learner:
         penalties = np.full(self._features, SPLIT + UNPROVEN, np.float32)
         penalties[self.relevant] = SPLIT
         used = list(range(self._features)) if self._all else sorted(self.relevant)
-        weights = np.ones(pool.size, np.float32)
-        rows = LabelledRows(pool.bits[:, used], pool.codes, weights, penalties[used])
+        rows = LabelledRows(pool.bits[:, used], pool.codes, pool.weights, penalties[used])
         horizon = 4 if len(used) <= SEARCH_ALL and pool.size > FAR_SIGHTED else 3
         place = {feature: k for k, feature in enumerate(used)}
         self.sketch = rename(fit(rows, horizon, self.sketch and rename(self.sketch, place)), dict(enumerate(used)))

@@ -15,6 +15,7 @@ class Pool:
     def __init__(self, features: int) -> None:
         self._bits = np.empty((64, features), np.float32)
         self._codes = np.empty(64, np.intp)
+        self._weights = np.ones(64, np.float32)
         self._known: dict[bytes, int] = {}
         self.size = 0
 
@@ -27,6 +28,11 @@ class Pool:
     def codes(self) -> Codes:
         """Their label codes."""
         return self._codes[: self.size]
+
+    @property
+    def weights(self) -> NDArray[np.float32]:
+        """What an error on each of them costs."""
+        return self._weights[: self.size]
 
     def add(self, bits: Bits, codes: Codes) -> None:
         """Remember answers; an input that is known already is not stored again."""
@@ -45,6 +51,16 @@ class Pool:
         place = self._known.get(np.packbits(row).tobytes())
         return None if place is None else int(self._codes[place])
 
+    def stress(self, bits: Bits) -> None:
+        """Make errors on these inputs cost more, where they are known: they were got wrong again.
+
+        Without it a tree may get known inputs wrong for ever, because a split costs more than an error.
+        """
+        for packed in np.packbits(bits, axis=1):
+            place = self._known.get(packed.tobytes())
+            if place is not None:
+                self._weights[place] += 1
+
     def unknown(self, bits: Bits) -> Bits:
         """The inputs that have not been answered yet, each once."""
         return bits[list(self._new(bits).values())]
@@ -61,4 +77,5 @@ class Pool:
     def _grow(self, end: int) -> None:
         room = max(end, 2 * len(self._codes))
         self._bits = np.concatenate([self.bits, np.empty((room - self.size, self._bits.shape[1]), np.float32)])
+        self._weights = np.concatenate([self.weights, np.ones(room - self.size, np.float32)])
         self._codes = np.concatenate([self.codes, np.empty(room - self.size, np.intp)])

@@ -227,8 +227,8 @@ def test_before_an_attempt_no_input_is_asked_twice(log: list[tuple[str, Any]]) -
 
 
 def test_no_attempt_is_opened_for_the_same_tree_twice(log: list[tuple[str, Any]]) -> None:
-    space = ft.ProductSpace.bernoulli(14)
-    result = ft.distill(ft.targets.majority(14), space, 0.15, seed=2, max_queries=250)
+    space = ft.ProductSpace.bernoulli(11)
+    result = ft.distill(ft.targets.majority(11), space, 0.15, seed=2, max_queries=250)
     opened = [tree for kind, tree in log if kind == "open"]
     assert len(opened) >= len(set(opened)) == result.certificate.attempts
 

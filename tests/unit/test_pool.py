@@ -49,6 +49,35 @@ def test_it_grows_without_losing_anything() -> None:
     assert pool.codes.tolist() == list(range(2048))
 
 
+def test_the_code_of_a_known_input_is_remembered() -> None:
+    rows = cube(9)
+    pool = Pool(9)
+    assert pool.code(rows[3]) is None
+    pool.add(rows[[3, 500, 7]], np.array([4, 0, 2]))
+    assert [pool.code(rows[place]) for place in (3, 500, 7, 8)] == [4, 0, 2, None]
+
+
+def test_errors_on_known_inputs_can_be_made_dearer() -> None:
+    rows = cube(3)
+    pool = Pool(3)
+    pool.stress(rows)
+    pool.add(rows[:4], np.zeros(4, int))
+    assert pool.weights.tolist() == [1, 1, 1, 1]
+    pool.stress(rows[[2, 6, 2, 0]])
+    assert pool.weights.tolist() == [2, 1, 3, 1]
+    pool.add(rows, np.zeros(8, int))
+    assert pool.weights.tolist() == [2, 1, 3, 1, 1, 1, 1, 1]
+
+
+def test_weights_survive_growth() -> None:
+    rows = cube(9)
+    pool = Pool(9)
+    pool.add(rows[:60], np.zeros(60, int))
+    pool.stress(rows[[59]])
+    pool.add(rows, np.zeros(512, int))
+    assert pool.weights.tolist() == [1] * 59 + [2] + [1] * 452
+
+
 def test_nothing_added_changes_nothing() -> None:
     pool = Pool(4)
     pool.add(np.empty((0, 4), np.uint8), np.empty(0, int))

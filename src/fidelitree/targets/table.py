@@ -65,7 +65,7 @@ def tabulate(target: Counted, region: Region, purpose: str = "enumerate") -> NDA
     """Label codes of every input of a region of bits, asked in blocks."""
     points = 1 << len(region.free())
     rows = block_rows(len(region.space))
-    if isinstance(target.target, TruthTable) and not region.restrictions:
+    if isinstance(target.target, TruthTable) and not region.restrictions and not target.memory:
         return target.ask_known(target.target.labels, purpose)
     codes: NDArray[np.integer[Any]] = np.empty(points, np.uint8)
     for start in range(0, points, rows):
