@@ -135,8 +135,13 @@ def run(smoke: bool) -> Section:
     ratio, peak = reshaped / ours, child("peak_memory", sizes[-1])["bytes"]
     bars = [
         Bar(
-            "at least 20x plain NumPy at n = 20",
-            f"{times(ratio)} the faster idiom, reshape; {times(flipped / ours)} the flip idiom",
+            "at least 20x a plain NumPy enumeration (flip every bit of every input) at n = 20",
+            times(flipped / ours),
+            None if smoke else flipped / ours >= 20,
+        ),
+        Bar(
+            "and 20x the fastest NumPy idiom we know (reshape, then compare along an axis)",
+            times(ratio),
             None if smoke else ratio >= 20,
         ),
         Bar("n = 24 within 2 GB", f"{peak / 1e9:.2f} GB at n = {sizes[-1]}", None if smoke else peak <= 2e9),

@@ -92,7 +92,7 @@ def broken(counts: np.ndarray) -> bool:
 
 
 def test_trees_with_an_error_of_epsilon_are_certified_with_at_most_delta(soak: bool) -> None:
-    counts = certified(no_fault, 20_000 if soak else 3_000, seed=1)
+    counts = certified(no_fault, 20_000 if soak else 2_000, seed=1)
     assert not broken(counts)
     for attempt in range(1, len(counts)):
         assert not too_many(int(counts[attempt]), int(counts.sum()), level_of_attempt(attempt, DELTA), ALARM)
