@@ -313,6 +313,20 @@ def test_a_budget_below_all_inputs_is_kept_where_asking_all_would_be_cheaper(lim
     assert ft.distill(target, space, 0.1, DELTA, max_queries=64).certificate.method == "exact"
 
 
+@pytest.mark.parametrize("most", [1, 2, 5, 9])
+def test_both_limits_together_end_with_a_true_bound(most: int) -> None:
+    """The tree that was tested is good and far too large; what is cut off it must be in the bound."""
+    whole = ft.distill(MUX, FAIR, 0.02, DELTA, max_queries=300)
+    assert whole.tree.size == 16
+    assert whole.certificate.error_bound < 0.3
+    result = ft.distill(MUX, FAIR, 0.02, DELTA, max_queries=300, max_leaves=most)
+    assert result.tree.size <= most
+    assert result.reason == "max_queries = 300"
+    assert result.certificate.differs == pytest.approx(ft.tree_error(result.tree, whole.tree, FAIR))
+    assert result.certificate.differs > 0.1
+    assert honest(result, MUX)
+
+
 def test_late_in_the_budget_what_there_is_gets_certified() -> None:
     """Majority of 11 bits is not learnt by 300 labels, but something about the tree is certified."""
     result = ft.distill(ft.targets.majority(N), FAIR, 0.01, DELTA, max_queries=300)

@@ -103,6 +103,7 @@ def test_every_mistake_is_learnt(n: int, function: str) -> None:
     pool = learner.pool
     assert {row.astype(np.uint8).tobytes() for row in pool.bits} == told | set(target.asked)
     assert pool.codes.tolist() == target(pool.bits.astype(np.uint8)).tolist()
+    assert len(set(target.asked)) == len(target.asked), "nothing is asked twice"
     assert predict(learner.sketch, pool.bits).tolist() == pool.codes.tolist()
 
 
@@ -161,6 +162,40 @@ def test_one_feature_is_found_among_many() -> None:
     assert learner.relevant == [123]
     assert learner.sketch == (123, 0, 1)
     assert len(target.asked) <= 9
+
+
+def test_a_mistake_that_contradicts_nothing_is_looked_into() -> None:
+    """The tree says x0, the target x0 AND x7; the mistake differs from all that is known in x1, which is known to
+    matter somewhere else, so only a hybrid of the two shows that something else is behind it.
+    """
+    target = Junta(30, [0, 7], lambda x: x.min(axis=1))
+    learner = learner_of(target)
+    rows = np.ones((4, 30), np.uint8)
+    rows[[1, 2, 3], [20, 21, 22]] = 0
+    learner.pool.add(rows, target(rows))
+    learner.sketch, learner.relevant = (0, 0, 1), [0, 1]
+    mistake = np.zeros((1, 30), np.uint8)
+    mistake[0, 0] = 1
+    assert learner.learn(mistake, target(mistake)).tolist() == [True]
+    assert learner.relevant == [0, 1, 7]
+    assert 1 <= len(target.asked) <= 1 + 5
+
+
+def test_a_feature_that_is_found_again_is_listed_once() -> None:
+    target = Junta(8, [2], lambda x: x[:, 0])
+    learner = learner_of(target)
+    one, two = np.zeros(8, np.float32), np.ones(8, np.float32)
+    for _ in range(5):
+        learner._walk(one, two, 0)
+    assert learner.relevant == [2]
+
+
+def test_what_is_known_is_not_asked() -> None:
+    target = Junta(3, [0, 1, 2], FUNCTIONS["parity"])
+    learner = learner_of(target)
+    learner.learn(cube(3), target(cube(3)))
+    assert learner.relevant
+    assert target.asked == []
 
 
 def test_the_same_randomness_gives_the_same_tree_and_queries() -> None:

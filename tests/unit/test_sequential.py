@@ -244,6 +244,18 @@ def test_a_bet_keeps_what_was_once_certified() -> None:
     assert bet.error_bound == error_bound(20, 10_070, 0.05) < certified
 
 
+def test_asking_about_a_larger_error_does_not_forget_a_smaller_one() -> None:
+    bet = Bet(0.05)
+    bet.count(0, 50)
+    assert not bet.certifies(0.01)
+    assert bet.certifies(0.08)
+    assert bet.certifies(0.5)
+    bet.count(50, 50)
+    assert not accepts(50, 100, 0.08, 0.05)
+    assert bet.certifies(0.08)
+    assert bet.error_bound == 0.08
+
+
 @pytest.mark.parametrize("epsilon", [0.3, 0.1, 0.004])
 @pytest.mark.parametrize(("errors", "samples"), [(0, 0), (0, 7), (2, 10), (8, 8)])
 def test_a_bet_knows_how_many_right_answers_are_missing(errors: int, samples: int, epsilon: float) -> None:
