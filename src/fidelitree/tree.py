@@ -47,7 +47,7 @@ class Tree:
     code: NDArray[np.int32]
 
     def __post_init__(self) -> None:
-        for array in (self.labels, self.feature, self.no, self.yes, self.code):
+        for array in self._arrays:
             array.flags.writeable = False
 
     @classmethod
@@ -132,15 +132,20 @@ class Tree:
         return codes
 
     def _codes_by_steps(self, rows: NDArray[np.uint8]) -> NDArray[Any]:
-        feature = np.maximum(self.feature, 0)
-        itself = np.arange(len(feature), dtype=np.int32)
-        leaf = self.feature < 0
-        child = np.stack([np.where(leaf, itself, self.no), np.where(leaf, itself, self.yes)], axis=1).ravel()
-        node = np.zeros(len(rows), np.intp)
+        feature, child = self._steps
+        node: NDArray[np.integer[Any]] = np.zeros(len(rows), np.intp)
         each = np.arange(len(rows))
         for _ in range(self.depth):
             node = child.take(2 * node + rows[each, feature.take(node)])
         return self.code.take(node)
+
+    @cached_property
+    def _steps(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """For every node the feature to look at, and where to go from there: a leaf leads to itself."""
+        itself = np.arange(len(self.feature), dtype=np.int32)
+        leaf = self.feature < 0
+        sides = [np.where(leaf, itself, side) for side in (self.no, self.yes)]
+        return np.maximum(self.feature, 0), np.stack(sides, axis=1).ravel()
 
     @cached_property
     def _used(self) -> list[int]:
@@ -166,7 +171,14 @@ class Tree:
             )
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Tree) and self.digest == other.digest
+        if not isinstance(other, Tree) or self.size != other.size:
+            return False
+        named = (self.names, self.kinds, self.labels.dtype.kind) == (other.names, other.kinds, other.labels.dtype.kind)
+        return named and all(np.array_equal(one, two) for one, two in zip(self._arrays, other._arrays, strict=True))
+
+    @property
+    def _arrays(self) -> tuple[NDArray[Any], ...]:
+        return self.labels, self.feature, self.no, self.yes, self.code
 
     def __hash__(self) -> int:
         return hash(self.digest)
