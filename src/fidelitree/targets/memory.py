@@ -33,15 +33,14 @@ class Memory:
     def __len__(self) -> int:
         return len(self._codes)
 
-    def answer(self, batch: NDArray[np.uint8], ask: Ask, trust: bool = False) -> Codes:
+    def answer(self, batch: NDArray[np.uint8], ask: Ask) -> Codes:
         """Codes of all rows; ``ask`` receives each input that is not remembered, once.
 
-        Unless they are trusted, some of those that are remembered are asked too, and TargetError tells of an answer
-        that differs.
+        Some of those that are remembered may be asked too; TargetError tells of an answer that differs.
         """
         keys = [row.tobytes() for row in np.packbits(batch, axis=1)]
         first = {key: row for row, key in reversed(list(enumerate(keys)))}
-        repeats = [] if trust else [row for key, row in first.items() if key in self._codes][: self._to_check]
+        repeats = [row for key, row in first.items() if key in self._codes][: self._to_check]
         self._to_check -= len(repeats)
         self.checked += len(repeats)
         wanted = sorted({row for key, row in first.items() if key not in self._codes} | set(repeats))
@@ -55,6 +54,10 @@ class Memory:
         codes = [known[key] if key in known else self._codes[key] for key in keys]
         self._remember(known)
         return np.array(codes, np.intp)
+
+    def missing(self, batch: NDArray[np.uint8]) -> int:
+        """How many inputs of a batch are not remembered."""
+        return len({row.tobytes() for row in np.packbits(batch, axis=1)} - self._codes.keys())
 
     def _remember(self, known: dict[bytes, int]) -> None:
         self._codes.update(known)
