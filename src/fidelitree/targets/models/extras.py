@@ -1,0 +1,20 @@
+"""Optional dependencies: loaded by the first model that needs one, never on `import fidelitree`."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from fidelitree.errors import MissingExtraError
+
+
+def need(module: str, extra: str, purpose: str) -> Any:
+    """The module, or an error that names the extra which brings it."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != module.partition(".")[0]:
+            raise
+        raise MissingExtraError(
+            f"{purpose} need {error.name}, which is not installed; install it with: pip install 'fidelitree[{extra}]'"
+        ) from None

@@ -1,0 +1,133 @@
+"""A process that answers lines with lines: started without a shell, fed without deadlock, ended for certain.
+
+Threads move the bytes, so that neither side can block the other whatever the size of a batch: the process may answer
+while it is still being fed, or only afterwards, and complain as much as it likes.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import shlex
+import signal
+import subprocess
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import IO, NoReturn
+
+from fidelitree.errors import TargetError
+
+_PIECE = 1 << 16
+_GRACE = 5.0  # seconds that a process may take to end once its input is closed
+_LAST_WORDS = 600  # characters of standard error that a message quotes
+
+
+class LineProcess:
+    """A running process; after any error it is dead, and a new one is needed."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self.words = tuple(words)
+        try:
+            # A session of its own: Ctrl-C ends the run in an orderly way, and what the process starts dies with it.
+            self._process = subprocess.Popen(
+                self.words,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise TargetError(f"the command {self.words[0]!r} cannot be started: {error.strerror}") from error
+        self._end = weakref.finalize(self, _kill, self._process)
+        self._answers: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._complaints: deque[bytes] = deque(maxlen=8)
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        assert self._process.stderr is not None
+        self._input = self._process.stdin
+        _start(_drain, self._process.stdout, self._answers.put)
+        self._listener = _start(_drain, self._process.stderr, self._complaints.append)
+
+    def exchange(self, request: bytes, lines: int, timeout: float) -> list[bytes]:
+        """The ``lines`` lines that answer a request; ``timeout`` seconds of silence are too many."""
+        if not self._answers.empty() and (early := self._answers.get()):
+            self._fail(f"answered more labels than it received inputs: {early[:80]!r} came unasked")
+        writer = _start(_write, self._input, request)
+        pieces, seen = [], 0
+        while seen < lines:
+            pieces.append(self._next(timeout, f"after {seen} of {lines} labels"))
+            seen += pieces[-1].count(b"\n")
+        answers = b"".join(pieces).split(b"\n")
+        if extra := b"\n".join(answers[lines:]):
+            self._fail(f"answered more labels than the {lines} inputs it received: {extra[:80]!r} came unasked")
+        writer.join(timeout)
+        if writer.is_alive():
+            self._fail(f"answered {lines} labels without reading its {lines} inputs")
+        return answers[:lines]
+
+    def close(self) -> None:
+        """Close its input and let it end; it is killed when it does not. Labels left over are an error."""
+        self._input.close()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_GRACE)
+        self._end()
+        with suppress(queue.Empty):
+            if late := self._answers.get(timeout=_GRACE):
+                self._fail(f"answered more labels than it received inputs: {late[:80]!r} came unasked")
+
+    def _next(self, timeout: float, progress: str) -> bytes:
+        try:
+            piece = self._answers.get(timeout=timeout)
+        except queue.Empty:
+            self._fail(
+                f"was silent for {timeout:g} seconds {progress}, and was killed. It must answer every line at once and "
+                f"flush its output, without waiting for the end of its input; a slow one needs a larger timeout"
+            )
+        if not piece:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(_GRACE)
+            code = self._process.poll()
+            self._fail(f"{'closed its output' if code is None else f'ended with exit code {code}'} {progress}")
+        return piece
+
+    def _fail(self, what: str) -> NoReturn:
+        self._end()
+        self._listener.join(_GRACE)
+        last = b"".join(self._complaints).decode(errors="replace").strip()[-_LAST_WORDS:]
+        said = f" Its last words on standard error: {last}" if last else " It said nothing on standard error."
+        raise TargetError(f"the command {shlex.join(self.words)!r} {what}.{said}")
+
+
+def _start(work: Callable[..., None], *arguments: object) -> threading.Thread:
+    thread = threading.Thread(target=work, args=arguments, daemon=True)
+    thread.start()
+    return thread
+
+
+def _drain(pipe: IO[bytes], put: Callable[[bytes], None]) -> None:
+    """Hand on what arrives, piece by piece; an empty piece is the end."""
+    with pipe:
+        while piece := pipe.read(_PIECE):
+            put(piece)
+    put(b"")
+
+
+def _write(pipe: IO[bytes], request: bytes) -> None:
+    left = memoryview(request)
+    with suppress(OSError):  # it died; whoever waits for its answers will notice
+        while left:
+            left = left[pipe.write(left) :]
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End a process and all that it started; nothing happens to one that has ended."""
+    if process.poll() is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
+        process.wait()
+    with suppress(OSError):
+        process.stdin.close()  # type: ignore[union-attr]  # it was opened with a pipe
