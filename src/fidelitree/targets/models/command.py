@@ -16,7 +16,7 @@ from fidelitree.checks import check_number
 from fidelitree.errors import ParameterError, TargetError
 from fidelitree.targets.models.columns import Columns
 from fidelitree.targets.models.model import Model
-from fidelitree.targets.models.process import LineProcess
+from fidelitree.targets.models.process import LineProcess, shown
 
 Label = bool | int | str
 
@@ -39,7 +39,7 @@ class Command(Model):
         self, command: str | Sequence[str], *, timeout: float = 60.0, names: Sequence[str] | None = None
     ) -> None:
         self.words = _split(command)
-        self.name = shlex.join(self.words)
+        self.name = shown(self.words)
         self.timeout = check_number("timeout", timeout)
         if self.timeout <= 0:
             raise ParameterError(f"timeout must be above 0 seconds; got {timeout!r}")

@@ -99,7 +99,13 @@ class LineProcess:
         self._listener.join(_GRACE)
         last = b"".join(self._complaints).decode(errors="replace").strip()[-_LAST_WORDS:]
         said = f" Its last words on standard error: {last}" if last else " It said nothing on standard error."
-        raise TargetError(f"the command {shlex.join(self.words)!r} {what}.{said}")
+        raise TargetError(f"the command {shown(self.words)!r} {what}.{said}")
+
+
+def shown(words: Sequence[str]) -> str:
+    """The command as a line, cut where it would drown a message."""
+    line = shlex.join(words)
+    return line if len(line) <= 80 else f"{line[:77]}..."
 
 
 def _start(work: Callable[..., None], *arguments: object) -> threading.Thread:
