@@ -1,7 +1,7 @@
 """A process that answers lines with lines: started without a shell, fed without deadlock, ended for certain.
 
-Threads move the bytes, so that neither side can block the other whatever the size of a batch: the process may answer
-while it is still being fed, or only afterwards, and complain as much as it likes.
+Three threads move the bytes, each the only owner of its pipe, so that neither side can block the other whatever the
+size of a batch: the process may answer while it is still being fed, or only afterwards, and complain at any length.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from fidelitree.errors import TargetError
 
 _PIECE = 1 << 16
 _GRACE = 5.0  # seconds that a process may take to end once its input is closed
+_CLOSE = b""
 _LAST_WORDS = 600  # characters of standard error that a message quotes
 
 
@@ -42,21 +43,21 @@ class LineProcess:
             )
         except OSError as error:
             raise TargetError(f"the command {self.words[0]!r} cannot be started: {error.strerror}") from error
-        self._end = weakref.finalize(self, _kill, self._process)
+        self._requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._written: queue.SimpleQueue[int] = queue.SimpleQueue()
         self._answers: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._complaints: deque[bytes] = deque(maxlen=8)
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        assert self._process.stderr is not None
-        self._input = self._process.stdin
+        self._end = weakref.finalize(self, _kill, self._process, self._requests.put)
+        _start(_feed, self._process.stdin, self._requests.get, self._written.put)
         _start(_drain, self._process.stdout, self._answers.put)
         self._listener = _start(_drain, self._process.stderr, self._complaints.append)
 
     def exchange(self, request: bytes, lines: int, timeout: float) -> list[bytes]:
         """The ``lines`` lines that answer a request; ``timeout`` seconds of silence are too many."""
-        if not self._answers.empty() and (early := self._answers.get()):
+        if not self._answers.empty():
+            early = self._next(timeout, f"after 0 of {lines} labels")
             self._fail(f"answered more labels than it received inputs: {early[:80]!r} came unasked")
-        writer = _start(_write, self._input, request)
+        self._requests.put(request)
         pieces, seen = [], 0
         while seen < lines:
             pieces.append(self._next(timeout, f"after {seen} of {lines} labels"))
@@ -64,14 +65,15 @@ class LineProcess:
         answers = b"".join(pieces).split(b"\n")
         if extra := b"\n".join(answers[lines:]):
             self._fail(f"answered more labels than the {lines} inputs it received: {extra[:80]!r} came unasked")
-        writer.join(timeout)
-        if writer.is_alive():
+        try:
+            self._written.get(timeout=timeout)
+        except queue.Empty:
             self._fail(f"answered {lines} labels without reading its {lines} inputs")
         return answers[:lines]
 
     def close(self) -> None:
         """Close its input and let it end; it is killed when it does not. Labels left over are an error."""
-        self._input.close()
+        self._requests.put(_CLOSE)
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_GRACE)
         self._end()
@@ -122,18 +124,20 @@ def _drain(pipe: IO[bytes], put: Callable[[bytes], None]) -> None:
     put(b"")
 
 
-def _write(pipe: IO[bytes], request: bytes) -> None:
-    left = memoryview(request)
-    with suppress(OSError):  # it died; whoever waits for its answers will notice
-        while left:
-            left = left[pipe.write(left) :]
+def _feed(pipe: IO[bytes], get: Callable[[], bytes], done: Callable[[int], None]) -> None:
+    """Write each request to its end; an empty one closes the pipe."""
+    with suppress(OSError), pipe:  # it died; whoever waits for its answers will notice
+        while request := get():
+            left = memoryview(request)
+            while left:
+                left = left[pipe.write(left) :]
+            done(len(request))
 
 
-def _kill(process: subprocess.Popen[bytes]) -> None:
+def _kill(process: subprocess.Popen[bytes], put: Callable[[bytes], None]) -> None:
     """End a process and all that it started; nothing happens to one that has ended."""
     if process.poll() is None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
         process.wait()
-    with suppress(OSError):
-        process.stdin.close()  # type: ignore[union-attr]  # it was opened with a pipe
+    put(_CLOSE)

@@ -181,7 +181,7 @@ class TestFailures:
         assert failure(python("import time; time.sleep(600)", timeout=0.5), many).startswith(
             "was silent for 0.5 seconds"
         )
-        program = f"import time; print('1\\n' * {len(many)}, end='', flush=True); time.sleep(600)"
+        program = f"import time; input(); print('1\\n' * {len(many)}, end='', flush=True); time.sleep(600)"
         assert failure(python(program, timeout=2.0), many).startswith(
             f"answered {len(many)} labels without reading its {len(many)} inputs."
         )
