@@ -61,15 +61,10 @@ class Columns:
     def numbers(self, batch: Any) -> NDArray[np.float64]:
         """The matrix as floats; for models that know nothing but numbers."""
         matrix = self.matrix(batch)
-        try:
-            return np.asarray(matrix, np.float64)
-        except (TypeError, ValueError):
-            names = list(self.arrays(batch))
-            wrong = next(place for place in range(matrix.shape[1]) if not _is_numeric(matrix[:, place]))
-            raise ParameterError(
-                f"the model takes numbers only; feature {names[wrong]!r} of the batch holds "
-                f"{matrix[0, wrong]!r}. Encode it as the model's training data was encoded"
-            ) from None
+        if matrix.dtype.kind in "biuf":
+            return matrix.astype(np.float64, copy=False)
+        arrays = self.arrays(batch)
+        return np.column_stack([converted(name, column, np.float64) for name, column in arrays.items()])
 
     def table(self, batch: Any) -> Any:
         """A pandas or polars table as it came, with the model's columns; anything else becomes a pandas table."""
@@ -123,12 +118,15 @@ def _as_frame(batch: Any) -> nw.DataFrame[Any] | None:
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
-def _is_numeric(column: NDArray[Any]) -> bool:
+def converted(name: str, column: NDArray[Any], kind: Any) -> NDArray[Any]:
+    """A feature's values in the type that a model takes."""
     try:
-        column.astype(np.float64)
+        return column.astype(kind)
     except (TypeError, ValueError):
-        return False
-    return True
+        raise ParameterError(
+            f"the model takes numbers for feature {name!r}; the batch holds {column.tolist()[0]!r} there. "
+            f"Encode it as the model's training data was encoded"
+        ) from None
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -10,11 +10,12 @@ from fidelitree.errors import MissingExtraError
 
 def need(module: str, extra: str, purpose: str) -> Any:
     """The module, or an error that names the extra which brings it."""
+    library = module.partition(".")[0]
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        if error.name != module.partition(".")[0]:
+        if (error.name or library).partition(".")[0] != library:  # it is installed, and lacks something itself
             raise
         raise MissingExtraError(
-            f"{purpose} need {error.name}, which is not installed; install it with: pip install 'fidelitree[{extra}]'"
+            f"{purpose} need {library}, which is not installed; install it with: pip install 'fidelitree[{extra}]'"
         ) from None

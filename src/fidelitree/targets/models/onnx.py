@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import FormatError, ParameterError
-from fidelitree.targets.models.columns import Columns, count_rows
+from fidelitree.targets.models.columns import Columns, converted, count_rows
 from fidelitree.targets.models.extras import need
 from fidelitree.targets.models.model import Model
 from fidelitree.targets.models.scores import Rule, check_rule, classes_of, labels_of
@@ -72,7 +72,9 @@ class OnnxModel(Model):
             return {tensor.name: matrix.astype(_KINDS[tensor.type])}
         arrays = self.columns.arrays(batch)
         return {
-            tensor.name: arrays[tensor.name].astype(_KINDS[tensor.type]).reshape(-1, *[1] * (len(tensor.shape) - 1))
+            tensor.name: converted(tensor.name, arrays[tensor.name], _KINDS[tensor.type]).reshape(
+                -1, *[1] * (len(tensor.shape) - 1)
+            )
             for tensor in self._inputs
         }
 

@@ -40,10 +40,9 @@ def read_pickle(path: Path, trust_pickle: bool = False) -> Any:
             f"{path.name} is a pickle, and loading a pickle runs whatever program its author put into it. "
             f"If you made the file, or trust who did, say trust_pickle=True; otherwise ask for a skops file"
         )
+    joblib = need("joblib", "sklearn", "joblib files") if path.suffix.lower() == ".joblib" else None
     try:
-        if path.suffix.lower() == ".joblib":
-            return need("joblib", "sklearn", "joblib files").load(path)
         with path.open("rb") as file:
-            return pickle.load(file)
-    except (pickle.UnpicklingError, EOFError, ImportError, AttributeError, KeyError, IndexError, ValueError) as error:
+            return joblib.load(file) if joblib else pickle.load(file)
+    except Exception as error:
         raise FormatError(f"{path.name} cannot be unpickled here: {type(error).__name__}: {error}") from error

@@ -77,9 +77,14 @@ def _library() -> Any:
 
 
 def _read(library: Any, path: Path) -> Any:
-    # From memory the library looks at the content, not at the suffix.
+    content = bytearray(path.read_bytes())
+    # From memory the library looks at the content, not at the suffix; but no content at all ends the whole program.
     try:
-        return library.Booster(model_file=bytearray(path.read_bytes()))
+        if not content.startswith(b"{"):
+            raise ValueError("both formats start with a brace")
+        return library.Booster(model_file=content)
     except (library.core.XGBoostError, ValueError) as error:
-        reason = str(error).splitlines()[0]
-        raise FormatError(f"{path.name} is not an XGBoost model in JSON or UBJSON: {reason}") from error
+        raise FormatError(
+            f"{path.name} is not an XGBoost model in JSON or UBJSON; a model in the old binary format must be "
+            f"loaded and saved again by an XGBoost before 3.1"
+        ) from error
