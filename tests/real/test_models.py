@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from fidelitree.targets import load_model
+from fidelitree.targets import OnnxModel, load_model
 
 Find = Callable[[str], Path]
 
@@ -82,14 +82,25 @@ def test_the_network_is_seven_layers_and_its_smallest_output(data_file: Find) ->
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 4, 100])
 def test_the_logistic_model_takes_three_rows_at_a_time(data_file: Find, rows: int) -> None:
+    """As its file declares: three rows of two features."""
     import onnxruntime
-    from sklearn.datasets import load_iris
 
     path = data_file("models/logreg_iris.onnx")
-    inputs = load_iris().data[::3, :2][:rows]
+    inputs = np.random.default_rng(5).normal(0, 9, (rows, 2))
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
-    expected = [
-        int(session.run(["label"], {"float_input": np.repeat(row[None], 3, 0).astype(np.float32)})[0][0])
-        for row in inputs
-    ]
+    triples = [np.repeat(row[None], 3, 0).astype(np.float32) for row in inputs]
+    expected = [int(session.run(["label"], {"float_input": triple})[0][0]) for triple in triples]
     assert load_model(path)(inputs).tolist() == expected
+    assert rows < 100 or set(expected) == {0, 1, 2}
+
+
+def test_the_logistic_model_knows_iris_by_its_four_features(data_file: Find) -> None:
+    """Its coefficients are those of four features; the shape that it declares is wrong, and is no part of the model."""
+    import onnx
+    from sklearn.datasets import load_iris
+
+    model = onnx.load(data_file("models/logreg_iris.onnx"))
+    rows, features = model.graph.input[0].type.tensor_type.shape.dim
+    rows.dim_param, features.dim_value = "rows", 4
+    iris = load_iris()
+    assert (OnnxModel(model.SerializeToString())(iris.data) == iris.target).mean() > 0.9

@@ -39,14 +39,15 @@ class OnnxModel(Model):
 
     The model has one input of rows by features, or one input for each feature, found by name. Numbers are rounded to
     the model's own type, mostly 32 bits. An input of a fixed number of rows is fed in pieces, the last one filled up;
-    one without rows is fed input by input. It is pickled as its path.
+    one without rows is fed input by input. ``model`` is a path or the bytes of a file, and it is pickled as that.
     """
 
-    def __init__(self, path: str | Path, *, labels: Rule | None = None, output: str | None = None) -> None:
-        self.path, self.output = Path(path), output
-        self.name = self.path.name
+    def __init__(self, model: str | Path | bytes, *, labels: Rule | None = None, output: str | None = None) -> None:
+        self.source = model if isinstance(model, bytes) else Path(model)
+        self.name = self.source.name if isinstance(self.source, Path) else "model"
+        self.output = output
         self.rule = None if labels is None else check_rule(labels)
-        self._session = _open(self.path)
+        self._session = _open(self.source, self.name)
         self._inputs = self._session.get_inputs()
         self._layout = _layout(self._inputs)
         self.columns = self._layout.columns
@@ -91,7 +92,7 @@ class OnnxModel(Model):
         return answer[None] if self._layout.flat else answer
 
     def __reduce__(self) -> Any:
-        return partial(OnnxModel, labels=self.rule, output=self.output), (self.path,)
+        return partial(OnnxModel, labels=self.rule, output=self.output), (self.source,)
 
 
 @dataclass(frozen=True)
@@ -138,13 +139,13 @@ def _choose(outputs: Sequence[Any], rule: Rule | None, name: str | None) -> Any:
     )
 
 
-def _open(path: Path) -> Any:
+def _open(source: Path | bytes, name: str) -> Any:
     library = need("onnxruntime", "onnx", "ONNX models")
     options = library.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 4  # declared shapes are often wrong, and what fails is raised anyway
     try:
-        return library.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        return library.InferenceSession(source, options, providers=["CPUExecutionProvider"])
     except Exception as error:
         reason = str(error).splitlines()[0]
-        raise FormatError(f"{path.name} is not an ONNX model that onnxruntime can run: {reason}") from error
+        raise FormatError(f"{name} is not an ONNX model that onnxruntime can run: {reason}") from error

@@ -186,6 +186,12 @@ class TestFailures:
             f"answered {len(many)} labels without reading its {len(many)} inputs."
         )
 
+    def test_one_that_answers_too_many_at_once(self) -> None:
+        """A short write arrives in one piece."""
+        assert failure(python("input(); print('1\\n' * 17, end='', flush=True); input()")).startswith(
+            "answered more labels than the 16 inputs it received: b'1\\n' came unasked."
+        )
+
     @pytest.mark.parametrize("extra", ["loading ...", "1\\n1"])
     def test_one_that_answers_too_many(self, extra: str) -> None:
         """Whether the surplus is seen with the batch, before the next or at the end depends on when it arrives."""

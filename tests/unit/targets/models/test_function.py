@@ -12,6 +12,7 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.targets import Estimator, Function, load_model
+from fidelitree.targets.models.function import import_object
 
 MODULE = """
 import numpy as np
@@ -83,6 +84,11 @@ def test_what_cannot_be_imported(package: Path, address: str, error: Any, messag
     (package / "house_rules" / "broken.py").write_text("1 / 0")
     with pytest.raises(error, match=message):
         load_model(address)
+
+
+def test_an_address_has_two_parts() -> None:
+    with pytest.raises(ft.ParameterError, match=r"an address must look like package.module:function; got 'math.sin'"):
+        import_object("math.sin")
 
 
 def test_a_callable_object_has_a_name() -> None:

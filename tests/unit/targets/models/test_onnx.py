@@ -83,6 +83,12 @@ def test_one_input_for_each_feature(tmp_path: Path, rank: int) -> None:
         model({"job": np.array(["nurse"]), "age": np.array(["old"])})
 
 
+def test_bytes_are_a_model(tmp_path: Path) -> None:
+    model = OnnxModel(write_onnx(tmp_path / "linear.onnx").read_bytes(), labels="argmax")
+    assert repr(model) == "<OnnxModel model of 4 features>"
+    assert model(X).tolist() == pickle.loads(pickle.dumps(model))(X).tolist() == (X @ WEIGHTS).argmax(axis=1).tolist()
+
+
 def test_text(tmp_path: Path) -> None:
     labels = load_model(text(tmp_path / "text.onnx"))({"words": np.array(["b", "a"])})
     assert (labels.tolist(), labels.dtype.kind) == (["two", "one"], "U")
