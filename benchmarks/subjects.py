@@ -62,12 +62,15 @@ class Subject:
         return np.column_stack([values[random.integers(len(values), size=count)] for values in self.marginals])
 
     def table(self, rows: Rows) -> Any:
-        """The rows as a pandas table, categories by their names."""
+        """Rows as a pandas table: categories by their names, whole numbers as such, bits as truth values."""
         import pandas as pd
 
-        columns = dict(zip(self.features, rows.T, strict=True))
+        columns: dict[str, NDArray[Any]] = dict(zip(self.features, rows.T, strict=True))
+        for name, values in zip(self.features, self.marginals, strict=True):
+            if not self.uniform and (values == np.floor(values)).all():
+                columns[name] = columns[name].astype(bool if self.bits else np.int64)
         for name, values in self.categories.items():
-            columns[name] = np.array(values, object)[columns[name].astype(np.intp)]
+            columns[name] = np.array(values, object)[columns[name]]
         return pd.DataFrame(columns)
 
 
@@ -152,27 +155,27 @@ def onnx_network() -> Subject:
 
 @cache
 def bank() -> Subject:
-    """Histogram gradient boosting in a pipeline, trained here on the bank table: seven numbers and nine categories."""
+    """Histogram gradient boosting in a pipeline, trained here on the bank table: seven numbers and nine categories.
+
+    Eight rows lack a balance and are left out, so that it is a whole number as the others are.
+    """
     import pandas as pd
     from sklearn.compose import make_column_transformer
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OrdinalEncoder
 
-    table = pd.read_csv(DATA / "tables" / "bank_marketing_11162.csv")
+    table = pd.read_csv(DATA / "tables" / "bank_marketing_11162.csv").dropna(ignore_index=True).astype({"balance": int})
     labels = table.pop("deposit")
     text = [name for name in table if not pd.api.types.is_numeric_dtype(table[name])]
     categories = {name: tuple(sorted(table[name].unique())) for name in text}
-    encode = make_column_transformer(
-        (OrdinalEncoder(categories=[list(values) for values in categories.values()]), text),
-        remainder="passthrough",
-        verbose_feature_names_out=False,
-    )
+    by_list = OrdinalEncoder(categories=[list(values) for values in categories.values()])
+    encode = make_column_transformer((by_list, text), remainder="passthrough")
     boosting = HistGradientBoostingClassifier(categorical_features=list(range(len(text))), random_state=0)
     pipeline = make_pipeline(encode, boosting).fit(table, labels)
     codes = table.assign(**{name: table[name].map(values.index) for name, values in categories.items()})
-    # The encoder puts categories first; from inside they are codes already.
-    order = [table.columns.get_loc(name) for name in encode_order(table.columns, text)]
+    # From inside, categories are codes already; the transformer puts them first.
+    order = [table.columns.get_loc(name) for name in (*text, *table.columns.difference(text, sort=False))]
     return over_rows(
         "bank",
         lambda batch: pipeline[-1].predict(batch[:, order]),
@@ -181,11 +184,6 @@ def bank() -> Subject:
         categories=categories,
         model=Estimator(pipeline),
     )
-
-
-def encode_order(columns: Any, text: list[str]) -> list[str]:
-    """The columns as a transformer of the text columns hands them on."""
-    return [*text, *(name for name in columns if name not in text)]
 
 
 def read_libsvm(path: Path, features: int) -> Rows:
