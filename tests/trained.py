@@ -110,6 +110,11 @@ def lightgbm_classifier(folder: Path) -> Trained:
     return Trained(targets.from_model(fitted), lambda x: fitted.predict(table(x)))
 
 
+def lightgbm_classifier_on_an_array(folder: Path) -> Trained:
+    fitted = _lightgbm().fit(inputs(), classes(inputs(), 3))
+    return Trained(targets.from_model(fitted), fitted.predict)
+
+
 def lightgbm_two_classes(folder: Path) -> Trained:
     fitted = _lightgbm().fit(table(inputs()), classes(inputs(), 2))
     fitted.booster_.save_model(folder / "model.txt")
@@ -165,6 +170,7 @@ KINDS = [
     xgboost_json,
     xgboost_ubj,
     lightgbm_classifier,
+    lightgbm_classifier_on_an_array,
     lightgbm_two_classes,
     lightgbm_three_classes,
     onnx_labels,
