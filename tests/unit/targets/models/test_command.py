@@ -210,6 +210,12 @@ class TestFailures:
         assert comes_true(lambda: not command._process._answers.empty())
         assert failure(command, BITS[:2]).startswith("answered more labels than it received inputs: b'7")
 
+    def test_a_line_after_the_last_label(self) -> None:
+        command = python(LOOP + "print(1, flush=True)\nprint('done')")
+        assert command(BITS).tolist() == [1] * 16
+        with pytest.raises(ft.TargetError, match=r"answered more labels than it received inputs: b'done"):
+            command.close()
+
     def test_one_that_cannot_start(self, tmp_path: Path) -> None:
         with pytest.raises(ft.TargetError) as error:
             Command("no-such-program --fast")(BITS)

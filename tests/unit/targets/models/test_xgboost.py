@@ -109,6 +109,15 @@ def test_a_file_of_something_else(tmp_path: Path, content: bytes, suffix: str) -
         load_model(path)
 
 
+@pytest.mark.parametrize("raw_format", ["json", "ubj"])
+def test_the_content_decides_and_not_the_suffix(tmp_path: Path, raw_format: str) -> None:
+    booster = train("binary:logistic")
+    for suffix in (".json", ".ubj", ".model"):
+        path = tmp_path / f"model{suffix}"
+        path.write_bytes(booster.save_raw(raw_format))
+        assert load_model(path)(X).tolist() == XGBoostModel(booster)(X).tolist()
+
+
 def test_what_it_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ft.ParameterError, match=r"model must be a path or an xgboost.Booster; got 3"):
         XGBoostModel(3)
