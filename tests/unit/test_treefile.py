@@ -65,8 +65,8 @@ DAMAGES: list[tuple[str, Damage, str]] = [
     ("a feature as a string", put("features", ["x0"]), "each feature must be an object with a name; got 'x0'"),
     (
         "an unknown kind",
-        put("features", [{"name": "age", "kind": "numeric"}]),
-        "the kind of feature 'age' must be boolean; got 'numeric'",
+        put("features", [{"name": "born", "kind": "date"}]),
+        "the kind of feature 'born' must be one of boolean, categorical, numeric; got 'date'",
     ),
     ("a name twice", put("features", [GOOD["features"][0]] * 2), "features must have different names"),
     ("labels as a list", put("labels", [0, 1]), 'labels must be an object with "type" bool, int or str'),

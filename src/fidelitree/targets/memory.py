@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from fidelitree.checks import check_count
 from fidelitree.targets.labels import Codes
 
-Ask = Callable[[NDArray[np.uint8]], Codes]
+Ask = Callable[[NDArray[Any]], Codes]
 
 
 class Memory:
@@ -23,9 +24,9 @@ class Memory:
     def __len__(self) -> int:
         return len(self._codes)
 
-    def answer(self, batch: NDArray[np.uint8], ask: Ask) -> Codes:
+    def answer(self, batch: NDArray[Any], ask: Ask) -> Codes:
         """Codes of all rows; ``ask`` receives each input that is not remembered, once."""
-        packed = np.packbits(batch, axis=1)
+        packed = np.packbits(batch, axis=1) if batch.dtype == np.uint8 else batch + 0.0  # -0.0 is 0.0
         keys = [row.tobytes() for row in packed]
         first = {key: row for row, key in reversed(list(enumerate(keys))) if key not in self._codes}
         new = sorted(first.values())
