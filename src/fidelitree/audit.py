@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.budget import Budget, BudgetSpent
-from fidelitree.certificate import Certificate
+from fidelitree.certificate import Certificate, assumptions
 from fidelitree.checks import check_delta, check_epsilon
 from fidelitree.draw import Stream, block_rows, draw, fresh_seed
 from fidelitree.errors import ParameterError
@@ -38,6 +38,7 @@ def certify(
     delta: float = 0.05,
     *,
     seed: int | None = None,
+    deterministic: bool = True,
     max_queries: int | None = None,
     max_seconds: float | None = None,
     observer: Observer = nobody,
@@ -48,7 +49,7 @@ def certify(
     come from a stream of their own, keyed by the seed (the machine's entropy unless you give one) and by the
     predictor itself, so that nobody can train for them. The audit ends as soon as the error is certified to be at most
     epsilon, or shown to be above it; undecided, after 64 ln(1/delta)/epsilon answers or ``max_queries``. Where all
-    inputs can be asked for less, the certificate is exact.
+    inputs of a deterministic target can be asked for less, the certificate is exact.
 
     >>> from fidelitree.targets import majority
     >>> print(certify(Tree.constant(ProductSpace.bernoulli(3), 1), majority(3), ProductSpace.bernoulli(3)))
@@ -56,28 +57,32 @@ def certify(
 certified), provided that the target is deterministic and inputs follow the stated product distribution.
     """
     epsilon, delta = check_epsilon(epsilon), check_delta(delta)
+    # Memory would save nothing where all inputs are asked once, and mislead about a noisy target elsewhere.
     counted = Counted(target, space, budget=Budget(max_queries=max_queries, max_seconds=max_seconds))
     audit = _Audit(counted, _prediction(predictor), epsilon, delta)
     digest = predictor.digest if isinstance(predictor, Tree) else audit.fingerprint()
     if isinstance(predictor, Tree) and isinstance(target, Tree):
         return audit.exact(digest, disagreement(predictor, target, space))
-    if audit.can_enumerate():
+    if deterministic and audit.can_enumerate():
         return audit.exact(digest, audit.count_all())
     if epsilon == 0:
         raise ParameterError(f"epsilon must be above 0 where 2^{len(space)} inputs are too many to ask all; got 0")
     chosen = fresh_seed() if seed is None else seed
     bet = audit.test(Stream.named(chosen, "certify").child(digest), observer)
+    errors, samples = bet.counts
     return Certificate(
         epsilon,
         delta,
         bet.error_bound,
-        bet.samples,
-        bet.errors,
+        samples,
+        errors,
         "sequential",
         digest,
         space.digest,
         seed=chosen,
         seed_chosen=seed is not None,
+        assumes=assumptions(deterministic=False),
+        level=delta,
         queries=dict(counted.queries.asked),
     )
 

@@ -36,7 +36,7 @@ GATE_SLACK = 0.1
 WATCHED = 400  # inputs, never asked, on which two trees are compared
 MATERIAL = 1 / 3  # of epsilon: a change of the tree on more of them starts the gate again
 TEMPER = 0.5
-LATE = 0.6
+LATE = 0.6  # of a budget that will be spent goes into learning
 
 
 @dataclass(frozen=True)
@@ -76,12 +76,13 @@ class AutoRun:
         self.attempts = attempts
         self.counted, self._observer = counted, observer
         self.history: list[TreeJudged] = []
+        self._was_late = False
         self._drawn = _temper(space)
         self._inputs = Feed(Region.whole(space), Stream.named(seed, "certify"))
         self._explored = Feed(Region.whole(self._drawn), Stream.named(seed, "label"))
         random = np.random.default_rng(np.random.SeedSequence(list(Stream.named(seed, "walk").key)))
         self.learner = Learner(len(space), lambda bits: self._ask(bits, "walk"), random)
-        self._gate = Gate(attempts.epsilon, Watched(space, Stream.named(seed, "watch")))
+        self._gate = Gate(attempts, Watched(space, Stream.named(seed, "watch")))
 
     def run(self, finish: Finish) -> Outcome | None:
         """What ``finish`` makes of an attempt; None once it is cheaper to ask about all inputs that are left."""
@@ -92,8 +93,10 @@ class AutoRun:
         return None
 
     def tree(self) -> Tree:
-        """The learner's tree."""
+        """The learner's tree; where a budget ended its first lesson, the one that fits what is known."""
         book = self.counted.book
+        if self.learner.sketch is None:
+            self.learner.refit()
         nodes: list[tuple[int, int, int] | int] = []
         _append(nodes, self.learner.sketch, book.ranks())
         return Tree.build(self.counted.space, nodes, book.sorted())
@@ -107,8 +110,7 @@ class AutoRun:
                 return done
             drawn = self.counted.space
         else:
-            batch, codes = self._exploring()
-            drawn = self._drawn
+            batch, codes, drawn = self._exploring()
         weights = _weights(self.learner.sketch, batch, self.counted.space, drawn)
         wrong = self.learner.learn(batch, codes)
         sketch = self.learner.sketch
@@ -124,24 +126,32 @@ class AutoRun:
         """Half of all inputs are known and no tree is in sight, or the rest costs no more than what would be spent."""
         inputs, known = 1 << len(self.counted.space), self.learner.pool.size
         left = self.counted.left
-        if inputs > (ENUMERATE_UNASKED if left is None else left + known):
+        if not self.counted.deterministic or inputs > (ENUMERATE_UNASKED if left is None else left + known):
             return False
         if not self.attempts.all:
             return inputs - known <= known
         return inputs - known <= max(finish.to_spend(), finish.needed(self.attempts))
 
     def _late(self) -> bool:
-        """Whether so much of the budget is gone that what is left must go into certifying the tree there is."""
-        limit = self.counted.budget.max_queries
-        return limit is not None and not self.attempts.all and self.counted.asked >= LATE * limit
+        """Whether so much of the budget is gone that what is left must go into certifying the tree there is.
 
-    def _exploring(self) -> tuple[Bits, Codes]:
+        Where an error was asked for, that is when it could not be certified after another batch, whatever the answers:
+        a budget that is not reached must change nothing.
+        """
+        limit, left = self.counted.budget.max_queries, self.counted.left
+        if limit is None or left is None or self._was_late or self.counted.asked < LATE * limit:
+            return False
+        out_of_reach = not self.attempts.all and left - self._batch() < self.attempts.at_best
+        self._was_late = self.attempts.open_ended or out_of_reach
+        return self._was_late
+
+    def _exploring(self) -> tuple[Bits, Codes, ProductSpace]:
         """Answers that no attempt will count: inputs not known yet, rare ones drawn more often."""
         wanted = self._batch()
         batch = self._new(wanted)
         if not len(batch):
-            return self._independent(wanted)
-        return batch, self._ask(batch, "label")
+            return *self._independent(wanted), self.counted.space
+        return batch, self._ask(batch, "label"), self._drawn
 
     def _batch(self) -> int:
         """Answers between two looks at the tree: more of them as each counts for less."""
@@ -197,8 +207,8 @@ class Watched:
 class Gate:
     """Says when a tree has done well enough, on answers that the certificate will not count, to attempt one."""
 
-    def __init__(self, epsilon: float, watched: Watched) -> None:
-        self._epsilon, self._watched = epsilon, watched
+    def __init__(self, attempts: Attempts, watched: Watched) -> None:
+        self._attempts, self._watched = attempts, watched
         self._before: Codes | None = None
         self._seen: list[tuple[float, bool]] = []
 
@@ -208,15 +218,15 @@ class Gate:
         An answer weighs what its leaf weighs in the space against the inputs that were drawn. A tree that changed
         materially starts again.
         """
-        after = self._watched.codes(sketch)
-        changed = self._before is None or bool((after != self._before).mean() > MATERIAL * self._epsilon)
+        after, epsilon = self._watched.codes(sketch), self._attempts.epsilon
+        changed = self._before is None or bool((after != self._before).mean() > MATERIAL * epsilon)
         self._before = after
         self._seen = [] if changed else [*self._seen, *zip(weights.tolist(), wrong.tolist(), strict=True)]
         total = bad = 0.0
         for weight, mistake in reversed(self._seen):
             total += weight
             bad += weight * mistake
-            if total >= GATE and bad <= self._epsilon / 2 * (total - GATE) + GATE_SLACK:
+            if total >= GATE and bad <= epsilon / 2 * (total - GATE) + GATE_SLACK:
                 return True
         return False
 

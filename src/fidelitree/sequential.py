@@ -95,6 +95,7 @@ class Bet:
         self.level = level
         self.errors = self.samples = 0
         self._certified = 1.0
+        self._counts = 0, 0
 
     def count(self, errors: int, samples: int) -> None:
         """Count answers that were drawn after the bet was placed."""
@@ -103,15 +104,24 @@ class Bet:
 
     @property
     def error_bound(self) -> float:
-        """The smallest error certified at any time so far: what was once certified stays so."""
-        self._certified = min(self._certified, error_bound(self.errors, self.samples, self.level))
+        """The smallest error certified whenever this was asked: what was once certified stays so."""
+        self._record(error_bound(self.errors, self.samples, self.level))
         return self._certified
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Errors and samples from which ``error_bound`` follows."""
+        return self._counts if self.error_bound < 1 else (self.errors, self.samples)
 
     def certifies(self, epsilon: float) -> bool:
         """Whether an error of at most epsilon is certified, now or at some time when this was asked before."""
         if self._certified > epsilon and accepts(self.errors, self.samples, epsilon, self.level):
-            self._certified = epsilon
+            self._record(min(epsilon, error_bound(self.errors, self.samples, self.level)))
         return self._certified <= epsilon
+
+    def _record(self, bound: float) -> None:
+        if bound < self._certified:
+            self._certified, self._counts = bound, (self.errors, self.samples)
 
     def needed_for(self, epsilon: float) -> int:
         """Answers without an error that would still be needed to certify this error; 0 when it is certified."""

@@ -23,7 +23,7 @@ ALARM = 1e-7
 
 
 def gate(epsilon: float = 0.1) -> Gate:
-    return Gate(epsilon, Watched(SPACE, Stream.named(0, "watch")))
+    return Gate(Attempts(epsilon, 0.05), Watched(SPACE, Stream.named(0, "watch")))
 
 
 def see(watching: Gate, wrong: list[bool], sketch: Sketch = TREE, weight: float = 1.0) -> bool:

@@ -81,6 +81,11 @@ class Counted:
             raise ParameterError(f"target must be callable: a batch of inputs in, labels out; got {self.target!r}")
 
     @property
+    def deterministic(self) -> bool:
+        """Whether a remembered answer is as good as a new one."""
+        return self.memory is not None
+
+    @property
     def asked(self) -> int:
         """Labels used so far."""
         return self._asked.total()
@@ -105,8 +110,12 @@ class Counted:
         if self.memory is None:
             return self._ask_new(batch, purpose)
         self.budget.check(self.asked + len(batch))
+        before = self.memory.checked
         codes = self.memory.answer(batch, lambda rows: self._pay(rows, purpose))
         self._asked[purpose] += len(batch)
+        if self.memory.checked > before:
+            self._paid[purpose] -= self.memory.checked - before
+            self._paid["check"] += self.memory.checked - before
         return codes
 
     def labels(self, codes: Codes) -> NDArray[Any]:
@@ -117,7 +126,7 @@ class Counted:
         """Like `ask`, but inputs that are remembered are not asked again."""
         if self.memory is None:
             return self.ask(batch, purpose)
-        return self.memory.answer(batch, lambda rows: self._ask_new(rows, purpose))
+        return self.memory.answer(batch, lambda rows: self._ask_new(rows, purpose), trust=True)
 
     def _ask_new(self, batch: NDArray[Any], purpose: str) -> Codes:
         self.budget.check(self.asked + len(batch))

@@ -9,28 +9,51 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.checks import check_count
+from fidelitree.errors import TargetError
 from fidelitree.targets.labels import Codes
 
 Ask = Callable[[NDArray[Any]], Codes]
 
+CHECKED = 16  # repeats that a run pays for all the same, to see that the target does answer alike
+
 
 class Memory:
-    """Remembers the codes of the last ``capacity`` different inputs."""
+    """Remembers the codes of the last ``capacity`` different inputs.
 
-    def __init__(self, capacity: int = 1_000_000) -> None:
+    A certificate relies on it exactly where an input comes again, so the first ``checked`` repeats may be asked once
+    more: a target that contradicts itself there is not deterministic.
+    """
+
+    def __init__(self, capacity: int = 1_000_000, checked: int = 0) -> None:
         self.capacity = check_count("capacity", capacity)
         self._codes: dict[bytes, int] = {}
+        self.checked = 0
+        """Repeats that were asked again so far."""
+        self._to_check = check_count("checked", checked, least=0)
 
     def __len__(self) -> int:
         return len(self._codes)
 
-    def answer(self, batch: NDArray[Any], ask: Ask) -> Codes:
-        """Codes of all rows; ``ask`` receives each input that is not remembered, once."""
+    def answer(self, batch: NDArray[Any], ask: Ask, trust: bool = False) -> Codes:
+        """Codes of all rows; ``ask`` receives each input that is not remembered, once.
+
+        Unless they are trusted, some of those that are remembered are asked too, and TargetError tells of an answer
+        that differs.
+        """
         packed = np.packbits(batch, axis=1) if batch.dtype == np.uint8 else batch + 0.0  # -0.0 is 0.0
         keys = [row.tobytes() for row in packed]
-        first = {key: row for row, key in reversed(list(enumerate(keys))) if key not in self._codes}
-        new = sorted(first.values())
-        known = dict(zip((keys[row] for row in new), ask(batch[new]).tolist(), strict=True)) if new else {}
+        first = {key: row for row, key in reversed(list(enumerate(keys)))}
+        repeats = [] if trust else [row for key, row in first.items() if key in self._codes][: self._to_check]
+        self._to_check -= len(repeats)
+        self.checked += len(repeats)
+        wanted = sorted({row for key, row in first.items() if key not in self._codes} | set(repeats))
+        known = dict(zip((keys[row] for row in wanted), ask(batch[wanted]).tolist(), strict=True)) if wanted else {}
+        for row in repeats:
+            if known[keys[row]] != self._codes[keys[row]]:
+                raise TargetError(
+                    "the target answered an input differently the second time, so its answers cannot be remembered: "
+                    "pass deterministic=False, and every input is asked anew"
+                )
         codes = [known[key] if key in known else self._codes[key] for key in keys]
         self._remember(known)
         return np.array(codes, np.intp)
