@@ -96,4 +96,11 @@ def layout(features: Sequence[Feature], kind: str | None) -> Layout:
         return Bytes() if all(feature.kind == "boolean" for feature in features) else Made(features, "dict")
     if kind not in KINDS:
         raise ParameterError(f"batch must be one of {', '.join(KINDS)}; got {kind!r}")
+    for feature in features:
+        kinds = {type(value) for value in feature.values or () if value is not None}
+        if kind in ("polars", "arrow") and (len(kinds) > 1 or not kinds <= {str, int, float, bool}):
+            raise ParameterError(
+                f"batch={kind!r} needs columns of one type; feature {feature.name!r} has values of types "
+                f"{', '.join(sorted(found.__name__ for found in kinds))} - use 'dict' or 'pandas'"
+            )
     return Made(features, kind)  # type: ignore[arg-type]

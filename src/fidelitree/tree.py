@@ -135,7 +135,7 @@ class Tree:
             many = self.size < _ROWS_PER_LEAF * self.depth * len(part)
             codes: NDArray[np.integer[Any]]
             if self.values:
-                codes = leaf_codes(self._nodes, self.depth, part)
+                codes = leaf_codes(self._nodes, part)
             else:
                 codes = self._codes_by_words(part) if many else self._codes_by_steps(part)
             self.labels.take(codes, out=out[start : start + len(part)], mode="clip")
