@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from fidelitree.attempts import Attempt, Attempts
 from fidelitree.bits import Words, everyone, pack, unpack
-from fidelitree.draw import Feed, Stream, draw_feature
+from fidelitree.draw import Stream, draw_feature
 from fidelitree.events import Observer, TreeJudged
 from fidelitree.exact.engine import ENUMERATE_UNASKED
-from fidelitree.features import Boolean
+from fidelitree.feed import Feed
 from fidelitree.learner import Learner
 from fidelitree.pool import Bits, Codes
 from fidelitree.region import Region
@@ -28,6 +28,8 @@ from fidelitree.search import Sketch, size
 from fidelitree.space import ProductSpace
 from fidelitree.targets.counting import Counted
 from fidelitree.tree import Tree
+
+Biases = NDArray[np.float64]
 
 FIRST_BATCH = 32
 BATCH = 8
@@ -77,9 +79,9 @@ class AutoRun:
         self.counted, self._observer = counted, observer
         self.history: list[TreeJudged] = []
         self._was_late = False
-        self._drawn = _temper(space)
-        self._inputs = Feed(Region.whole(space), Stream.named(seed, "certify"))
-        self._explored = Feed(Region.whole(self._drawn), Stream.named(seed, "label"))
+        self._biases, self._tempered = space.biases, _temper(space.biases)
+        self._inputs = Feed(self._biases, Stream.named(seed, "certify"))
+        self._explored = Feed(self._tempered, Stream.named(seed, "label"))
         random = np.random.default_rng(np.random.SeedSequence(list(Stream.named(seed, "walk").key)))
         self.learner = Learner(len(space), lambda bits: self._ask(bits, "walk"), random)
         self._gate = Gate(attempts, Watched(space, Stream.named(seed, "watch")))
@@ -108,10 +110,10 @@ class AutoRun:
             done = finish.done(self.attempts)
             if done is not None:
                 return done
-            drawn = self.counted.space
+            drawn = self._biases
         else:
             batch, codes, drawn = self._exploring()
-        weights = _weights(self.learner.sketch, batch, self.counted.space, drawn)
+        weights = _weights(self.learner.sketch, batch, self._biases, drawn)
         wrong = self.learner.learn(batch, codes)
         sketch = self.learner.sketch
         assert sketch is not None, "a learner that was told something has a tree"
@@ -145,13 +147,13 @@ class AutoRun:
         self._was_late = self.attempts.open_ended or out_of_reach
         return self._was_late
 
-    def _exploring(self) -> tuple[Bits, Codes, ProductSpace]:
-        """Answers that no attempt will count: inputs not known yet, rare ones drawn more often."""
+    def _exploring(self) -> tuple[Bits, Codes, Biases]:
+        """Answers that no attempt will count: inputs not known yet, rare ones drawn more often; and their biases."""
         wanted = self._batch()
         batch = self._new(wanted)
         if not len(batch):
-            return *self._independent(wanted), self.counted.space
-        return batch, self._ask(batch, "label"), self._drawn
+            return *self._independent(wanted), self._biases
+        return batch, self._ask(batch, "label"), self._tempered
 
     def _batch(self) -> int:
         """Answers between two looks at the tree: more of them as each counts for less."""
@@ -231,16 +233,14 @@ class Gate:
         return False
 
 
-def _temper(space: ProductSpace) -> ProductSpace:
-    """The same bits with log odds halved; a bit that never varies stays as it is."""
-    biases = space.biases
+def _temper(biases: Biases) -> Biases:
+    """Biases with log odds halved; a bit that never varies stays as it is."""
     with np.errstate(divide="ignore"):
         odds = (biases / (1 - biases)) ** (1 - TEMPER)
-    tempered = np.where(biases < 1, odds / (1 + np.minimum(odds, 1e300)), 1.0)
-    return ProductSpace([Boolean(name, p) for name, p in zip(space.names, tempered, strict=True)])
+    return np.where(biases < 1, odds / (1 + np.minimum(odds, 1e300)), 1.0)
 
 
-def _weights(sketch: Sketch | None, batch: Bits, space: ProductSpace, drawn: ProductSpace) -> NDArray[np.float64]:
+def _weights(sketch: Sketch | None, batch: Bits, biases: Biases, drawn: Biases) -> NDArray[np.float64]:
     """For each input, the mass of its leaf in the space over its mass among the inputs drawn."""
     weights = np.ones(len(batch))
     waiting = [(sketch, np.arange(len(batch)))]
@@ -250,7 +250,8 @@ def _weights(sketch: Sketch | None, batch: Bits, space: ProductSpace, drawn: Pro
             yes = batch[rows, node[0]] != 0
             for value, side in ((0, rows[~yes]), (1, rows[yes])):
                 if len(side):
-                    weights[side] *= space.features[node[0]].mass(value) / drawn.features[node[0]].mass(value)
+                    own, other = biases[node[0]], drawn[node[0]]
+                    weights[side] *= own / other if value else (1 - own) / (1 - other)
                 waiting.append((node[1 + value], side))
     return weights
 

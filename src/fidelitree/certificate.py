@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -25,7 +26,10 @@ def assumptions(deterministic: bool) -> tuple[str, ...]:
 
 
 def _versions() -> dict[str, str]:
-    return {name: version(name) for name in ("fidelitree", "numpy")}
+    return {name: _version(name) for name in ("fidelitree", "numpy")}
+
+
+_version = cache(version)  # reading it takes longer than many a run
 
 
 @dataclass(frozen=True)

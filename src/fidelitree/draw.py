@@ -106,24 +106,6 @@ def redraw(region: Region, stream: Stream, block: int, rows: int, i: int) -> Inp
     return region.space.features[i].draw(stream.lane(block, lane), rows, region.restrictions.get(i))
 
 
-class Feed:
-    """Inputs of a region one after the other, drawn in blocks because a small block costs as much as a large one."""
-
-    def __init__(self, region: Region, stream: Stream, rows: int = 128) -> None:
-        self._region, self._stream, self._rows = region, stream, rows
-        self._blocks = 0
-        self._waiting = np.empty((0, len(region.space)), region.space.dtype)
-
-    def take(self, rows: int) -> Inputs:
-        """The next inputs, rows by features."""
-        while len(self._waiting) < rows:
-            block = draw(self._region, self._stream, self._blocks, self._rows)
-            self._blocks += 1
-            self._waiting = np.concatenate([self._waiting, block.T])
-        taken, self._waiting = self._waiting[:rows], self._waiting[rows:]
-        return taken
-
-
 def paired(inputs: Inputs, redraws: Inputs | Mapping[int, Inputs], features: Sequence[int]) -> Inputs:
     """The inputs as they are, then once for each of some features with that feature's values replaced.
 

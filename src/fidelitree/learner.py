@@ -59,10 +59,9 @@ class Learner:
         penalties[self.relevant] = SPLIT
         used = sorted(self.relevant) if self.relevant and not self._all else list(range(self._features))
         rows = LabelledRows(pool.bits[:, used], pool.codes, pool.weights, penalties[used])
-        if len(used) > SEARCH_ALL:
-            horizon = 3 if self.relevant else 1
-        else:
-            horizon = 4 if pool.size > FAR_SIGHTED else 3
+        horizon = 4 if len(used) <= SEARCH_ALL and pool.size > FAR_SIGHTED else 3
+        if len(used) == self._features > SEARCH_ALL:
+            horizon = 1  # nothing is known of so many features
         place = {feature: k for k, feature in enumerate(used)}
         self.sketch = rename(fit(rows, horizon, self.sketch and rename(self.sketch, place)), dict(enumerate(used)))
 

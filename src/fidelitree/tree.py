@@ -54,7 +54,7 @@ class Tree:
     tests: Mapping[int, Test] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for array in (self.labels, self.feature, self.no, self.yes, self.code):
+        for array in self._arrays:
             array.flags.writeable = False
 
     @classmethod
@@ -156,11 +156,8 @@ class Tree:
         return codes
 
     def _codes_by_steps(self, rows: NDArray[np.uint8]) -> NDArray[Any]:
-        feature = np.maximum(self.feature, 0)
-        itself = np.arange(len(feature), dtype=np.int32)
-        leaf = self.feature < 0
-        child = np.stack([np.where(leaf, itself, self.no), np.where(leaf, itself, self.yes)], axis=1).ravel()
-        node = np.zeros(len(rows), np.intp)
+        feature, child = self._steps
+        node: NDArray[np.integer[Any]] = np.zeros(len(rows), np.intp)
         each = np.arange(len(rows))
         for _ in range(self.depth):
             node = child.take(2 * node + rows[each, feature.take(node)])
@@ -170,6 +167,14 @@ class Tree:
     def _nodes(self) -> Nodes:
         feature, no, yes, code = self._lists
         return [None if i < 0 else self.test(node) for node, i in enumerate(feature)], no, yes, code
+
+    @cached_property
+    def _steps(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """For every node the feature to look at, and where to go from there: a leaf leads to itself."""
+        itself = np.arange(len(self.feature), dtype=np.int32)
+        leaf = self.feature < 0
+        sides = [np.where(leaf, itself, side) for side in (self.no, self.yes)]
+        return np.maximum(self.feature, 0), np.stack(sides, axis=1).ravel()
 
     @cached_property
     def _used(self) -> list[int]:
@@ -197,7 +202,16 @@ class Tree:
             )
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Tree) and self.digest == other.digest
+        if not isinstance(other, Tree) or self.size != other.size:
+            return False
+        if self.values or other.values:  # cuts, sets and categories count too
+            return self.digest == other.digest
+        named = (self.names, self.kinds, self.labels.dtype.kind) == (other.names, other.kinds, other.labels.dtype.kind)
+        return named and all(np.array_equal(one, two) for one, two in zip(self._arrays, other._arrays, strict=True))
+
+    @property
+    def _arrays(self) -> tuple[NDArray[Any], ...]:
+        return self.labels, self.feature, self.no, self.yes, self.code
 
     def __hash__(self) -> int:
         return hash(self.digest)

@@ -104,23 +104,21 @@ def test_watched_inputs_follow_the_space_and_the_tree() -> None:
 
 @pytest.mark.parametrize(("p", "tempered"), [(0.5, 0.5), (0.1, 0.25), (0.9, 0.75), (0.2, 1 / 3), (0, 0), (1, 1)])
 def test_exploring_halves_the_log_odds(p: float, tempered: float) -> None:
-    space = auto._temper(ft.ProductSpace.bernoulli(2, [p, 0.5], names=["a", "b"]))
-    assert space.names == ("a", "b")
-    assert space.biases.tolist() == pytest.approx([tempered, 0.5])
+    assert auto._temper(np.array([p, 0.5])).tolist() == pytest.approx([tempered, 0.5])
 
 
 @pytest.mark.parametrize("p", [1e-300, 5e-324, 1e-12, 1 - 1e-12, 1 - 2**-53])
 def test_exploring_survives_extreme_biases(p: float) -> None:
-    (tempered,) = auto._temper(ft.ProductSpace.bernoulli(1, p)).biases
+    (tempered,) = auto._temper(np.array([p]))
     assert min(p, 0.5) < tempered < max(p, 0.5)
 
 
 @pytest.mark.parametrize("sketch", [None, 1, (2, 0, 1), TREE, (0, (1, 0, 1), (2, (3, 0, 1), 1))])
 def test_weights_give_every_leaf_its_mass(sketch: Sketch | None) -> None:
     space = ft.ProductSpace.bernoulli(4, [0.1, 0.5, 0.7, 0.02])
-    drawn = auto._temper(space)
+    drawn = ft.ProductSpace.bernoulli(4, auto._temper(space.biases))
     rows = cube(4)
-    given = auto._weights(sketch, rows, space, drawn)
+    given = auto._weights(sketch, rows, space.biases, drawn.biases)
     assert float((weights(drawn) * given).sum()) == pytest.approx(1)
     tree = 1 if sketch is None else sketch
     leaves = _leaves(tree, rows)

@@ -226,6 +226,16 @@ def test_the_digest_of_a_mixed_tree_is_pinned() -> None:
     assert tree.digest == "0b4a4f0712daa93ac20e45a2790f1ab5b883f7da1943fe5a3ee24548a28ace17"
 
 
+def test_mixed_trees_differ_by_cut_set_and_category() -> None:
+    def tree(test: object, space: ft.ProductSpace = MIXED) -> Tree:
+        return Tree.build(space, [(test, 1, 2), 0, 1], [0, 1])
+
+    assert tree(AtMost(2, 50.0)) == tree(AtMost(2, 50.0)) != tree(AtMost(2, 51.0))
+    assert tree(IsIn(1, frozenset({0}))) != tree(IsIn(1, frozenset({1})))
+    one, two = (ft.ProductSpace([ft.Categorical("x", values)]) for values in ([0, 1], [0.0, 1.0]))
+    assert tree(IsIn(0, frozenset({0})), one) != tree(IsIn(0, frozenset({0})), two)
+
+
 def test_categories_that_no_file_can_hold_are_not_stored(tmp_path: Path) -> None:
     tree = Tree.constant(ft.ProductSpace([ft.Categorical("pair", [(1, 2), (3, 4)])]), 1)
     assert len(tree.digest) == 64
