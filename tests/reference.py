@@ -393,3 +393,14 @@ def stored_answer(data: dict[str, Any], row: dict[str, Any]) -> Any:
             yes = found in [feature["values"][code] for code in test["in"]]
         node = data["nodes"][node["yes" if yes else "no"]]
     return data["labels"]["values"][node["label"]]
+
+
+def slow_influence(rows: np.ndarray, chances: np.ndarray, answers: np.ndarray, i: int) -> float:
+    """Probability that re-drawing feature i changes the label, by looking at all pairs of listed inputs."""
+    total = 0.0
+    others = np.delete(rows, i, axis=1)
+    for row, chance, answer in zip(range(len(rows)), chances, answers, strict=True):
+        alike = (others == others[row]).all(axis=1)
+        if chance:
+            total += chance * chances[alike & (answers != answer)].sum() / chances[alike].sum()
+    return total

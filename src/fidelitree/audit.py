@@ -59,14 +59,14 @@ certified), provided that the target is deterministic and inputs follow the stat
     epsilon, delta = check_epsilon(epsilon), check_delta(delta)
     # Memory would save nothing where all inputs are asked once, and mislead about a noisy target elsewhere.
     counted = Counted(target, space, budget=Budget(max_queries=max_queries, max_seconds=max_seconds))
-    audit = _Audit(counted, _prediction(predictor), epsilon, delta)
+    audit = _Audit(counted, _prediction(predictor, space), epsilon, delta)
     digest = predictor.digest if isinstance(predictor, Tree) else audit.fingerprint()
     if isinstance(predictor, Tree) and isinstance(target, Tree):
         return audit.exact(digest, disagreement(predictor, target, space))
     if deterministic and audit.can_enumerate():
         return audit.exact(digest, audit.count_all())
     if epsilon == 0:
-        raise ParameterError(f"epsilon must be above 0 where 2^{len(space)} inputs are too many to ask all; got 0")
+        raise ParameterError(f"epsilon must be above 0 where {space.extent} are too many to ask all; got 0")
     chosen = fresh_seed() if seed is None else seed
     bet = audit.test(Stream.named(chosen, "certify").child(digest), observer)
     errors, samples = bet.counts
@@ -87,12 +87,15 @@ certified), provided that the target is deterministic and inputs follow the stat
     )
 
 
-def _prediction(predictor: Any) -> Target:
-    """How to ask a predictor for labels."""
+def _prediction(predictor: Any, space: ProductSpace) -> Target:
+    """How to ask a predictor about inner values."""
+    if isinstance(predictor, Tree):
+        predictor.check_space(space)
+        return predictor.predict_inner
     found = getattr(predictor, "predict", predictor)
     if not callable(found):
         raise ParameterError(f"predictor must be a tree, a callable, or have a predict method; got {predictor!r}")
-    return found  # type: ignore[no-any-return]
+    return lambda inner: found(space.batch(inner))
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,7 @@ class _Audit:
     epsilon: float
     delta: float
 
-    def predictions(self, batch: NDArray[np.uint8]) -> NDArray[Any]:
+    def predictions(self, batch: NDArray[Any]) -> NDArray[Any]:
         """The predictor's labels, one for each input."""
         labels = np.asarray(self.predict(batch))
         if labels.shape != (len(batch),):
@@ -122,23 +125,23 @@ class _Audit:
 
     def can_enumerate(self) -> bool:
         """Whether asking about every input is free, or no dearer than drawing."""
-        features, limit = len(self.counted.space), self.counted.budget.max_queries
-        if features > MAX_FEATURES or (limit is not None and 1 << features > limit):
+        points, limit = self.counted.space.points, self.counted.budget.max_queries
+        if points is None or points > 1 << MAX_FEATURES or (limit is not None and points > limit):
             return False
         if free_of_charge(self.counted):
             return True
         if self.epsilon == 0:
-            return 1 << features <= (ENUMERATE_UNASKED if limit is None else limit)
-        return 1 << features <= Bet(self.delta).needed_for(self.epsilon)
+            return points <= (ENUMERATE_UNASKED if limit is None else limit)
+        return points <= Bet(self.delta).needed_for(self.epsilon)
 
     def count_all(self) -> float:
         """The error over every input, each weighed by its probability."""
         space, whole = self.counted.space, Region.whole(self.counted.space)
-        wrong, points, rows = 0.0, 1 << len(space), block_rows(len(space))
+        wrong, points, rows = 0.0, space.points, block_rows(len(space))
+        assert points is not None, "only finite spaces are counted"
         for start in range(0, points, rows):
             batch = enumerate_inputs(whole, start, min(start + rows, points))
-            missed = batch[self._mistakes(batch)]
-            wrong += float(np.where(missed, space.biases, 1 - space.biases).prod(axis=1).sum())
+            wrong += float(space.chances(batch[self._mistakes(batch)]).sum())
         return wrong
 
     def exact(self, digest: str, error: float) -> Certificate:
@@ -168,7 +171,7 @@ class _Audit:
             observer(TreeJudged(self.counted.asked, 0, bet.errors / bet.samples, bet.error_bound))
         raise AssertionError("patience ends every audit")
 
-    def _mistakes(self, batch: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    def _mistakes(self, batch: NDArray[Any]) -> NDArray[np.bool_]:
         labels = self.counted.labels(self.counted.ask(batch, "certify"))
         return np.asarray(self.predictions(batch) != labels)
 

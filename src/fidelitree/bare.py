@@ -56,6 +56,10 @@ class BareTree:
             column += [-1, -1]
         return no, yes
 
+    def test(self, number: int) -> Test:
+        """The test that replaced a leaf."""
+        return self._tests[number]
+
     def cut(self, known: Container[int]) -> list[int]:
         """The nodes at which the tree ends when every path ends at its first known node.
 

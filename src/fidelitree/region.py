@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from fidelitree.errors import ParameterError
 from fidelitree.features import Boolean, IsOne, Restriction, Test
 from fidelitree.space import ProductSpace
@@ -62,6 +64,16 @@ class Region:
     def mass(self) -> float:
         """Probability that an input falls into the region."""
         return math.prod(self.space.features[i].mass(left) for i, left in self.restrictions.items())
+
+    @cached_property
+    def points(self) -> int | None:
+        """How many inputs the region has; None where there are infinitely many."""
+        if self.space.dtype == np.uint8:
+            return 1 << len(self.free())
+        if self.space.points is None:
+            return None
+        left = self.restrictions
+        return math.prod(len(feature.listed(left.get(i))[0]) for i, feature in enumerate(self.space))
 
     @property
     def depth(self) -> int:

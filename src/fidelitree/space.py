@@ -99,6 +99,23 @@ class ProductSpace:
         counts = [feature.points for feature in self.features]
         return None if None in counts else math.prod(count for count in counts if count is not None)
 
+    @property
+    def extent(self) -> str:
+        """How many inputs there are, in words."""
+        if self.dtype == np.uint8:
+            return f"2^{len(self)} inputs"
+        return "infinitely many inputs" if self.points is None else f"{self.points:,} inputs"
+
+    def chances(self, inner: NDArray[Any]) -> NDArray[np.float64]:
+        """The probability of each input of a finite space, rows by features."""
+        if self.dtype == np.uint8:
+            return np.asarray(np.where(inner, self.biases, 1 - self.biases).prod(axis=1))
+        chances = np.ones(len(inner))
+        for i, feature in enumerate(self.features):
+            values, shares = feature.listed(None)
+            chances *= shares[np.searchsorted(values, inner[:, i])]
+        return chances
+
     def batch(self, inner: NDArray[Any]) -> Any:
         """What the target receives for inner values, rows by features."""
         return self._layout.batch(inner)

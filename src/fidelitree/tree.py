@@ -103,7 +103,9 @@ class Tree:
 
     def test(self, node: int) -> Test:
         """The question that an inner node asks."""
-        return self.tests.get(node) or IsOne(int(self.feature[node]))
+        test = self._nodes[0][node]
+        assert test is not None, "a leaf asks nothing"
+        return test
 
     def regions(self, space: ProductSpace) -> Iterator[tuple[int, Region]]:
         """Every node with the region that reaches it, in preorder."""
@@ -146,8 +148,8 @@ class Tree:
         columns = _pack_columns(rows, self._used)
         ones = np.zeros(-(-count // 64), np.uint64)
         codes: NDArray[np.integer[Any]] = np.zeros(count, np.intp if len(self.labels) > 2 else np.uint8)
-        for node, mask in route(self._lists[:3], columns, everyone(count)):
-            code = self._lists[3][node]
+        for node, mask in route(self.as_lists[:3], columns, everyone(count)):
+            code = self.as_lists[3][node]
             if code == 1:
                 ones |= mask
             elif code > 1:
@@ -165,8 +167,9 @@ class Tree:
 
     @cached_property
     def _nodes(self) -> Nodes:
-        feature, no, yes, code = self._lists
-        return [None if i < 0 else self.test(node) for node, i in enumerate(feature)], no, yes, code
+        feature, no, yes, code = self.as_lists
+        tests = [None if i < 0 else self.tests.get(node) or IsOne(i) for node, i in enumerate(feature)]
+        return tests, no, yes, code
 
     @cached_property
     def _steps(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -178,10 +181,10 @@ class Tree:
 
     @cached_property
     def _used(self) -> list[int]:
-        return sorted(set(self._lists[0]) - {-1})
+        return sorted(set(self.as_lists[0]) - {-1})
 
     @cached_property
-    def _lists(self) -> tuple[list[int], list[int], list[int], list[int]]:
+    def as_lists(self) -> tuple[list[int], list[int], list[int], list[int]]:
         """The arrays as lists: a loop over nodes reads them four times faster."""
         return self.feature.tolist(), self.no.tolist(), self.yes.tolist(), self.code.tolist()
 

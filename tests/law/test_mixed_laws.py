@@ -6,6 +6,7 @@ new; all shares of this file together (fewer than 5000) stay below one in a mill
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 
@@ -17,10 +18,14 @@ from hypothesis import strategies as st
 import fidelitree as ft
 from chances import plausible
 from fidelitree.draw import Stream, draw, draw_feature, redraw
+from fidelitree.exact.grid import GridSubfunction
+from fidelitree.exact.paths import PathSubfunction
+from fidelitree.prune import Prunings
 from fidelitree.region import Region
+from fidelitree.targets.table import enumerate_inputs
 from fidelitree.tree import Tree
-from mixed import MIXED, mixed_spaces, mixed_tree, mixed_trees, possible_tests, some_inputs
-from reference import stored_answer
+from mixed import MIXED, every_input, mixed_spaces, mixed_tree, mixed_trees, possible_tests, some_inputs
+from reference import slow_influence, stored_answer
 
 ALARM = 2e-10
 ROWS = 20_000
@@ -149,3 +154,90 @@ def test_features_and_their_second_draws_do_not_share_randomness() -> None:
     region, stream = Region.whole(space), Stream.named(3, "test")
     columns = [*draw(region, stream, 0, 25), *(redraw(region, stream, 0, 25, i) for i in range(4))]
     assert len({*np.concatenate(columns).tolist()}) == 200
+
+
+@given(st.data())
+def test_the_error_between_trees_is_that_of_all_inputs(data: st.DataObject) -> None:
+    space = data.draw(mixed_spaces(finite=True))
+    one, two = (data.draw(mixed_trees(space)) for _ in range(2))
+    rows, chances = every_input(space)
+    differ = chances[one.predict_inner(rows) != two.predict_inner(rows)].sum()
+    assert ft.tree_error(one, two, space) == pytest.approx(differ, rel=1e-9, abs=1e-14)
+    assert ft.tree_error(one, two.__call__, space) == pytest.approx(differ, rel=1e-9, abs=1e-14)
+    assert ft.tree_error(one, one, space) == 0
+
+
+def test_the_error_between_trees_is_that_of_drawn_inputs() -> None:
+    """20 pairs of trees, one share each: intervals and quantiles cannot be listed."""
+    for seed in range(20):
+        one, two = (mixed_tree(MIXED, np.random.default_rng((seed, k)), [0, 1]) for k in range(2))
+        inner = some_inputs(MIXED, ROWS, seed)
+        hits = int((one.predict_inner(inner) != two.predict_inner(inner)).sum())
+        assert plausible(hits, ROWS, min(1.0, ft.tree_error(one, two, MIXED)), ALARM)
+
+
+@given(grown(finite=True))
+def test_engines_agree_with_the_list_of_all_inputs(pair: tuple[ft.ProductSpace, Tree]) -> None:
+    space, tree = pair
+    whole = Region.whole(space)
+    rows, chances = every_input(space)
+    answers = tree.predict_inner(rows)
+    engines = [PathSubfunction(tree, whole), GridSubfunction(whole, *listed(tree, whole))]
+    for engine in engines:
+        shares = [chances[answers == label].sum() for label in tree.labels]
+        np.testing.assert_allclose(engine.label_probabilities(), shares, rtol=1e-9, atol=1e-14)
+        slow = [slow_influence(rows, chances, answers, i) for i in range(len(space))]
+        np.testing.assert_allclose(engine.influences(), slow, rtol=1e-9, atol=1e-14)
+
+
+def listed(tree: Tree, region: Region) -> tuple[np.ndarray, list[object]]:
+    answers = tree.predict_inner(enumerate_inputs(region, 0, region.points))
+    return np.searchsorted(tree.labels, answers), tree.labels.tolist()
+
+
+@given(grown(finite=True))
+def test_a_split_drops_the_cost_by_its_score(pair: tuple[ft.ProductSpace, Tree]) -> None:
+    """THEORY 4(f): the drop of the best test is the total influence before less that after, whatever the feature."""
+    space, tree = pair
+    whole = Region.whole(space)
+    grid = GridSubfunction(whole, *listed(tree, whole))
+    splits = grid.splits()
+    assert (splits.drops > 0).tolist() == (grid.influences() > 1e-15).tolist()
+    for drop, test in zip(splits.drops, splits.tests, strict=True):
+        if drop > 0:
+            after = 0.0
+            for side, function in zip(whole.split(test), grid.split(test), strict=True):
+                after += side.mass * function.influences().sum()
+            assert grid.influences().sum() - after == pytest.approx(drop, rel=1e-9, abs=1e-12)
+
+
+@given(grown(finite=True), st.integers(0, 2**32))
+def test_no_test_of_a_feature_is_better_than_the_best(pair: tuple[ft.ProductSpace, Tree], seed: int) -> None:
+    space, tree = pair
+    whole, rng = Region.whole(space), np.random.default_rng(seed)
+    grid = GridSubfunction(whole, *listed(tree, whole))
+    drops, before = grid.splits().drops, grid.influences().sum()
+    for test in possible_tests(whole, rng):
+        sides = zip(whole.split(test), grid.split(test), strict=True)
+        after = sum(side.mass * function.influences().sum() for side, function in sides)
+        assert before - after <= drops[test.feature] + 1e-12
+
+
+@given(grown(finite=True), st.floats(0, 0.5))
+def test_algorithm_1_keeps_its_promise_on_any_features(pair: tuple[ft.ProductSpace, Tree], epsilon: float) -> None:
+    space, tree = pair
+    result = ft.build_top_down(tree, space, epsilon)
+    assert result.certificate.holds
+    assert result.certificate.error_bound == pytest.approx(ft.tree_error(result.tree, tree, space), rel=1e-9, abs=1e-13)
+    for one, two in itertools.pairwise([record.cost for record in result.trace]):
+        assert two <= one + 1e-12
+
+
+@given(grown())
+def test_prunings_disagree_by_what_they_say(pair: tuple[ft.ProductSpace, Tree]) -> None:
+    space, tree = pair
+    prunings = Prunings(tree, space)
+    for leaves, differs in enumerate(prunings.disagreements.tolist(), 1):
+        smaller = prunings.with_leaves(leaves)
+        assert smaller.size <= leaves
+        assert ft.tree_error(smaller, tree, space) == pytest.approx(differs, rel=1e-9, abs=1e-12)
