@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from fidelitree.features import Boolean, Categorical, Numeric
     from fidelitree.paper import build_top_down, practical_top_down
     from fidelitree.result import Distillation
+    from fidelitree.rows import Rows
     from fidelitree.space import ProductSpace
     from fidelitree.tree import Tree
 
@@ -36,6 +37,7 @@ _HOMES = {
     "Numeric": "features",
     "ParameterError": "errors",
     "ProductSpace": "space",
+    "Rows": "rows",
     "TargetError": "errors",
     "Tree": "tree",
     "analyze": "analysis",
@@ -58,6 +60,7 @@ __all__ = [
     "Numeric",
     "ParameterError",
     "ProductSpace",
+    "Rows",
     "TargetError",
     "Tree",
     "__version__",
