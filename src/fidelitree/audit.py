@@ -69,12 +69,9 @@ certified), provided that the target is deterministic and inputs follow the stat
     if isinstance(space, Rows):
         check_test_rows(space.count, epsilon, delta)
     digest = predictor.digest if isinstance(predictor, Tree) else audit.fingerprint(space)
-    if not isinstance(space, Rows):
-        error = audit.known_error(predictor, deterministic)
-        if error is not None:
-            return audit.exact(digest, error)
-        if epsilon == 0:
-            raise ParameterError(f"epsilon must be above 0 where {space.extent} are too many to ask all; got 0")
+    error = None if isinstance(space, Rows) else audit.known_error(predictor, deterministic)
+    if error is not None:
+        return audit.exact(digest, error)
     chosen = fresh_seed() if seed is None else seed
     bet = audit.test(_source(space, Stream.named(chosen, "certify").child(digest)), observer)
     errors, samples = bet.counts
@@ -150,7 +147,12 @@ class _Audit:
         """The exact error where it costs nothing, or no more than drawing; None elsewhere."""
         if isinstance(predictor, Tree) and isinstance(self.counted.target, Tree):
             return disagreement(predictor, self.counted.target, self.counted.space)
-        return self.count_all() if deterministic and self.can_enumerate() else None
+        if deterministic and self.can_enumerate():
+            return self.count_all()
+        if self.epsilon == 0:
+            extent = self.counted.space.extent
+            raise ParameterError(f"epsilon must be above 0 where {extent} are too many to ask all; got 0")
+        return None
 
     def can_enumerate(self) -> bool:
         """Whether asking about every input is free, or no dearer than drawing."""
