@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fidelitree.errors import ParameterError
 from fidelitree.features import Feature
-from fidelitree.inputs import Column, Floats
+from fidelitree.inputs import Floats
 
 Kind = Literal["dict", "pandas", "polars", "arrow"]
 _BACKENDS = {"pandas": "pandas", "polars": "polars", "arrow": "pyarrow"}
@@ -49,45 +49,56 @@ class Made:
         return nw.from_dict(plain, backend=_BACKENDS[self.kind]).to_native()  # type: ignore[arg-type]
 
 
+class Writer(Protocol):
+    """Turns inner values of one feature into a column of the user's own type."""
+
+    def column(self, wanted: Floats) -> Any: ...
+
+
 @dataclass(frozen=True)
 class Palette:
-    """One row of a user's column for each inner value, so that a batch has the column's own type.
+    """One row of the user's column for each inner value.
 
-    ``inner`` holds the numbers that the rows stand for; None where the row is the code itself.
+    ``inner`` holds the numbers that the rows stand for; None where the inner value is the row's place.
     """
 
     name: str
     inner: Floats | None
-    rows: Column
+    rows: Any
 
-    def column(self, wanted: Floats) -> Column:
-        """The user's values for inner values."""
+    def column(self, wanted: Floats) -> Any:
         if self.inner is None:
             return self.rows[wanted.astype(np.intp)]
         places = np.minimum(np.searchsorted(self.inner, wanted), len(self.inner) - 1)
-        foreign = np.flatnonzero(self.inner[places] != wanted)
-        if len(foreign):
-            raise ParameterError(f"feature {self.name!r} has no value {wanted[foreign[0]]:g}: it is not in the table")
+        if (self.inner[places] != wanted).any():
+            raise ParameterError(f"feature {self.name!r} must have values of the table in a batch; got others")
         return self.rows[places]
 
 
 @dataclass(frozen=True)
-class LikeTable:
-    """The same kind of table as the user's: same columns, order and types."""
+class Cast:
+    """Numbers in a column that NumPy can fill directly, which is faster than looking each of them up."""
 
-    palettes: Sequence[Palette]
-    kind: Literal["table", "dict", "array"]
+    name: str
+    dtype: np.dtype[Any]
+    make: Callable[[NDArray[Any]], Any]
+
+    def column(self, wanted: Floats) -> Any:
+        cast = wanted.astype(self.dtype)
+        if self.dtype.kind != "f" and (cast != wanted).any():
+            raise ParameterError(f"feature {self.name!r} must have whole numbers in a batch; got others")
+        return self.make(cast)
+
+
+@dataclass(frozen=True)
+class LikeTable:
+    """The same kind of table as the user's: same columns, order and types; ``join`` makes it of its columns."""
+
+    writers: Mapping[str, Writer]
+    join: Callable[[dict[str, Any]], Any]
 
     def batch(self, inner: NDArray[Any]) -> Any:
-        columns = {palette.name: palette.column(inner[:, i]) for i, palette in enumerate(self.palettes)}
-        if self.kind == "dict":
-            return columns
-        if self.kind == "array":
-            return np.stack(list(columns.values())).T
-        # Joined side by side: building a table from a mapping loses types such as pandas' categories.
-        series = [column for column in columns.values() if isinstance(column, nw.Series)]
-        frames = [nw.maybe_reset_index(column).to_frame() for column in series]
-        return nw.concat(frames, how="horizontal").to_native()
+        return self.join({name: writer.column(inner[:, i]) for i, (name, writer) in enumerate(self.writers.items())})
 
 
 def layout(features: Sequence[Feature], kind: str | None) -> Layout:

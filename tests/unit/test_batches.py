@@ -63,8 +63,13 @@ def test_a_column_of_a_typed_table_has_one_type() -> None:
     )
 
 
-def test_numbers_outside_the_table_are_refused() -> None:
+def test_numbers_that_a_column_cannot_hold_are_refused() -> None:
     space = ft.ProductSpace.from_data({"age": np.array([30, 40])})
+    assert space.batch(np.array([[35.0]]))["age"].tolist() == [35]
     with pytest.raises(ft.ParameterError) as caught:
-        space.batch(np.array([[30.0], [35.0]]))
-    assert str(caught.value) == "feature 'age' has no value 35: it is not in the table"
+        space.batch(np.array([[30.0], [35.5]]))
+    assert str(caught.value) == "feature 'age' must have whole numbers in a batch; got others"
+    special = ft.ProductSpace.from_data(pd.DataFrame({"age": pd.array([30, 40], dtype="Int64")}))
+    with pytest.raises(ft.ParameterError) as caught:
+        special.batch(np.array([[30.0], [35.0]]))
+    assert str(caught.value) == "feature 'age' must have values of the table in a batch; got others"

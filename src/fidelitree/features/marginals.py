@@ -19,6 +19,7 @@ from fidelitree.features.feature import Floats, uniforms
 
 Interval = tuple[float, float]
 EVERYTHING: Interval = (-math.inf, math.inf)
+MOST_COPIES = 1 << 22
 
 
 def midway(low: float, high: float) -> float:
@@ -44,6 +45,13 @@ class Observed:
         """Weight of all values before each; whole weights add up without rounding."""
         return np.concatenate([[0.0], np.cumsum(self.weights)])
 
+    @cached_property
+    def _copies(self) -> Floats | None:
+        """Each value as often as its weight says, where weights are whole: one look-up then draws a value."""
+        if self._ends[-1] > MOST_COPIES or (self.weights != np.floor(self.weights)).any():
+            return None
+        return np.repeat(self.values, self.weights.astype(np.intp))
+
     def _span(self, interval: Interval) -> tuple[int, int]:
         first, end = np.searchsorted(self.values, interval, side="right").tolist()
         return first, max(first, end)
@@ -58,7 +66,12 @@ class Observed:
         first, end = self._span(interval)
         if first == end:
             raise ParameterError(f"nothing can be drawn in ({interval[0]}, {interval[1]}]: no value was observed there")
-        return self.values[first + pick(uniforms(bits, rows), self.weights[first:end])]
+        if self._copies is None:
+            return self.values[first + pick(uniforms(bits, rows), self.weights[first:end])]
+        start, count = self._ends[first], self._ends[end] - self._ends[first]
+        # Rounding may carry a product to the very end.
+        places = np.minimum(uniforms(bits, rows) * count, count - 1).astype(np.intp)
+        return np.asarray(self._copies[int(start) + places])
 
     def listed(self, interval: Interval) -> tuple[Floats, Floats]:
         """The values inside with their shares."""
@@ -73,8 +86,8 @@ class Observed:
         return np.array([midway(low, high) for low, high in itertools.pairwise(inside.tolist())])
 
     def describe(self) -> dict[str, Any]:
-        """Values and weights in hexadecimal."""
-        return {name: [v.hex() for v in array.tolist()] for name, array in _arrays(self)}
+        """The bytes of all values and weights in hexadecimal: there may be a million of them."""
+        return {"values": _bytes(self.values), "weights": _bytes(self.weights)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,10 +134,8 @@ class Pieces:
 
     def describe(self) -> dict[str, Any]:
         """Edges and shares in hexadecimal."""
-        return {name: [v.hex() for v in array.tolist()] for name, array in _arrays(self)}
+        return {"edges": [v.hex() for v in self.edges.tolist()], "shares": [v.hex() for v in self.shares.tolist()]}
 
 
-def _arrays(marginal: Observed | Pieces) -> list[tuple[str, Floats]]:
-    if isinstance(marginal, Observed):
-        return [("values", marginal.values), ("weights", marginal.weights)]
-    return [("edges", marginal.edges), ("shares", marginal.shares)]
+def _bytes(array: Floats) -> str:
+    return array.astype("<f8").tobytes().hex()
