@@ -202,6 +202,7 @@ def test_a_split_drops_the_cost_by_its_score(pair: tuple[ft.ProductSpace, Tree])
     whole = Region.whole(space)
     grid = GridSubfunction(whole, *listed(tree, whole))
     splits = grid.splits()
+    np.testing.assert_allclose(PathSubfunction(tree, whole).splits().drops, splits.drops, rtol=1e-9, atol=1e-15)
     assert (splits.drops > 0).tolist() == (grid.influences() > 1e-15).tolist()
     for drop, test in zip(splits.drops, splits.tests, strict=True):
         if drop > 0:

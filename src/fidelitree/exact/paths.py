@@ -13,10 +13,13 @@ from typing import Any
 import numpy as np
 
 from fidelitree.errors import ParameterError
+from fidelitree.exact.grid import MOST as GRID_MOST
+from fidelitree.exact.grid import GridSubfunction
 from fidelitree.exact.subfunction import Floats, Splits
 from fidelitree.features import Feature, Restriction, Test
 from fidelitree.region import Region
 from fidelitree.space import ProductSpace
+from fidelitree.targets.table import enumerate_inputs
 from fidelitree.tree import Tree
 
 Place = tuple[Tree, int]
@@ -82,14 +85,17 @@ class PathSubfunction:
         return out
 
     def splits(self) -> Splits:
-        """Bits have one test each; of other features there are too many to compare."""
-        for feature in self._region.space:
-            if feature.kind != "boolean":
-                raise ParameterError(
-                    f"Algorithm 1 needs a space whose inputs can all be listed, to find the best test of feature "
-                    f"{feature.name!r}; this one has {self._region.space.extent}"
-                )
-        return Splits(self.influences())
+        """Bits have one test each; other features have too many to compare but on a list of all inputs."""
+        space, points = self._region.space, self._region.points
+        if space.dtype == np.uint8:
+            return Splits(self.influences())
+        if points is None or points > GRID_MOST:
+            raise ParameterError(
+                f"Algorithm 1 needs a space whose inputs can all be listed, up to {GRID_MOST:,} of them, where not all "
+                f"features are bits; this one has {space.extent}"
+            )
+        answers = self._tree.predict_inner(enumerate_inputs(self._region, 0, points))
+        return GridSubfunction(self._region, np.searchsorted(self._tree.labels, answers), self.labels).splits()
 
     def split(self, test: Test) -> tuple[PathSubfunction, PathSubfunction]:
         """The same tree in two smaller regions."""

@@ -114,8 +114,8 @@ def test_the_best_test_is_not_looked_for_where_inputs_cannot_be_listed() -> None
     with pytest.raises(ft.ParameterError) as caught:
         ft.build_top_down(tree, ENDLESS, 0.1)
     assert str(caught.value) == (
-        "Algorithm 1 needs a space whose inputs can all be listed, to find the best test of feature 'age'; this one "
-        "has infinitely many inputs"
+        "Algorithm 1 needs a space whose inputs can all be listed, up to 4,194,304 of them, where not all features are "
+        "bits; this one has infinitely many inputs"
     )
 
 
