@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -374,3 +374,33 @@ def wrong_as_leaf(rows: Sequence[Row]) -> Number:
     return sum(row.weight for row in rows) - max(
         (sum(row.weight for row in rows if row.code == code) for code in {row.code for row in rows}), default=0
     )
+
+
+# --- trees of mixed features -----------------------------------------------------------------------------------------
+
+
+def stored_answer(data: dict[str, Any], row: dict[str, Any]) -> Any:
+    """The label of one input, by walking down a tree as it is stored; ``row`` has the user's values by name."""
+    node = data["nodes"][0]
+    while "test" in node:
+        test, feature = node["test"], data["features"][node["test"]["feature"]]
+        found = row[feature["name"]]
+        if "is" in test:
+            yes = found == 1
+        elif "at most" in test:
+            yes = found <= float.fromhex(test["at most"])
+        else:
+            yes = found in [feature["values"][code] for code in test["in"]]
+        node = data["nodes"][node["yes" if yes else "no"]]
+    return data["labels"]["values"][node["label"]]
+
+
+def slow_influence(rows: np.ndarray, chances: np.ndarray, answers: np.ndarray, i: int) -> float:
+    """Probability that re-drawing feature i changes the label, by looking at all pairs of listed inputs."""
+    total = 0.0
+    others = np.delete(rows, i, axis=1)
+    for row, chance, answer in zip(range(len(rows)), chances, answers, strict=True):
+        alike = (others == others[row]).all(axis=1)
+        if chance:
+            total += chance * chances[alike & (answers != answer)].sum() / chances[alike].sum()
+    return total

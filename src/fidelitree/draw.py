@@ -12,6 +12,7 @@ import secrets
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +20,10 @@ from numpy.typing import NDArray
 from fidelitree.checks import check_count
 from fidelitree.region import Region
 
-Inputs = NDArray[np.uint8]
-"""Drawn values, one row for each feature: a feature's values lie side by side in memory."""
+Inputs = NDArray[Any]
+"""Drawn inner values, one row for each feature: a feature's values lie side by side in memory.
+
+Bytes where all features are bits, floats otherwise."""
 
 
 _thread = threading.local()
@@ -86,7 +89,7 @@ def block_rows(features: int, budget: int = 1 << 22) -> int:
 
 def draw(region: Region, stream: Stream, block: int, rows: int) -> Inputs:
     """Inputs inside the region, one row of the result for each feature."""
-    columns = np.empty((len(region.space), rows), np.uint8)
+    columns = np.empty((len(region.space), rows), region.space.dtype)
     for i in range(len(region.space)):
         columns[i] = draw_feature(region, stream, block, rows, i)
     return columns
@@ -109,7 +112,7 @@ def paired(inputs: Inputs, redraws: Inputs | Mapping[int, Inputs], features: Seq
     ``redraws[i]`` are the new values of feature i. Of the result, ``[:, 0]`` are the inputs and ``[:, 1 + k]`` the
     same with feature ``features[k]`` re-drawn.
     """
-    batches = np.empty((len(inputs), len(features) + 1, inputs.shape[1]), np.uint8)
+    batches = np.empty((len(inputs), len(features) + 1, inputs.shape[1]), inputs.dtype)
     batches[:] = inputs[:, None, :]
     for k, i in enumerate(features):
         batches[i, 1 + k] = redraws[i]

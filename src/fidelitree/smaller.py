@@ -30,7 +30,7 @@ class Substitutes(Protocol):
 
 
 class SmallestSubstitutes:
-    """The best of the prunings of some trees and, where few features matter, of all trees."""
+    """The best of the prunings of some trees and, where all features are bits and few matter, of all trees."""
 
     def __init__(self, tree: Tree, space: ProductSpace, others: list[Tree], steps: float = PATIENT) -> None:
         """``others`` must be equal to ``tree`` as functions; ``steps`` limits the search of all trees."""
@@ -55,7 +55,8 @@ class SmallestSubstitutes:
     def _sources(self) -> list[Substitutes]:
         features = sorted(set(self._tree.feature.tolist()) - {-1})
         most = min(len(prunings.disagreements) for prunings in self._prunings)
-        if not features or 3.0 ** len(features) * len(features) * most**2 > self._steps:
+        bits = self._space.dtype == np.uint8
+        if not bits or not features or 3.0 ** len(features) * len(features) * most**2 > self._steps:
             return [*self._prunings]
         return [*self._prunings, _AllTrees(self._tree, self._space, features, most)]
 

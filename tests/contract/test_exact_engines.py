@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 import fidelitree as ft
 import reference
 from fidelitree import exact
+from fidelitree.exact.grid import GridSubfunction
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.exact.subfunction import Subfunction
 from fidelitree.exact.table import TableSubfunction
@@ -33,8 +34,14 @@ def from_table(tree: Tree, region: Region) -> Subfunction:
     return TableSubfunction.of(np.searchsorted(tree.labels, answers), region, labels)
 
 
+def from_grid(tree: Tree, region: Region) -> Subfunction:
+    answers = tree.predict(enumerate_inputs(region, 0, 1 << len(region.free())))
+    return GridSubfunction(region, np.searchsorted(tree.labels, answers), tree.labels.tolist())
+
+
 ENGINES: dict[type, Callable[[Tree, Region], Subfunction]] = {
     TableSubfunction: from_table,
+    GridSubfunction: from_grid,
     PathSubfunction: PathSubfunction,
 }
 every_engine = pytest.mark.parametrize("engine", ENGINES.values(), ids=[kind.__name__ for kind in ENGINES])

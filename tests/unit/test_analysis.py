@@ -167,3 +167,44 @@ def test_regions_that_say_the_same_are_analysed_alike() -> None:
     table = ft.targets.TruthTable(TABLE)
     assert Region.of(SPACE, one) == Region.of(SPACE, two)
     assert np.array_equal(ft.analyze(table, SPACE, one).influences, ft.analyze(table, SPACE, two).influences)
+
+
+AGES = ft.ProductSpace(
+    [ft.Numeric("age", 18, 90), ft.Categorical("job", ["clerk", "nurse", "pilot", "chef"]), ft.Boolean("owner", 0.25)]
+)
+
+
+def older_pilots(batch: dict[str, np.ndarray]) -> np.ndarray:
+    return (batch["age"] > 54) & (batch["job"] == "pilot") & (batch["owner"] == 1)
+
+
+def test_influences_of_any_features_are_estimated() -> None:
+    """5 intervals, each wrong with probability at most 1e-6/6."""
+    found = ft.analyze(older_pilots, AGES, max_queries=40_000, delta=1e-6, seed=1)
+    true = [2 * 0.25 * 0.25 * 0.25, 2 * 3 / 16 / 8, 2 * 0.25 * 0.75 / 8]
+    assert not found.exact
+    for (low, high), value in zip(found.intervals, true, strict=True):
+        assert low <= value <= high
+        assert high - low < 0.03
+    assert found.queries.asked == 40_000
+
+
+def test_influences_inside_a_region_of_any_features() -> None:
+    given = {"age": (36, 72), "job": {"pilot", "nurse"}, "owner": 1}
+    found = ft.analyze(older_pilots, AGES, given, max_queries=30_000, delta=1e-6, seed=2)
+    for (low, high), value in zip(found.intervals, [0.25, 0.25, 0.0], strict=True):
+        assert low <= value <= high
+    assert found.influences[2] == 0
+
+
+def test_a_finite_space_of_any_features_is_analysed_exactly() -> None:
+    space = ft.ProductSpace([ft.Numeric.from_values("rooms", [1, 2, 3, 4]), ft.Boolean("owner", 0.25)])
+    found = ft.analyze(lambda batch: (batch["rooms"] > 3) & (batch["owner"] == 1), space)
+    assert found.exact
+    assert found.influences.tolist() == pytest.approx([2 * 0.25 * 0.75 * 0.25, 2 * 0.25 * 0.75 * 0.25])
+
+
+def test_one_input_and_its_changes_must_be_allowed() -> None:
+    with pytest.raises(ft.ParameterError) as caught:
+        ft.analyze(older_pilots, AGES, max_queries=3)
+    assert str(caught.value) == "max_queries must allow one input and its 3 changes; got 3, needed 4"

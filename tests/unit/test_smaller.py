@@ -8,6 +8,7 @@ import pytest
 import fidelitree as ft
 from fidelitree.prune import Prunings
 from fidelitree.smaller import SmallestSubstitutes
+from mixed import MIXED, mixed_tree
 
 SPACE = ft.ProductSpace.bernoulli(11)
 TARGET = ft.targets.multiplexer(3)
@@ -34,6 +35,13 @@ def test_it_finds_what_no_pruning_has() -> None:
     found = SmallestSubstitutes(tree, space, [])
     assert found.disagreements[1] == 0
     assert found.with_leaves(2).size == 2
+
+
+def test_where_not_all_features_are_bits_prunings_remain() -> None:
+    tree = mixed_tree(MIXED, np.random.default_rng(2), [0, 1, 2], 0.9)
+    found, own = SmallestSubstitutes(tree, MIXED, []), Prunings(tree, MIXED)
+    assert np.array_equal(found.disagreements, own.disagreements)
+    assert found.with_leaves(3) == own.with_leaves(3)
 
 
 def test_where_too_many_features_matter_prunings_remain() -> None:

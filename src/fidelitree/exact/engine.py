@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from fidelitree.errors import ParameterError
+from fidelitree.exact.grid import MOST as GRID_MOST
+from fidelitree.exact.grid import GridSubfunction
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.exact.subfunction import Subfunction
 from fidelitree.exact.table import TableSubfunction
@@ -29,20 +31,22 @@ def exact_subfunction(counted: Counted, region: Region, may_ask: int) -> Subfunc
 
     A tree with few leaves for its features is read path by path; any other target is enumerated.
     """
-    target, points = counted.target, 1 << len(region.free())
+    target, points, bits = counted.target, region.points, region.space.dtype == np.uint8
+    most = 1 << MAX_FEATURES if bits else GRID_MOST
     if isinstance(target, TruthTable) and target.n != len(region.space):
         raise ParameterError(f"space must have the truth table's {target.n} features; got {len(region.space)}")
     if isinstance(target, Tree):
         target.check_space(region.space)
-        if points > 1 << MAX_FEATURES or _PAIR_COST * target.size**2 < points:
+        if points is None or points > most or (bits and _PAIR_COST * target.size**2 < points):
             return PathSubfunction(target, region)
-    if points > 1 << MAX_FEATURES or (points > may_ask and not free_of_charge(counted)):
+    if points is None or points > most or (points > may_ask and not free_of_charge(counted)):
         return None
     codes = tabulate(counted, region)
     ranks = counted.book.ranks()
     if ranks != sorted(ranks):
         codes = _recode(codes, ranks)
-    return TableSubfunction.of(codes, region, counted.book.sorted())
+    labels = counted.book.sorted()
+    return TableSubfunction.of(codes, region, labels) if bits else GridSubfunction(region, codes, labels)
 
 
 def _recode(codes: Codes, ranks: list[int]) -> Codes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from fidelitree.checks import check_count
 from fidelitree.errors import TargetError
 from fidelitree.targets.labels import Codes
 
-Ask = Callable[[NDArray[np.uint8]], Codes]
+Ask = Callable[[NDArray[Any]], Codes]
 
 CHECKED = 16  # repeats that a run pays for all the same, to see that the target does answer alike
 
@@ -33,12 +34,12 @@ class Memory:
     def __len__(self) -> int:
         return len(self._codes)
 
-    def answer(self, batch: NDArray[np.uint8], ask: Ask) -> Codes:
+    def answer(self, batch: NDArray[Any], ask: Ask) -> Codes:
         """Codes of all rows; ``ask`` receives each input that is not remembered, once.
 
         Some of those that are remembered may be asked too; TargetError tells of an answer that differs.
         """
-        keys = [row.tobytes() for row in np.packbits(batch, axis=1)]
+        keys = _keys(batch)
         first = {key: row for row, key in reversed(list(enumerate(keys)))}
         repeats = [row for key, row in first.items() if key in self._codes][: self._to_check]
         self._to_check -= len(repeats)
@@ -55,11 +56,16 @@ class Memory:
         self._remember(known)
         return np.array(codes, np.intp)
 
-    def missing(self, batch: NDArray[np.uint8]) -> int:
+    def missing(self, batch: NDArray[Any]) -> int:
         """How many inputs of a batch are not remembered."""
-        return len({row.tobytes() for row in np.packbits(batch, axis=1)} - self._codes.keys())
+        return len(set(_keys(batch)) - self._codes.keys())
 
     def _remember(self, known: dict[bytes, int]) -> None:
         self._codes.update(known)
         while len(self._codes) > self.capacity:
             del self._codes[next(iter(self._codes))]
+
+
+def _keys(batch: NDArray[Any]) -> list[bytes]:
+    packed = np.packbits(batch, axis=1) if batch.dtype == np.uint8 else batch + 0.0  # -0.0 is 0.0
+    return [row.tobytes() for row in packed]
