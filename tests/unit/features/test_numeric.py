@@ -217,6 +217,12 @@ def test_integers_stay_integers() -> None:
     assert not AGE.integer
 
 
+def test_zero_has_no_sign() -> None:
+    assert ft.Numeric("x", -0.0, 1) == ft.Numeric("x", 0.0, 1)
+    assert ft.Numeric.from_values("x", [-0.0, 1.0]) == ft.Numeric.from_values("x", [0.0, 1.0])
+    assert ft.Numeric.from_quantiles("x", [-0.0, 1]) == ft.Numeric.from_quantiles("x", [0.0, 1])
+
+
 def test_equal_numbers_are_equal() -> None:
     assert ft.Numeric.from_values("age", [18, 18, 20, 40]) == SEEN
     assert hash(ft.Numeric.from_values("age", [18, 18, 20, 40])) == hash(SEEN)
