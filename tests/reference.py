@@ -404,3 +404,49 @@ def slow_influence(rows: np.ndarray, chances: np.ndarray, answers: np.ndarray, i
         if chance:
             total += chance * chances[alike & (answers != answer)].sum() / chances[alike].sum()
     return total
+
+
+# --- rows as numbers of bins -------------------------------------------------------------------------------------------
+
+
+class Binned(NamedTuple):
+    """A row whose features are numbers of bins."""
+
+    bins: tuple[int, ...]
+    code: int
+    weight: Number
+
+
+def passes(row: Binned, feature: int, test: int | frozenset[int]) -> bool:
+    return row.bins[feature] in test if isinstance(test, frozenset) else row.bins[feature] <= test
+
+
+def binned_tests(ordered: Sequence[bool], sizes: Sequence[int]) -> list[tuple[int, int | frozenset[int]]]:
+    """Every threshold of every ordered feature, every set of bins of the others that is not empty and not all."""
+    tests: list[tuple[int, int | frozenset[int]]] = []
+    for feature, (in_order, size) in enumerate(zip(ordered, sizes, strict=True)):
+        if in_order:
+            tests += [(feature, t) for t in range(size - 1)]
+        else:
+            tests += [
+                (feature, frozenset(chosen))
+                for k in range(1, size)
+                for chosen in itertools.combinations(range(size), k)
+            ]
+    return tests
+
+
+def gini_mass(rows: Sequence[Binned]) -> float:
+    """Weight of the rows times the chance that two of them, drawn by weight, have different codes."""
+    total = sum(row.weight for row in rows)
+    alike = sum(row.weight * other.weight for row in rows for other in rows if row.code == other.code)
+    return float(total - alike / total) if total else 0.0
+
+
+def binned_code(tree: object, row: Binned) -> int:
+    """The label code that a nested tuple (feature, test, no, yes) gives to a row."""
+    while isinstance(tree, tuple):
+        feature, test, no, yes = tree
+        tree = yes if passes(row, feature, test) else no
+    assert isinstance(tree, int)
+    return tree

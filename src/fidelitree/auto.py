@@ -1,8 +1,7 @@
 """``strategy="auto"``: labels first, questions where the tree is wrong, certificates on the way.
 
 Answers to inputs drawn from the space count for every open attempt first and teach the learner afterwards. Until
-the first attempt is opened nothing is counted, so the learner may choose what it asks: inputs that it has not seen,
-drawn with probabilities halfway to fair (in log odds), because rare parts of the space are learnt from rare inputs.
+the first attempt is opened nothing is counted, so the learner may choose what it asks (`explore`).
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from fidelitree.bits import Words, everyone, pack, unpack
 from fidelitree.draw import Stream, draw_feature
 from fidelitree.events import Observer, TreeJudged
 from fidelitree.exact.engine import ENUMERATE_UNASKED
+from fidelitree.explore import Explorer, Weights
 from fidelitree.feed import Feed
 from fidelitree.learner import Learner
 from fidelitree.pool import Bits, Codes
@@ -29,15 +29,12 @@ from fidelitree.space import ProductSpace
 from fidelitree.targets.counting import Counted
 from fidelitree.tree import Tree
 
-Biases = NDArray[np.float64]
-
 FIRST_BATCH = 32
 BATCH = 8
 GATE = 12  # answers without a mistake before an attempt is opened
 GATE_SLACK = 0.1
 WATCHED = 400  # inputs, never asked, on which two trees are compared
 MATERIAL = 1 / 3  # of epsilon: a change of the tree on more of them starts the gate again
-TEMPER = 0.5
 LATE = 0.6  # of a budget that will be spent goes into learning
 
 
@@ -79,9 +76,8 @@ class AutoRun:
         self.counted, self._observer = counted, observer
         self.history: list[TreeJudged] = []
         self._was_late = False
-        self._biases, self._tempered = space.biases, _temper(space.biases)
-        self._inputs = Feed(self._biases, Stream.named(seed, "certify"))
-        self._explored = Feed(self._tempered, Stream.named(seed, "label"))
+        self._inputs = Feed(space.biases, Stream.named(seed, "certify"))
+        self._explorer = Explorer(space.biases, Stream.named(seed, "label"))
         random = np.random.default_rng(np.random.SeedSequence(list(Stream.named(seed, "walk").key)))
         self.learner = Learner(len(space), lambda bits: self._ask(bits, "walk"), random)
         self._gate = Gate(attempts, Watched(space, Stream.named(seed, "watch")))
@@ -110,10 +106,9 @@ class AutoRun:
             done = finish.done(self.attempts)
             if done is not None:
                 return done
-            drawn = self._biases
+            weights = np.ones(len(batch))
         else:
-            batch, codes, drawn = self._exploring()
-        weights = _weights(self.learner.sketch, batch, self._biases, drawn)
+            batch, codes, weights = self._exploring()
         wrong = self.learner.learn(batch, codes)
         sketch = self.learner.sketch
         assert sketch is not None, "a learner that was told something has a tree"
@@ -147,29 +142,20 @@ class AutoRun:
         self._was_late = self.attempts.open_ended or out_of_reach
         return self._was_late
 
-    def _exploring(self) -> tuple[Bits, Codes, Biases]:
-        """Answers that no attempt will count: inputs not known yet, rare ones drawn more often; and their biases."""
+    def _exploring(self) -> tuple[Bits, Codes, Weights]:
+        """Answers that no attempt will count, to inputs not known yet, and what each of them weighs."""
         wanted = self._batch()
-        batch = self._new(wanted)
+        batch, weights = self._explorer.take(self.learner.sketch, wanted, self.learner.pool.unknown)
         if not len(batch):
-            return *self._independent(wanted), self._biases
-        return batch, self._ask(batch, "label"), self._tempered
+            batch, codes = self._independent(wanted)
+            return batch, codes, np.ones(len(batch))
+        return batch, self._ask(batch, "label"), weights
 
     def _batch(self) -> int:
         """Answers between two looks at the tree: more of them as each counts for less."""
         known, left = self.learner.pool.size, self.counted.left
         wanted = max(BATCH, known // 64) if known else FIRST_BATCH
         return wanted if left is None else max(1, min(wanted, left))
-
-    def _new(self, wanted: int) -> Bits:
-        """Inputs that are not known yet; fewer, where they are hard to find."""
-        found = self.learner.pool.unknown(self._explored.take(wanted))
-        for _ in range(8):
-            if len(found) == wanted:
-                break
-            more = self._explored.take(wanted - len(found))
-            found = self.learner.pool.unknown(np.concatenate([found, more]))
-        return found
 
     def _independent(self, rows: int) -> tuple[Bits, Codes]:
         """Answers to inputs as they come."""
@@ -231,29 +217,6 @@ class Gate:
             if total >= GATE and bad <= epsilon / 2 * (total - GATE) + GATE_SLACK:
                 return True
         return False
-
-
-def _temper(biases: Biases) -> Biases:
-    """Biases with log odds halved; a bit that never varies stays as it is."""
-    with np.errstate(divide="ignore"):
-        odds = (biases / (1 - biases)) ** (1 - TEMPER)
-    return np.where(biases < 1, odds / (1 + np.minimum(odds, 1e300)), 1.0)
-
-
-def _weights(sketch: Sketch | None, batch: Bits, biases: Biases, drawn: Biases) -> NDArray[np.float64]:
-    """For each input, the mass of its leaf in the space over its mass among the inputs drawn."""
-    weights = np.ones(len(batch))
-    waiting = [(sketch, np.arange(len(batch)))]
-    while waiting:
-        node, rows = waiting.pop()
-        if isinstance(node, tuple) and len(rows):
-            yes = batch[rows, node[0]] != 0
-            for value, side in ((0, rows[~yes]), (1, rows[yes])):
-                if len(side):
-                    own, other = biases[node[0]], drawn[node[0]]
-                    weights[side] *= own / other if value else (1 - own) / (1 - other)
-                waiting.append((node[1 + value], side))
-    return weights
 
 
 def _append(nodes: list[tuple[int, int, int] | int], sketch: Sketch | None, ranks: Sequence[int]) -> int:

@@ -15,7 +15,7 @@ from fidelitree.tree import Tree
 
 Floats = NDArray[np.float64]
 
-MAX_STEPS = 2e9  # of the dynamic program: some seconds
+QUICK, PATIENT = 3e7, 2e9  # steps of the dynamic program: milliseconds, and some seconds
 
 
 class Substitutes(Protocol):
@@ -32,9 +32,9 @@ class Substitutes(Protocol):
 class SmallestSubstitutes:
     """The best of the prunings of some trees and, where all features are bits and few matter, of all trees."""
 
-    def __init__(self, tree: Tree, space: ProductSpace, others: list[Tree]) -> None:
-        """``others`` must be equal to ``tree`` as functions."""
-        self._tree, self._space = tree, space
+    def __init__(self, tree: Tree, space: ProductSpace, others: list[Tree], steps: float = PATIENT) -> None:
+        """``others`` must be equal to ``tree`` as functions; ``steps`` limits the search of all trees."""
+        self._tree, self._space, self._steps = tree, space, steps
         self._prunings = [Prunings(one, space) for one in (tree, *others)]
 
     @property
@@ -56,7 +56,7 @@ class SmallestSubstitutes:
         features = sorted(set(self._tree.feature.tolist()) - {-1})
         most = min(len(prunings.disagreements) for prunings in self._prunings)
         bits = self._space.dtype == np.uint8
-        if not bits or not features or 3.0 ** len(features) * len(features) * most**2 > MAX_STEPS:
+        if not bits or not features or 3.0 ** len(features) * len(features) * most**2 > self._steps:
             return [*self._prunings]
         return [*self._prunings, _AllTrees(self._tree, self._space, features, most)]
 

@@ -110,12 +110,8 @@ class Counted:
         if self.memory is None:
             return self._ask_new(batch, purpose)
         self.budget.check(self.asked + len(batch))
-        before = self.memory.checked
-        codes = self.memory.answer(batch, lambda rows: self._pay(rows, purpose))
+        codes = self._answer(self.memory, batch, purpose)
         self._asked[purpose] += len(batch)
-        if self.memory.checked > before:
-            self._paid[purpose] -= self.memory.checked - before
-            self._paid["check"] += self.memory.checked - before
         return codes
 
     def labels(self, codes: Codes) -> NDArray[Any]:
@@ -123,10 +119,23 @@ class Counted:
         return np.array(self.book.seen)[codes]
 
     def complete(self, batch: NDArray[Any], purpose: str) -> Codes:
-        """Like `ask`, but inputs that are remembered are not asked again."""
+        """Like `ask`, but inputs that are remembered are not asked again, nor counted."""
         if self.memory is None:
             return self.ask(batch, purpose)
-        return self.memory.answer(batch, lambda rows: self._ask_new(rows, purpose), trust=True)
+        self.budget.check(self.asked + self.memory.missing(batch))
+        before = self._paid[purpose]
+        codes = self._answer(self.memory, batch, purpose)
+        self._asked[purpose] += self._paid[purpose] - before
+        return codes
+
+    def _answer(self, memory: Memory, batch: NDArray[Any], purpose: str) -> Codes:
+        """From memory where it can be; repeats that are checked have a purpose of their own."""
+        before = memory.checked
+        codes = memory.answer(batch, lambda rows: self._pay(rows, purpose))
+        if memory.checked > before:
+            self._paid[purpose] -= memory.checked - before
+            self._paid["check"] += memory.checked - before
+        return codes
 
     def _ask_new(self, batch: NDArray[Any], purpose: str) -> Codes:
         self.budget.check(self.asked + len(batch))

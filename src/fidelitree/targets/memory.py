@@ -34,16 +34,14 @@ class Memory:
     def __len__(self) -> int:
         return len(self._codes)
 
-    def answer(self, batch: NDArray[Any], ask: Ask, trust: bool = False) -> Codes:
+    def answer(self, batch: NDArray[Any], ask: Ask) -> Codes:
         """Codes of all rows; ``ask`` receives each input that is not remembered, once.
 
-        Unless they are trusted, some of those that are remembered are asked too, and TargetError tells of an answer
-        that differs.
+        Some of those that are remembered may be asked too; TargetError tells of an answer that differs.
         """
-        packed = np.packbits(batch, axis=1) if batch.dtype == np.uint8 else batch + 0.0  # -0.0 is 0.0
-        keys = [row.tobytes() for row in packed]
+        keys = _keys(batch)
         first = {key: row for row, key in reversed(list(enumerate(keys)))}
-        repeats = [] if trust else [row for key, row in first.items() if key in self._codes][: self._to_check]
+        repeats = [row for key, row in first.items() if key in self._codes][: self._to_check]
         self._to_check -= len(repeats)
         self.checked += len(repeats)
         wanted = sorted({row for key, row in first.items() if key not in self._codes} | set(repeats))
@@ -58,7 +56,16 @@ class Memory:
         self._remember(known)
         return np.array(codes, np.intp)
 
+    def missing(self, batch: NDArray[Any]) -> int:
+        """How many inputs of a batch are not remembered."""
+        return len(set(_keys(batch)) - self._codes.keys())
+
     def _remember(self, known: dict[bytes, int]) -> None:
         self._codes.update(known)
         while len(self._codes) > self.capacity:
             del self._codes[next(iter(self._codes))]
+
+
+def _keys(batch: NDArray[Any]) -> list[bytes]:
+    packed = np.packbits(batch, axis=1) if batch.dtype == np.uint8 else batch + 0.0  # -0.0 is 0.0
+    return [row.tobytes() for row in packed]
