@@ -64,7 +64,7 @@ class Cells:
         return np.array([part == left if self.kind == "boolean" else part <= left for part in self.parts])
 
     def best_test(self, apart: Floats) -> tuple[float, Test]:
-        """The largest drop and its test; near ties go to the lowest cut, or the first set.
+        """The largest drop and its test; near ties go to the lowest cut, or the first set. No drop, no real test.
 
         ``apart[a, b]`` is how often cells a and b get different labels, all else being equal.
         """

@@ -59,6 +59,15 @@ def test_weights_count_values() -> None:
     assert weighted.points == 2, "what has no weight is not there"
 
 
+def test_fractional_weights_are_drawn_as_often_as_they_say() -> None:
+    """10 000 draws: each of the three shares is off by more than 0.03 with probability below 1e-8."""
+    weighted = ft.Numeric.from_values("x", [1.0, 2.0, 4.0], [0.5, 1.25, 0.75])
+    drawn = weighted.draw(lane(), 10_000, None)
+    for value, share in ((1, 0.2), (2, 0.5), (4, 0.3)):
+        assert abs((drawn == value).mean() - share) < 0.03
+    assert set(weighted.draw(lane(), 1000, (1.0, 9.0)).tolist()) == {2, 4}
+
+
 def test_cuts_lie_midway_between_neighbours() -> None:
     assert SEEN.cuts(None).tolist() == [19, 30]
     assert SEEN.cuts((18, math.inf)).tolist() == [30]
