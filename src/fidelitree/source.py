@@ -62,7 +62,10 @@ class Drawn:
     def __init__(self, space: ProductSpace, seed: int) -> None:
         self.product = self.masses = space
         self.digest = space.digest
-        self._feeds = {purpose: _Blocks(space, Stream.named(seed, purpose)) for purpose in ("label", "certify")}
+        # Streams of their own: a run over bits draws from "label" and "certify" itself, and an attempt that it opened
+        # may go on to count inputs from here, which must be none of those that taught its tree.
+        streams = {purpose: Stream.named(seed, purpose).child("any") for purpose in ("label", "certify")}
+        self._feeds = {purpose: _Blocks(space, stream) for purpose, stream in streams.items()}
 
     def label(self, rows: int) -> Inner:
         return self._feeds["label"].take(rows)
