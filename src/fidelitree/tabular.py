@@ -108,6 +108,8 @@ class TableRun:
 
     def tree(self) -> Tree:
         """The best tree so far; a constant while nothing was fitted."""
+        if not len(self._codes):  # all labels so far were asked for a list of all inputs, which was interrupted
+            return Tree.build(self.source.product, [0], self.counted.book.sorted())
         if self._best is None:
             self._fit()
         assert self._best is not None, "fitting gives a tree"
@@ -122,7 +124,7 @@ class TableRun:
             if not self.attempts.open_ended:
                 spare = max(spare, left - self.attempts.at_best)
             self._late = rows >= spare
-            rows = min(rows, max(spare, 0))
+            rows = min(rows, max(spare, 0 if len(self._codes) else 1))
         if rows > 0:
             inner = self.source.label(rows)
             self._add(inner, self._ask(inner, "label"))
@@ -139,7 +141,8 @@ class TableRun:
         """Trees that err little enough on held-out labels, the smallest first."""
         binning = Binning.of(self.source.product, self._inner)
         held = np.arange(len(self._codes)) % HELD == HELD - 1
-        some, others = (binning.coded(self._inner[part], self._codes[part]) for part in (~held, held))
+        some = binning.coded(self._inner[~held], self._codes[~held])
+        others = binning.coded(self._inner[held], self._codes[held]) if held.any() else some  # too few to hold any out
         refiner, aims = Refiner(some, others, self._seed), self._aims()
         refiner.improve(aims[0], self._plan.steps)
         most = self.counted.budget.max_leaves
