@@ -14,6 +14,8 @@ from fidelitree.events import TreeJudged, nobody
 from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction
 from fidelitree.finishes import FewestLeaves
 from fidelitree.paper import grow_exactly
+from fidelitree.refine.coded import Coded, Sketch
+from fidelitree.refine.curve import Point
 from fidelitree.refine.search import Refiner
 from fidelitree.region import Region
 from fidelitree.result import Distillation, SplitRecord
@@ -23,6 +25,8 @@ from fidelitree.tree import Tree
 
 _PROPOSALS = 3_000
 _ROWS = 3e7  # rows that all proposals together may look at, about
+_GRAINS = 2.0**50  # probabilities go into the search as so many grains: sums and differences of them are exact
+_TINY = 1e-6  # an epsilon below it asks for no error; then inputs of any probability count alike
 
 
 @dataclass(frozen=True)
@@ -99,14 +103,44 @@ def _smallest_of_any(counted: Counted, epsilon: float, seed: int) -> _Found:
     space, whole = counted.space, Region.whole(counted.space)
     codes = tabulate(counted, whole).astype(np.intp)
     inner = enumerate_inputs(whole, 0, len(codes))
-    binning = Binning.of(space, inner)
-    rows = binning.coded(inner, codes, space.chances(inner))
-    refiner = Refiner(rows, None, seed)
+    chances = space.chances(inner)
+    weights = (chances > 0).astype(np.float64) if epsilon < _TINY else np.rint(chances * _GRAINS)
+    binning, some = Binning.of(space, inner), weights > 0
+    refiner = Refiner(binning.coded(inner[some], codes[some], weights[some]), None, seed)
     refiner.improve(epsilon, int(min(_PROPOSALS, max(150, _ROWS / len(codes)))))
-    sketch = refiner.smallest(epsilon)
+    judged = _Judged(refiner, binning.coded(inner, codes, chances), weights.sum(), counted.budget)
+    sketch = judged.smallest(epsilon)
+    if sketch is None:
+        refiner.improve(0.0, 1)  # goes on to trees without an error, however large
+        sketch = judged.smallest(epsilon)
+    if sketch is None:
+        sketch = judged.most_faithful()
     tree = binning.tree(sketch, counted.book.ranks(), counted.book.sorted())
-    if not counted.budget.allows(tree.size):
-        sketch = [point for point in refiner.points() if counted.budget.allows(point.leaves)][-1].tree
-        tree = binning.tree(sketch, counted.book.ranks(), counted.book.sorted())
-    error = rows.errors(sketch) / rows.total
+    error = judged.error(sketch)
     return tree, error, (TreeJudged(counted.asked, tree.size, error, error),)
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """What a search has found, judged by the probabilities themselves, whatever weights it worked with."""
+
+    refiner: Refiner
+    rows: Coded
+    weight: float
+    budget: Budget
+
+    def smallest(self, epsilon: float) -> Sketch | None:
+        """The first tree that is good enough."""
+        hopeful = (point for point in self._allowed() if point.errors <= (epsilon + _TINY) * self.weight)
+        return next((point.tree for point in hopeful if self.error(point.tree) <= epsilon), None)
+
+    def most_faithful(self) -> Sketch:
+        """The tree with the smallest error."""
+        return min((point.tree for point in self._allowed()), key=self.error)
+
+    def error(self, sketch: Sketch) -> float:
+        """The probability of the inputs that a tree gets wrong."""
+        return self.rows.errors(sketch) / self.rows.total
+
+    def _allowed(self) -> list[Point]:
+        return [point for point in self.refiner.points() if self.budget.allows(point.leaves)]
