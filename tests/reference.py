@@ -406,7 +406,26 @@ def slow_influence(rows: np.ndarray, chances: np.ndarray, answers: np.ndarray, i
     return total
 
 
-# --- rows as numbers of bins -------------------------------------------------------------------------------------------
+def slow_drop(listed: tuple[np.ndarray, np.ndarray, np.ndarray], i: int, inside: np.ndarray) -> float:
+    """By how much a test of feature i lowers the cost at the root: THEORY 4(f), over all pairs of listed inputs.
+
+    ``listed`` are inputs, their probabilities and their answers; ``inside`` says which inputs pass the test.
+    """
+    rows, chances, answers = listed
+    others = np.delete(rows, i, axis=1)
+    apart = np.zeros((2, 2))
+    for row in np.flatnonzero(chances):
+        alike = (others == others[row]).all(axis=1) & (answers != answers[row])
+        context = chances[(others == others[row]).all(axis=1)].sum()
+        for side in (0, 1):
+            pairs = chances[row] * chances[alike & (inside == side)].sum() / context
+            apart[int(inside[row]), side] += pairs
+    q1 = float(chances[inside].sum())
+    q0 = 1 - q1
+    return float(apart[0, 1] + apart[1, 0] - q0 / q1 * apart[1, 1] - q1 / q0 * apart[0, 0]) if 0 < q1 < 1 else 0.0
+
+
+# --- rows as numbers of bins ------------------------------------------------------------------------------------------
 
 
 class Binned(NamedTuple):

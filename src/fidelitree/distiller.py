@@ -17,6 +17,7 @@ from fidelitree.checks import check_count, check_delta, check_epsilon
 from fidelitree.draw import fresh_seed
 from fidelitree.errors import ParameterError
 from fidelitree.events import Finished, Observer, TreeJudged, nobody
+from fidelitree.exact.cells import ALL_SUBSETS
 from fidelitree.finishes import AsTested, FewestLeaves, Greedy, LowestError, Smallest, best_so_far
 from fidelitree.result import Distillation, SplitRecord
 from fidelitree.rows import Rows, check_test_rows
@@ -82,6 +83,8 @@ def distill(
     )
     product = space.product if isinstance(space, Rows) else space
     counted = Counted(target, product, Memory(checked=CHECKED) if deterministic else None, budget)
+    if wanted.split_quality:
+        _check_best_sets(product)
     source = source_of(space, wanted.seed)
     if epsilon == 0 and source.masses is not None:
         result = distil_all(counted, wanted)
@@ -100,6 +103,16 @@ def _check_wanted(epsilon: float | None, strategy: str, budget: Budget) -> float
     if budget.max_queries is None and budget.max_seconds is None:
         raise ParameterError("epsilon=None asks for the best tree within a budget: give max_queries or max_seconds")
     return None
+
+
+def _check_best_sets(space: ProductSpace) -> None:
+    """Of more values not all sets are tried, so that the best one may be missed by any factor."""
+    for feature in space:
+        if len(feature.values or ()) > ALL_SUBSETS:
+            raise ParameterError(
+                f'strategy="influence" promises good sets of up to {ALL_SUBSETS} values; feature {feature.name!r} has '
+                f'{len(feature.values or ())} - use strategy="auto", or build_top_down, which promises less'
+            )
 
 
 class _Run(Protocol):

@@ -1,8 +1,10 @@
 """What a run returns, given a tree T whose error is certified to be at most some b, and when b is small enough.
 
 How often two trees disagree is known exactly, without a query. So any tree that disagrees with T on d of the inputs
-has an error of at most b + d; and every score of the target differs from the same score of T by at most 2b, because a
-pair of inputs changes label in one and not in the other only where one of its inputs is in error.
+has an error of at most b + d. And every score of the target is close to the same score of T: a pair of inputs has
+different labels in one and not in the other only where one of its inputs is in error, so the influences of a feature
+differ by at most 2b. The score of a bit is its influence; any other score is what is left of an influence when the
+influences on both sides of the test are taken away, and differs by at most 4b.
 """
 
 from __future__ import annotations
@@ -212,9 +214,10 @@ class AsTested:
 
 @dataclass(frozen=True)
 class _Plan:
-    """Algorithm 1 run on a tested tree: after each split, how much they differ, and the smallest score so far."""
+    """Algorithm 1 run on a tested tree, split by split."""
 
     trees: list[tuple[int, float, float]]
+    """Leaves, how much they differ, and up to which error of the tested tree all splits are as good as promised."""
 
     @classmethod
     def of(cls, tree: Tree, space: ProductSpace, epsilon: float) -> _Plan:
@@ -227,19 +230,21 @@ class _Plan:
             assert isinstance(record, SplitRecord), "Algorithm 1 records splits"
             smallest = min(smallest, record.score)
             plan.append((record.size, record.error, smallest))
-        return cls([entry for entry in plan if entry[1] < epsilon])
+        return cls([(size, apart, _closeness(score, space)) for size, apart, score in plan if apart < epsilon])
 
     def bound(self, epsilon: float) -> float:
         """The largest error of the tested tree at which some size keeps both promises."""
-        return max(min(epsilon - differs, _closeness(score)) for _, differs, score in self.trees)
+        return max(min(epsilon - differs, closeness) for _, differs, closeness in self.trees)
 
 
-def _closeness(score: float) -> float:
-    """Error of the tested tree up to which a split with this score is within kappa of the best.
+def _closeness(score: float, space: ProductSpace) -> float:
+    """Error b of the tested tree up to which a split with this score is within kappa of the best.
 
-    The best score of the target is at most score + 2b, and this one is at least score - 2b.
+    The best score of the target is at most score + 2b, and this one is at least score - 2b; 4b where not all features
+    are bits.
     """
-    return (1 - KAPPA) / (2 + 2 * KAPPA) * score
+    moves = 2 if space.dtype == np.uint8 else 4
+    return (1 - KAPPA) / (1 + KAPPA) * score / moves
 
 
 @dataclass
@@ -262,8 +267,8 @@ class Greedy:
     def done(self, attempts: Attempts) -> Outcome | None:
         """As soon as a plan holds."""
         for attempt in attempts.all:
-            for leaves, differs, score in self._plan(attempt, attempts).trees:
-                if attempt.certifies(min(attempts.epsilon - differs, _closeness(score))):
+            for leaves, differs, closeness in self._plan(attempt, attempts).trees:
+                if attempt.certifies(min(attempts.epsilon - differs, closeness)):
                     grown = self._grow(attempt.tree, leaves)
                     splits = tuple(record for record in grown.trace if isinstance(record, SplitRecord))
                     return Outcome(grown.tree, attempt, differs, splits)
