@@ -24,7 +24,7 @@ from fidelitree.rows import Rows, check_test_rows
 from fidelitree.sequential import level_of_attempt
 from fidelitree.source import Source, source_of
 from fidelitree.space import ProductSpace
-from fidelitree.tabular import FRUGAL, Plan, TableRun, patient
+from fidelitree.tabular import FAITHFUL, FRUGAL, Plan, TableRun, patient
 from fidelitree.targets.counting import Counted, Target
 from fidelitree.targets.memory import CHECKED, Memory
 from fidelitree.tree import Tree
@@ -137,6 +137,8 @@ def _run(counted: Counted, source: Source, wanted: Wanted, observer: Observer) -
     if source.masses is None:
         check_test_rows(int(source.tests), attempts.epsilon, level_of_attempt(1, wanted.delta))
     plan = patient(attempts.epsilon) if wanted.few_leaves else FRUGAL
+    if wanted.split_quality:
+        plan = FAITHFUL
     return TableRun(counted, source, attempts, plan, wanted.seed, observer)
 
 

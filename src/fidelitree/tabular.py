@@ -42,16 +42,19 @@ class Plan:
     """How a run spends: labels at first, proposals a search, and held-out errors (in epsilons) of what is tested.
 
     The frugal plan tests a tree as soon as that would take half as many answers as there are labels; the other tests
-    several sizes at once, down to one that is likely to be good enough.
+    several sizes at once, down to one that is likely to be good enough. A ``faithful`` plan tests the tree with the
+    fewest held-out errors, because more is asked of it than an error of epsilon.
     """
 
     first: int
     steps: int
     frugal: bool
     growth: float = 1.6
+    faithful: bool = False
 
 
 FRUGAL = Plan(first=64, steps=60, frugal=True)
+FAITHFUL = Plan(first=64, steps=60, frugal=True, faithful=True)
 _AIMS = (0.9, 0.85, 0.8, 0.7, 0.6, 0.5)  # in epsilons
 _MARGINS = (1.0, 1.75, 2.5, 3.5)  # in standard errors of the held-out share, below epsilon
 
@@ -148,7 +151,8 @@ class TableRun:
         most = self.counted.budget.max_leaves
         found: dict[int, Sketch] = {}
         best: Sketch | None = None
-        for aim in () if self.attempts.open_ended else aims:
+        faithful = self.attempts.open_ended or self._plan.faithful
+        for aim in () if faithful else aims:
             sketch = refiner.smallest(aim)
             if others.errors(sketch) <= aim * others.total and (most is None or size(sketch) <= most):
                 found.setdefault(size(sketch), sketch)
@@ -156,7 +160,7 @@ class TableRun:
         best = _most_faithful(refiner, most) if best is None else best
         self._best = self._tree(binning, best)
         self._judge(self._best, others.errors(best) / others.total)
-        if self.attempts.open_ended:
+        if faithful:
             return [self._best]
         return [self._tree(binning, self._on_all(binning, sketch)) for _, sketch in sorted(found.items())]
 
@@ -194,7 +198,10 @@ class TableRun:
                 return done
             self._add(inner, codes)
             left = patience - self.counted.asked
-            if not self._late and not any(self._hopeful(attempt, left) for attempt in self.attempts.all):
+            hopeful = any(self._hopeful(attempt, left) for attempt in self.attempts.all)
+            if self._plan.faithful:
+                hopeful = hopeful and finish.needed(self.attempts) <= left
+            if not self._late and not hopeful:
                 return None
 
     def _hopeful(self, attempt: Attempt, left: float) -> bool:
