@@ -135,7 +135,7 @@ def _run(counted: Counted, source: Source, wanted: Wanted, observer: Observer) -
     if source.masses is not None and source.product.dtype == np.uint8:
         return AutoRun(counted, source, attempts, wanted.seed, observer)
     if source.masses is None:
-        check_test_rows(int(source.tests), attempts.epsilon, level_of_attempt(1, wanted.delta))
+        check_test_rows(int(source.tests), attempts.epsilon, wanted.delta, level_of_attempt(1, wanted.delta))
     plan = patient(attempts.epsilon) if wanted.few_leaves else FRUGAL
     if wanted.split_quality:
         plan = FAITHFUL

@@ -103,14 +103,17 @@ class Rows:
         return f"<Rows: {self.count} rows of {len(self.names)} features>"
 
 
-def check_test_rows(available: int, epsilon: float, level: float) -> None:
-    """Refuse a test that no predictor could pass: even without a mistake it takes a number of rows."""
+def check_test_rows(available: int, epsilon: float, delta: float, level: float | None = None) -> None:
+    """Refuse a test that no predictor could pass: even without a mistake it takes a number of rows.
+
+    ``level`` is what the test may spend of delta; all of it unless told.
+    """
     if epsilon == 0:
         raise ParameterError("epsilon must be above 0 where inputs are rows of a table; got 0")
-    needed = Bet(level).needed_for(epsilon)
+    needed = Bet(delta if level is None else level).needed_for(epsilon)
     if available < needed:
         raise ParameterError(
             f"the table leaves {available:,} test rows, and certifying an error of {epsilon:.4g} with confidence "
-            f"{1 - level:.4g} takes at least {needed:,}, even without a mistake - give more rows, or raise epsilon or "
+            f"{1 - delta:.4g} takes at least {needed:,}, even without a mistake - give more rows, or raise epsilon or "
             f"delta"
         )

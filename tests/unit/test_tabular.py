@@ -420,7 +420,10 @@ def test_too_few_rows_are_refused_before_anything_is_asked() -> None:
     def never(batch: Any) -> Any:
         pytest.fail("refused before asking")
 
-    with pytest.raises(ParameterError, match=r"leaves 50 test rows, and certifying an error of 0\.05 .* at least 81"):
+    with pytest.raises(
+        ParameterError,
+        match=r"leaves 50 test rows, and certifying an error of 0\.05 with confidence 0\.95 takes at least 81",
+    ):
         ft.distill(never, table_of(100, 0), 0.05)
     with pytest.raises(ParameterError, match="epsilon must be above 0 where inputs are rows of a table"):
         ft.distill(never, table_of(1_000, 0), 0)
