@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from fidelitree.budget import Budget
 from fidelitree.checks import check_delta
 from fidelitree.draw import Stream, block_rows, draw, paired
 from fidelitree.errors import ParameterError
+from fidelitree.exact.build import NoDiagramError
 from fidelitree.exact.engine import exact_subfunction
 from fidelitree.region import Region
 from fidelitree.space import ProductSpace
@@ -40,6 +41,8 @@ class Analysis:
     labels: list[Any]
     label_probabilities: Floats
     queries: Queries
+    reason: str = ""
+    """Why inputs were drawn where an exact analysis was tried first."""
 
     @property
     def total_influence(self) -> float:
@@ -76,7 +79,7 @@ class Analysis:
             low, high = self.intervals[i]
             span = "" if self.exact else f"  [{low:.4f}, {high:.4f}]"
             lines.append(f"{self.names[i]:<{width}}  {self.influences[i]:.4f}{span}")
-        how = "exact" if self.exact else "estimated"
+        how = "exact" if self.exact else f"estimated{self.reason and f': {self.reason}'}"
         return "\n".join([f"influence of each feature ({how}); total {self.total_influence:.4f}", *lines])
 
 
@@ -91,10 +94,10 @@ def analyze(
 ) -> Analysis:
     """Influences and label probabilities of a target inside the region that ``given`` names, as in ``{"x3": 1}``.
 
-    The answer is exact where the target is a table or a tree, or where all inputs that are left may be asked: up to
-    4 096 of them, or up to ``max_queries`` where that is given. Otherwise inputs are drawn and every bit of each is
-    flipped, within ``max_queries`` (100 000 when not given), and all intervals hold together with probability
-    1 - delta.
+    The answer is exact where the target is a table, a tree, or a circuit whose decision diagram can be built, or where
+    all inputs that are left may be asked: up to 4 096 of them, or up to ``max_queries`` where that is given. Otherwise
+    inputs are drawn and every bit of each is flipped, within ``max_queries`` (100 000 when not given), and all
+    intervals hold together with probability 1 - delta.
 
     >>> from fidelitree.targets.table import TruthTable
     >>> print(analyze(TruthTable([0, 0, 0, 1]), ProductSpace.bernoulli(2)))
@@ -108,10 +111,14 @@ def analyze(
         raise ParameterError(f"given must name a region of positive probability; {region} has probability 0")
     counted = Counted(target, space)
     may_ask = ENUMERATE_UNASKED if budget.max_queries is None else budget.max_queries
-    function = exact_subfunction(counted, region, may_ask)
+    function, reason = None, ""
+    try:
+        function = exact_subfunction(counted, region, may_ask)
+    except NoDiagramError as error:
+        reason = str(error)
     if function is None:
         queries = DRAW_UNASKED if budget.max_queries is None else budget.max_queries
-        return _estimate(counted, region, queries, delta, seed)
+        return replace(_estimate(counted, region, queries, delta, seed), reason=reason)
     influences = function.influences()
     intervals = np.stack([influences, influences], axis=1)
     found = np.asarray(function.label_probabilities())

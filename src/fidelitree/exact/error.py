@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from fidelitree.errors import ParameterError
+from fidelitree.exact.build import NoDiagramError
 from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction
 from fidelitree.exact.paths import disagreement
 from fidelitree.exact.subfunction import Subfunction
 from fidelitree.region import Region
 from fidelitree.space import ProductSpace
+from fidelitree.targets.circuits.circuit import Circuit
 from fidelitree.targets.counting import Counted, Target
 from fidelitree.tree import Tree
 
@@ -15,8 +17,8 @@ from fidelitree.tree import Tree
 def tree_error(tree: Tree, target: Target, space: ProductSpace) -> float:
     """Probability that a tree and a target answer differently, exact up to rounding.
 
-    Two trees are compared path by path, at any number of features. Any other target is asked about every input, up to
-    2^20 of them (2^26 for a truth table).
+    Two trees are compared path by path, at any number of features; a circuit of many inputs becomes a decision
+    diagram. Any other target is asked about every input, up to 2^20 of them (2^26 for a truth table or a circuit).
 
     >>> from fidelitree.targets import balanced, majority
     >>> space = ProductSpace.bernoulli(2000, 0.3)
@@ -35,6 +37,16 @@ def tree_error(tree: Tree, target: Target, space: ProductSpace) -> float:
             "certify draws inputs instead"
         )
     return error_inside(tree, root, space)
+
+
+def known_error(tree: Tree, target: Target, space: ProductSpace) -> float | None:
+    """The same where it takes no query of anybody's: for a tree, or a circuit that is small enough; else None."""
+    if not isinstance(target, (Circuit, Tree)):
+        return None
+    try:
+        return tree_error(tree, target, space)
+    except NoDiagramError:
+        return None
 
 
 def error_inside(tree: Tree, root: Subfunction, space: ProductSpace) -> float:

@@ -1,8 +1,9 @@
-"""Targets: textbook functions, random trees, truth tables, and the wrapper that counts queries.
+"""Targets: textbook functions, random trees, truth tables, circuits, and the wrapper that counts queries.
 
 Any callable from a batch of inputs to labels is a target already; these are the ones that ship.
 """
 
+from fidelitree.targets.circuits import Circuit, expression, read_circuit
 from fidelitree.targets.counting import Counted, Queries, Target
 from fidelitree.targets.memory import Memory
 from fidelitree.targets.random_trees import balanced, chain
@@ -29,6 +30,7 @@ from fidelitree.targets.textbook import (
 )
 
 __all__ = [
+    "Circuit",
     "Counted",
     "Memory",
     "Queries",
@@ -40,6 +42,7 @@ __all__ = [
     "complete",
     "cycle",
     "exactly",
+    "expression",
     "hidden_weighted_bit",
     "is_edge",
     "is_edge_marked",
@@ -48,6 +51,7 @@ __all__ = [
     "multiplexer",
     "nand_tree",
     "parity",
+    "read_circuit",
     "recursive_majority",
     "selector_parity",
     "sort4",

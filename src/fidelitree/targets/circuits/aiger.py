@@ -10,6 +10,13 @@ from fidelitree.targets.circuits.order import in_order
 from fidelitree.targets.circuits.source import MAX_WIRES, Source
 
 _HEADER = "the header must be 'aig M I L O A' or 'aag M I L O A'"
+_COUNTS = (
+    ("M (signals)", MAX_WIRES + MAX_GATES),
+    ("I (inputs)", MAX_WIRES),
+    ("L (latches)", 0),
+    ("O (outputs)", MAX_WIRES),
+    ("A (gates)", MAX_GATES),
+)
 
 
 def read_aiger(source: Source) -> Network:
@@ -49,10 +56,8 @@ class _Reader:
         kind, *words = self._words()
         if kind not in ("aig", "aag") or len(words) < 5:
             self._refuse(f"{_HEADER}; got {' '.join([kind, *words])!r:.40}")
-        most = (MAX_WIRES + MAX_GATES, MAX_WIRES, 0, MAX_WIRES, MAX_GATES)
-        names = ("M (signals)", "I (inputs)", "L (latches; a circuit has none)", "O (outputs)", "A (gates)")
         largest, inputs, _, outputs, ands = (
-            self._source.count(1, word, *rule) for word, *rule in zip(words, names, most, strict=False)
+            self._source.count(1, word, what, most) for word, (what, most) in zip(words, _COUNTS, strict=False)
         )
         if any(word != "0" for word in words[5:]):
             self._refuse("bad states, constraints, justice and fairness must be absent: a circuit has outputs only")

@@ -46,7 +46,8 @@ class _Reader:
         self._line = 0
 
     def read(self) -> Network:
-        for self._line, line in self._logical_lines():
+        for number, line in self._logical_lines():
+            self._line = number
             if not line.startswith("."):
                 self._row(line.split())
                 continue
@@ -87,7 +88,7 @@ class _Reader:
         elif word == ".names":
             self._define(rest)
         elif not word.startswith(_IGNORED):
-            self._refuse(f"a combinational model must be made of .names, without latches or subcircuits; got {word:.40}")
+            self._refuse(f"a model must be made of .names alone, without latches or subcircuits; got {word:.40}")
 
     def _define(self, names: list[str]) -> None:
         if not names:

@@ -36,8 +36,8 @@ def _tokens(text: str) -> Iterator[tuple[int, str]]:
     while at < end:
         match = _TOKEN.match(text, at)
         if match is None:
-            start = at + len(text[at:]) - len(text[at:].lstrip())
-            _refuse(start, f"a sign must be a name, 0, 1, ~, &, ^, | or a parenthesis; got {text[start : start + 10]!r}")
+            at = end - len(text[at:end].lstrip())
+            _refuse(at, f"a sign must be a name, 0, 1, ~, &, ^, | or a parenthesis; got {text[at : at + 10]!r}")
         yield match.start(match.lastindex or 0), match[match.lastindex or 0]
         at = match.end()
 

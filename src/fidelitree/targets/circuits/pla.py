@@ -32,7 +32,8 @@ class _Reader:
         self._line = 0
 
     def read(self) -> Network:
-        for self._line, line in self._source.lines():
+        for number, line in self._source.lines():
+            self._line = number
             if line.startswith("."):
                 if line.split()[0] in (".e", ".end"):
                     break

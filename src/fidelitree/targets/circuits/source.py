@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from fidelitree.errors import FormatError
 
-MAX_BYTES = 64_000_000
+MAX_BYTES = 32_000_000
 MAX_WIRES = 100_000
 """Inputs, and outputs, that a circuit may have: a header can announce billions of them in ten bytes."""
 
