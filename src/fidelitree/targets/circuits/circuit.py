@@ -123,8 +123,8 @@ class _Plan:
             values[at:end:2] = found
             np.invert(found, out=values[at + 1 : end : 2])
             at = end
-        found: Words = values[self.literal] & everyone(count)
-        return found
+        output: Words = values[self.literal] & everyone(count)
+        return output
 
 
 def _cone(network: Network, literal: int) -> tuple[list[tuple[int, int]], int]:
