@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from fidelitree.errors import MissingExtraError, ParameterError
-from fidelitree.exact.diagram import FALSE, TRUE, Diagram, DiagramSubfunction
+from fidelitree.exact.diagram import Diagram, DiagramSubfunction
 from fidelitree.exact.orders import ORDERS
 from fidelitree.space import ProductSpace
 from fidelitree.targets.circuits.circuit import Circuit
@@ -32,7 +32,7 @@ def build_diagram(circuit: Circuit, space: ProductSpace, limit: int = NODE_LIMIT
         found = [built for order in orders if (built := _gate_by_gate(circuit, order, rung)) is not None]
         if found:
             order, function = min(found, key=lambda built: built[1].node_count())
-            return DiagramSubfunction.of(*_take_over(Diagram(space, order), function))
+            return DiagramSubfunction(*_take_over(Diagram(space, order), function), [0, 1])
     raise NoDiagramError(
         f"the decision diagram of output {circuit.output!r} must have at most {limit:,} nodes while it is built; "
         f"{len(circuit.gates):,} gates over {len(orders[0])} inputs need more in each of {len(orders)} orders. "
@@ -88,7 +88,7 @@ def _take_over(diagram: Diagram, function: Any) -> tuple[Diagram, int]:
             continue
         children = top.cofactors()
         if children is None:
-            numbers[top] = TRUE if top.valid() else FALSE
+            numbers[top] = int(top.valid())
             continue
         yes, no = children
         missing = [child for child in (no, yes) if child not in numbers]

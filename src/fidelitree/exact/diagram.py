@@ -8,7 +8,7 @@ there twice (Bryant, 1986). So what is known about a node is known wherever it o
 - re-drawing a bit changes the label at a node that tests it iff its two children disagree, so the influences of all
   bits are one pass over the nodes, each weighed by the probability of reaching it.
 
-Both labels have sums of their own, without subtractions: a label of mass 1e-30 is not lost beside one of mass 1.
+Every label has sums of its own, without subtractions: a label of mass 1e-30 is not lost beside one of mass 1.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from fidelitree.exact.subfunction import Floats
 from fidelitree.features import Test
 from fidelitree.space import ProductSpace
 
-FALSE, TRUE = 0, 1
 PAIR_LIMIT = 1 << 22
 """Disagreements that are remembered."""
 
@@ -30,24 +29,24 @@ PAIR_LIMIT = 1 << 22
 class Diagram:
     """All nodes made so far; a function is the number of its top node, which is larger than those below it.
 
-    ``order`` holds the features that are tested, first to last.
+    ``order`` holds the features that are tested, first to last. The first nodes are the constants, one for each label.
 
     >>> diagram = Diagram(ProductSpace.bernoulli(2), [1, 0])
-    >>> x0 = diagram.node(1, FALSE, TRUE)
-    >>> either = diagram.node(0, x0, TRUE)
-    >>> diagram.ones[either], diagram.influences(either).tolist()
-    (0.75, [0.25, 0.25])
+    >>> x0 = diagram.node(1, 0, 1)
+    >>> either = diagram.node(0, x0, 1)
+    >>> diagram.masses(either), diagram.influences(either).tolist()
+    ([0.25, 0.75], [0.25, 0.25])
     """
 
-    def __init__(self, space: ProductSpace, order: Sequence[int]) -> None:
-        self.features = len(space)
+    def __init__(self, space: ProductSpace, order: Sequence[int], labels: int = 2) -> None:
+        self.features, self.labels = len(space), labels
         self.order = list(order)
         biases = space.biases
         self._bias = [float(biases[feature]) for feature in order]
         self._level_of = {feature: level for level, feature in enumerate(order)}
-        bottom = len(self.order)
-        self._level, self._no, self._yes = [bottom, bottom], [FALSE, TRUE], [FALSE, TRUE]
-        self.zeros, self.ones = [1.0, 0.0], [0.0, 1.0]
+        self._level = [len(self.order)] * labels
+        self._no, self._yes = list(range(labels)), list(range(labels))
+        self._masses = [[float(constant == label) for constant in range(labels)] for label in range(labels)]
         self._known: dict[tuple[int, int, int], int] = {}
         self._apart: dict[tuple[int, int], float] = {}
 
@@ -62,9 +61,13 @@ class Diagram:
             self._no.append(no)
             self._yes.append(yes)
             p = self._bias[level]
-            self.zeros.append((1 - p) * self.zeros[no] + p * self.zeros[yes])
-            self.ones.append((1 - p) * self.ones[no] + p * self.ones[yes])
+            for masses in self._masses:
+                masses.append((1 - p) * masses[no] + p * masses[yes])
         return found
+
+    def masses(self, root: int) -> list[float]:
+        """The probability of each label."""
+        return [masses[root] for masses in self._masses]
 
     def size(self, root: int) -> int:
         """Number of nodes of a function, constants not counted."""
@@ -93,7 +96,7 @@ class Diagram:
         out = np.zeros(self.features)
         below = self._below(root, len(self.order))
         self._settle((self._no[node], self._yes[node]) for node in below)
-        reached = dict.fromkeys(below, 0.0) | {FALSE: 0.0, TRUE: 0.0, root: 1.0}
+        reached = dict.fromkeys([*range(self.labels), *below], 0.0) | {root: 1.0}
         for node in reversed(below):
             level, no, yes, mass = self._level[node], self._no[node], self._yes[node], reached[node]
             p = self._bias[level]
@@ -108,7 +111,7 @@ class Diagram:
         waiting = [root]
         while waiting:
             node = waiting.pop()
-            if self._level[node] < bottom and node > TRUE and node not in found:
+            if self._level[node] < bottom and node not in found:
                 found.add(node)
                 waiting += [self._no[node], self._yes[node]]
         return sorted(found)
@@ -119,9 +122,9 @@ class Diagram:
             return 0.0
         if one > two:
             one, two = two, one
-        if one == FALSE:
-            return self.ones[two]
-        return self.zeros[two] if one == TRUE else self._apart[one, two]
+        if one >= self.labels:
+            return self._apart[one, two]
+        return sum(masses[two] for label, masses in enumerate(self._masses) if label != one)
 
     def _settle(self, pairs: Iterable[tuple[int, int]]) -> None:
         """Find out how often the functions of each pair disagree: pairs from the top down, sums from the bottom up."""
@@ -145,7 +148,7 @@ class Diagram:
         """Put a pair that is not known yet where its first test is."""
         if one > two:
             one, two = two, one
-        if one > TRUE and one != two and (one, two) not in self._apart:
+        if one >= self.labels and one != two and (one, two) not in self._apart:
             by_level[min(self._level[one], self._level[two])][one, two] = None
 
     def _children(self, level: int, one: int, two: int) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -156,27 +159,20 @@ class Diagram:
 
 
 class DiagramSubfunction:
-    """A function of bits inside a region; ``labels`` are those of its two values, or of the one that it has."""
+    """A function of bits inside a region; ``labels`` are those of the whole function."""
 
     def __init__(self, diagram: Diagram, root: int, labels: list[Any]) -> None:
         self.diagram, self.root = diagram, root
         self._labels = labels
 
-    @classmethod
-    def of(cls, diagram: Diagram, root: int) -> DiagramSubfunction:
-        """A whole function, with labels 0 and 1 where both of them occur."""
-        return cls(diagram, root, [root] if root <= TRUE else [0, 1])
-
     @property
     def labels(self) -> list[Any]:
-        """The labels of the whole function."""
+        """What the constants stand for."""
         return self._labels
 
     def label_probabilities(self) -> Floats:
         """Known since the node was made."""
-        if len(self._labels) == 1:
-            return np.ones(1)
-        return np.array([self.diagram.zeros[self.root], self.diagram.ones[self.root]])
+        return np.array(self.diagram.masses(self.root))
 
     def influences(self) -> Floats:
         """One pass over the nodes below."""

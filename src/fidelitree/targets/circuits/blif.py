@@ -43,7 +43,7 @@ class _Reader:
         self._outputs: list[str] = []
         self._covers: dict[str, _Cover] = {}
         self._open: _Cover | None = None
-        self._line = 0
+        self._line = 1
 
     def read(self) -> Network:
         for number, line in self._logical_lines():
