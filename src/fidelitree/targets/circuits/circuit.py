@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,14 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.bits import Words, everyone, unpack
+from fidelitree.bits import Words, unpack
 from fidelitree.errors import ParameterError
 from fidelitree.inputs import as_bits
 from fidelitree.space import ProductSpace
 from fidelitree.targets.circuits.network import Network
 
-_WORDS = 1 << 18  # of all signals together: what stays near the processor
-_ROWS = 1 << 16
+_thread = threading.local()
+_WORDS = 1 << 19  # of all signals together: what stays near the processor
 
 
 class Circuit:
@@ -57,12 +58,13 @@ class Circuit:
     def __call__(self, batch: Any) -> NDArray[np.uint8]:
         bits = as_bits(batch, self.names)
         plan = self._plan
-        step = max(64, min(_ROWS, 64 * (_WORDS // plan.rows)))
+        step = max(64, min(len(bits), 64 * (_WORDS // (2 * plan.signals))))
         out = np.empty(len(bits), np.uint8)
+        values = _desk(2 * plan.signals, -(-step // 64))
         for start in range(0, len(bits), step):
             part = bits[start : start + step]
             columns = np.ascontiguousarray(part[:, plan.inputs].T)
-            out[start : start + len(part)] = unpack(plan.run(columns), len(part))
+            out[start : start + len(part)] = unpack(plan.run(columns, values), len(part))
         return out
 
     def __repr__(self) -> str:
@@ -75,16 +77,16 @@ class Circuit:
 
 @dataclass(frozen=True)
 class _Plan:
-    """Which literals are combined when.
+    """Which rows of values are combined when.
 
-    Row l of the values is literal l, so a gate writes two rows, itself and its negation, and reading a negated
-    signal costs nothing. Gates that need only what is there already form a level and are computed together.
+    The values of all signals stand below each other, and all their negations below these, so reading a negated signal
+    costs nothing. Gates that need only what is there already form a level and are computed together.
     """
 
     inputs: list[int]
-    rows: int
+    signals: int
     levels: list[tuple[NDArray[np.intp], NDArray[np.intp]]]
-    literal: int
+    output: int
 
     @classmethod
     def of(cls, n: int, gates: Sequence[tuple[int, int]], literal: int) -> _Plan:
@@ -94,37 +96,46 @@ class _Plan:
             depth[signal] = 1 + max(depth[one >> 1], depth[two >> 1])
         read = {wanted >> 1 for pair in gates for wanted in pair} | {literal >> 1}
         inputs = sorted(signal - 1 for signal in read if 0 < signal <= n)
-        by_level: list[list[int]] = [[] for _ in range(max(depth, default=0) + 1)]
+        by_level: list[list[int]] = [[] for _ in range(max(depth) + 1)]
         for signal in range(n + 1, len(depth)):
             by_level[depth[signal]].append(signal)
-        row = {0: 0} | {i + 1: 2 * place for place, i in enumerate(inputs, start=1)}
+        row = {0: 0} | {i + 1: place for place, i in enumerate(inputs, start=1)}
         for level in by_level:
-            row |= {signal: 2 * place for place, signal in enumerate(level, start=len(row))}
+            row |= {signal: place for place, signal in enumerate(level, start=len(row))}
+
+        def where(wanted: int) -> int:
+            return row[wanted >> 1] + (wanted & 1) * len(row)
+
         levels = []
         for level in by_level[1:]:
-            pairs = [[row[wanted >> 1] | wanted & 1 for wanted in gates[signal - n - 1]] for signal in level]
-            one, two = np.array(pairs, np.intp).T
-            levels.append((one.copy(), two.copy()))
-        return cls(inputs, 2 * len(row), levels, row[literal >> 1] | literal & 1)
+            pairs = [gates[signal - n - 1] for signal in level]
+            first, second = (np.array([where(pair[side]) for pair in pairs], np.intp) for side in (0, 1))
+            levels.append((first, second))
+        return cls(inputs, len(row), levels, where(literal))
 
-    def run(self, columns: NDArray[np.uint8]) -> Words:
+    def run(self, columns: NDArray[np.uint8], values: NDArray[np.uint64]) -> Words:
         """The output's words for inputs given as one row of bytes for each input that is read."""
-        count = columns.shape[1]
-        values = np.zeros((self.rows, -(-count // 64)), np.uint64)
-        values.view(np.uint8)[2 : 2 + 2 * len(columns) : 2, : -(-count // 8)] = np.packbits(
-            columns, axis=1, bitorder="little"
-        )
-        at = 2 + 2 * len(columns)
-        np.invert(values[0:at:2], out=values[1:at:2])
+        end = 1 + len(columns)
+        packed = np.packbits(columns, axis=1, bitorder="little")
+        values[:end] = 0
+        values.view(np.uint8)[1:end, : packed.shape[1]] = packed
+        np.invert(values[:end], out=values[self.signals : self.signals + end])
         for one, two in self.levels:
-            end = at + 2 * len(one)
-            found = values.take(one, axis=0)
-            found &= values.take(two, axis=0)
-            values[at:end:2] = found
-            np.invert(found, out=values[at + 1 : end : 2])
-            at = end
-        output: Words = values[self.literal] & everyone(count)
+            start, end = end, end + len(one)
+            np.bitwise_and(values.take(one, axis=0), values.take(two, axis=0), out=values[start:end])
+            np.invert(values[start:end], out=values[self.signals + start : self.signals + end])
+        output: Words = values[self.output]
         return output
+
+
+def _desk(rows: int, words: int) -> NDArray[np.uint64]:
+    """Room for the values of all signals, the same for all calls of a thread: fresh memory costs more than the work."""
+    if rows * words > _WORDS:
+        return np.empty((rows, words), np.uint64)
+    if not hasattr(_thread, "desk"):
+        _thread.desk = np.empty(_WORDS, np.uint64)
+    room: NDArray[np.uint64] = _thread.desk[: rows * words]
+    return room.reshape(rows, words)
 
 
 def _cone(network: Network, literal: int) -> tuple[list[tuple[int, int]], int]:
