@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from fidelitree.draw import Stream, block_rows, draw, paired
 from fidelitree.errors import ParameterError
 from fidelitree.exact.build import NoDiagramError
 from fidelitree.exact.engine import exact_subfunction
+from fidelitree.exact.subfunction import Subfunction
 from fidelitree.region import Region
 from fidelitree.space import ProductSpace
 from fidelitree.targets.counting import Counted, Queries, Target
@@ -24,6 +25,7 @@ Floats = NDArray[np.float64]
 
 ENUMERATE_UNASKED = 4096
 DRAW_UNASKED = 100_000
+METHODS = ("auto", "exact", "sampled")
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +90,7 @@ def analyze(
     space: ProductSpace,
     given: Mapping[str, Any] | None = None,
     *,
+    method: Literal["auto", "exact", "sampled"] = "auto",
     max_queries: int | None = None,
     delta: float = 0.05,
     seed: int = 0,
@@ -97,7 +100,8 @@ def analyze(
     The answer is exact where the target is a table, a tree, or a circuit whose decision diagram can be built, or where
     all inputs that are left may be asked: up to 4 096 of them, or up to ``max_queries`` where that is given. Otherwise
     inputs are drawn and every bit of each is flipped, within ``max_queries`` (100 000 when not given), and all
-    intervals hold together with probability 1 - delta.
+    intervals hold together with probability 1 - delta; ``Analysis.reason`` says why where an exact answer was tried
+    first. ``method="exact"`` ends with that reason instead, ``method="sampled"`` always draws.
 
     >>> from fidelitree.targets.table import TruthTable
     >>> print(analyze(TruthTable([0, 0, 0, 1]), ProductSpace.bernoulli(2)))
@@ -106,16 +110,14 @@ def analyze(
     x1  0.2500
     """
     budget, delta = Budget(max_queries=max_queries), check_delta(delta)
+    if method not in METHODS:
+        raise ParameterError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
     region = Region.of(space, given)
     if region.mass == 0:
         raise ParameterError(f"given must name a region of positive probability; {region} has probability 0")
     counted = Counted(target, space)
     may_ask = ENUMERATE_UNASKED if budget.max_queries is None else budget.max_queries
-    function, reason = None, ""
-    try:
-        function = exact_subfunction(counted, region, may_ask)
-    except NoDiagramError as error:
-        reason = str(error)
+    function, reason = _exactly(counted, region, method, may_ask)
     if function is None:
         queries = DRAW_UNASKED if budget.max_queries is None else budget.max_queries
         return replace(_estimate(counted, region, queries, delta, seed), reason=reason)
@@ -123,6 +125,24 @@ def analyze(
     intervals = np.stack([influences, influences], axis=1)
     found = np.asarray(function.label_probabilities())
     return Analysis(space.names, influences, intervals, True, function.labels, found, counted.queries)
+
+
+def _exactly(counted: Counted, region: Region, method: str, may_ask: int) -> tuple[Subfunction | None, str]:
+    """The target with all its answers known; or None, and why where something else than the method is the reason."""
+    if method == "sampled":
+        return None, ""
+    try:
+        function = exact_subfunction(counted, region, may_ask)
+    except NoDiagramError as error:
+        if method == "exact":
+            raise
+        return None, str(error)
+    if function is None and method == "exact":
+        raise ParameterError(
+            f"method must not be 'exact' where not every input may be asked: 2^{len(region.free())} inputs are more "
+            f"than {may_ask:,}; raise max_queries (a table may hold 2^26), or use method='auto'"
+        )
+    return function, ""
 
 
 def _estimate(counted: Counted, region: Region, max_queries: int, delta: float, seed: int) -> Analysis:

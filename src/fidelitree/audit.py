@@ -48,7 +48,7 @@ def certify(
     come from a stream of their own, keyed by the seed (the machine's entropy unless you give one) and by the
     predictor itself, so that nobody can train for them. The audit ends as soon as the error is certified to be at most
     epsilon, or shown to be above it; undecided, after 64 ln(1/delta)/epsilon answers or ``max_queries``. Where all
-    inputs can be asked for less, and where a tree is compared with a tree or a circuit, the certificate is exact.
+    inputs can be asked for less, and where trees and circuits are compared, the certificate is exact.
 
     >>> from fidelitree.targets import majority
     >>> print(certify(Tree.constant(ProductSpace.bernoulli(3), 1), majority(3), ProductSpace.bernoulli(3)))
@@ -59,7 +59,7 @@ certified), provided that the target is deterministic and inputs follow the stat
     counted = Counted(target, space, budget=Budget(max_queries=max_queries, max_seconds=max_seconds))
     audit = _Audit(counted, _prediction(predictor), epsilon, delta)
     digest = predictor.digest if isinstance(predictor, Tree) else audit.fingerprint()
-    if isinstance(predictor, Tree) and (error := known_error(predictor, target, space)) is not None:
+    if (error := known_error(predictor, target, space)) is not None:
         return audit.exact(digest, error)
     if audit.can_enumerate():
         return audit.exact(digest, audit.count_all())

@@ -13,6 +13,7 @@ import pytest
 import fidelitree as ft
 from circuitfiles import circuits
 from fidelitree.exact.build import build_diagram
+from fidelitree.exact.error import known_error
 from fidelitree.exact.table import TableSubfunction
 from fidelitree.region import Region
 from fidelitree.targets import Circuit, read_circuit
@@ -103,7 +104,9 @@ def test_aig_and_blif_agree(name: str, data_file: Find) -> None:
     rng = np.random.default_rng(1)
     rows = np.concatenate([rng.random((500, len(one.inputs))) < p for p in (0.5, 0.02, 0.98)])
     for position in range(len(one.outputs)):
-        assert np.array_equal(Circuit(one, position)(rows), Circuit(two, position)(rows))
+        first, second = Circuit(one, position), Circuit(two, position)
+        assert np.array_equal(first(rows), second(rows))
+        assert known_error(first, second, first.space) == 0
 
 
 def test_voter_is_the_majority_of_1001(data_file: Find) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fidelitree.errors import ParameterError
 from fidelitree.exact.build import NoDiagramError
 from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction
@@ -10,6 +12,7 @@ from fidelitree.exact.subfunction import Subfunction
 from fidelitree.region import Region
 from fidelitree.space import ProductSpace
 from fidelitree.targets.circuits.circuit import Circuit
+from fidelitree.targets.circuits.difference import difference
 from fidelitree.targets.counting import Counted, Target
 from fidelitree.tree import Tree
 
@@ -39,14 +42,21 @@ def tree_error(tree: Tree, target: Target, space: ProductSpace) -> float:
     return error_inside(tree, root, space)
 
 
-def known_error(tree: Tree, target: Target, space: ProductSpace) -> float | None:
-    """The same where it takes no query of anybody's: for a tree, or a circuit that is small enough; else None."""
-    if not isinstance(target, (Circuit, Tree)):
-        return None
+def known_error(predictor: Any, target: Target, space: ProductSpace) -> float | None:
+    """Probability that two trees or circuits answer differently, without a query to anybody.
+
+    None where one of them is neither, or where a circuit is too large for it.
+    """
     try:
-        return tree_error(tree, target, space)
+        if isinstance(predictor, Tree) and isinstance(target, (Circuit, Tree)):
+            return tree_error(predictor, target, space)
+        if isinstance(predictor, Circuit) and isinstance(target, Circuit):
+            return tree_error(Tree.constant(space, 0), difference(predictor, target), space)
+        if isinstance(predictor, Circuit) and isinstance(target, Tree):
+            return tree_error(target, predictor, space)
     except NoDiagramError:
-        return None
+        pass
+    return None
 
 
 def error_inside(tree: Tree, root: Subfunction, space: ProductSpace) -> float:
