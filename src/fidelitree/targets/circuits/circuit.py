@@ -16,6 +16,7 @@ from fidelitree.errors import ParameterError
 from fidelitree.inputs import as_bits
 from fidelitree.space import ProductSpace
 from fidelitree.targets.circuits.network import Network
+from fidelitree.targets.circuits.source import MAX_WIRES
 
 _thread = threading.local()
 _WORDS = 1 << 19  # of all signals together: what stays near the processor
@@ -166,9 +167,10 @@ def _position(outputs: tuple[str, ...], output: str | int | None) -> int:
         return 0
     if isinstance(output, str) and output in outputs:
         return outputs.index(output)
-    if isinstance(output, (str, int)) and str(output).isdecimal() and int(output) < len(outputs):
-        return int(output)
+    position = str(output)
+    if position.isdecimal() and len(position) <= len(str(MAX_WIRES)) and int(position) < len(outputs):
+        return int(position)
     known = ", ".join(outputs[:8]) + (", ..." if len(outputs) > 8 else "")
     raise ParameterError(
-        f"output must be one of the circuit's {len(outputs)} outputs ({known}), or its position; got {output!r}"
+        f"output must be one of the circuit's {len(outputs)} outputs ({known}), or its position; got {output!r:.40}"
     )

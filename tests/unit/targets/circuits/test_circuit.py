@@ -67,10 +67,16 @@ def test_outputs_by_name_then_by_position(tmp_path: Path) -> None:
     assert read_circuit(path, 1).output == "g"
     assert read_circuit(path, "0").output == "1"
     assert read_circuit(str(path), output="g").output == "g"
-    for wrong in (None, 2, -1, "f", 1.0):
+    assert read_circuit(path, np.int64(1)).output == "g"
+    for wrong in (None, 2, -1, "f", 1.0, True):
         message = rf"output must be one of the circuit's 2 outputs \(1, g\), or its position; got {wrong!r}"
         with pytest.raises(ParameterError, match=message):
             read_circuit(path, wrong)
+
+
+def test_a_position_of_many_digits_is_no_position() -> None:
+    with pytest.raises(ParameterError, match=r"output must be one of .*; got '9{39}$"):
+        Circuit(Network(("a",), ("f",), [], [2]), "9" * 5000)
 
 
 def test_every_suffix_has_its_reader(tmp_path: Path) -> None:
