@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -391,3 +391,79 @@ def run_cover(rows: Sequence[tuple[str, str]], output: int, bits: Sequence[int])
     """One output of a PLA for one input: 1 iff a row with a 1 for the output covers it."""
     covers = [all(sign in ("-", str(bit)) for sign, bit in zip(signs, bits, strict=True)) for signs, _ in rows]
     return int(any(covered and marks[output] == "1" for covered, (_, marks) in zip(covers, rows, strict=True)))
+
+
+# --- trees of mixed features -----------------------------------------------------------------------------------------
+
+
+def stored_answer(data: dict[str, Any], row: dict[str, Any]) -> Any:
+    """The label of one input, by walking down a tree as it is stored; ``row`` has the user's values by name."""
+    node = data["nodes"][0]
+    while "test" in node:
+        test, feature = node["test"], data["features"][node["test"]["feature"]]
+        found = row[feature["name"]]
+        if "is" in test:
+            yes = found == 1
+        elif "at most" in test:
+            yes = found <= float.fromhex(test["at most"])
+        else:
+            yes = found in [feature["values"][code] for code in test["in"]]
+        node = data["nodes"][node["yes" if yes else "no"]]
+    return data["labels"]["values"][node["label"]]
+
+
+def slow_influence(rows: np.ndarray, chances: np.ndarray, answers: np.ndarray, i: int) -> float:
+    """Probability that re-drawing feature i changes the label, by looking at all pairs of listed inputs."""
+    total = 0.0
+    others = np.delete(rows, i, axis=1)
+    for row, chance, answer in zip(range(len(rows)), chances, answers, strict=True):
+        alike = (others == others[row]).all(axis=1)
+        if chance:
+            total += chance * chances[alike & (answers != answer)].sum() / chances[alike].sum()
+    return total
+
+
+# --- rows as numbers of bins -----------------------------------------------------------------------------------------
+
+
+class Binned(NamedTuple):
+    """A row whose features are numbers of bins."""
+
+    bins: tuple[int, ...]
+    code: int
+    weight: Number
+
+
+def passes(row: Binned, feature: int, test: int | frozenset[int]) -> bool:
+    return row.bins[feature] in test if isinstance(test, frozenset) else row.bins[feature] <= test
+
+
+def binned_tests(ordered: Sequence[bool], sizes: Sequence[int]) -> list[tuple[int, int | frozenset[int]]]:
+    """Every threshold of every ordered feature, every set of bins of the others that is not empty and not all."""
+    tests: list[tuple[int, int | frozenset[int]]] = []
+    for feature, (in_order, size) in enumerate(zip(ordered, sizes, strict=True)):
+        if in_order:
+            tests += [(feature, t) for t in range(size - 1)]
+        else:
+            tests += [
+                (feature, frozenset(chosen))
+                for k in range(1, size)
+                for chosen in itertools.combinations(range(size), k)
+            ]
+    return tests
+
+
+def gini_mass(rows: Sequence[Binned]) -> float:
+    """Weight of the rows times the chance that two of them, drawn by weight, have different codes."""
+    total = sum(row.weight for row in rows)
+    alike = sum(row.weight * other.weight for row in rows for other in rows if row.code == other.code)
+    return float(total - alike / total) if total else 0.0
+
+
+def binned_code(tree: object, row: Binned) -> int:
+    """The label code that a nested tuple (feature, test, no, yes) gives to a row."""
+    while isinstance(tree, tuple):
+        feature, test, no, yes = tree
+        tree = yes if passes(row, feature, test) else no
+    assert isinstance(tree, int)
+    return tree

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from fidelitree.distiller import distill
     from fidelitree.errors import FidelitreeError, FormatError, ParameterError, TargetError
     from fidelitree.exact.error import tree_error
-    from fidelitree.features import Boolean
+    from fidelitree.features import Boolean, Categorical, Numeric
     from fidelitree.paper import build_top_down, practical_top_down
     from fidelitree.result import Distillation
+    from fidelitree.rows import Rows
     from fidelitree.space import ProductSpace
     from fidelitree.tree import Tree
 
@@ -28,12 +29,15 @@ __version__ = version("fidelitree")
 _HOMES = {
     "Analysis": "analysis",
     "Boolean": "features",
+    "Categorical": "features",
     "Certificate": "certificate",
     "Distillation": "result",
     "FidelitreeError": "errors",
     "FormatError": "errors",
+    "Numeric": "features",
     "ParameterError": "errors",
     "ProductSpace": "space",
+    "Rows": "rows",
     "TargetError": "errors",
     "Tree": "tree",
     "analyze": "analysis",
@@ -48,12 +52,15 @@ _MODULES = ("export", "targets", "theory")
 __all__ = [
     "Analysis",
     "Boolean",
+    "Categorical",
     "Certificate",
     "Distillation",
     "FidelitreeError",
     "FormatError",
+    "Numeric",
     "ParameterError",
     "ProductSpace",
+    "Rows",
     "TargetError",
     "Tree",
     "__version__",

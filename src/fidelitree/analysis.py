@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from fidelitree.binomial import lower_bound, upper_bound
 from fidelitree.budget import Budget
 from fidelitree.checks import check_delta
-from fidelitree.draw import Stream, block_rows, draw, paired
+from fidelitree.draw import Stream, block_rows, draw, paired, redraw
 from fidelitree.errors import ParameterError
 from fidelitree.exact.build import NoDiagramError
 from fidelitree.exact.engine import exact_subfunction
 from fidelitree.exact.subfunction import Subfunction
+from fidelitree.features import Boolean
 from fidelitree.region import Region
 from fidelitree.space import ProductSpace
 from fidelitree.targets.counting import Counted, Queries, Target
@@ -108,6 +109,9 @@ def analyze(
     influence of each feature (exact); total 0.5000
     x0  0.2500
     x1  0.2500
+
+    Features that are not bits are re-drawn inside the region instead of flipped; ``given`` takes an interval of a
+    number and a set of categories, as in ``{"age": (18, 30), "job": {"nurse"}}``.
     """
     budget, delta = Budget(max_queries=max_queries), check_delta(delta)
     if method not in METHODS:
@@ -138,20 +142,29 @@ def _exactly(counted: Counted, region: Region, method: str, may_ask: int) -> tup
             raise
         return None, str(error)
     if function is None and method == "exact":
+        inputs = "infinitely many" if region.points is None else f"{region.points:,}"
         raise ParameterError(
-            f"method must not be 'exact' where not every input may be asked: 2^{len(region.free())} inputs are more "
-            f"than {may_ask:,}; raise max_queries (a table may hold 2^26), or use method='auto'"
+            f"method must not be 'exact' where not every input may be asked: {inputs} inputs are more than "
+            f"{may_ask:,}; raise max_queries (a table may hold 2^26), or use method='auto'"
         )
     return function, ""
 
 
 def _estimate(counted: Counted, region: Region, max_queries: int, delta: float, seed: int) -> Analysis:
-    """Flips instead of re-draws: every pair counts, and a bit's influence is 2p(1-p) times its flip probability."""
-    free = region.free()
+    """Pairs of inputs that differ in one feature.
+
+    A bit is flipped instead of re-drawn: then every pair counts, and its influence is 2p(1-p) times the share of pairs
+    with different labels. Any other feature is re-drawn inside the region.
+    """
+    space = region.space
+    bits = [i for i in region.free() if isinstance(space.features[i], Boolean)]
+    others = [i for i, feature in enumerate(space) if not isinstance(feature, Boolean)]
+    free = sorted(bits + others)
     rows = max_queries // (len(free) + 1)
     if rows < 1:
+        changes = "flips" if not others else "changes"
         raise ParameterError(
-            f"max_queries must allow one input and its {len(free)} flips; got {max_queries}, needed {len(free) + 1}"
+            f"max_queries must allow one input and its {len(free)} {changes}; got {max_queries}, needed {len(free) + 1}"
         )
     stream = Stream.named(seed, "analyze")
     changed = np.zeros(len(region.space), np.int64)
@@ -159,13 +172,16 @@ def _estimate(counted: Counted, region: Region, max_queries: int, delta: float, 
     step = max(1, block_rows(len(region.space)) // (len(free) + 1))
     for block, start in enumerate(range(0, rows, step)):
         inputs = draw(region, stream, block, min(step, rows - start))
-        batch = paired(inputs, 1 - inputs, free).reshape(len(inputs), -1).T
+        changed_to = {i: 1 - inputs[i] for i in bits}
+        changed_to.update({i: redraw(region, stream, block, inputs.shape[1], i) for i in others})
+        batch = paired(inputs, changed_to, free).reshape(len(inputs), -1).T
         before, *after = counted.ask(batch, "analyze").reshape(-1, inputs.shape[1])
         changed[free] += [np.count_nonzero(codes != before) for codes in after]
         for code, count in zip(*np.unique(before, return_counts=True), strict=True):
             labels[int(code)] = labels.get(int(code), 0) + int(count)
-    scale = 2 * region.space.biases * (1 - region.space.biases)
-    scale[list(region.restrictions)] = 0
+    scale = np.zeros(len(space))
+    scale[others] = 1
+    scale[bits] = [2 * space.features[i].mass(1) * space.features[i].mass(0) for i in bits]
     return _summary(counted, scale, changed, labels, rows, delta)
 
 

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from fidelitree.sequential import Bet, level_of_attempt
 from fidelitree.tree import Tree
 
+_FIRST = 0.25
+
 
 class Attempt(Bet):
     """A tree, what it may spend of delta, and how it has fared since the attempt was opened."""
@@ -25,10 +27,15 @@ class Attempt(Bet):
 
 
 class Attempts:
-    """All attempts of a run; they read one stream of answers."""
+    """All attempts of a run; they read one stream of answers.
 
-    def __init__(self, epsilon: float, delta: float) -> None:
-        self.epsilon, self.delta = epsilon, delta
+    ``epsilon`` is the error that they are to certify. A run that wants the smallest error within a budget
+    (``open_ended``) starts with a large one and goes on to half of it whenever it is certified.
+    """
+
+    def __init__(self, epsilon: float | None, delta: float) -> None:
+        self.open_ended = epsilon is None
+        self.epsilon, self.delta = _FIRST if epsilon is None else epsilon, delta
         self.all: list[Attempt] = []
 
     def open(self, tree: Tree) -> None:
@@ -37,14 +44,20 @@ class Attempts:
             number = len(self.all) + 1
             self.all.append(Attempt(number, tree, level_of_attempt(number, self.delta)))
 
+    @property
+    def at_best(self) -> int:
+        """Answers that the first attempt takes if none is wrong."""
+        return Bet(level_of_attempt(1, self.delta)).needed_for(self.epsilon)
+
     def count(self, batch: NDArray[Any], labels: NDArray[Any]) -> None:
         """Count answers to inputs drawn since."""
         for attempt in self.all:
             attempt.count(int((attempt.tree.predict(batch) != labels).sum()), len(labels))
 
-    def best(self) -> Attempt | None:
-        """The attempt with the smallest certified error so far."""
-        return min(self.all, key=lambda attempt: attempt.error_bound, default=None)
+    def raise_the_bar(self) -> None:
+        """Go on to half the error for as long as it is certified already."""
+        while any(attempt.certifies(self.epsilon) for attempt in self.all):
+            self.epsilon /= 2
 
     @property
     def error_bound(self) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.budget import Budget, BudgetSpent
-from fidelitree.certificate import Certificate
+from fidelitree.certificate import Certificate, assumptions
 from fidelitree.checks import check_delta, check_epsilon
 from fidelitree.draw import Stream, block_rows, draw, fresh_seed
 from fidelitree.errors import ParameterError
@@ -20,6 +21,7 @@ from fidelitree.events import Observer, TreeJudged, nobody
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge
 from fidelitree.exact.error import known_error
 from fidelitree.region import Region
+from fidelitree.rows import ASSUMES_ROWS, ASSUMES_UNSEEN, Rows, check_test_rows
 from fidelitree.sequential import Bet, log_e_value_below
 from fidelitree.space import ProductSpace
 from fidelitree.targets.counting import Counted, Target
@@ -33,11 +35,12 @@ FINGERPRINT = 4096  # inputs on which a predictor that has no digest of its own 
 def certify(
     predictor: Any,
     target: Target,
-    space: ProductSpace,
+    space: ProductSpace | Rows,
     epsilon: float = 0.05,
     delta: float = 0.05,
     *,
     seed: int | None = None,
+    deterministic: bool = True,
     max_queries: int | None = None,
     max_seconds: float | None = None,
     observer: Observer = nobody,
@@ -48,7 +51,11 @@ def certify(
     come from a stream of their own, keyed by the seed (the machine's entropy unless you give one) and by the
     predictor itself, so that nobody can train for them. The audit ends as soon as the error is certified to be at most
     epsilon, or shown to be above it; undecided, after 64 ln(1/delta)/epsilon answers or ``max_queries``. Where all
-    inputs can be asked for less, and where trees and circuits are compared, the certificate is exact.
+    inputs of a deterministic target can be asked for less, and where trees and circuits are compared, the certificate
+    is exact.
+
+    Where ``space`` is `Rows`, all rows of the table are test inputs, each at most once and in random order; the
+    predictor must not have been made from them.
 
     >>> from fidelitree.targets import majority
     >>> print(certify(Tree.constant(ProductSpace.bernoulli(3), 1), majority(3), ProductSpace.bernoulli(3)))
@@ -56,38 +63,61 @@ def certify(
 certified), provided that the target is deterministic and inputs follow the stated product distribution.
     """
     epsilon, delta = check_epsilon(epsilon), check_delta(delta)
-    counted = Counted(target, space, budget=Budget(max_queries=max_queries, max_seconds=max_seconds))
-    audit = _Audit(counted, _prediction(predictor), epsilon, delta)
-    digest = predictor.digest if isinstance(predictor, Tree) else audit.fingerprint()
-    if (error := known_error(predictor, target, space)) is not None:
+    # Memory would save nothing where all inputs are asked once, and mislead about a noisy target elsewhere.
+    product = space.product if isinstance(space, Rows) else space
+    counted = Counted(target, product, budget=Budget(max_queries=max_queries, max_seconds=max_seconds))
+    audit = _Audit(counted, _prediction(predictor, product), epsilon, delta)
+    if isinstance(space, Rows):
+        check_test_rows(space.count, epsilon, delta)
+    digest = predictor.digest if isinstance(predictor, Tree) else audit.fingerprint(space)
+    error = None if isinstance(space, Rows) else audit.known_error(predictor, deterministic)
+    if error is not None:
         return audit.exact(digest, error)
-    if audit.can_enumerate():
-        return audit.exact(digest, audit.count_all())
-    if epsilon == 0:
-        raise ParameterError(f"epsilon must be above 0 where 2^{len(space)} inputs are too many to ask all; got 0")
     chosen = fresh_seed() if seed is None else seed
-    bet = audit.test(Stream.named(chosen, "certify").child(digest), observer)
+    bet = audit.test(_source(space, Stream.named(chosen, "certify").child(digest)), observer)
+    errors, samples = bet.counts
     return Certificate(
         epsilon,
         delta,
         bet.error_bound,
-        bet.samples,
-        bet.errors,
+        samples,
+        errors,
         "sequential",
         digest,
         space.digest,
         seed=chosen,
         seed_chosen=seed is not None,
+        assumes=(ASSUMES_ROWS, ASSUMES_UNSEEN) if isinstance(space, Rows) else assumptions(deterministic=False),
+        level=delta,
         queries=dict(counted.queries.asked),
     )
 
 
-def _prediction(predictor: Any) -> Target:
-    """How to ask a predictor for labels."""
+def _prediction(predictor: Any, space: ProductSpace) -> Target:
+    """How to ask a predictor about inner values."""
+    if isinstance(predictor, Tree):
+        predictor.check_space(space)
+        return predictor.predict_inner
     found = getattr(predictor, "predict", predictor)
     if not callable(found):
         raise ParameterError(f"predictor must be a tree, a callable, or have a predict method; got {predictor!r}")
-    return found  # type: ignore[no-any-return]
+    return lambda inner: found(space.batch(inner))
+
+
+@dataclass(frozen=True)
+class _Source:
+    """Test inputs: ``take`` gives some of a numbered block, after those that were taken before."""
+
+    take: Callable[[int, int, int], NDArray[Any]]
+    most: float
+
+
+def _source(space: ProductSpace | Rows, stream: Stream) -> _Source:
+    if isinstance(space, Rows):
+        order = space.shuffled(stream)
+        return _Source(lambda block, taken, rows: order[taken : taken + rows], len(order))
+    whole = Region.whole(space)
+    return _Source(lambda block, taken, rows: draw(whole, stream, block, rows).T, math.inf)
 
 
 @dataclass(frozen=True)
@@ -99,7 +129,7 @@ class _Audit:
     epsilon: float
     delta: float
 
-    def predictions(self, batch: NDArray[np.uint8]) -> NDArray[Any]:
+    def predictions(self, batch: NDArray[Any]) -> NDArray[Any]:
         """The predictor's labels, one for each input."""
         labels = np.asarray(self.predict(batch))
         if labels.shape != (len(batch),):
@@ -109,31 +139,41 @@ class _Audit:
             )
         return labels
 
-    def fingerprint(self) -> str:
+    def fingerprint(self, space: ProductSpace | Rows) -> str:
         """A digest of a predictor that has none: what it says about inputs that anybody can draw."""
-        whole = Region.whole(self.counted.space)
-        labels = self.predictions(draw(whole, Stream("fingerprint"), 0, FINGERPRINT).T)
+        labels = self.predictions(_source(space, Stream("fingerprint")).take(0, 0, FINGERPRINT))
         return hashlib.sha256(repr(labels.tolist()).encode()).hexdigest()
+
+    def known_error(self, predictor: Any, deterministic: bool) -> float | None:
+        """The exact error where it costs nothing, or no more than drawing; None elsewhere."""
+        if (error := known_error(predictor, self.counted.target, self.counted.space)) is not None:
+            return error
+        if deterministic and self.can_enumerate():
+            return self.count_all()
+        if self.epsilon == 0:
+            extent = self.counted.space.extent
+            raise ParameterError(f"epsilon must be above 0 where {extent} are too many to ask all; got 0")
+        return None
 
     def can_enumerate(self) -> bool:
         """Whether asking about every input is free, or no dearer than drawing."""
-        features, limit = len(self.counted.space), self.counted.budget.max_queries
-        if features > MAX_FEATURES or (limit is not None and 1 << features > limit):
+        points, limit = self.counted.space.points, self.counted.budget.max_queries
+        if points is None or points > 1 << MAX_FEATURES or (limit is not None and points > limit):
             return False
         if free_of_charge(self.counted):
             return True
         if self.epsilon == 0:
-            return 1 << features <= (ENUMERATE_UNASKED if limit is None else limit)
-        return 1 << features <= Bet(self.delta).needed_for(self.epsilon)
+            return points <= (ENUMERATE_UNASKED if limit is None else limit)
+        return points <= Bet(self.delta).needed_for(self.epsilon)
 
     def count_all(self) -> float:
         """The error over every input, each weighed by its probability."""
         space, whole = self.counted.space, Region.whole(self.counted.space)
-        wrong, points, rows = 0.0, 1 << len(space), block_rows(len(space))
+        wrong, points, rows = 0.0, space.points, block_rows(len(space))
+        assert points is not None, "only finite spaces are counted"
         for start in range(0, points, rows):
             batch = enumerate_inputs(whole, start, min(start + rows, points))
-            missed = batch[self._mistakes(batch)]
-            wrong += float(np.where(missed, space.biases, 1 - space.biases).prod(axis=1).sum())
+            wrong += float(space.chances(batch[self._mistakes(batch)]).sum())
         return wrong
 
     def exact(self, digest: str, error: float) -> Certificate:
@@ -144,26 +184,25 @@ class _Audit:
             self.epsilon, 0.0, bound, int(asked), None, "exact", digest, space.digest, queries=dict(asked)
         )
 
-    def test(self, stream: Stream, observer: Observer) -> Bet:
+    def test(self, source: _Source, observer: Observer) -> Bet:
         """Inputs as they come, until the error is certified, or shown to be too large, or patience ends."""
         bet = Bet(self.delta)
-        whole = Region.whole(self.counted.space)
-        patience = math.ceil(PATIENCE * math.log(1 / self.delta) / self.epsilon)
+        patience = min(math.ceil(PATIENCE * math.log(1 / self.delta) / self.epsilon), source.most)
         for block in itertools.count():
             left = self.counted.left
             ends = (bet.needed_for(self.epsilon), patience - bet.samples, patience if left is None else left)
-            rows = min(*ends, block_rows(len(self.counted.space)))
+            rows = int(min(*ends, block_rows(len(self.counted.space))))
             if rows <= 0 or self._too_large(bet):
                 return bet
             try:
-                wrong = self._mistakes(draw(whole, stream, block, rows).T)
+                wrong = self._mistakes(source.take(block, bet.samples, rows))
             except (BudgetSpent, KeyboardInterrupt):
                 return bet
             bet.count(int(wrong.sum()), rows)
             observer(TreeJudged(self.counted.asked, 0, bet.errors / bet.samples, bet.error_bound))
         raise AssertionError("patience ends every audit")
 
-    def _mistakes(self, batch: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    def _mistakes(self, batch: NDArray[Any]) -> NDArray[np.bool_]:
         labels = self.counted.labels(self.counted.ask(batch, "certify"))
         return np.asarray(self.predictions(batch) != labels)
 

@@ -1,8 +1,7 @@
 """``strategy="auto"``: labels first, questions where the tree is wrong, certificates on the way.
 
 Answers to inputs drawn from the space count for every open attempt first and teach the learner afterwards. Until
-the first attempt is opened nothing is counted, so the learner may choose what it asks: inputs that it has not seen,
-drawn with probabilities halfway to fair (in log odds), because rare parts of the space are learnt from rare inputs.
+the first attempt is opened nothing is counted, so the learner may choose what it asks (`explore`).
 """
 
 from __future__ import annotations
@@ -16,10 +15,11 @@ from numpy.typing import NDArray
 
 from fidelitree.attempts import Attempt, Attempts
 from fidelitree.bits import Words, everyone, pack, unpack
-from fidelitree.draw import Feed, Stream, draw_feature
+from fidelitree.draw import Stream, draw_feature
 from fidelitree.events import Observer, TreeJudged
 from fidelitree.exact.engine import ENUMERATE_UNASKED
-from fidelitree.features import Boolean
+from fidelitree.explore import Explorer, Weights
+from fidelitree.feed import Feed
 from fidelitree.learner import Learner
 from fidelitree.pool import Bits, Codes
 from fidelitree.region import Region
@@ -35,8 +35,7 @@ GATE = 12  # answers without a mistake before an attempt is opened
 GATE_SLACK = 0.1
 WATCHED = 400  # inputs, never asked, on which two trees are compared
 MATERIAL = 1 / 3  # of epsilon: a change of the tree on more of them starts the gate again
-TEMPER = 0.5
-LATE = 0.6
+LATE = 0.6  # of a budget that will be spent goes into learning
 
 
 @dataclass(frozen=True)
@@ -76,12 +75,12 @@ class AutoRun:
         self.attempts = attempts
         self.counted, self._observer = counted, observer
         self.history: list[TreeJudged] = []
-        self._drawn = _temper(space)
-        self._inputs = Feed(Region.whole(space), Stream.named(seed, "certify"))
-        self._explored = Feed(Region.whole(self._drawn), Stream.named(seed, "label"))
+        self._was_late = False
+        self._inputs = Feed(space.biases, Stream.named(seed, "certify"))
+        self._explorer = Explorer(space.biases, Stream.named(seed, "label"))
         random = np.random.default_rng(np.random.SeedSequence(list(Stream.named(seed, "walk").key)))
         self.learner = Learner(len(space), lambda bits: self._ask(bits, "walk"), random)
-        self._gate = Gate(attempts.epsilon, Watched(space, Stream.named(seed, "watch")))
+        self._gate = Gate(attempts, Watched(space, Stream.named(seed, "watch")))
 
     def run(self, finish: Finish) -> Outcome | None:
         """What ``finish`` makes of an attempt; None once it is cheaper to ask about all inputs that are left."""
@@ -92,8 +91,10 @@ class AutoRun:
         return None
 
     def tree(self) -> Tree:
-        """The learner's tree."""
+        """The learner's tree; where a budget ended its first lesson, the one that fits what is known."""
         book = self.counted.book
+        if self.learner.sketch is None:
+            self.learner.refit()
         nodes: list[tuple[int, int, int] | int] = []
         _append(nodes, self.learner.sketch, book.ranks())
         return Tree.build(self.counted.space, nodes, book.sorted())
@@ -105,11 +106,9 @@ class AutoRun:
             done = finish.done(self.attempts)
             if done is not None:
                 return done
-            drawn = self.counted.space
+            weights = np.ones(len(batch))
         else:
-            batch, codes = self._exploring()
-            drawn = self._drawn
-        weights = _weights(self.learner.sketch, batch, self.counted.space, drawn)
+            batch, codes, weights = self._exploring()
         wrong = self.learner.learn(batch, codes)
         sketch = self.learner.sketch
         assert sketch is not None, "a learner that was told something has a tree"
@@ -124,40 +123,39 @@ class AutoRun:
         """Half of all inputs are known and no tree is in sight, or the rest costs no more than what would be spent."""
         inputs, known = 1 << len(self.counted.space), self.learner.pool.size
         left = self.counted.left
-        if inputs > (ENUMERATE_UNASKED if left is None else left + known):
+        if not self.counted.deterministic or inputs > (ENUMERATE_UNASKED if left is None else left + known):
             return False
         if not self.attempts.all:
             return inputs - known <= known
         return inputs - known <= max(finish.to_spend(), finish.needed(self.attempts))
 
     def _late(self) -> bool:
-        """Whether so much of the budget is gone that what is left must go into certifying the tree there is."""
-        limit = self.counted.budget.max_queries
-        return limit is not None and not self.attempts.all and self.counted.asked >= LATE * limit
+        """Whether so much of the budget is gone that what is left must go into certifying the tree there is.
 
-    def _exploring(self) -> tuple[Bits, Codes]:
-        """Answers that no attempt will count: inputs not known yet, rare ones drawn more often."""
+        Where an error was asked for, that is when it could not be certified after another batch, whatever the answers:
+        a budget that is not reached must change nothing.
+        """
+        limit, left = self.counted.budget.max_queries, self.counted.left
+        if limit is None or left is None or self._was_late or self.counted.asked < LATE * limit:
+            return False
+        out_of_reach = not self.attempts.all and left - self._batch() < self.attempts.at_best
+        self._was_late = self.attempts.open_ended or out_of_reach
+        return self._was_late
+
+    def _exploring(self) -> tuple[Bits, Codes, Weights]:
+        """Answers that no attempt will count, to inputs not known yet, and what each of them weighs."""
         wanted = self._batch()
-        batch = self._new(wanted)
+        batch, weights = self._explorer.take(self.learner.sketch, wanted, self.learner.pool.unknown)
         if not len(batch):
-            return self._independent(wanted)
-        return batch, self._ask(batch, "label")
+            batch, codes = self._independent(wanted)
+            return batch, codes, np.ones(len(batch))
+        return batch, self._ask(batch, "label"), weights
 
     def _batch(self) -> int:
         """Answers between two looks at the tree: more of them as each counts for less."""
         known, left = self.learner.pool.size, self.counted.left
         wanted = max(BATCH, known // 64) if known else FIRST_BATCH
         return wanted if left is None else max(1, min(wanted, left))
-
-    def _new(self, wanted: int) -> Bits:
-        """Inputs that are not known yet; fewer, where they are hard to find."""
-        found = self.learner.pool.unknown(self._explored.take(wanted))
-        for _ in range(8):
-            if len(found) == wanted:
-                break
-            more = self._explored.take(wanted - len(found))
-            found = self.learner.pool.unknown(np.concatenate([found, more]))
-        return found
 
     def _independent(self, rows: int) -> tuple[Bits, Codes]:
         """Answers to inputs as they come."""
@@ -197,8 +195,8 @@ class Watched:
 class Gate:
     """Says when a tree has done well enough, on answers that the certificate will not count, to attempt one."""
 
-    def __init__(self, epsilon: float, watched: Watched) -> None:
-        self._epsilon, self._watched = epsilon, watched
+    def __init__(self, attempts: Attempts, watched: Watched) -> None:
+        self._attempts, self._watched = attempts, watched
         self._before: Codes | None = None
         self._seen: list[tuple[float, bool]] = []
 
@@ -208,41 +206,17 @@ class Gate:
         An answer weighs what its leaf weighs in the space against the inputs that were drawn. A tree that changed
         materially starts again.
         """
-        after = self._watched.codes(sketch)
-        changed = self._before is None or bool((after != self._before).mean() > MATERIAL * self._epsilon)
+        after, epsilon = self._watched.codes(sketch), self._attempts.epsilon
+        changed = self._before is None or bool((after != self._before).mean() > MATERIAL * epsilon)
         self._before = after
         self._seen = [] if changed else [*self._seen, *zip(weights.tolist(), wrong.tolist(), strict=True)]
         total = bad = 0.0
         for weight, mistake in reversed(self._seen):
             total += weight
             bad += weight * mistake
-            if total >= GATE and bad <= self._epsilon / 2 * (total - GATE) + GATE_SLACK:
+            if total >= GATE and bad <= epsilon / 2 * (total - GATE) + GATE_SLACK:
                 return True
         return False
-
-
-def _temper(space: ProductSpace) -> ProductSpace:
-    """The same bits with log odds halved; a bit that never varies stays as it is."""
-    biases = space.biases
-    with np.errstate(divide="ignore"):
-        odds = (biases / (1 - biases)) ** (1 - TEMPER)
-    tempered = np.where(biases < 1, odds / (1 + np.minimum(odds, 1e300)), 1.0)
-    return ProductSpace([Boolean(name, p) for name, p in zip(space.names, tempered, strict=True)])
-
-
-def _weights(sketch: Sketch | None, batch: Bits, space: ProductSpace, drawn: ProductSpace) -> NDArray[np.float64]:
-    """For each input, the mass of its leaf in the space over its mass among the inputs drawn."""
-    weights = np.ones(len(batch))
-    waiting = [(sketch, np.arange(len(batch)))]
-    while waiting:
-        node, rows = waiting.pop()
-        if isinstance(node, tuple) and len(rows):
-            yes = batch[rows, node[0]] != 0
-            for value, side in ((0, rows[~yes]), (1, rows[yes])):
-                if len(side):
-                    weights[side] *= space.features[node[0]].mass(value) / drawn.features[node[0]].mass(value)
-                waiting.append((node[1 + value], side))
-    return weights
 
 
 def _append(nodes: list[tuple[int, int, int] | int], sketch: Sketch | None, ranks: Sequence[int]) -> int:

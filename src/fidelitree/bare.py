@@ -36,6 +36,7 @@ class BareTree:
         self.space = space
         self.leaves: dict[int, Leaf] = {0: Leaf(0, Region.whole(space))}
         self._feature, self._no, self._yes = [-1], [-1], [-1]
+        self._tests: dict[int, Test] = {}
 
     @property
     def size(self) -> int:
@@ -49,10 +50,15 @@ class BareTree:
         made = len(self._feature)
         no, yes = (Leaf(made + side, region, number) for side, region in enumerate(regions))
         self.leaves[no.number], self.leaves[yes.number] = no, yes
+        self._tests[number] = test
         self._feature[number], self._no[number], self._yes[number] = test.feature, no.number, yes.number
         for column in (self._feature, self._no, self._yes):
             column += [-1, -1]
         return no, yes
+
+    def test(self, number: int) -> Test:
+        """The test that replaced a leaf."""
+        return self._tests[number]
 
     def cut(self, known: Container[int]) -> list[int]:
         """The nodes at which the tree ends when every path ends at its first known node.
@@ -69,11 +75,12 @@ class BareTree:
         return ends
 
     def route(self, columns: Columns, rows: int) -> Iterator[tuple[int, Words]]:
-        """Each leaf's number with the set of rows that reach it."""
+        """Each leaf's number with the set of rows that reach it, where all features are bits."""
         return route((self._feature, self._no, self._yes), columns, everyone(rows))
 
     def complete(self, codes: Mapping[int, int], labels: Sequence[Any]) -> Tree:
         """The tree with these labels: ``codes`` gives each leaf's position in ``labels``; what has a code is a leaf."""
         # Not strict: a split that was interrupted may have left one list longer than another, below a leaf.
-        parts = zip(self._feature, self._no, self._yes, strict=False)
-        return Tree.build(self.space, [codes.get(node, part) for node, part in enumerate(parts)], labels)
+        children = zip(self._no, self._yes, strict=False)
+        nodes = [(self._tests.get(node, -1), *sides) for node, sides in enumerate(children)]
+        return Tree.build(self.space, [codes.get(node, part) for node, part in enumerate(nodes)], labels)

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -19,8 +20,16 @@ METHODS = ("exact", "fixed", "sequential")
 PROTOCOLS = ("separate", "prequential")
 
 
+def assumptions(deterministic: bool) -> tuple[str, ...]:
+    """What a certificate takes for granted; of a noisy target, every test input must have been asked anew."""
+    return (ASSUMES_DETERMINISTIC, ASSUMES_DISTRIBUTION) if deterministic else (ASSUMES_DISTRIBUTION,)
+
+
 def _versions() -> dict[str, str]:
-    return {name: version(name) for name in ("fidelitree", "numpy")}
+    return {name: _version(name) for name in ("fidelitree", "numpy")}
+
+
+_version = cache(version)  # reading it takes longer than many a run
 
 
 @dataclass(frozen=True)
@@ -32,10 +41,13 @@ class Certificate:
     from: ``separate`` inputs were seen by neither growth nor labels; ``prequential`` ones were drawn after the attempt
     for this tree was opened, and taught the learner only afterwards. ``split_quality`` says whether every split is
     also promised to be within a factor 1/4 of the best one, with probability 1 - delta. Where ``differs`` is above 0,
-    another tree was tested, and this one disagrees with it on exactly that share of inputs.
+    another tree was tested, and this one disagrees with it on exactly that share of inputs. ``attempts`` were opened
+    in all; this is number ``attempt``, which may fail with probability ``level``, its share of delta: the bound of a
+    sequential certificate follows from errors, samples and level. ``epsilon`` is None where the best tree within a
+    budget was asked for.
     """
 
-    epsilon: float
+    epsilon: float | None
     delta: float
     error_bound: float
     samples: int
@@ -48,6 +60,8 @@ class Certificate:
     assumes: tuple[str, ...] = (ASSUMES_DETERMINISTIC, ASSUMES_DISTRIBUTION)
     protocol: str = "separate"
     attempts: int = 1
+    attempt: int = 1
+    level: float | None = None
     differs: float = 0.0
     seed_chosen: bool = True
     queries: Mapping[str, int] = field(default_factory=dict)
@@ -55,11 +69,12 @@ class Certificate:
 
     @property
     def holds(self) -> bool:
-        """Whether the error asked for was certified."""
-        return self.error_bound <= self.epsilon
+        """Whether the error asked for was certified; where none was named, whether anything was."""
+        return self.error_bound < 1 if self.epsilon is None else self.error_bound <= self.epsilon
 
     def __str__(self) -> str:
-        asked = f"an error of {self.epsilon:.4g} was asked for"
+        wanted = "the smallest error within a budget" if self.epsilon is None else f"an error of {self.epsilon:.4g}"
+        asked = f"{wanted} was asked for"
         verdict = f"({asked})" if self.holds else f"({asked} and is NOT certified)"
         return f"{self._claim()} {verdict}{self._basis()}, provided that {' and '.join(self.assumes)}."
 
@@ -111,10 +126,11 @@ class Certificate:
         return certificate
 
 
-_NUMBERS = ("epsilon", "delta", "error_bound", "differs")
+_NUMBERS = ("delta", "error_bound", "differs", "epsilon", "level")
 _KINDS: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(_NUMBERS, (int, float)),
-    **dict.fromkeys(("samples", "attempts"), (int,)),
+    **dict.fromkeys(_NUMBERS, (float, int)),
+    **dict.fromkeys(("epsilon", "level"), (float, int, type(None))),
+    **dict.fromkeys(("samples", "attempts", "attempt"), (int,)),
     **dict.fromkeys(("errors", "seed"), (int, type(None))),
     **dict.fromkeys(("method", "tree_digest", "space_digest", "protocol"), (str,)),
     **dict.fromkeys(("holds", "split_quality", "seed_chosen"), (bool,)),
@@ -123,13 +139,21 @@ _KINDS: dict[str, tuple[type, ...]] = {
 }
 
 
+_KIND_NAMES = {
+    float: "a number",
+    int: "a whole number",
+    str: "text",
+    bool: "true or false",
+    list: "a list",
+    dict: "an object",
+}
+
+
 def _check_kinds(data: Mapping[str, Any]) -> None:
     for name, kinds in _KINDS.items():
         value = data[name]
         if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-            raise FormatError(
-                f"not a stored certificate: {name} must be of kind {kinds[0].__name__}; got {value!r:.80}"
-            )
+            raise FormatError(f"not a stored certificate: {name} must be {_KIND_NAMES[kinds[0]]}; got {value!r:.80}")
     if not all(isinstance(entry, str) for entry in data["assumes"]):
         raise FormatError(f"not a stored certificate: assumes must hold sentences; got {data['assumes']!r:.80}")
     for name, known in (("method", METHODS), ("protocol", PROTOCOLS)):
@@ -142,7 +166,7 @@ def _check_kinds(data: Mapping[str, Any]) -> None:
     if not 0 <= (data["errors"] or 0) <= data["samples"]:
         raise FormatError("not a stored certificate: errors must be between 0 and the samples")
     for name in _NUMBERS:
-        if not 0 <= data[name] <= 1:
+        if data[name] is not None and not 0 <= data[name] <= 1:
             raise FormatError(f"not a stored certificate: {name} must be between 0 and 1; got {data[name]!r}")
 
 

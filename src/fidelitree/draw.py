@@ -12,6 +12,7 @@ import secrets
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +20,10 @@ from numpy.typing import NDArray
 from fidelitree.checks import check_count
 from fidelitree.region import Region
 
-Inputs = NDArray[np.uint8]
-"""Drawn values, one row for each feature: a feature's values lie side by side in memory."""
+Inputs = NDArray[Any]
+"""Drawn inner values, one row for each feature: a feature's values lie side by side in memory.
+
+Bytes where all features are bits, floats otherwise."""
 
 
 _thread = threading.local()
@@ -86,7 +89,7 @@ def block_rows(features: int, budget: int = 1 << 22) -> int:
 
 def draw(region: Region, stream: Stream, block: int, rows: int) -> Inputs:
     """Inputs inside the region, one row of the result for each feature."""
-    columns = np.empty((len(region.space), rows), np.uint8)
+    columns = np.empty((len(region.space), rows), region.space.dtype)
     for i in range(len(region.space)):
         columns[i] = draw_feature(region, stream, block, rows, i)
     return columns
@@ -103,31 +106,13 @@ def redraw(region: Region, stream: Stream, block: int, rows: int, i: int) -> Inp
     return region.space.features[i].draw(stream.lane(block, lane), rows, region.restrictions.get(i))
 
 
-class Feed:
-    """Inputs of a region one after the other, drawn in blocks because a small block costs as much as a large one."""
-
-    def __init__(self, region: Region, stream: Stream, rows: int = 128) -> None:
-        self._region, self._stream, self._rows = region, stream, rows
-        self._blocks = 0
-        self._waiting = np.empty((0, len(region.space)), np.uint8)
-
-    def take(self, rows: int) -> Inputs:
-        """The next inputs, rows by features."""
-        while len(self._waiting) < rows:
-            block = draw(self._region, self._stream, self._blocks, self._rows)
-            self._blocks += 1
-            self._waiting = np.concatenate([self._waiting, block.T])
-        taken, self._waiting = self._waiting[:rows], self._waiting[rows:]
-        return taken
-
-
 def paired(inputs: Inputs, redraws: Inputs | Mapping[int, Inputs], features: Sequence[int]) -> Inputs:
     """The inputs as they are, then once for each of some features with that feature's values replaced.
 
     ``redraws[i]`` are the new values of feature i. Of the result, ``[:, 0]`` are the inputs and ``[:, 1 + k]`` the
     same with feature ``features[k]`` re-drawn.
     """
-    batches = np.empty((len(inputs), len(features) + 1, inputs.shape[1]), np.uint8)
+    batches = np.empty((len(inputs), len(features) + 1, inputs.shape[1]), inputs.dtype)
     batches[:] = inputs[:, None, :]
     for k, i in enumerate(features):
         batches[i, 1 + k] = redraws[i]

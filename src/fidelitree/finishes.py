@@ -7,6 +7,7 @@ pair of inputs changes label in one and not in the other only where one of its i
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from fidelitree.attempts import Attempt, Attempts
@@ -18,23 +19,30 @@ from fidelitree.paper import grow_exactly
 from fidelitree.prune import Prunings
 from fidelitree.region import Region
 from fidelitree.result import Distillation, SplitRecord
-from fidelitree.smaller import SmallestSubstitutes, Substitutes
+from fidelitree.smaller import PATIENT, QUICK, SmallestSubstitutes, Substitutes
 from fidelitree.space import ProductSpace
 from fidelitree.targets.counting import Counted
 from fidelitree.tree import Tree
 
 KAPPA = 0.25
 PATIENCE = 10  # times the queries of the first certificate, for fewer leaves
+WORTH = 3  # half the leaves are worth 26 % more queries
+HURRY = 2  # the same where queries are what matters
 
 
 @dataclass
 class Smallest:
-    """A pruning of a certified tree: the one for which (queries)^3 x leaves is least."""
+    """A substitute for a certified tree: the one for which (queries)^3 x leaves is least.
+
+    It may go on for as many queries again as the first certificate took (ten times as many, where ``max_leaves`` is
+    asked for); answers that turn out wrong on the way do not prolong that.
+    """
 
     counted: Counted
     max_leaves: int | None = None
     _substitutes: dict[int, Substitutes] = field(default_factory=dict)
     _certified: Attempt | None = None
+    _limit: int = 0
 
     def needed(self, attempts: Attempts) -> int:
         """For the leading attempt, or for the pruning chosen once one is certified."""
@@ -63,14 +71,22 @@ class Smallest:
 
     def _choice(self, attempt: Attempt, epsilon: float) -> tuple[int, int]:
         """Leaves, and answers still needed."""
-        options = []
+        options, asked = [], self.counted.asked
+        self._limit = self._limit or (HURRY if self.max_leaves is None else PATIENCE) * asked
+        for leaves, needed in self._affordable(attempt, epsilon):
+            options.append(((asked + needed) ** WORTH * leaves, leaves, needed))
+        return min(options)[1:] if options else (self._most(attempt), 0)
+
+    def _affordable(self, attempt: Attempt, epsilon: float) -> Iterator[tuple[int, int]]:
+        """Leaves, and answers still needed, of all prunings within the limit."""
         for leaves, lost in enumerate(self._of(attempt).disagreements[: self.max_leaves].tolist(), start=1):
             if lost < epsilon:
                 needed = attempt.needed_for(epsilon - lost)
-                options.append(((self.counted.asked + needed) ** 3 * leaves, leaves, needed))
-        if not options:
-            return len(self._of(attempt).disagreements[: self.max_leaves]), 0
-        return min(options)[1:]
+                if not needed or self.counted.asked + needed <= self._limit:
+                    yield leaves, needed
+
+    def _most(self, attempt: Attempt) -> int:
+        return len(self._of(attempt).disagreements[: self.max_leaves])
 
     def _of(self, attempt: Attempt) -> Substitutes:
         if attempt.number not in self._substitutes:
@@ -79,14 +95,12 @@ class Smallest:
 
     def search(self, tree: Tree) -> Substitutes:
         """Trees that could stand in for a tested one."""
-        return Prunings(tree, self.counted.space)
+        return SmallestSubstitutes(tree, self.counted.space, [], QUICK)
 
 
 @dataclass
 class FewestLeaves(Smallest):
     """The smallest tree that up to ten times the queries, or the budget, can vouch for."""
-
-    _limit: int = 0
 
     def to_spend(self) -> int:
         """What is left of its patience."""
@@ -96,18 +110,44 @@ class FewestLeaves(Smallest):
         if not self._limit:
             limit = self.counted.budget.max_queries
             self._limit = PATIENCE * self.counted.asked if limit is None else limit
-        found = self._of(attempt).disagreements[: self.max_leaves].tolist()
-        for leaves, lost in enumerate(found, start=1):
-            needed = attempt.needed_for(epsilon - lost) if lost < epsilon else self._limit
-            if self.counted.asked + needed <= self._limit:
-                return leaves, needed
-        return len(found), 0
+        return next(self._affordable(attempt, epsilon), (self._most(attempt), 0))
 
     def search(self, tree: Tree) -> Substitutes:
         space = self.counted.space
         root = PathSubfunction(tree, Region.whole(space))
         greedy = grow_exactly(Counted(tree, space), root, 0.0, Budget(), nobody).tree
-        return SmallestSubstitutes(tree, space, [greedy])
+        return SmallestSubstitutes(tree, space, [greedy], PATIENT)
+
+
+@dataclass
+class LowestError(Smallest):
+    """The tree with the smallest certified error that the budget allows."""
+
+    def to_spend(self) -> int:
+        """All that is left."""
+        return self.counted.left or 0
+
+    def needed(self, attempts: Attempts) -> int:
+        """For the next step down."""
+        return min(attempt.needed_for(attempts.epsilon) for attempt in attempts.all)
+
+    def done(self, attempts: Attempts) -> Outcome | None:
+        """Never: the budget ends the run."""
+        attempts.raise_the_bar()
+        return None
+
+
+def best_so_far(attempts: Attempts, space: ProductSpace, max_leaves: int | None) -> Outcome:
+    """What a run that is ended early has to show: the smallest tree that is good enough, else the best certified."""
+    outcomes = []
+    for attempt in attempts.all:
+        prunings = Prunings(attempt.tree, space)
+        for leaves, lost in enumerate(prunings.disagreements[:max_leaves].tolist(), start=1):
+            bound = attempt.error_bound + lost
+            enough = bound <= attempts.epsilon and not attempts.open_ended
+            outcomes.append(((not enough, leaves if enough else bound, leaves), prunings, attempt, lost))
+    (_, _, leaves), prunings, attempt, lost = min(outcomes, key=lambda outcome: outcome[0])
+    return Outcome(prunings.with_leaves(leaves), attempt, lost)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from fidelitree.bare import BareTree, Leaf
 from fidelitree.budget import Budget
-from fidelitree.features import IsOne, Test
+from fidelitree.features import Test
 from fidelitree.probes.evidence import NEAR_TIE, Evidence, Probe
 
 GOOD_ENOUGH = "good enough"
@@ -36,13 +36,14 @@ class Tracer(Protocol):
 
 def grow(bare: BareTree, probe: Probe, judge: Judge, tracer: Tracer, budget: Budget) -> str:
     """Grow until the judge has enough, no split has a score, or the tree may not be larger; say which."""
-    frontier = Frontier()
+    frontier, known = Frontier(), dict[int, Evidence]()
     made = list(bare.leaves.values())
     while True:
         judge.hear(bare, made)
         evidence = probe.look(bare, made)
         if judge.enough(bare, evidence):
             return GOOD_ENOUGH
+        known.update(evidence)
         for number, what in evidence.items():
             frontier.put(number, what)
         best = frontier.best()
@@ -51,9 +52,10 @@ def grow(bare: BareTree, probe: Probe, judge: Judge, tracer: Tracer, budget: Bud
         if not budget.allows(bare.size + 1):
             return f"max_leaves = {budget.max_leaves}"
         number, feature, score = best
-        tracer.split(bare.leaves[number], IsOne(feature), score)
+        test = known.pop(number).test(feature)
+        tracer.split(bare.leaves[number], test, score)
         frontier.drop(number)
-        made = list(bare.split(number, IsOne(feature)))
+        made = list(bare.split(number, test))
 
 
 class Frontier:

@@ -49,16 +49,19 @@ class Learner:
             self._settle_conflicts()
             if self.sketch is not None:
                 self._explain(bits[wrong], codes[wrong], wrong.mean())
-            self._refit()
+            self.refit()
         return wrong
 
-    def _refit(self) -> None:
+    def refit(self) -> None:
+        """Search for the tree that fits all answers."""
         pool = self.pool
         penalties = np.full(self._features, SPLIT + UNPROVEN, np.float32)
         penalties[self.relevant] = SPLIT
-        used = list(range(self._features)) if self._all else sorted(self.relevant)
+        used = sorted(self.relevant) if self.relevant and not self._all else list(range(self._features))
         rows = LabelledRows(pool.bits[:, used], pool.codes, pool.weights, penalties[used])
         horizon = 4 if len(used) <= SEARCH_ALL and pool.size > FAR_SIGHTED else 3
+        if len(used) == self._features > SEARCH_ALL:
+            horizon = 1  # nothing is known of so many features
         place = {feature: k for k, feature in enumerate(used)}
         self.sketch = rename(fit(rows, horizon, self.sketch and rename(self.sketch, place)), dict(enumerate(used)))
 
@@ -94,7 +97,7 @@ class Learner:
             return
         for row, code in zip(bits.astype(np.float32), codes, strict=True):
             other = self._partner(row, code)
-            if other is None:
+            if other is None or self._answer(row) != code:  # a noisy target may have answered otherwise before
                 continue
             if self._all:
                 self._walk(row, other, code)

@@ -18,6 +18,7 @@ from fidelitree.draw import Stream
 from fidelitree.errors import ParameterError
 from fidelitree.events import Finished, Observer, nobody
 from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction
+from fidelitree.exact.grid import MOST as GRID_MOST
 from fidelitree.exact.subfunction import Subfunction
 from fidelitree.exactsum import ExactSum
 from fidelitree.grow import grow
@@ -53,13 +54,23 @@ def build_top_down(
     counted = Counted(target, space)
     root = exact_subfunction(counted, Region.whole(space), ENUMERATE_UNASKED if max_queries is None else max_queries)
     if root is None:
-        allowed = "it does unasked" if max_queries is None else f"max_queries = {max_queries} allows"
-        raise ParameterError(
-            f"build_top_down must ask about all 2^{len(space)} inputs, more than "
-            f"{allowed if len(space) <= MAX_FEATURES else 'a table may hold'}; allow them with max_queries "
-            f"(up to 2^26), or use practical_top_down, which draws inputs"
-        )
+        raise ParameterError(_too_many(space, max_queries))
     return grow_exactly(counted, root, epsilon, limits, observer)
+
+
+def _too_many(space: ProductSpace, max_queries: int | None) -> str:
+    if space.dtype != np.uint8:
+        return (
+            f"build_top_down must ask about all inputs, and the space has {space.extent}; where not all features are "
+            f"bits it asks about {ENUMERATE_UNASKED:,} at most, or up to {GRID_MOST:,} with max_queries. distill draws "
+            f"inputs"
+        )
+    allowed = "it does unasked" if max_queries is None else f"max_queries = {max_queries} allows"
+    return (
+        f"build_top_down must ask about all 2^{len(space)} inputs, more than "
+        f"{allowed if len(space) <= MAX_FEATURES else 'a table may hold'}; allow them with max_queries "
+        f"(up to 2^26), or use practical_top_down, which draws inputs"
+    )
 
 
 def grow_exactly(
@@ -122,7 +133,7 @@ class _ExactJudge:
 
     def _count(self, evidence: Evidence, sign: int) -> None:
         self._error.add(sign * evidence.error)
-        self._cost.add(sign * float(evidence.scores.sum()))
+        self._cost.add(sign * evidence.cost)
 
 
 def practical_top_down(
@@ -147,6 +158,10 @@ def practical_top_down(
     epsilon, delta = _check_promise(epsilon, delta, schedule)
     limits = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
     counted = Counted(target, space, budget=limits)
+    if space.dtype != np.uint8:
+        raise ParameterError(
+            f"practical_top_down needs a space of bits, as the paper has it; got {space!r} - distill takes any features"
+        )
     bare, trace, shelf = BareTree(space), Trace(counted, observer), Shelf()
     sizes = _Sizes(len(space), epsilon, delta, schedule)
     judge = _SampledJudge(counted, sizes, seed, trace, shelf)

@@ -61,9 +61,9 @@ class Pool:
             if place is not None:
                 self._weights[place] += 1
 
-    def unknown(self, bits: Bits) -> Bits:
-        """The inputs that have not been answered yet, each once."""
-        return bits[list(self._new(bits).values())]
+    def unknown(self, bits: Bits) -> list[int]:
+        """The rows that have not been answered yet, each input once."""
+        return list(self._new(bits).values())
 
     def _new(self, bits: Bits) -> dict[bytes, int]:
         """Row of the first appearance of every input that is not known."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.space import ProductSpace
-from fidelitree.tree import Tree
+from fidelitree.tree import Node, Tree
 
 Floats = NDArray[np.float64]
 
@@ -35,7 +35,7 @@ class Prunings:
         curve = self._curves[0]
         leaves = min(leaves, len(curve))
         best = int(np.argmin(curve[:leaves])) + 1
-        nodes: list[tuple[int, int, int] | int] = []
+        nodes: list[Node] = []
         self._build(nodes, 0, best)
         return Tree.build(self.space, nodes, self.tree.labels)
 
@@ -70,7 +70,7 @@ class Prunings:
             curves[node] = curve
         return curves
 
-    def _build(self, nodes: list[tuple[int, int, int] | int], node: int, leaves: int) -> int:
+    def _build(self, nodes: list[Node], node: int, leaves: int) -> int:
         place = len(nodes)
         nodes.append(int(self._masses[node].argmax()))
         if leaves > 1:
@@ -79,5 +79,5 @@ class Prunings:
             shares = range(max(1, leaves - len(curves[yes])), min(len(curves[no]), leaves - 1) + 1)
             share = min(shares, key=lambda k: curves[no][k - 1] + curves[yes][leaves - k - 1])
             one = self._build(nodes, no, share)
-            nodes[place] = (int(tree.feature[node]), one, self._build(nodes, yes, leaves - share))
+            nodes[place] = (tree.test(node), one, self._build(nodes, yes, leaves - share))
         return place

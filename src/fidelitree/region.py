@@ -12,14 +12,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from fidelitree.errors import ParameterError
-from fidelitree.features import IsOne, Restriction, Test
+from fidelitree.features import Boolean, IsOne, Restriction, Test
 from fidelitree.space import ProductSpace
 
 
 @dataclass(frozen=True, eq=False)
 class Region:
     """A box of a product space; ``restrictions`` holds the features that are not free, in the order they were met.
+
+    Its text has one character for each bit where all features are bits, and names conditions otherwise.
 
     >>> region = Region.of(ProductSpace.bernoulli(4, 0.1), {"x0": 1, "x2": 0})
     >>> print(region, round(region.mass, 3))
@@ -36,7 +40,7 @@ class Region:
 
     @classmethod
     def of(cls, space: ProductSpace, given: Mapping[str, Any] | None) -> Region:
-        """The region a user names: ``{"x3": 1}``."""
+        """The region a user names: ``{"x3": 1, "age": (18, 30), "job": {"nurse"}}``."""
         if given is not None and not isinstance(given, Mapping):
             raise ParameterError(f"given must map feature names to values, as in {{'x3': 1}}; got {given!r}")
         positions = {space.index(name): wanted for name, wanted in (given or {}).items()}
@@ -51,12 +55,25 @@ class Region:
         return hash((self.space, frozenset(self.restrictions.items())))
 
     def __str__(self) -> str:
-        return "".join(str(self.restrictions.get(i, "-")) for i in range(len(self.space)))
+        if all(isinstance(feature, Boolean) for feature in self.space):
+            return "".join(str(self.restrictions.get(i, "-")) for i in range(len(self.space)))
+        conditions = [self.space.features[i].text(left) for i, left in sorted(self.restrictions.items())]
+        return " and ".join(conditions) or "all inputs"
 
     @cached_property
     def mass(self) -> float:
         """Probability that an input falls into the region."""
         return math.prod(self.space.features[i].mass(left) for i, left in self.restrictions.items())
+
+    @cached_property
+    def points(self) -> int | None:
+        """How many inputs the region has; None where there are infinitely many."""
+        if self.space.dtype == np.uint8:
+            return 1 << len(self.free())
+        if self.space.points is None:
+            return None
+        left = self.restrictions
+        return math.prod(len(feature.listed(left.get(i))[0]) for i, feature in enumerate(self.space))
 
     @property
     def depth(self) -> int:
@@ -74,6 +91,13 @@ class Region:
         no, yes = (Region(self.space, {**self.restrictions, feature: side}) for side in sides)
         return no, yes
 
+    def parts(self, test: Test) -> tuple[Region | None, Region | None]:
+        """The same for any test: None where nothing of the region is left."""
+        feature = test.feature
+        sides = self.space.features[feature].parts(test, self.restrictions.get(feature))
+        no, yes = (None if side is None else Region(self.space, {**self.restrictions, feature: side}) for side in sides)
+        return no, yes
+
     def tests(self) -> list[Test]:
-        """The questions that split this region, lowest feature first."""
-        return [IsOne(i) for i in self.free()]
+        """The questions about bits that split this region, lowest feature first."""
+        return [IsOne(i) for i in self.free() if isinstance(self.space.features[i], Boolean)]

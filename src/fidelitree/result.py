@@ -57,8 +57,9 @@ class Trace:
             leaf, test, score = self._pending
             self.records.append(SplitRecord(leaf.region, test, score, size, cost, error, asked))
             self._pending = None
-            name = self._counted.space.names[test.feature]
-            self._observer(SplitMade(asked, size, str(leaf.region), test.text(name, True), score))
+            feature = self._counted.space.features[test.feature]
+            shown = test.text(feature.name, True, feature.values)
+            self._observer(SplitMade(asked, size, str(leaf.region), shown, score))
         self._observer(TreeJudged(asked, size, error, error_bound))
 
     def close(self, size: int, error: float, error_bound: float) -> None:

@@ -64,13 +64,19 @@ def error_bound(errors: int, samples: int, level: float) -> float:
     """
     if not samples:
         return 1.0
-    low, high = errors / samples, 1.0
+    low, high, wanted = errors / samples, 1.0, -math.log(level)
+    below = above = -math.inf  # by how much the e-value misses and exceeds what is wanted at both ends
     while high - low > 1e-9 * high:
         middle = (low + high) / 2
-        if accepts(errors, samples, middle, level):
-            high = middle
+        if above > 0 and math.isfinite(below):
+            # Where the secant meets it, moved a little towards the middle, so that both ends close in.
+            share = 1e-3 + 0.998 * (0.999 * above / (above - below))
+            middle = high - share * (high - low)
+        missing = log_e_value(errors, samples, middle) - wanted
+        if missing >= 0:
+            high, above = middle, missing
         else:
-            low = middle
+            low, below = middle, missing
     return high
 
 
@@ -95,6 +101,7 @@ class Bet:
         self.level = level
         self.errors = self.samples = 0
         self._certified = 1.0
+        self._counts = 0, 0
 
     def count(self, errors: int, samples: int) -> None:
         """Count answers that were drawn after the bet was placed."""
@@ -103,15 +110,24 @@ class Bet:
 
     @property
     def error_bound(self) -> float:
-        """The smallest error certified at any time so far: what was once certified stays so."""
-        self._certified = min(self._certified, error_bound(self.errors, self.samples, self.level))
+        """The smallest error certified whenever this was asked: what was once certified stays so."""
+        self._record(error_bound(self.errors, self.samples, self.level))
         return self._certified
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Errors and samples from which ``error_bound`` follows."""
+        return self._counts if self.error_bound < 1 else (self.errors, self.samples)
 
     def certifies(self, epsilon: float) -> bool:
         """Whether an error of at most epsilon is certified, now or at some time when this was asked before."""
         if self._certified > epsilon and accepts(self.errors, self.samples, epsilon, self.level):
-            self._certified = epsilon
+            self._record(min(epsilon, error_bound(self.errors, self.samples, self.level)))
         return self._certified <= epsilon
+
+    def _record(self, bound: float) -> None:
+        if bound < self._certified:
+            self._certified, self._counts = bound, (self.errors, self.samples)
 
     def needed_for(self, epsilon: float) -> int:
         """Answers without an error that would still be needed to certify this error; 0 when it is certified."""

@@ -15,7 +15,7 @@ from fidelitree.tree import Tree
 
 Floats = NDArray[np.float64]
 
-MAX_STEPS = 2e9  # of the dynamic program: some seconds
+QUICK, PATIENT = 3e7, 2e9  # steps of the dynamic program: milliseconds, and some seconds
 
 
 class Substitutes(Protocol):
@@ -30,11 +30,11 @@ class Substitutes(Protocol):
 
 
 class SmallestSubstitutes:
-    """The best of the prunings of some trees and, where few features matter, of all trees."""
+    """The best of the prunings of some trees and, where all features are bits and few matter, of all trees."""
 
-    def __init__(self, tree: Tree, space: ProductSpace, others: list[Tree]) -> None:
-        """``others`` must be equal to ``tree`` as functions."""
-        self._tree, self._space = tree, space
+    def __init__(self, tree: Tree, space: ProductSpace, others: list[Tree], steps: float = PATIENT) -> None:
+        """``others`` must be equal to ``tree`` as functions; ``steps`` limits the search of all trees."""
+        self._tree, self._space, self._steps = tree, space, steps
         self._prunings = [Prunings(one, space) for one in (tree, *others)]
 
     @property
@@ -55,7 +55,8 @@ class SmallestSubstitutes:
     def _sources(self) -> list[Substitutes]:
         features = sorted(set(self._tree.feature.tolist()) - {-1})
         most = min(len(prunings.disagreements) for prunings in self._prunings)
-        if not features or 3.0 ** len(features) * len(features) * most**2 > MAX_STEPS:
+        bits = self._space.dtype == np.uint8
+        if not bits or not features or 3.0 ** len(features) * len(features) * most**2 > self._steps:
             return [*self._prunings]
         return [*self._prunings, _AllTrees(self._tree, self._space, features, most)]
 

@@ -1,29 +1,42 @@
-"""Product spaces: independent features, each with its own marginal."""
+"""Product spaces: independent features, each with its own marginal.
+
+Inside the library inputs are *inner* values, rows by features: bytes where all features are bits, else floats (a bit is
+0 or 1, a category its code, a number itself). `batch` turns them into what the target receives, `encode` turns inputs
+of any form into them.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fidelitree.batches import Kind, Layout, layout
 from fidelitree.checks import check_count, check_probability
 from fidelitree.errors import ParameterError
 from fidelitree.features import Boolean, Feature
+from fidelitree.inputs import as_inner
+from fidelitree.tables import read_table
 
 
 class ProductSpace:
     """Where inputs come from: every feature is drawn on its own.
+
+    ``batch`` chooses what the target receives: a mapping of name to 1-D array (``"dict"``) or a table. Without it, bits
+    come as a 2-D array of bytes and anything else as a mapping.
 
     >>> space = ProductSpace.bernoulli(3, p=[0.5, 0.5, 0.1])
     >>> space.names
     ('x0', 'x1', 'x2')
     """
 
-    def __init__(self, features: Sequence[Feature]) -> None:
+    def __init__(self, features: Sequence[Feature], batch: Kind | None = None) -> None:
         self.features: tuple[Feature, ...] = tuple(features)
         if not self.features:
             raise ParameterError("features must hold at least one feature; got none")
@@ -34,6 +47,7 @@ class ProductSpace:
         if len(set(self.names)) < len(self.names):
             twice = next(name for name in self.names if self.names.count(name) > 1)
             raise ParameterError(f"features must have different names; got {twice!r} more than once")
+        self._layout: Layout = layout(self.features, batch)
 
     @classmethod
     def bernoulli(cls, n: int, p: float | ArrayLike = 0.5, names: Sequence[str] | None = None) -> ProductSpace:
@@ -42,6 +56,22 @@ class ProductSpace:
         names = _check_names(n, names)
         return cls([Boolean(name, bias) for name, bias in zip(names, _check_biases(n, p), strict=True)])
 
+    @classmethod
+    def from_data(cls, table: Any, categorical: Iterable[str] = (), numeric: Iterable[str] = ()) -> ProductSpace:
+        """The marginals of a pandas, polars or arrow table, a mapping of name to 1-D array, or a 2-D array.
+
+        Truth values become bits, numbers numeric features, anything else categories, unless ``categorical`` or
+        ``numeric`` names the column. The target receives the same kind of table, with the same columns and types.
+
+        >>> space = ProductSpace.from_data({"owner": [True, False], "age": [31, 35], "job": ["nurse", "clerk"]})
+        >>> [feature.kind for feature in space], space.points
+        (['boolean', 'numeric', 'categorical'], 8)
+        """
+        features, found = read_table(table, categorical, numeric)
+        space = cls(features)
+        space._layout = found
+        return space
+
     def __len__(self) -> int:
         return len(self.features)
 
@@ -49,7 +79,7 @@ class ProductSpace:
         return iter(self.features)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ProductSpace) and self.features == other.features
+        return self is other or (isinstance(other, ProductSpace) and self.features == other.features)
 
     def __hash__(self) -> int:
         return hash(self.features)
@@ -57,6 +87,46 @@ class ProductSpace:
     def __repr__(self) -> str:
         shown = ", ".join(repr(feature) for feature in self.features[:4])
         return f"ProductSpace([{shown}{', ...' if len(self) > 4 else ''}])  # {len(self)} features"
+
+    @cached_property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of inner values: uint8 where all features are bits, else float64."""
+        return np.dtype(np.uint8 if all(feature.kind == "boolean" for feature in self.features) else np.float64)
+
+    @cached_property
+    def points(self) -> int | None:
+        """How many different inputs there are; None where there are infinitely many."""
+        counts = [feature.points for feature in self.features]
+        return None if None in counts else math.prod(count for count in counts if count is not None)
+
+    @property
+    def extent(self) -> str:
+        """How many inputs there are, in words."""
+        if self.dtype == np.uint8:
+            return f"2^{len(self)} inputs"
+        return "infinitely many inputs" if self.points is None else f"{self.points:,} inputs"
+
+    def chances(self, inner: NDArray[Any]) -> NDArray[np.float64]:
+        """The probability of each input of a finite space, rows by features."""
+        if self.dtype == np.uint8:
+            return np.asarray(np.where(inner, self.biases, 1 - self.biases).prod(axis=1))
+        chances = np.ones(len(inner))
+        for i, feature in enumerate(self.features):
+            values, shares = feature.listed(None)
+            chances *= shares[np.searchsorted(values, inner[:, i])]
+        return chances
+
+    def batch(self, inner: NDArray[Any]) -> Any:
+        """What the target receives for inner values, rows by features."""
+        return self._layout.batch(inner)
+
+    def encode(self, inputs: Any) -> NDArray[Any]:
+        """Inner values of inputs in any form that `batch` may have, and of 2-D arrays.
+
+        A category that the space does not have gets the code -1.
+        """
+        kinds = [feature.kind for feature in self.features]
+        return as_inner(inputs, self.names, kinds, [feature.values for feature in self.features])
 
     @cached_property
     def biases(self) -> NDArray[np.float64]:

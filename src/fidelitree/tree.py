@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -19,12 +19,15 @@ from numpy.typing import NDArray
 from fidelitree import treefile
 from fidelitree.bits import Words, everyone, pack, route, unpack
 from fidelitree.errors import ParameterError
-from fidelitree.features import IsOne, Test
-from fidelitree.inputs import as_bits
+from fidelitree.features import Feature, IsOne, Test
+from fidelitree.inputs import as_inner
+from fidelitree.partition import Nodes, leaf_codes
 from fidelitree.region import Region
 from fidelitree.space import ProductSpace
 
 Labels = NDArray[Any]
+Node = tuple[Test | int, int, int] | int
+"""A test with its children (a number stands for the test ``x = 1`` of a bit), or the code of a leaf's label."""
 _BLOCK_ROWS = 1 << 16
 _ROWS_PER_LEAF = 1 / 200
 
@@ -35,7 +38,9 @@ class Tree:
 
     ``feature[v]`` is the feature that node v tests, -1 at a leaf; ``no[v]`` and ``yes[v]`` are its children,
     larger than v, -1 at a leaf; ``code[v]`` is the position in ``labels`` of a leaf's label, -1 at an inner node.
-    ``labels`` holds every class once, in increasing order. The arrays cannot be written to.
+    ``labels`` holds every class once, in increasing order. The arrays cannot be written to. Bits are tested for 1;
+    ``tests`` holds the question of every node that asks something else. ``values`` are the categories of each feature,
+    None where it has none; it is empty where all features are bits.
     """
 
     names: tuple[str, ...]
@@ -45,28 +50,36 @@ class Tree:
     no: NDArray[np.int32]
     yes: NDArray[np.int32]
     code: NDArray[np.int32]
+    values: tuple[tuple[Any, ...] | None, ...] = ()
+    tests: Mapping[int, Test] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for array in (self.labels, self.feature, self.no, self.yes, self.code):
+        for array in self._arrays:
             array.flags.writeable = False
 
     @classmethod
-    def build(
-        cls, space: ProductSpace, nodes: Sequence[tuple[int, int, int] | int], labels: Labels | Sequence[Any]
-    ) -> Tree:
-        """A tree from nodes in any order, root first: ``(feature, no, yes)``, or the code of a leaf's label."""
+    def build(cls, space: ProductSpace, nodes: Sequence[Node], labels: Labels | Sequence[Any]) -> Tree:
+        """A tree from nodes in any order, root first: ``(test, no, yes)``, or the code of a leaf's label.
+
+        A number instead of a test is the feature of a bit that is tested for 1.
+        """
         order = _preorder(nodes)
         place = {node: position for position, node in enumerate(order)}
-        rows = []
-        for node in order:
+        rows, tests = [], dict[int, Test]()
+        for position, node in enumerate(order):
             entry = nodes[node]
-            if isinstance(entry, tuple):
-                rows.append((entry[0], place[entry[1]], place[entry[2]], -1))
-            else:
+            if not isinstance(entry, tuple):
                 rows.append((-1, -1, -1, entry))
+                continue
+            test = IsOne(entry[0]) if isinstance(entry[0], int) else entry[0]
+            _check_kind(test, space.features[test.feature])
+            if not isinstance(test, IsOne):
+                tests[position] = test
+            rows.append((test.feature, place[entry[1]], place[entry[2]], -1))
         feature, no, yes, code = (np.array(column, np.int32) for column in zip(*rows, strict=True))
         kinds = tuple(f.kind for f in space)
-        return cls(space.names, kinds, np.asarray(labels).copy(), feature, no, yes, code)
+        values = () if space.dtype == np.uint8 else tuple(f.values for f in space)
+        return cls(space.names, kinds, np.asarray(labels).copy(), feature, no, yes, code, values, tests)
 
     @classmethod
     def constant(cls, space: ProductSpace, label: Any) -> Tree:
@@ -90,7 +103,9 @@ class Tree:
 
     def test(self, node: int) -> Test:
         """The question that an inner node asks."""
-        return IsOne(int(self.feature[node]))
+        test = self._nodes[0][node]
+        assert test is not None, "a leaf asks nothing"
+        return test
 
     def regions(self, space: ProductSpace) -> Iterator[tuple[int, Region]]:
         """Every node with the region that reaches it, in preorder."""
@@ -103,27 +118,38 @@ class Tree:
                 waiting += [(int(self.yes[node]), yes), (int(self.no[node]), no)]
 
     def predict(self, inputs: Any) -> Labels:
-        """The label of every row, in the type of the target's labels."""
-        rows = as_bits(inputs, self.names)
+        """The label of every row, in the type of the target's labels.
+
+        Inputs are a table, a mapping of name to column, or a 2-D array. A category that was not there when the tree
+        was made is on the no side of every ``in``.
+        """
+        return self.predict_inner(as_inner(inputs, self.names, self.kinds, self.values or (None,) * len(self.names)))
+
+    __call__ = predict
+
+    def predict_inner(self, rows: NDArray[Any]) -> Labels:
+        """The same for inner values, as a space draws and encodes them."""
         out = np.empty(len(rows), self.labels.dtype)
         step = _BLOCK_ROWS * min(16, 1 + self.size // 64)
         for start in range(0, len(rows), step):
             part = rows[start : start + step]
             # Word operations cost the whole tree once per block, steps cost its depth once per row.
             many = self.size < _ROWS_PER_LEAF * self.depth * len(part)
-            codes = self._codes_by_words(part) if many else self._codes_by_steps(part)
+            codes: NDArray[np.integer[Any]]
+            if self.values:
+                codes = leaf_codes(self._nodes, part)
+            else:
+                codes = self._codes_by_words(part) if many else self._codes_by_steps(part)
             self.labels.take(codes, out=out[start : start + len(part)], mode="clip")
         return out
-
-    __call__ = predict
 
     def _codes_by_words(self, rows: NDArray[np.uint8]) -> NDArray[np.integer[Any]]:
         count = len(rows)
         columns = _pack_columns(rows, self._used)
         ones = np.zeros(-(-count // 64), np.uint64)
         codes: NDArray[np.integer[Any]] = np.zeros(count, np.intp if len(self.labels) > 2 else np.uint8)
-        for node, mask in route(self._lists[:3], columns, everyone(count)):
-            code = self._lists[3][node]
+        for node, mask in route(self.as_lists[:3], columns, everyone(count)):
+            code = self.as_lists[3][node]
             if code == 1:
                 ones |= mask
             elif code > 1:
@@ -132,22 +158,33 @@ class Tree:
         return codes
 
     def _codes_by_steps(self, rows: NDArray[np.uint8]) -> NDArray[Any]:
-        feature = np.maximum(self.feature, 0)
-        itself = np.arange(len(feature), dtype=np.int32)
-        leaf = self.feature < 0
-        child = np.stack([np.where(leaf, itself, self.no), np.where(leaf, itself, self.yes)], axis=1).ravel()
-        node = np.zeros(len(rows), np.intp)
+        feature, child = self._steps
+        node: NDArray[np.integer[Any]] = np.zeros(len(rows), np.intp)
         each = np.arange(len(rows))
         for _ in range(self.depth):
             node = child.take(2 * node + rows[each, feature.take(node)])
         return self.code.take(node)
 
     @cached_property
-    def _used(self) -> list[int]:
-        return sorted(set(self._lists[0]) - {-1})
+    def _nodes(self) -> Nodes:
+        feature, no, yes, code = self.as_lists
+        tests = [None if i < 0 else self.tests.get(node) or IsOne(i) for node, i in enumerate(feature)]
+        return tests, no, yes, code
 
     @cached_property
-    def _lists(self) -> tuple[list[int], list[int], list[int], list[int]]:
+    def _steps(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """For every node the feature to look at, and where to go from there: a leaf leads to itself."""
+        itself = np.arange(len(self.feature), dtype=np.int32)
+        leaf = self.feature < 0
+        sides = [np.where(leaf, itself, side) for side in (self.no, self.yes)]
+        return np.maximum(self.feature, 0), np.stack(sides, axis=1).ravel()
+
+    @cached_property
+    def _used(self) -> list[int]:
+        return sorted(set(self.as_lists[0]) - {-1})
+
+    @cached_property
+    def as_lists(self) -> tuple[list[int], list[int], list[int], list[int]]:
         """The arrays as lists: a loop over nodes reads them four times faster."""
         return self.feature.tolist(), self.no.tolist(), self.yes.tolist(), self.code.tolist()
 
@@ -159,14 +196,25 @@ class Tree:
 
     def check_space(self, space: ProductSpace) -> None:
         """Refuse a space whose features are not the tree's."""
-        if space.names != self.names or tuple(f.kind for f in space) != self.kinds:
+        values = tuple(f.values for f in space)
+        different = space.names != self.names or tuple(f.kind for f in space) != self.kinds
+        if different or (self.values and values != self.values):
             raise ParameterError(
                 f"space must have the tree's {len(self.names)} features ({', '.join(self.names[:8])}"
                 f"{', ...' if len(self.names) > 8 else ''}); got {space!r}"
             )
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Tree) and self.digest == other.digest
+        if not isinstance(other, Tree) or self.size != other.size:
+            return False
+        if self.values or other.values:  # cuts, sets and categories count too
+            return self.digest == other.digest
+        named = (self.names, self.kinds, self.labels.dtype.kind) == (other.names, other.kinds, other.labels.dtype.kind)
+        return named and all(np.array_equal(one, two) for one, two in zip(self._arrays, other._arrays, strict=True))
+
+    @property
+    def _arrays(self) -> tuple[NDArray[Any], ...]:
+        return self.labels, self.feature, self.no, self.yes, self.code
 
     def __hash__(self) -> int:
         return hash(self.digest)
@@ -191,8 +239,12 @@ class Tree:
 
     def _sides(self, node: int) -> list[tuple[int, str]]:
         test = self.test(node)
-        name = self.names[test.feature]
-        return [(int(self.yes[node]), test.text(name, True)), (int(self.no[node]), test.text(name, False))]
+        about = self.names[test.feature], self.values[test.feature] if self.values else None
+        # Taken from the end: 0 before 1, but "at most" before "above" and "in" before "not in".
+        sides = [(self.yes, True), (self.no, False)]
+        if not isinstance(test, IsOne):
+            sides.reverse()
+        return [(int(child[node]), test.text(about[0], yes, about[1])) for child, yes in sides]
 
     @cached_property
     def digest(self) -> str:
@@ -201,16 +253,18 @@ class Tree:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data under a versioned schema."""
-        return treefile.encode(self.names, self.kinds, self.labels, (self.feature, self.no, self.yes, self.code))
+        arrays = self.feature, self.no, self.yes, self.code
+        return treefile.encode(self.names, self.kinds, self.values, self.labels, arrays, self.tests)
 
     @classmethod
     def from_dict(cls, data: Any) -> Tree:
         """The inverse of `to_dict`; FormatError says what is wrong with anything else."""
-        names, kinds, labels, arrays = treefile.decode(data)
-        return cls(names, kinds, labels, *arrays)
+        names, kinds, values, labels, arrays, tests = treefile.decode(data)
+        return cls(names, kinds, labels, *arrays, values, tests)
 
     def save(self, path: str | Path) -> None:
-        """Write the tree as JSON."""
+        """Write the tree as JSON; categories must be str, int, float, bool or None to be read again."""
+        treefile.check_storable(self.names, self.values)
         Path(path).write_text(json.dumps(self.to_dict(), indent=1) + "\n", encoding="utf-8")
 
     @classmethod
@@ -219,7 +273,12 @@ class Tree:
         return cls.from_dict(treefile.read(path))
 
 
-def _preorder(nodes: Sequence[tuple[int, int, int] | int]) -> list[int]:
+def _check_kind(test: Test, feature: Feature) -> None:
+    if test.kind != feature.kind:
+        raise ParameterError(f"feature {feature.name!r} is {feature.kind}; the test {test!r} does not fit it")
+
+
+def _preorder(nodes: Sequence[Node]) -> list[int]:
     order, waiting = [], [0]
     while waiting:
         node = waiting.pop()

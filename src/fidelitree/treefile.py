@@ -1,43 +1,76 @@
 """Trees as JSON: a versioned schema, and a reader that trusts nothing.
 
 A file from a stranger is data. It is checked before it becomes a tree: the format, the sizes, that every node
-but the root is the child of exactly one earlier node, and that no path asks about the same bit twice.
+but the root is the child of exactly one earlier node, and that no path asks what it has answered already.
 """
 
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.errors import FormatError
+from fidelitree.errors import FormatError, ParameterError
+from fidelitree.features import AtMost, IsIn, IsOne, Test
+from fidelitree.features.categorical import plain
 
 FORMAT = "fidelitree.tree"
 VERSION = 1
+KINDS = ("boolean", "categorical", "numeric")
 MAX_BYTES = 200_000_000
 _TYPES = {"bool": bool, "int": int, "str": str}
 
 Arrays = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
-Decoded = tuple[tuple[str, ...], tuple[str, ...], NDArray[Any], Arrays]
+Names = tuple[str, ...]
+Values = tuple[tuple[Any, ...] | None, ...]
+Decoded = tuple[Names, Names, Values, NDArray[Any], Arrays, dict[int, Test]]
 
 
-def encode(names: tuple[str, ...], kinds: tuple[str, ...], labels: NDArray[Any], arrays: Arrays) -> dict[str, Any]:
+def encode(
+    names: Names, kinds: Names, values: Values, labels: NDArray[Any], arrays: Arrays, tests: Mapping[int, Test]
+) -> dict[str, Any]:
     """The plain data that `decode` reads."""
-    values = labels.tolist()
+    classes = labels.tolist()
+    rows = enumerate(zip(*(array.tolist() for array in arrays), strict=True))
     nodes = [
-        {"label": code} if feature < 0 else {"test": {"feature": feature, "is": 1}, "no": no, "yes": yes}
-        for feature, no, yes, code in zip(*(array.tolist() for array in arrays), strict=True)
+        {"label": code} if feature < 0 else {"test": _question(feature, tests.get(node)), "no": no, "yes": yes}
+        for node, (feature, no, yes, code) in rows
     ]
+    features: list[dict[str, Any]] = [{"name": name, "kind": kind} for name, kind in zip(names, kinds, strict=True)]
+    for entry, known in zip(features, values, strict=False):
+        if known is not None:
+            entry["values"] = [plain(value) for value in known]
     return {
         "format": FORMAT,
         "version": VERSION,
-        "features": [{"name": name, "kind": kind} for name, kind in zip(names, kinds, strict=True)],
-        "labels": {"type": type(values[0]).__name__, "values": values},
+        "features": features,
+        "labels": {"type": type(classes[0]).__name__, "values": classes},
         "nodes": nodes,
     }
+
+
+def _question(feature: int, test: Test | None) -> dict[str, Any]:
+    if isinstance(test, AtMost):
+        return {"feature": feature, "at most": float(test.cut).hex()}
+    if isinstance(test, IsIn):
+        return {"feature": feature, "in": sorted(test.codes)}
+    return {"feature": feature, "is": 1}
+
+
+def check_storable(names: Names, values: Values) -> None:
+    """Refuse categories that a file cannot give back."""
+    for name, known in zip(names, values, strict=False):
+        for value in known or ():
+            if not (value is None or isinstance(value, (str, int, float))):
+                raise ParameterError(
+                    f"values of feature {name!r} must be str, int, float, bool or None to be stored; got {value!r}"
+                )
 
 
 def read(path: str | Path) -> Any:
@@ -57,23 +90,57 @@ def decode(data: Any) -> Decoded:
         _refuse(f'it must be an object with "format": "{FORMAT}"')
     if data.get("version") != VERSION:
         _refuse(f"its version must be {VERSION}, which this fidelitree reads; got {data.get('version')!r}")
-    names, kinds = _features(data.get("features"))
+    names, kinds, values = _features(data.get("features"))
     labels = _labels(data.get("labels"))
-    return names, kinds, labels, _nodes(data.get("nodes"), len(names), len(labels))
+    arrays, tests = _nodes(data.get("nodes"), _Grammar(kinds, values, len(labels)))
+    return names, kinds, values, labels, arrays, tests
 
 
-def _features(entries: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _features(entries: Any) -> tuple[Names, Names, Values]:
     if not isinstance(entries, list) or not entries:
         _refuse("features must be a list of at least one feature")
     for entry in entries:
         if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
             _refuse(f"each feature must be an object with a name; got {entry!r:.80}")
-        if entry.get("kind") != "boolean":
-            _refuse(f"the kind of feature {entry['name']!r} must be boolean; got {entry.get('kind')!r:.80}")
+        if entry.get("kind") not in KINDS:
+            rule = f"must be one of {', '.join(KINDS)}; got {entry.get('kind')!r:.80}"
+            _refuse(f"the kind of feature {entry['name']!r} {rule}")
     names = tuple(entry["name"] for entry in entries)
     if len(set(names)) < len(names):
         _refuse("features must have different names")
-    return names, tuple(entry["kind"] for entry in entries)
+    kinds = tuple(entry["kind"] for entry in entries)
+    if all(kind == "boolean" for kind in kinds):
+        return names, kinds, ()
+    return names, kinds, tuple(_categories(entry) if entry["kind"] == "categorical" else None for entry in entries)
+
+
+def _categories(entry: dict[str, Any]) -> tuple[Any, ...]:
+    listed = entry.get("values")
+    if not isinstance(listed, list) or not listed:
+        _refuse(f"feature {entry['name']!r} must list its values")
+    values = tuple(_category(value, entry["name"]) for value in listed)
+    if len(set(values)) < len(values):
+        _refuse(f"values of feature {entry['name']!r} must be different")
+    return values
+
+
+def _category(value: Any, name: str) -> Any:
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, dict) and set(value) == {"float"}:
+        number = _number(value["float"])
+        if number is not None:
+            return number
+    _refuse(f"values of feature {name!r} must be str, int, bool, null or exact floats; got {value!r:.80}")
+
+
+def _number(text: Any) -> float | None:
+    """A finite float in hexadecimal."""
+    try:
+        number = float.fromhex(text)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _labels(entry: Any) -> NDArray[Any]:
@@ -89,23 +156,63 @@ def _labels(entry: Any) -> NDArray[Any]:
         _refuse("labels must fit into 64 bits")
 
 
-def _nodes(entries: Any, features: int, classes: int) -> Arrays:
+@dataclass(frozen=True)
+class _Grammar:
+    """What nodes may say."""
+
+    kinds: Names
+    values: Values
+    classes: int
+
+    def test(self, entry: Any) -> Test | None:
+        """The question of a node; None where it is none that its feature can answer."""
+        if not isinstance(entry, dict) or len(entry) != 2 or not _index(entry.get("feature"), len(self.kinds)):
+            return None
+        feature, kind = entry["feature"], self.kinds[entry["feature"]]
+        if kind == "boolean":
+            return IsOne(feature) if type(entry.get("is")) is int and entry["is"] == 1 else None
+        if kind == "numeric":
+            cut = _number(entry.get("at most"))
+            return None if cut is None else AtMost(feature, cut)
+        codes = entry.get("in")
+        known = len(self.values[feature] or ())
+        if not isinstance(codes, list) or not codes or not all(_index(code, known) for code in codes):
+            return None
+        return IsIn(feature, frozenset(codes)) if sorted(set(codes)) == codes else None
+
+    def sides(self, test: Test, left: Any) -> tuple[Any, Any] | None:
+        """What is left of the tested feature on both sides; None where the path has answered the test already."""
+        if isinstance(test, AtMost):
+            low, high = left or (-math.inf, math.inf)
+            return ((test.cut, high), (low, test.cut)) if low < test.cut < high else None
+        if isinstance(test, IsIn):
+            codes = frozenset(range(len(self.values[test.feature] or ()))) if left is None else left
+            return (codes - test.codes, codes & test.codes) if codes - test.codes and codes & test.codes else None
+        return (0, 1) if left is None else None
+
+
+Row = tuple[Test | None, int, int, int]
+
+
+def _nodes(entries: Any, grammar: _Grammar) -> tuple[Arrays, dict[int, Test]]:
     if not isinstance(entries, list) or len(entries) % 2 == 0:
         _refuse("nodes must be a list of odd length: a tree has one leaf more than tests")
-    rows = [_node(entry, position, features, classes) for position, entry in enumerate(entries)]
-    _check_shape(rows)
-    feature, no, yes, code = (np.array(column, np.int32) for column in zip(*rows, strict=True))
-    return feature, no, yes, code
+    rows = [_node(entry, position, grammar) for position, entry in enumerate(entries)]
+    _check_shape(rows, grammar)
+    parts = [(-1 if test is None else test.feature, no, yes, code) for test, no, yes, code in rows]
+    feature, no, yes, code = (np.array(column, np.int32) for column in zip(*parts, strict=True))
+    tests = {node: row[0] for node, row in enumerate(rows) if row[0] is not None and not isinstance(row[0], IsOne)}
+    return (feature, no, yes, code), tests
 
 
-def _node(entry: Any, position: int, features: int, classes: int) -> tuple[int, int, int, int]:
-    if isinstance(entry, dict) and set(entry) == {"label"} and _index(entry["label"], classes):
-        return -1, -1, -1, entry["label"]
-    if isinstance(entry, dict) and set(entry) == {"test", "no", "yes"} and isinstance(entry["test"], dict):
-        test, no, yes = entry["test"], entry["no"], entry["yes"]
-        if test.get("is") == 1 and _index(test.get("feature"), features) and type(no) is type(yes) is int:
-            return test["feature"], no, yes, -1
-    rule = f"must be a label below {classes} or a test of a feature below {features}"
+def _node(entry: Any, position: int, grammar: _Grammar) -> Row:
+    if isinstance(entry, dict) and set(entry) == {"label"} and _index(entry["label"], grammar.classes):
+        return None, -1, -1, entry["label"]
+    if isinstance(entry, dict) and set(entry) == {"test", "no", "yes"}:
+        test, no, yes = grammar.test(entry["test"]), entry["no"], entry["yes"]
+        if test is not None and type(no) is type(yes) is int:
+            return test, no, yes, -1
+    rule = f"must be a label below {grammar.classes} or a test of a feature below {len(grammar.kinds)}"
     _refuse(f"node {position} {rule}; got {entry!r:.80}")
 
 
@@ -113,23 +220,24 @@ def _index(value: Any, size: int) -> bool:
     return type(value) is int and 0 <= value < size
 
 
-def _check_shape(rows: list[tuple[int, int, int, int]]) -> None:
-    """Walk in preorder: positions must count up, and a path may not test a feature again."""
+def _check_shape(rows: list[Row], grammar: _Grammar) -> None:
+    """Walk in preorder: positions must count up, and a path may not ask what it has answered already."""
     expected = 0
-    waiting: list[tuple[int, frozenset[int]]] = [(0, frozenset())]
+    waiting: list[tuple[int, Mapping[int, Any]]] = [(0, {})]
     while waiting:
         position, path = waiting.pop()
         if position != expected:
             _refuse(f"nodes must stand in preorder; node {expected} is missing or has two parents")
         expected += 1
-        feature, no, yes, _ = rows[position]
-        if feature in path:
-            _refuse(f"node {position} tests feature {feature} again on the same path")
-        if feature >= 0:
-            if not (position < no < len(rows) and position < yes < len(rows)):
-                _refuse(f"node {position} has a child outside the tree")
-            below = path | {feature}
-            waiting += [(yes, below), (no, below)]
+        test, no, yes, _ = rows[position]
+        if test is None:
+            continue
+        sides = grammar.sides(test, path.get(test.feature))
+        if sides is None:
+            _refuse(f"node {position} tests feature {test.feature} again on the same path")
+        if not (position < no < len(rows) and position < yes < len(rows)):
+            _refuse(f"node {position} has a child outside the tree")
+        waiting += [(yes, {**path, test.feature: sides[1]}), (no, {**path, test.feature: sides[0]})]
     if expected != len(rows):
         _refuse(f"nodes must all be reached from the root; {len(rows) - expected} are not")
 

@@ -16,6 +16,7 @@ import fidelitree as ft
 import reference
 from fidelitree import exact
 from fidelitree.exact.diagram import Diagram, DiagramSubfunction
+from fidelitree.exact.grid import GridSubfunction
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.exact.subfunction import Subfunction
 from fidelitree.exact.table import TableSubfunction
@@ -47,8 +48,14 @@ def from_diagram(tree: Tree, region: Region) -> Subfunction:
     return function
 
 
+def from_grid(tree: Tree, region: Region) -> Subfunction:
+    answers = tree.predict(enumerate_inputs(region, 0, 1 << len(region.free())))
+    return GridSubfunction(region, np.searchsorted(tree.labels, answers), tree.labels.tolist())
+
+
 ENGINES: dict[type, Callable[[Tree, Region], Subfunction]] = {
     TableSubfunction: from_table,
+    GridSubfunction: from_grid,
     PathSubfunction: PathSubfunction,
     DiagramSubfunction: from_diagram,
 }

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
-from fidelitree.search import LabelledRows, Sketch, _Node, fit, predict, size
+from fidelitree.lookahead import Lookahead
+from fidelitree.search import LabelledRows, Sketch, fit, predict, size
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def problems(draw: st.DrawFn, most: int = 4, rows: int = 14) -> Problem:
 @given(problem=problems())
 def test_the_cost_from_each_feature_is_the_least_of_all_trees(horizon: int, problem: Problem) -> None:
     rows = problem.rows
-    costs = _Node(rows.bits, rows.codes, rows.weights, rows.penalties).costs(horizon)
+    costs = Lookahead(rows.bits, rows.codes, rows.weights, rows.penalties).costs(horizon)
     expected = [
         reference.cost_from(problem.found, problem.penalties, horizon, i) for i in range(len(problem.penalties))
     ]

@@ -159,10 +159,10 @@ def test_certified_bounds_of_whole_runs_are_true(delta: float, start: int, soak:
     tally = distil_all(delta, range(start, start + (1000 if soak else 75)))
     assert not too_many(tally.false, tally.runs, delta, ALARM)
     assert tally.runs > 50, "most runs draw"
-    assert np.quantile(tally.shares, 0.75) > 0.4, "the runs are no walk-over"
+    assert np.quantile(tally.shares, 0.75) > 0.35, "the runs are no walk-over"
 
 
 def test_a_certificate_that_is_only_the_estimate_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sequential, "accepts", lambda errors, samples, epsilon, level: errors <= epsilon * samples)
-    tally = distil_all(0.05, range(40))
+    tally = distil_all(0.05, range(80))
     assert too_many(tally.false, tally.runs, 0.05, ALARM)

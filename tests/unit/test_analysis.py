@@ -175,8 +175,49 @@ def test_method_decides_between_exact_and_sampled() -> None:
     assert ft.analyze(tree, large).exact
     assert not ft.analyze(tree, large, method="sampled", max_queries=2100).exact
     with pytest.raises(
-        ft.ParameterError, match=r"method must not be 'exact' where .*: 2\^20 inputs are more than 4,096"
+        ft.ParameterError, match=r"method must not be 'exact' where .*: 1,048,576 inputs are more than 4,096"
     ):
         ft.analyze(lambda batch: batch[:, 0], large, method="exact")
     with pytest.raises(ft.ParameterError, match=r"method must be one of auto, exact, sampled; got 'guess'"):
         ft.analyze(tree, large, method="guess")  # type: ignore[arg-type]
+
+
+AGES = ft.ProductSpace(
+    [ft.Numeric("age", 18, 90), ft.Categorical("job", ["clerk", "nurse", "pilot", "chef"]), ft.Boolean("owner", 0.25)]
+)
+
+
+def older_pilots(batch: dict[str, np.ndarray]) -> np.ndarray:
+    return (batch["age"] > 54) & (batch["job"] == "pilot") & (batch["owner"] == 1)
+
+
+def test_influences_of_any_features_are_estimated() -> None:
+    """5 intervals, each wrong with probability at most 1e-6/6."""
+    found = ft.analyze(older_pilots, AGES, max_queries=40_000, delta=1e-6, seed=1)
+    true = [2 * 0.25 * 0.25 * 0.25, 2 * 3 / 16 / 8, 2 * 0.25 * 0.75 / 8]
+    assert not found.exact
+    for (low, high), value in zip(found.intervals, true, strict=True):
+        assert low <= value <= high
+        assert high - low < 0.03
+    assert found.queries.asked == 40_000
+
+
+def test_influences_inside_a_region_of_any_features() -> None:
+    given = {"age": (36, 72), "job": {"pilot", "nurse"}, "owner": 1}
+    found = ft.analyze(older_pilots, AGES, given, max_queries=30_000, delta=1e-6, seed=2)
+    for (low, high), value in zip(found.intervals, [0.25, 0.25, 0.0], strict=True):
+        assert low <= value <= high
+    assert found.influences[2] == 0
+
+
+def test_a_finite_space_of_any_features_is_analysed_exactly() -> None:
+    space = ft.ProductSpace([ft.Numeric.from_values("rooms", [1, 2, 3, 4]), ft.Boolean("owner", 0.25)])
+    found = ft.analyze(lambda batch: (batch["rooms"] > 3) & (batch["owner"] == 1), space)
+    assert found.exact
+    assert found.influences.tolist() == pytest.approx([2 * 0.25 * 0.75 * 0.25, 2 * 0.25 * 0.75 * 0.25])
+
+
+def test_one_input_and_its_changes_must_be_allowed() -> None:
+    with pytest.raises(ft.ParameterError) as caught:
+        ft.analyze(older_pilots, AGES, max_queries=3)
+    assert str(caught.value) == "max_queries must allow one input and its 3 changes; got 3, needed 4"

@@ -145,3 +145,33 @@ def test_errors_name_the_predictor() -> None:
         ft.certify(TARGET, asked_target, SPACE, 0.1, 0)
     with pytest.raises(ft.ParameterError, match="space must be a ProductSpace"):
         ft.certify(TARGET, asked_target, 20)
+
+
+ROOMS = ft.ProductSpace(
+    [ft.Numeric.from_values("rooms", [1, 2, 2, 5]), ft.Categorical("job", {"clerk": 0.9, "nurse": 0.1})]
+)
+AGES = ft.ProductSpace([ft.Numeric("age", 18, 90), ft.Categorical("job", {"clerk": 0.9, "nurse": 0.1})])
+
+
+def nurses(batch: dict[str, np.ndarray]) -> np.ndarray:
+    return batch["job"] == "nurse"
+
+
+def test_a_small_mixed_space_is_enumerated() -> None:
+    for predictor in (ft.Tree.constant(ROOMS, False), lambda batch: np.zeros(len(batch["rooms"]), bool)):
+        certificate = ft.certify(predictor, nurses, ROOMS, 0.05)
+        assert (certificate.method, certificate.samples) == ("exact", 6)
+        assert certificate.error_bound == pytest.approx(0.1, rel=1e-12)
+
+
+def test_an_endless_space_is_drawn_from() -> None:
+    certificate = ft.certify(lambda batch: batch["job"] != "clerk", nurses, AGES, 0.05, seed=0)
+    assert (certificate.method, certificate.holds, certificate.errors) == ("sequential", True, 0)
+    with pytest.raises(ft.ParameterError) as caught:
+        ft.certify(nurses, nurses, AGES, 0)
+    assert str(caught.value) == "epsilon must be above 0 where infinitely many inputs are too many to ask all; got 0"
+
+
+def test_a_tree_of_another_space_is_refused() -> None:
+    with pytest.raises(ft.ParameterError, match="space must have the tree's 2 features"):
+        ft.certify(ft.Tree.constant(AGES, False), nurses, ROOMS)

@@ -9,13 +9,13 @@ import pytest
 
 import fidelitree as ft
 from chances import plausible
-from fidelitree import auto, learner
+from fidelitree import learner
 from fidelitree.attempts import Attempts
 from fidelitree.auto import GATE, WATCHED, Gate, Watched
 from fidelitree.draw import Stream
 from fidelitree.search import Sketch
 from fidelitree.tree import Tree
-from small import Bits, cube, weights
+from small import Bits
 
 SPACE = ft.ProductSpace.bernoulli(4)
 TREE: Sketch = (0, (1, 0, 1), (3, 1, 0))
@@ -23,7 +23,7 @@ ALARM = 1e-7
 
 
 def gate(epsilon: float = 0.1) -> Gate:
-    return Gate(epsilon, Watched(SPACE, Stream.named(0, "watch")))
+    return Gate(Attempts(epsilon, 0.05), Watched(SPACE, Stream.named(0, "watch")))
 
 
 def see(watching: Gate, wrong: list[bool], sketch: Sketch = TREE, weight: float = 1.0) -> bool:
@@ -97,44 +97,6 @@ def test_watched_inputs_follow_the_space_and_the_tree() -> None:
     assert plausible(int((watched.codes((3, 0, 1)) == 1).sum()), WATCHED, 0.1, ALARM)
     both = watched.codes((2, (3, 0, 1), (3, 2, 3)))
     assert both.tolist() == (2 * watched.codes((2, 0, 1)) + watched.codes((3, 0, 1))).tolist()
-
-
-# --- what is drawn before an attempt, and what it weighs
-
-
-@pytest.mark.parametrize(("p", "tempered"), [(0.5, 0.5), (0.1, 0.25), (0.9, 0.75), (0.2, 1 / 3), (0, 0), (1, 1)])
-def test_exploring_halves_the_log_odds(p: float, tempered: float) -> None:
-    space = auto._temper(ft.ProductSpace.bernoulli(2, [p, 0.5], names=["a", "b"]))
-    assert space.names == ("a", "b")
-    assert space.biases.tolist() == pytest.approx([tempered, 0.5])
-
-
-@pytest.mark.parametrize("p", [1e-300, 5e-324, 1e-12, 1 - 1e-12, 1 - 2**-53])
-def test_exploring_survives_extreme_biases(p: float) -> None:
-    (tempered,) = auto._temper(ft.ProductSpace.bernoulli(1, p)).biases
-    assert min(p, 0.5) < tempered < max(p, 0.5)
-
-
-@pytest.mark.parametrize("sketch", [None, 1, (2, 0, 1), TREE, (0, (1, 0, 1), (2, (3, 0, 1), 1))])
-def test_weights_give_every_leaf_its_mass(sketch: Sketch | None) -> None:
-    space = ft.ProductSpace.bernoulli(4, [0.1, 0.5, 0.7, 0.02])
-    drawn = auto._temper(space)
-    rows = cube(4)
-    given = auto._weights(sketch, rows, space, drawn)
-    assert float((weights(drawn) * given).sum()) == pytest.approx(1)
-    tree = 1 if sketch is None else sketch
-    leaves = _leaves(tree, rows)
-    for leaf in set(leaves.tolist()):
-        inside = leaves == leaf
-        assert (weights(drawn) * given)[inside].sum() == pytest.approx(weights(space)[inside].sum())
-        assert len(set(given[inside].round(12).tolist())) == 1
-
-
-def _leaves(sketch: Sketch, rows: Bits) -> np.ndarray:
-    if not isinstance(sketch, tuple):
-        return np.zeros(len(rows), int)
-    no, yes = (_leaves(side, rows) for side in sketch[1:])
-    return np.where(rows[:, sketch[0]], 1 + no.max() + yes, no)
 
 
 # --- the protocol: what is counted, and when

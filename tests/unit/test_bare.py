@@ -8,7 +8,8 @@ import pytest
 import fidelitree as ft
 from fidelitree.bare import BareTree
 from fidelitree.bits import pack, unpack
-from fidelitree.features import IsOne
+from fidelitree.features import AtMost, IsIn, IsOne
+from mixed import MIXED
 from small import cube, walk
 
 SPACE = ft.ProductSpace.bernoulli(3)
@@ -80,3 +81,12 @@ def test_route_sends_every_row_to_the_leaf_of_its_region() -> None:
         fixed = bare.leaves[number].region.restrictions
         inside = [all(row[i] == value for i, value in fixed.items()) for row in rows]
         assert unpack(mask, 200).tolist() == [int(flag) for flag in inside]
+
+
+def test_a_bare_tree_splits_by_any_test() -> None:
+    bare = BareTree(MIXED)
+    older, _ = bare.split(0, AtMost(2, 50.0))
+    no, yes = bare.split(older.number, IsIn(1, frozenset({2})))
+    assert str(yes.region) == "job = pilot and 50 < age"
+    tree = bare.complete({2: 0, no.number: 0, yes.number: 1}, ["no", "yes"])
+    assert str(tree) == "age <= 50: no\nage > 50\n    job = pilot: yes\n    job != pilot: no"

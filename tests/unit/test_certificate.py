@@ -71,16 +71,16 @@ DAMAGES: list[tuple[dict[str, object], str]] = [
     ({"version": 2}, "its version must be 1; got 2"),
     ({"extra": 1}, "missing or unknown entries: extra"),
     ({"holds": False}, "it says that it holds, and its numbers say otherwise"),
-    ({"epsilon": "0.1"}, "epsilon must be of kind int; got '0.1'"),
-    ({"epsilon": True}, "epsilon must be of kind int; got True"),
+    ({"epsilon": "0.1"}, "epsilon must be a number; got '0.1'"),
+    ({"epsilon": True}, "epsilon must be a number; got True"),
     ({"error_bound": -0.1}, "error_bound must be between 0 and 1; got -0.1"),
     ({"error_bound": float("nan")}, "error_bound must be between 0 and 1; got nan"),
     ({"delta": 1.5}, "delta must be between 0 and 1; got 1.5"),
-    ({"samples": 10.5}, "samples must be of kind int; got 10.5"),
-    ({"seed": "3"}, "seed must be of kind int; got '3'"),
-    ({"split_quality": 1}, "split_quality must be of kind bool; got 1"),
-    ({"assumes": "nothing"}, "assumes must be of kind list; got 'nothing'"),
-    ({"queries": []}, "queries must be of kind dict; got []"),
+    ({"samples": 10.5}, "samples must be a whole number; got 10.5"),
+    ({"seed": "3"}, "seed must be a whole number; got '3'"),
+    ({"split_quality": 1}, "split_quality must be true or false; got 1"),
+    ({"assumes": "nothing"}, "assumes must be a list; got 'nothing'"),
+    ({"queries": []}, "queries must be an object; got []"),
 ]
 
 

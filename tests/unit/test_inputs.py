@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 from fidelitree.errors import ParameterError
-from fidelitree.inputs import as_bits
+from fidelitree.inputs import as_bits, as_inner
 
 NAMES = ("owner", "urban")
 ROWS = [[0, 1], [1, 1], [0, 0]]
@@ -55,3 +58,70 @@ def test_other_values_are_refused_with_their_place(kind: type, value: str) -> No
 def test_what_is_no_bit_is_refused(value: object) -> None:
     with pytest.raises(ParameterError, match=r"inputs must hold 0 and 1 only; got .* for feature 'owner' in row 0"):
         as_bits(np.array([[value, 0]], dtype=object), NAMES)
+
+
+MIX = ("owner", "job", "age")
+KINDS = ("boolean", "categorical", "numeric")
+VALUES = (None, ("clerk", "nurse", None), None)
+COLUMNS = {"age": [30.0, 40.5], "job": ["nurse", "chef"], "owner": [True, False], "name": ["Ada", "Bob"]}
+INNER = [[1, 1, 30], [0, -1, 40.5]]
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        COLUMNS,
+        {name: np.array(column) for name, column in COLUMNS.items()},
+        pd.DataFrame(COLUMNS),
+        pl.DataFrame(COLUMNS),
+        pa.table(COLUMNS),
+        np.array([[1, "nurse", 30], [0, "chef", 40.5]], object),
+        [[True, "nurse", 30], [0, "chef", 40.5]],
+    ],
+    ids=["lists", "arrays", "pandas", "polars", "arrow", "2-D array", "rows"],
+)
+def test_tables_are_read_by_name_and_arrays_by_position(inputs: object) -> None:
+    inner = as_inner(inputs, MIX, KINDS, VALUES)
+    assert inner.dtype == np.float64
+    assert inner.tolist() == INNER
+
+
+def test_tables_of_bits_give_bytes() -> None:
+    for table in (pd.DataFrame({"urban": [1, 0], "owner": [0, 1]}), {"urban": [True, False], "owner": [False, True]}):
+        bits = as_inner(table, NAMES, ("boolean",) * 2, (None, None))
+        assert bits.dtype == np.uint8
+        assert bits.tolist() == [[0, 1], [1, 0]]
+
+
+def test_missing_values_are_a_category_where_there_is_one() -> None:
+    for missing in (None, float("nan")):
+        rows = np.array([[1, missing, 30]], object)
+        assert as_inner(rows, MIX, KINDS, VALUES).tolist() == [[1, 2, 30]]
+        assert as_inner(rows, MIX, KINDS, (None, ("clerk",), None)).tolist() == [[1, -1, 30]]
+    assert as_inner(pd.DataFrame({**COLUMNS, "job": [pd.NA, "clerk"]}), MIX, KINDS, VALUES)[:, 1].tolist() == [2, 0]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        ({"owner": [1], "job": ["clerk"]}, "inputs must have a column for every feature; 'age' is missing"),
+        ({"owner": [1], "job": ["clerk"], "age": [1, 2]}, "inputs must have columns of one length"),
+        (np.zeros((2, 2)), "inputs must be a table, a mapping of name to column, or a 2-D array with one column for"),
+        (np.zeros(3), "inputs must be a table, a mapping of name to column, or a 2-D array with one column for each"),
+        ({**COLUMNS, "owner": [1, 2]}, "inputs must hold 0 and 1 only for feature 'owner'; got 2"),
+        ({**COLUMNS, "age": ["old", "new"]}, "feature 'age' must hold numbers; got a column of <U3"),
+        ({**COLUMNS, "age": [np.nan, 3]}, "feature 'age' must hold numbers; 1 of 2 are missing - fill them in, or"),
+        (
+            {**COLUMNS, "age": [2**60, 3]},
+            "integers of feature 'age' must be below 2^53 in size; got 1152921504606846976",
+        ),
+        (
+            {**COLUMNS, "job": np.array([["a"], "b"], object)},
+            "feature 'job' must hold categories; got a column of object",
+        ),
+    ],
+)
+def test_inputs_that_are_refused(inputs: object, message: str) -> None:
+    with pytest.raises(ParameterError) as caught:
+        as_inner(inputs, MIX, KINDS, VALUES)
+    assert str(caught.value).startswith(message)

@@ -22,9 +22,9 @@ def test_inputs_stand_in_the_order_they_came_each_once() -> None:
 def test_unknown_inputs_are_those_that_no_answer_was_added_for() -> None:
     rows = cube(3)
     pool = Pool(3)
-    assert pool.unknown(rows).tolist() == rows.tolist()
+    assert pool.unknown(rows) == list(range(len(rows)))
     pool.add(rows[:3], np.zeros(3, int))
-    assert pool.unknown(rows[[0, 3, 4, 3, 1]]).tolist() == rows[[3, 4]].tolist()
+    assert pool.unknown(rows[[0, 3, 4, 3, 1]]) == [1, 2]
     assert len(pool.unknown(rows[:3])) == 0
     assert pool.size == 3
 

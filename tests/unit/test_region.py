@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import fidelitree as ft
-from fidelitree.features import IsOne
+from fidelitree.features import AtMost, IsIn, IsOne
 from fidelitree.region import Region
 
 SPACE = ft.ProductSpace.bernoulli(4, [0.1, 0.2, 0.3, 0.0])
@@ -75,3 +75,32 @@ def test_the_order_of_restrictions_does_not_matter_for_equality() -> None:
 
 def test_tests_are_the_free_features_lowest_first() -> None:
     assert Region.of(SPACE, {"x1": 0}).tests() == [IsOne(0), IsOne(2), IsOne(3)]
+
+
+MIXED = ft.ProductSpace(
+    [
+        ft.Boolean("owner", 0.5),
+        ft.Categorical("job", {"clerk": 0.5, "nurse": 0.25, "pilot": 0.25}),
+        ft.Numeric("age", 18, 90),
+    ]
+)
+
+
+def test_a_user_names_bits_categories_and_intervals() -> None:
+    region = Region.of(MIXED, {"age": (18, 36), "job": {"nurse", "clerk"}, "owner": 1})
+    assert str(region) == "owner = 1 and job in {clerk, nurse} and 18 <= age <= 36"
+    assert region.mass == 0.5 * 0.75 * 0.25
+    assert str(Region.whole(MIXED)) == "all inputs"
+    assert hash(region) == hash(Region.of(MIXED, {"owner": 1, "job": ["clerk", "nurse"], "age": (18, 36)}))
+
+
+def test_any_test_splits_a_region() -> None:
+    no, yes = Region.whole(MIXED).split(AtMost(2, 36.0))
+    assert (no.mass, yes.mass) == (0.75, 0.25)
+    assert str(no.split(IsIn(1, frozenset({1})))[1]) == "job = nurse and 36 < age"
+
+
+def test_parts_of_a_region_may_be_nothing() -> None:
+    region = Region.of(MIXED, {"age": (20, 30)})
+    assert region.parts(AtMost(2, 40.0)) == (None, region)
+    assert region.parts(IsOne(0)) == region.split(IsOne(0))

@@ -253,7 +253,8 @@ def test_asking_about_a_larger_error_does_not_forget_a_smaller_one() -> None:
     bet.count(50, 50)
     assert not accepts(50, 100, 0.08, 0.05)
     assert bet.certifies(0.08)
-    assert bet.error_bound == 0.08
+    assert bet.error_bound == error_bound(0, 50, 0.05) < 0.08
+    assert bet.counts == (0, 50)
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 0.1, 0.004])

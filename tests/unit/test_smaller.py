@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree import smaller
 from fidelitree.prune import Prunings
 from fidelitree.smaller import SmallestSubstitutes
+from mixed import MIXED, mixed_tree
 
 SPACE = ft.ProductSpace.bernoulli(11)
 TARGET = ft.targets.multiplexer(3)
@@ -37,9 +37,15 @@ def test_it_finds_what_no_pruning_has() -> None:
     assert found.with_leaves(2).size == 2
 
 
-def test_where_too_many_features_matter_prunings_remain(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(smaller, "MAX_STEPS", 10.0)
-    found = SmallestSubstitutes(TREE, SPACE, [TREE])
+def test_where_not_all_features_are_bits_prunings_remain() -> None:
+    tree = mixed_tree(MIXED, np.random.default_rng(2), [0, 1, 2], 0.9)
+    found, own = SmallestSubstitutes(tree, MIXED, []), Prunings(tree, MIXED)
+    assert np.array_equal(found.disagreements, own.disagreements)
+    assert found.with_leaves(3) == own.with_leaves(3)
+
+
+def test_where_too_many_features_matter_prunings_remain() -> None:
+    found = SmallestSubstitutes(TREE, SPACE, [TREE], steps=10)
     assert np.array_equal(found.disagreements, Prunings(TREE, SPACE).disagreements)
     assert found.with_leaves(16).size == 16
 
@@ -66,8 +72,8 @@ def test_a_small_space_is_asked_completely_for_fewer_leaves() -> None:
 
 
 def test_the_budget_bounds_the_search_for_fewer_leaves() -> None:
-    result = ft.distill(TARGET, SPACE, 0.1, 0.05, seed=0, prefer="leaves", max_queries=220)
-    assert result.queries.asked <= 220
+    result = ft.distill(TARGET, SPACE, 0.1, 0.05, seed=0, prefer="leaves", max_queries=400)
+    assert result.queries.asked <= 400
     assert result.certificate.holds
     with pytest.raises(ft.ParameterError, match="prefer must be one of queries, leaves; got 'speed'"):
         ft.distill(TARGET, SPACE, prefer="speed")

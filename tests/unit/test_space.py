@@ -130,3 +130,38 @@ def test_biases_need_bits_only() -> None:
     with pytest.raises(ft.ParameterError) as caught:
         _ = space.biases
     assert str(caught.value) == "space must hold bits only here; feature 'colour' is categorical"
+
+
+def test_the_number_of_inputs_is_known_where_it_is_finite() -> None:
+    assert ft.ProductSpace.bernoulli(5).points == 32
+    rooms, job = ft.Numeric.from_values("rooms", [1, 2, 2, 5]), ft.Categorical("job", ["clerk", "nurse"])
+    assert ft.ProductSpace([Boolean("owner"), rooms, job]).points == 12
+    assert ft.ProductSpace([Boolean("owner"), ft.Numeric("age", 18, 90)]).points is None
+
+
+def test_one_feature_that_is_no_bit_makes_inner_values_floats() -> None:
+    assert ft.ProductSpace.bernoulli(2).dtype == np.uint8
+    assert ft.ProductSpace([Boolean("owner"), ft.Categorical("job", ["clerk"])]).dtype == np.float64
+
+
+def test_digests_tell_mixed_marginals_apart() -> None:
+    spaces = [
+        ft.ProductSpace([feature])
+        for feature in (
+            ft.Numeric("x", 0, 1),
+            ft.Numeric("x", 0, 2),
+            ft.Numeric.from_values("x", [0, 1]),
+            ft.Numeric.from_values("x", [0.0, 1.0]),
+            ft.Numeric.from_values("x", [0, 1, 1]),
+            ft.Categorical("x", [0, 1]),
+            ft.Categorical("x", ["0", "1"]),
+            ft.Categorical("x", {"0": 0.25, "1": 0.75}),
+        )
+    ]
+    assert len({space.digest for space in spaces}) == len({*spaces}) == len(spaces)
+
+
+def test_the_digest_of_mixed_features_is_pinned() -> None:
+    """Stored certificates name a space by it."""
+    space = ft.ProductSpace([Boolean("owner", 0.3), ft.Categorical("job", ["clerk", None]), ft.Numeric("age", 18, 90)])
+    assert space.digest == "a60d927763732bf46a2f4bad364a63daa5a9c96e88eeb94a5adc66ce3faa2ad2"

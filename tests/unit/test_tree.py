@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
+from fidelitree.features import AtMost, IsIn
 from fidelitree.tree import Tree
+from mixed import MIXED
 from small import cube, random_tree, walk
 
 SPACE = ft.ProductSpace.bernoulli(3, [0.5, 0.2, 0.1])
@@ -170,3 +172,86 @@ def test_regions_are_those_of_the_paths() -> None:
         (3, "-10"),
         (4, "-11"),
     ]
+
+
+def test_mixed_trees_read_well() -> None:
+    nodes = [(AtMost(2, 32.5), 1, 2), (IsIn(1, frozenset({0, 1})), 3, 4), 0, (IsIn(1, frozenset({2})), 5, 6), 1, 0, 1]
+    with pytest.raises(ft.ParameterError, match="splits nothing"):
+        Tree.build(MIXED, nodes, ["no", "yes"]).average_depth(MIXED)
+    tree = Tree.build(
+        MIXED, [(AtMost(2, 32.5), 1, 2), (IsIn(1, frozenset({0, 1})), 3, 4), 0, 1, (0, 5, 6), 0, 1], [0, 1]
+    )
+    assert str(tree).splitlines() == [
+        "age <= 32.5: 0",
+        "age > 32.5",
+        "    job in {clerk, nurse}",
+        "        owner = 0: 0",
+        "        owner = 1: 1",
+        "    job not in {clerk, nurse}: 1",
+    ]
+    assert tree.average_depth(MIXED) == pytest.approx(1 + (1 - 14.5 / 72) * 1.8)
+    assert tree.test(1) == IsIn(1, frozenset({0, 1}))
+
+
+def test_an_unknown_category_is_outside_every_set() -> None:
+    tree = Tree.build(MIXED, [(IsIn(1, frozenset({0, 2})), 1, 2), 0, 1], ["no", "yes"])
+    inputs = {**MIXED.batch(np.zeros((2, 5))), "job": ["chef", "clerk"]}
+    assert tree.predict(inputs).tolist() == ["no", "yes"]
+
+
+@pytest.mark.parametrize(
+    ("test", "message"),
+    [
+        (1, "feature 'job' is categorical; the test IsOne(feature=1) does not fit it"),
+        (AtMost(0, 0.5), "feature 'owner' is boolean; the test AtMost(feature=0, cut=0.5) does not fit it"),
+        (IsIn(2, frozenset({0})), "feature 'age' is numeric; the test IsIn(feature=2, codes=frozenset({0})) does not"),
+    ],
+)
+def test_tests_must_fit_their_features(test: object, message: str) -> None:
+    with pytest.raises(ft.ParameterError) as caught:
+        Tree.build(MIXED, [(test, 1, 2), 0, 1], [0, 1])
+    assert str(caught.value).startswith(message)
+
+
+def test_a_mixed_tree_knows_its_categories() -> None:
+    tree = Tree.constant(MIXED, 1)
+    tree.check_space(MIXED)
+    other = [ft.Categorical("job", ["clerk", "pilot", "nurse"]) if f.name == "job" else f for f in MIXED]
+    with pytest.raises(ft.ParameterError, match="space must have the tree's 5 features"):
+        tree.check_space(ft.ProductSpace(other))
+
+
+def test_the_digest_of_a_mixed_tree_is_pinned() -> None:
+    tree = Tree.build(MIXED, [(AtMost(2, 32.5), 1, 2), (IsIn(1, frozenset({0, 1})), 3, 4), 0, 1, 0], [0, 1])
+    assert tree.digest == "0b4a4f0712daa93ac20e45a2790f1ab5b883f7da1943fe5a3ee24548a28ace17"
+
+
+def test_mixed_trees_differ_by_cut_set_and_category() -> None:
+    def tree(test: object, space: ft.ProductSpace = MIXED) -> Tree:
+        return Tree.build(space, [(test, 1, 2), 0, 1], [0, 1])
+
+    assert tree(AtMost(2, 50.0)) == tree(AtMost(2, 50.0)) != tree(AtMost(2, 51.0))
+    assert tree(IsIn(1, frozenset({0}))) != tree(IsIn(1, frozenset({1})))
+    one, two = (ft.ProductSpace([ft.Categorical("x", values)]) for values in ([0, 1], [0.0, 1.0]))
+    assert tree(IsIn(0, frozenset({0})), one) != tree(IsIn(0, frozenset({0})), two)
+
+
+def test_categories_that_no_file_can_hold_are_not_stored(tmp_path: Path) -> None:
+    tree = Tree.constant(ft.ProductSpace([ft.Categorical("pair", [(1, 2), (3, 4)])]), 1)
+    assert len(tree.digest) == 64
+    with pytest.raises(ft.ParameterError) as caught:
+        tree.save(tmp_path / "tree.json")
+    assert str(caught.value) == (
+        "values of feature 'pair' must be str, int, float, bool or None to be stored; got (1, 2)"
+    )
+
+
+def test_a_mixed_tree_is_read_again(tmp_path: Path) -> None:
+    space = ft.ProductSpace([ft.Categorical("x", ["a", 1, 2.5, None]), ft.Numeric("y", 0, 1)])
+    tree = Tree.build(space, [(IsIn(0, frozenset({1, 3})), 1, 2), (AtMost(1, 0.1), 3, 4), 0, 1, 0], [0, 1])
+    tree.save(tmp_path / "tree.json")
+    again = Tree.load(tmp_path / "tree.json")
+    assert again == tree
+    assert again.values == (("a", 1, 2.5, None), None)
+    rows = np.array([[1, 0.1], ["a", 0.05], ["a", 0.2], [None, 0.0], ["new", 0.5]], object)
+    assert again.predict(rows).tolist() == [0, 0, 1, 0, 1]

@@ -65,8 +65,8 @@ DAMAGES: list[tuple[str, Damage, str]] = [
     ("a feature as a string", put("features", ["x0"]), "each feature must be an object with a name; got 'x0'"),
     (
         "an unknown kind",
-        put("features", [{"name": "age", "kind": "numeric"}]),
-        "the kind of feature 'age' must be boolean; got 'numeric'",
+        put("features", [{"name": "born", "kind": "date"}]),
+        "the kind of feature 'born' must be one of boolean, categorical, numeric; got 'date'",
     ),
     ("a name twice", put("features", [GOOD["features"][0]] * 2), "features must have different names"),
     ("labels as a list", put("labels", [0, 1]), 'labels must be an object with "type" bool, int or str'),
@@ -177,3 +177,88 @@ def test_random_damage_never_does_anything_but_refuse() -> None:
         except ft.FormatError:
             refused += 1
     assert refused > 1000
+
+
+MIXED = {
+    "format": "fidelitree.tree",
+    "version": 1,
+    "features": [
+        {"name": "owner", "kind": "boolean"},
+        {"name": "job", "kind": "categorical", "values": ["clerk", 2, {"float": "0x1.8000000000000p+0"}, None]},
+        {"name": "age", "kind": "numeric"},
+    ],
+    "labels": {"type": "int", "values": [0, 1]},
+    "nodes": [
+        {"test": {"feature": 2, "at most": "0x1.0400000000000p+5"}, "no": 1, "yes": 2},
+        {"label": 0},
+        {"test": {"feature": 1, "in": [0, 3]}, "no": 3, "yes": 4},
+        {"label": 0},
+        {"label": 1},
+    ],
+}
+
+
+def test_the_schema_of_mixed_trees_is_what_a_tree_writes() -> None:
+    tree = Tree.from_dict(copy.deepcopy(MIXED))
+    assert tree.to_dict() == MIXED
+    assert tree.values == (None, ("clerk", 2, 1.5, None), None)
+    assert str(tree).startswith("age <= 32.5\n    job in {clerk, None}: 1")
+
+
+def ask(at: int, **test: object) -> Damage:
+    return lambda data: data["nodes"][at].update(test=test)
+
+
+def listed(*values: object) -> Damage:
+    return lambda data: data["features"][1].update(values=list(values))
+
+
+RULE_OF_MIXED_NODES = "must be a label below 2 or a test of a feature below 3; got"
+MIXED_DAMAGES: list[tuple[str, Damage, str]] = [
+    ("no values", lambda data: data["features"][1].pop("values"), "feature 'job' must list its values"),
+    ("an empty list", listed(), "feature 'job' must list its values"),
+    ("a value twice", listed("clerk", 1, True, 2), "values of feature 'job' must be different"),
+    (
+        "a plain float",
+        listed("clerk", 0.5, 1, 2),
+        "values of feature 'job' must be str, int, bool, null or exact floats",
+    ),
+    (
+        "a list",
+        listed("clerk", [], 1, 2),
+        "values of feature 'job' must be str, int, bool, null or exact floats; got []",
+    ),
+    ("a repr", listed("clerk", {"repr": "x"}, 1, 2), "values of feature 'job' must be str, int, bool, null or exact"),
+    ("an odd float", listed("clerk", {"float": "x"}, 1, 2), "values of feature 'job' must be str, int, bool, null or"),
+    ("NaN", listed("clerk", {"float": "nan"}, 1, 2), "values of feature 'job' must be str, int, bool, null or exact"),
+    ("a bit's test", ask(0, feature=2, **{"is": 1}), f"node 0 {RULE_OF_MIXED_NODES}"),
+    ("a plain cut", ask(0, feature=2, **{"at most": 32.5}), f"node 0 {RULE_OF_MIXED_NODES}"),
+    ("no cut", ask(0, feature=2, **{"at most": "much"}), f"node 0 {RULE_OF_MIXED_NODES}"),
+    ("an infinite cut", ask(0, feature=2, **{"at most": "inf"}), f"node 0 {RULE_OF_MIXED_NODES}"),
+    ("a huge cut", ask(0, feature=2, **{"at most": "0x1p99999"}), f"node 0 {RULE_OF_MIXED_NODES}"),
+    ("a cut of a category", ask(0, feature=1, **{"at most": "0x1p0"}), f"node 0 {RULE_OF_MIXED_NODES}"),
+    ("an empty set", ask(2, feature=1, **{"in": []}), f"node 2 {RULE_OF_MIXED_NODES}"),
+    ("a set out of order", ask(2, feature=1, **{"in": [3, 0]}), f"node 2 {RULE_OF_MIXED_NODES}"),
+    ("a code twice", ask(2, feature=1, **{"in": [0, 0]}), f"node 2 {RULE_OF_MIXED_NODES}"),
+    ("a code out of range", ask(2, feature=1, **{"in": [4]}), f"node 2 {RULE_OF_MIXED_NODES}"),
+    ("a truth value as a code", ask(2, feature=1, **{"in": [True]}), f"node 2 {RULE_OF_MIXED_NODES}"),
+    ("two questions", ask(2, feature=1, **{"in": [0], "is": 1}), f"node 2 {RULE_OF_MIXED_NODES}"),
+    ("every code", ask(2, feature=1, **{"in": [0, 1, 2, 3]}), "node 2 tests feature 1 again on the same path"),
+    ("the same cut", ask(2, feature=2, **{"at most": "0x1.04p+5"}), "node 2 tests feature 2 again on the same path"),
+    ("a cut beyond", ask(2, feature=2, **{"at most": "0x1p+6"}), "node 2 tests feature 2 again on the same path"),
+]
+
+
+@pytest.mark.parametrize(("damage", "message"), [case[1:] for case in MIXED_DAMAGES], ids=[c[0] for c in MIXED_DAMAGES])
+def test_damaged_mixed_trees_are_refused(damage: Damage, message: str) -> None:
+    data = copy.deepcopy(MIXED)
+    damage(data)
+    with pytest.raises(ft.FormatError) as caught:
+        Tree.from_dict(data)
+    assert str(caught.value).startswith(f"not a stored tree: {message}")
+
+
+def test_a_feature_may_be_tested_again_where_something_is_left() -> None:
+    data = copy.deepcopy(MIXED)
+    ask(2, feature=2, **{"at most": "0x1p+4"})(data)
+    assert str(Tree.from_dict(data)).startswith("age <= 32.5\n    age <= 16: 1")

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from fidelitree.exact.subfunction import Floats
+from fidelitree.exact.subfunction import Floats, Splits
 from fidelitree.features import Test
 from fidelitree.space import ProductSpace
 
@@ -177,6 +177,10 @@ class DiagramSubfunction:
     def influences(self) -> Floats:
         """One pass over the nodes below."""
         return self.diagram.influences(self.root)
+
+    def splits(self) -> Splits:
+        """A bit has one test."""
+        return Splits(self.influences())
 
     def split(self, test: Test) -> tuple[DiagramSubfunction, DiagramSubfunction]:
         """The nodes above the test are made anew, those below are shared."""

@@ -6,6 +6,8 @@ import numpy as np
 
 from fidelitree.errors import MissingExtraError, ParameterError
 from fidelitree.exact.build import NoDiagramError, build_diagram
+from fidelitree.exact.grid import MOST as GRID_MOST
+from fidelitree.exact.grid import GridSubfunction
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.exact.subfunction import Subfunction
 from fidelitree.exact.table import TableSubfunction
@@ -36,36 +38,41 @@ def exact_subfunction(counted: Counted, region: Region, may_ask: int) -> Subfunc
     diagram; any other target is enumerated. NoDiagramError says why a circuit that is too large to be enumerated has
     no diagram.
     """
-    target, points = counted.target, 1 << len(region.free())
+    target, points, bits = counted.target, region.points, region.space.dtype == np.uint8
+    most = 1 << MAX_FEATURES if bits else GRID_MOST
     if isinstance(target, TruthTable) and target.n != len(region.space):
         raise ParameterError(f"space must have the truth table's {target.n} features; got {len(region.space)}")
     if isinstance(target, Tree):
         target.check_space(region.space)
-        if points > 1 << MAX_FEATURES or _PAIR_COST * target.size**2 < points:
+        if points is None or points > most or (bits and _PAIR_COST * target.size**2 < points):
             return PathSubfunction(target, region)
     if isinstance(target, Circuit):
         target.check_space(region.space)
-        if points > DIAGRAM_FROM and (found := _from_diagram(target, region, points)) is not None:
+        if (found := _from_diagram(target, region)) is not None:
             return found
-    if points > 1 << MAX_FEATURES or (points > may_ask and not free_of_charge(counted)):
+    if points is None or points > most or (points > may_ask and not free_of_charge(counted)):
         return None
     codes = tabulate(counted, region)
     ranks = counted.book.ranks()
     if ranks != sorted(ranks):
         codes = _recode(codes, ranks)
-    return TableSubfunction.of(codes, region, counted.book.sorted())
+    labels = counted.book.sorted()
+    return TableSubfunction.of(codes, region, labels) if bits else GridSubfunction(region, codes, labels)
 
 
-def _from_diagram(circuit: Circuit, region: Region, points: int) -> Subfunction | None:
-    """A circuit inside a region; None where there is no diagram and enumerating is possible."""
+def _from_diagram(circuit: Circuit, region: Region) -> Subfunction | None:
+    """A circuit inside a region; None where a table is as good, or the only way."""
+    points = 1 << len(region.free())
+    if points <= DIAGRAM_FROM:
+        return None
     try:
         found = build_diagram(circuit, region.space)
     except (MissingExtraError, NoDiagramError) as error:
         if points > 1 << MAX_FEATURES:
             raise NoDiagramError(str(error)) from None
         return None
-    for feature, value in region.restrictions.items():
-        found = found.split(IsOne(feature))[value]
+    for feature in region.restrictions:
+        found = found.split(IsOne(feature))[region.restrictions[feature] == 1]
     return found
 
 

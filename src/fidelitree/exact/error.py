@@ -36,7 +36,7 @@ def tree_error(tree: Tree, target: Target, space: ProductSpace) -> float:
     root = exact_subfunction(Counted(target, space), Region.whole(space), ENUMERATE_UNASKED)
     if root is None:
         raise ParameterError(
-            f"target must be a tree, or have at most 2^20 inputs for its error to be exact; got 2^{len(space)} inputs. "
+            f"target must be a tree, or have at most 2^20 inputs for its error to be exact; got {space.extent}. "
             "certify draws inputs instead"
         )
     return error_inside(tree, root, space)
@@ -63,9 +63,9 @@ def error_inside(tree: Tree, root: Subfunction, space: ProductSpace) -> float:
     """The same for a target whose answers are all known."""
     wrong = 0.0
     labels = root.labels
-    waiting = [(0, root, 1.0)]
+    waiting = [(0, root, 1.0, Region.whole(space))]
     while waiting:
-        node, function, mass = waiting.pop()
+        node, function, mass, region = waiting.pop()
         if mass == 0:
             continue
         if tree.feature[node] < 0:
@@ -74,6 +74,10 @@ def error_inside(tree: Tree, root: Subfunction, space: ProductSpace) -> float:
             wrong += mass * sum(share for found, share in shares if found != label)
             continue
         test = tree.test(node)
-        for value, (child, part) in enumerate(zip((tree.no[node], tree.yes[node]), function.split(test), strict=True)):
-            waiting.append((int(child), part, mass * space.features[test.feature].mass(value)))
+        feature, left = space.features[test.feature], region.restrictions.get(test.feature)
+        for child, part, side in zip(
+            (tree.no[node], tree.yes[node]), function.split(test), region.split(test), strict=True
+        ):
+            share = feature.mass(side.restrictions[test.feature]) / feature.mass(left)
+            waiting.append((int(child), part, mass * share, side))
     return wrong

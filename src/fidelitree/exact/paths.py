@@ -12,13 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from fidelitree.exact.subfunction import Floats
-from fidelitree.features import Test
+from fidelitree.errors import ParameterError
+from fidelitree.exact.grid import MOST as GRID_MOST
+from fidelitree.exact.grid import GridSubfunction
+from fidelitree.exact.subfunction import Floats, Splits
+from fidelitree.features import Feature, Restriction, Test
 from fidelitree.region import Region
 from fidelitree.space import ProductSpace
+from fidelitree.targets.table import enumerate_inputs
 from fidelitree.tree import Tree
 
 Place = tuple[Tree, int]
+Path = Mapping[int, Restriction]
 
 
 def disagreement(tree: Tree, other: Tree, space: ProductSpace) -> float:
@@ -50,8 +55,10 @@ class PathSubfunction:
         return out
 
     def influences(self) -> Floats:
-        """Disagreement below every node that tests the feature."""
+        """Disagreement below every node that tests the feature; where not all are bits, leaf by leaf."""
         tree, space = self._tree, self._region.space
+        if space.dtype != np.uint8:
+            return self._influences_of_any()
         out = np.zeros(len(space))
         for node, mass, path in _reached(tree, 0, self._region):
             i = int(tree.feature[node])
@@ -63,32 +70,69 @@ class PathSubfunction:
             out[i] += mass * 2 * bias * (1 - bias) * apart
         return out
 
+    def _influences_of_any(self) -> Floats:
+        """Re-draw each feature that was tested on the way to a leaf, and see where the input ends up."""
+        tree, free = self._tree, self._region.restrictions
+        out = np.zeros(len(self._region.space))
+        for node, mass, path in _reached(tree, 0, self._region):
+            if tree.feature[node] >= 0:
+                continue
+            for i in path:
+                if path[i] != free.get(i):
+                    others = {k: left for k, left in path.items() if k != i} | ({i: free[i]} if i in free else {})
+                    again = Region(self._region.space, others)
+                    out[i] += mass * _disagreement((tree, node), (tree, 0), again)
+        return out
+
+    def splits(self) -> Splits:
+        """Bits have one test each; other features have too many to compare but on a list of all inputs."""
+        space, points = self._region.space, self._region.points
+        if space.dtype == np.uint8:
+            return Splits(self.influences())
+        if points is None or points > GRID_MOST:
+            raise ParameterError(
+                f"Algorithm 1 needs a space whose inputs can all be listed, up to {GRID_MOST:,} of them, where not all "
+                f"features are bits; this one has {space.extent}"
+            )
+        answers = self._tree.predict_inner(enumerate_inputs(self._region, 0, points))
+        return GridSubfunction(self._region, np.searchsorted(self._tree.labels, answers), self.labels).splits()
+
     def split(self, test: Test) -> tuple[PathSubfunction, PathSubfunction]:
         """The same tree in two smaller regions."""
         no, yes = (PathSubfunction(self._tree, side) for side in self._region.split(test))
         return no, yes
 
 
-def _reached(tree: Tree, start: int, region: Region) -> list[tuple[int, float, Mapping[int, int]]]:
-    """Nodes below ``start`` that inputs of the region reach: node, conditional probability, what is fixed there."""
-    features = region.space.features
+def _reached(tree: Tree, start: int, region: Region) -> list[tuple[int, float, Path]]:
+    """Nodes below ``start`` that inputs of the region reach: node, conditional probability, what is left there."""
+    features, tests = region.space.features, tree.tests
+    tested, no, yes, _ = tree.as_lists
     reached = []
-    waiting: list[tuple[int, float, Mapping[int, int]]] = [(start, 1.0, region.restrictions)]
+    waiting: list[tuple[int, float, Path]] = [(start, 1.0, region.restrictions)]
     while waiting:
-        node, mass, fixed = waiting.pop()
-        reached.append((node, mass, fixed))
-        i = int(tree.feature[node])
+        node, mass, left = waiting.pop()
+        reached.append((node, mass, left))
+        i = tested[node]
         if i < 0:
             continue
-        children = (int(tree.no[node]), int(tree.yes[node]))
-        if i in fixed:
-            waiting.append((children[fixed[i]], mass, fixed))
+        children = no[node], yes[node]
+        ways = _ways(features[i], tests.get(node), left.get(i))
+        if len(ways) == 1:
+            waiting.append((children[ways[0][0]], mass, left))
             continue
-        for value in (1, 0):
-            part = mass * features[i].mass(value)
-            if part > 0:
-                waiting.append((children[value], part, {**fixed, i: value}))
+        for side, what, share in ways:
+            if mass * share > 0:
+                waiting.append((children[side], mass * share, {**left, i: what}))
     return reached
+
+
+def _ways(feature: Feature, test: Test | None, left: Restriction | None) -> list[tuple[int, Restriction, float]]:
+    """The sides of a test (None: of a bit) that are open, yes first: side, what is left of the feature, its share."""
+    if test is None:
+        return [(1, 1, feature.mass(1)), (0, 0, feature.mass(0))] if left is None else [(left, left, 1.0)]
+    no, yes = feature.parts(test, left)
+    whole = feature.mass(left) or 1.0
+    return [(side, what, feature.mass(what) / whole) for side, what in ((1, yes), (0, no)) if what is not None]
 
 
 def _disagreement(one: Place, two: Place, region: Region) -> float:

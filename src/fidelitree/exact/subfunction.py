@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,6 +12,17 @@ from numpy.typing import NDArray
 from fidelitree.features import Test
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Splits:
+    """For every feature, how much its best test lowers the cost, and that test.
+
+    A bit has one test, and its drop is its influence; where all features are bits ``tests`` is empty.
+    """
+
+    drops: Floats
+    tests: Sequence[Test] = ()
 
 
 class Subfunction(Protocol):
@@ -24,6 +37,9 @@ class Subfunction(Protocol):
 
     def influences(self) -> Floats:
         """For every feature, the probability that re-drawing it changes the label."""
+
+    def splits(self) -> Splits:
+        """The best test of every feature."""
 
     def split(self, test: Test) -> tuple[Subfunction, Subfunction]:
         """The subfunctions where the test says no and yes."""

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.exact.subfunction import Floats
+from fidelitree.exact.subfunction import Floats, Splits
 from fidelitree.features import Test
 from fidelitree.region import Region
 from fidelitree.space import ProductSpace
@@ -68,6 +68,10 @@ class TableSubfunction:
                 bias = self._biases[slot]
                 out[feature] = 2 * bias * (1 - bias) * self._change(slot)
         return out
+
+    def splits(self) -> Splits:
+        """Bits have one test each."""
+        return Splits(self.influences())
 
     def split(self, test: Test) -> tuple[TableSubfunction, TableSubfunction]:
         """Two tables of half the size."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.bare import BareTree, Leaf
+from fidelitree.features import IsOne, Test
 
 Floats = NDArray[np.float64]
 
@@ -23,11 +24,23 @@ class Evidence:
 
     ``scores[i]`` is the probability of reaching the leaf times the influence of feature i there, exact or
     estimated; it is 0 for a feature that cannot split the leaf. ``label_masses`` are the probabilities of
-    reaching the leaf with each label, where the probe knows them.
+    reaching the leaf with each label, where the probe knows them. Where not all features are bits, a score is what the
+    best of the feature's tests, ``tests[i]``, takes off the cost, and ``cost`` is the leaf's share of it.
     """
 
     scores: Floats
     label_masses: Floats | None = None
+    tests: Sequence[Test] = ()
+    leaf_cost: float | None = None
+
+    def test(self, feature: int) -> Test:
+        """The best test of a feature."""
+        return self.tests[feature] if self.tests else IsOne(feature)
+
+    @property
+    def cost(self) -> float:
+        """Probability of reaching the leaf times the total influence there."""
+        return float(self.scores.sum()) if self.leaf_cost is None else self.leaf_cost
 
     @property
     def best(self) -> int:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from fidelitree.bare import BareTree, Leaf
 from fidelitree.exact.subfunction import Subfunction
-from fidelitree.features import IsOne
 from fidelitree.probes.evidence import Evidence
 
 
@@ -22,11 +21,12 @@ class ExactProbe:
         if made[0].parent is None:
             self._held = {made[0].number: self._root}
         else:
-            feature = next(reversed(made[0].region.restrictions))
-            halves = self._held.pop(made[0].parent).split(IsOne(feature))
+            halves = self._held.pop(made[0].parent).split(bare.test(made[0].parent))
             self._held.update(zip((leaf.number for leaf in made), halves, strict=True))
         return {leaf.number: self._evidence(leaf) for leaf in made}
 
     def _evidence(self, leaf: Leaf) -> Evidence:
         function, mass = self._held[leaf.number], leaf.region.mass
-        return Evidence(mass * function.influences(), mass * function.label_probabilities())
+        splits = function.splits()
+        cost = mass * float(function.influences().sum()) if splits.tests else None
+        return Evidence(mass * splits.drops, mass * function.label_probabilities(), splits.tests, cost)

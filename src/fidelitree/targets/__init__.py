@@ -1,4 +1,4 @@
-"""Targets: textbook functions, random trees, truth tables, circuits, and the wrapper that counts queries.
+"""Targets: models, circuits, textbook functions, random trees, truth tables, and the wrapper that counts queries.
 
 Any callable from a batch of inputs to labels is a target already; these are the ones that ship.
 """
@@ -6,6 +6,17 @@ Any callable from a batch of inputs to labels is a target already; these are the
 from fidelitree.targets.circuits import Circuit, expression, read_circuit
 from fidelitree.targets.counting import Counted, Queries, Target
 from fidelitree.targets.memory import Memory
+from fidelitree.targets.models import (
+    Command,
+    Estimator,
+    Function,
+    LightGBMModel,
+    Model,
+    OnnxModel,
+    XGBoostModel,
+    from_model,
+    load_model,
+)
 from fidelitree.targets.random_trees import balanced, chain
 from fidelitree.targets.table import TruthTable
 from fidelitree.targets.textbook import (
@@ -31,21 +42,30 @@ from fidelitree.targets.textbook import (
 
 __all__ = [
     "Circuit",
+    "Command",
     "Counted",
+    "Estimator",
+    "Function",
+    "LightGBMModel",
     "Memory",
+    "Model",
+    "OnnxModel",
     "Queries",
     "Target",
     "Textbook",
     "TruthTable",
+    "XGBoostModel",
     "balanced",
     "chain",
     "complete",
     "cycle",
     "exactly",
     "expression",
+    "from_model",
     "hidden_weighted_bit",
     "is_edge",
     "is_edge_marked",
+    "load_model",
     "majority",
     "mod",
     "multiplexer",

@@ -81,6 +81,11 @@ class Counted:
             raise ParameterError(f"target must be callable: a batch of inputs in, labels out; got {self.target!r}")
 
     @property
+    def deterministic(self) -> bool:
+        """Whether a remembered answer is as good as a new one."""
+        return self.memory is not None
+
+    @property
     def asked(self) -> int:
         """Labels used so far."""
         return self._asked.total()
@@ -100,12 +105,12 @@ class Counted:
         """The counts so far, frozen."""
         return Queries(Tally.of(self._asked), Tally.of(self._paid))
 
-    def ask(self, batch: NDArray[np.uint8], purpose: str) -> Codes:
-        """Label codes of a batch (rows by features); raises BudgetSpent before it would ask too much."""
+    def ask(self, batch: NDArray[Any], purpose: str) -> Codes:
+        """Label codes of inner values (rows by features); raises BudgetSpent before it would ask too much."""
         if self.memory is None:
             return self._ask_new(batch, purpose)
         self.budget.check(self.asked + len(batch))
-        codes = self.memory.answer(batch, lambda rows: self._pay(rows, purpose))
+        codes = self._answer(self.memory, batch, purpose)
         self._asked[purpose] += len(batch)
         return codes
 
@@ -113,13 +118,26 @@ class Counted:
         """The labels that codes stand for."""
         return np.array(self.book.seen)[codes]
 
-    def complete(self, batch: NDArray[np.uint8], purpose: str) -> Codes:
-        """Like `ask`, but inputs that are remembered are not asked again."""
+    def complete(self, batch: NDArray[Any], purpose: str) -> Codes:
+        """Like `ask`, but inputs that are remembered are not asked again, nor counted."""
         if self.memory is None:
             return self.ask(batch, purpose)
-        return self.memory.answer(batch, lambda rows: self._ask_new(rows, purpose))
+        self.budget.check(self.asked + self.memory.missing(batch))
+        before = self._paid[purpose]
+        codes = self._answer(self.memory, batch, purpose)
+        self._asked[purpose] += self._paid[purpose] - before
+        return codes
 
-    def _ask_new(self, batch: NDArray[np.uint8], purpose: str) -> Codes:
+    def _answer(self, memory: Memory, batch: NDArray[Any], purpose: str) -> Codes:
+        """From memory where it can be; repeats that are checked have a purpose of their own."""
+        before = memory.checked
+        codes = memory.answer(batch, lambda rows: self._pay(rows, purpose))
+        if memory.checked > before:
+            self._paid[purpose] -= memory.checked - before
+            self._paid["check"] += memory.checked - before
+        return codes
+
+    def _ask_new(self, batch: NDArray[Any], purpose: str) -> Codes:
         self.budget.check(self.asked + len(batch))
         codes = self._pay(batch, purpose)
         self._asked[purpose] += len(batch)
@@ -131,11 +149,11 @@ class Counted:
         self._paid[purpose] += len(answers)
         return self.book.encode(answers)
 
-    def _pay(self, batch: NDArray[np.uint8], purpose: str) -> Codes:
+    def _pay(self, batch: NDArray[Any], purpose: str) -> Codes:
         if not len(batch):
             return np.zeros(0, np.intp)
         try:
-            answers = np.asarray(self.target(batch))
+            answers = np.asarray(self.target(self.space.batch(batch)))
         except Exception as error:
             raise TargetError(
                 f"the target raised {type(error).__name__} on a batch of {len(batch)} inputs: {error}"

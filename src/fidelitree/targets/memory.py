@@ -3,38 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.checks import check_count
+from fidelitree.errors import TargetError
 from fidelitree.targets.labels import Codes
 
-Ask = Callable[[NDArray[np.uint8]], Codes]
+Ask = Callable[[NDArray[Any]], Codes]
+
+CHECKED = 16  # repeats that a run pays for all the same, to see that the target does answer alike
 
 
 class Memory:
-    """Remembers the codes of the last ``capacity`` different inputs."""
+    """Remembers the codes of the last ``capacity`` different inputs.
 
-    def __init__(self, capacity: int = 1_000_000) -> None:
+    A certificate relies on it exactly where an input comes again, so the first ``checked`` repeats may be asked once
+    more: a target that contradicts itself there is not deterministic.
+    """
+
+    def __init__(self, capacity: int = 1_000_000, checked: int = 0) -> None:
         self.capacity = check_count("capacity", capacity)
         self._codes: dict[bytes, int] = {}
+        self.checked = 0
+        """Repeats that were asked again so far."""
+        self._to_check = check_count("checked", checked, least=0)
 
     def __len__(self) -> int:
         return len(self._codes)
 
-    def answer(self, batch: NDArray[np.uint8], ask: Ask) -> Codes:
-        """Codes of all rows; ``ask`` receives each input that is not remembered, once."""
-        packed = np.packbits(batch, axis=1)
-        keys = [row.tobytes() for row in packed]
-        first = {key: row for row, key in reversed(list(enumerate(keys))) if key not in self._codes}
-        new = sorted(first.values())
-        known = dict(zip((keys[row] for row in new), ask(batch[new]).tolist(), strict=True)) if new else {}
+    def answer(self, batch: NDArray[Any], ask: Ask) -> Codes:
+        """Codes of all rows; ``ask`` receives each input that is not remembered, once.
+
+        Some of those that are remembered may be asked too; TargetError tells of an answer that differs.
+        """
+        keys = _keys(batch)
+        first = {key: row for row, key in reversed(list(enumerate(keys)))}
+        repeats = [row for key, row in first.items() if key in self._codes][: self._to_check]
+        self._to_check -= len(repeats)
+        self.checked += len(repeats)
+        wanted = sorted({row for key, row in first.items() if key not in self._codes} | set(repeats))
+        known = dict(zip((keys[row] for row in wanted), ask(batch[wanted]).tolist(), strict=True)) if wanted else {}
+        for row in repeats:
+            if known[keys[row]] != self._codes[keys[row]]:
+                raise TargetError(
+                    "the target answered an input differently the second time, so its answers cannot be remembered: "
+                    "pass deterministic=False, and every input is asked anew"
+                )
         codes = [known[key] if key in known else self._codes[key] for key in keys]
         self._remember(known)
         return np.array(codes, np.intp)
+
+    def missing(self, batch: NDArray[Any]) -> int:
+        """How many inputs of a batch are not remembered."""
+        return len(set(_keys(batch)) - self._codes.keys())
 
     def _remember(self, known: dict[bytes, int]) -> None:
         self._codes.update(known)
         while len(self._codes) > self.capacity:
             del self._codes[next(iter(self._codes))]
+
+
+def _keys(batch: NDArray[Any]) -> list[bytes]:
+    packed = np.packbits(batch, axis=1) if batch.dtype == np.uint8 else batch + 0.0  # -0.0 is 0.0
+    return [row.tobytes() for row in packed]

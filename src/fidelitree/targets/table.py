@@ -50,9 +50,11 @@ class TruthTable:
         return f"<TruthTable of {self.n} features>"
 
 
-def enumerate_inputs(region: Region, start: int, stop: int) -> NDArray[np.uint8]:
-    """Inputs number ``start`` to ``stop`` - 1 of a region of bits, in truth-table order of its free features."""
+def enumerate_inputs(region: Region, start: int, stop: int) -> NDArray[Any]:
+    """Inputs number ``start`` to ``stop`` - 1 of a region, in truth-table order: its first feature changes fastest."""
     positions = np.arange(start, stop)
+    if region.space.dtype != np.uint8:
+        return _listed_inputs(region, positions)
     columns = np.empty((len(region.space), stop - start), np.uint8)
     for i, value in region.restrictions.items():
         columns[i] = value
@@ -61,9 +63,19 @@ def enumerate_inputs(region: Region, start: int, stop: int) -> NDArray[np.uint8]
     return columns.T
 
 
+def _listed_inputs(region: Region, positions: NDArray[np.intp]) -> NDArray[np.float64]:
+    columns = np.empty((len(region.space), len(positions)))
+    for i, feature in enumerate(region.space):
+        values, _ = feature.listed(region.restrictions.get(i))
+        positions, places = np.divmod(positions, len(values))
+        columns[i] = values[places]
+    return columns.T
+
+
 def tabulate(target: Counted, region: Region, purpose: str = "enumerate") -> NDArray[np.integer[Any]]:
-    """Label codes of every input of a region of bits, asked in blocks."""
-    points = 1 << len(region.free())
+    """Label codes of every input of a finite region, asked in blocks."""
+    points = region.points
+    assert points is not None, "only finite regions are tabulated"
     rows = block_rows(len(region.space))
     if isinstance(target.target, TruthTable) and not region.restrictions and not target.memory:
         return target.ask_known(target.target.labels, purpose)

@@ -7,8 +7,10 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.exact.engine import exact_subfunction, free_of_charge
+from fidelitree.exact.grid import GridSubfunction
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.exact.table import TableSubfunction
+from fidelitree.features import AtMost
 from fidelitree.region import Region
 from fidelitree.targets.counting import Counted
 from fidelitree.tree import Tree
@@ -84,3 +86,43 @@ def test_hundreds_of_labels_are_recoded() -> None:
     assert function.labels == list(range(489, 1001))
     np.testing.assert_allclose(function.label_probabilities(), np.full(512, 1 / 512))
     np.testing.assert_allclose(function.influences(), np.full(9, 0.5))
+
+
+def over_40(batch: dict[str, np.ndarray]) -> np.ndarray:
+    return batch["age"] > 40
+
+
+LISTED = ft.ProductSpace([ft.Numeric.from_values("age", [30, 40, 50]), ft.Boolean("owner")])
+ENDLESS = ft.ProductSpace([ft.Numeric("age", 18, 90), ft.Boolean("owner")])
+
+
+def test_a_finite_mixed_space_is_enumerated_when_it_may_be() -> None:
+    assert isinstance(engine(over_40, LISTED, 6), GridSubfunction)
+    assert engine(over_40, LISTED, 5) is None
+    assert isinstance(engine(over_40, LISTED, 2, {"age": 30}), GridSubfunction)
+    assert engine(over_40, ENDLESS, 1 << 40) is None
+
+
+def test_a_mixed_tree_is_read_path_by_path_where_inputs_cannot_be_listed() -> None:
+    for space, kind in ((LISTED, GridSubfunction), (ENDLESS, PathSubfunction)):
+        tree = Tree.build(space, [(AtMost(0, 40.0), 1, 2), 0, 1], [0, 1])
+        assert isinstance(engine(tree, space, 0), kind)
+
+
+def test_the_best_test_is_not_looked_for_where_inputs_cannot_be_listed() -> None:
+    tree = Tree.build(ENDLESS, [(AtMost(0, 40.0), 1, 2), 0, 1], [0, 1])
+    with pytest.raises(ft.ParameterError) as caught:
+        ft.build_top_down(tree, ENDLESS, 0.1)
+    assert str(caught.value) == (
+        "Algorithm 1 needs a space whose inputs can all be listed, up to 4,194,304 of them, where not all features are "
+        "bits; this one has infinitely many inputs"
+    )
+
+
+def test_exact_influences_of_a_tree_over_an_interval() -> None:
+    tree = Tree.build(ENDLESS, [(AtMost(0, 36.0), 1, 2), 0, (1, 3, 4), 0, 1], [0, 1])
+    analysis = ft.analyze(tree, ENDLESS)
+    assert analysis.exact
+    assert analysis.influences.tolist() == pytest.approx([2 * 0.25 * 0.75 / 2, 0.25 / 2])
+    inside = ft.analyze(tree, ENDLESS, {"age": (18, 54), "owner": 1})
+    assert inside.influences.tolist() == pytest.approx([0.5, 0])

@@ -11,6 +11,7 @@ import fidelitree as ft
 from fidelitree.budget import Budget, BudgetSpent
 from fidelitree.targets.counting import Counted, Queries, Tally
 from fidelitree.targets.memory import Memory
+from mixed import MIXED, some_inputs
 from small import cube
 
 SPACE = ft.ProductSpace.bernoulli(3)
@@ -165,3 +166,21 @@ def test_queries_print_as_one_line() -> None:
     queries = Queries(Tally.of({"grow": 1234567, "certify": 1}), Tally.of({"grow": 5}))
     assert str(queries) == "1,234,568 labels asked (grow 1,234,567, certify 1), 5 rows paid"
     assert str(Queries(Tally.of({}), Tally.of({}))) == "0 labels asked (none), 0 rows paid"
+
+
+def test_the_target_receives_batches_of_its_space() -> None:
+    """Inside, inputs are inner values; only what is paid for is turned into a batch."""
+    seen: list[Any] = []
+
+    def older(batch: Any) -> Any:
+        seen.append(batch)
+        return np.where(batch["job"] == "pilot", "never", np.where(batch["age"] > 50, "yes", "no"))
+
+    for memory, paid in ((None, 120), (Memory(), 100)):
+        counted = Counted(older, MIXED, memory=memory)
+        inner = some_inputs(MIXED, 100)
+        codes = np.concatenate([counted.ask(inner, "grow"), counted.ask(inner[:20], "grow")])
+        expected = np.where(inner[:, 1] == 2, "never", np.where(inner[:, 2] > 50, "yes", "no"))
+        assert counted.labels(codes).tolist() == [*expected, *expected[:20]]
+        assert (counted.asked, counted.paid) == (120, paid)
+        assert set(seen[-1]) == set(MIXED.names)

@@ -69,3 +69,10 @@ def test_bad_capacity_is_refused(capacity: object, message: str) -> None:
     with pytest.raises(ParameterError) as caught:
         Memory(capacity)
     assert str(caught.value) == message
+
+
+def test_numbers_are_remembered_by_their_value() -> None:
+    memory, ask = Memory(), Asked()
+    memory.answer(np.array([[1.0, 0.0], [0.5, 2.0]]), ask)
+    memory.answer(np.array([[1.0, -0.0], [1.0, 1e-300]]), ask)
+    assert len(memory) == 3, "0 and -0 are one number"

@@ -9,7 +9,7 @@ import pytest
 
 from fidelitree.draw import Stream
 from fidelitree.errors import ParameterError
-from fidelitree.features import Boolean, IsOne
+from fidelitree.features import AtMost, Boolean, IsOne
 
 
 def lane(number: int = 0) -> np.random.BitGenerator:
@@ -70,6 +70,23 @@ def test_a_bit_splits_once() -> None:
         bit.split(IsOne(0), 1)
 
 
+def test_a_bit_is_tested_for_one_only() -> None:
+    with pytest.raises(ParameterError) as caught:
+        Boolean("owner").parts(AtMost(0, 0.5), None)
+    assert str(caught.value) == ("feature 'owner' is a bit, which only x = 1 tests; got AtMost(feature=0, cut=0.5)")
+
+
+@pytest.mark.parametrize(("left", "parts"), [(None, (0, 1)), (0, (0, None)), (1, (None, 1))])
+def test_what_a_test_leaves_of_a_bit(left: int | None, parts: tuple[object, object]) -> None:
+    assert Boolean("owner").parts(IsOne(0), left) == parts
+
+
+def test_a_bit_lists_what_is_left_of_it() -> None:
+    assert [part.tolist() for part in Boolean("x", 0.25).listed(None)] == [[0, 1], [0.75, 0.25]]
+    assert [part.tolist() for part in Boolean("x", 0.25).listed(0)] == [[0], [1]]
+    assert Boolean("x").points == 2
+
+
 @pytest.mark.parametrize(("wanted", "left"), [(0, 0), (1, 1), (True, 1), (np.int64(0), 0), (np.True_, 1)])
 def test_a_user_may_name_the_value_in_many_ways(wanted: object, left: int) -> None:
     assert Boolean("x").restriction(wanted) == left
@@ -97,7 +114,7 @@ def test_p_must_be_a_probability(p: object, message: str) -> None:
     assert str(caught.value) == message
 
 
-def test_tests_and_features_describe_themselves() -> None:
-    assert IsOne(3).text("owner", True) == "owner = 1"
-    assert IsOne(3).text("owner", False) == "owner = 0"
+def test_a_bit_describes_itself() -> None:
     assert Boolean("x", 0.1).describe() == {"kind": "boolean", "name": "x", "p": (0.1).hex()}
+    assert Boolean("owner").text(1) == "owner = 1"
+    assert Boolean("x").column(np.array([0.0, 1.0])).dtype == np.uint8

@@ -1,0 +1,1 @@
+"""Small trees for labelled rows: arrays in, trees out; nothing here knows spaces, targets or certificates."""

@@ -1,0 +1,130 @@
+"""Labelled rows as the search wants them: every value is the number of a bin.
+
+A numeric feature becomes bins between sorted cuts (`bins_of`, `cut_of`), a categorical one the codes of its values.
+So one array of small integers serves thresholds and subsets alike, and counting labels by value is one `bincount`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fidelitree.errors import ParameterError
+
+Bins = NDArray[np.uint16]
+Codes = NDArray[np.intp]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+Test = int | frozenset[int]
+"""``t`` asks "is the bin at most t", a set asks "is the bin in it"; yes is the second branch."""
+Sketch = int | tuple[int, Test, "Sketch", "Sketch"]
+"""A tree over bins: the code of a label, or (feature, test, no, yes)."""
+
+_BINS = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """Rows with label codes and weights.
+
+    ``bins`` has one line a feature. Where ``ordered``, tests are thresholds between neighbouring bins, elsewhere sets
+    of bins; ``sizes`` are the numbers of bins.
+    """
+
+    bins: Bins
+    ordered: Sequence[bool]
+    sizes: Sequence[int]
+    codes: Codes
+    weights: Floats
+
+    def __post_init__(self) -> None:
+        features, rows = self.bins.shape
+        if not len(self.ordered) == len(self.sizes) == features:
+            raise ParameterError(
+                f"ordered and sizes must have one entry for each of the {features} features; "
+                f"got {len(self.ordered)} and {len(self.sizes)}"
+            )
+        if not len(self.codes) == len(self.weights) == rows:
+            raise ParameterError(
+                f"codes and weights must have one entry for each of the {rows} rows; "
+                f"got {len(self.codes)} and {len(self.weights)}"
+            )
+        if not rows:
+            raise ParameterError("labelled rows must not be empty; got 0 rows - ask for labels first")
+
+    @cached_property
+    def classes(self) -> int:
+        """One more than the largest label code."""
+        return int(self.codes.max()) + 1
+
+    @cached_property
+    def total(self) -> float:
+        """The weight of all rows."""
+        return float(self.weights.sum())
+
+    def says_yes(self, feature: int, test: Test, rows: NDArray[np.int32]) -> Bools:
+        """For each of these rows, whether it passes the test."""
+        values = self.bins[feature].take(rows)
+        if isinstance(test, frozenset):
+            return np.asarray(members(test, self.sizes[feature]).take(values))
+        return np.asarray(values <= test)
+
+    def predict(self, sketch: Sketch) -> Codes:
+        """The label code that a tree gives to every row."""
+        codes = np.empty(len(self.codes), np.intp)
+        waiting = [(sketch, np.arange(len(codes), dtype=np.int32))]
+        while waiting:
+            node, rows = waiting.pop()
+            if isinstance(node, tuple):
+                feature, test, no, yes = node
+                passed = self.says_yes(feature, test, rows)
+                waiting += [(no, rows[~passed]), (yes, rows[passed])]
+            else:
+                codes[rows] = node
+        return codes
+
+    def errors(self, sketch: Sketch) -> float:
+        """The weight of the rows that a tree gets wrong."""
+        return float(self.weights[self.predict(sketch) != self.codes].sum())
+
+
+def members(test: frozenset[int], size: int) -> Bools:
+    """For each bin whether it is in the set."""
+    inside = np.zeros(size, bool)
+    inside[list(test)] = True
+    return inside
+
+
+def size(sketch: Sketch) -> int:
+    """Number of leaves."""
+    return size(sketch[2]) + size(sketch[3]) if isinstance(sketch, tuple) else 1
+
+
+def cuts_of(values: ArrayLike, most: int = _BINS - 1) -> Floats:
+    """Cuts midway between neighbouring distinct values; where there are too many, about equally many values apart."""
+    column = np.sort(np.asarray(values, np.float64))
+    first = np.flatnonzero(np.diff(column)) + 1
+    if len(first) > most:
+        wanted = np.arange(1, most + 1) * len(column) / (most + 1)
+        first = np.unique(first[np.searchsorted(first, wanted).clip(max=len(first) - 1)])
+    low, high = column[first - 1], column[first]
+    middle = low + (high - low) / 2
+    # Between two neighbouring floats the middle may be the upper one; the lower one separates them.
+    return np.where(middle < high, middle, low)
+
+
+def bins_of(column: ArrayLike, cuts: Floats) -> Bins:
+    """The bin of every value: how many cuts are below it. A value equal to a cut belongs below that cut."""
+    if len(cuts) >= _BINS:
+        raise ParameterError(f"a feature must have fewer than {_BINS} cuts; got {len(cuts)} - use cuts_of to thin them")
+    return np.searchsorted(cuts, np.asarray(column, np.float64), side="left").astype(np.uint16)
+
+
+def cut_of(threshold: int, cuts: Floats) -> float:
+    """The value t such that "bin at most ``threshold``" is "value at most t"."""
+    return float(cuts[threshold])

@@ -1,0 +1,113 @@
+"""Labels counted by value, for all features of a node at once.
+
+Neighbouring bins of a feature with very many of them are put into groups of about equal weight, so that one
+`bincount` of moderate length counts everything; the exact threshold inside a group is looked for afterwards, in the
+rows of that group alone.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.refine.coded import Coded, Floats, Test
+
+Rows = NDArray[np.int32]
+_GROUPS = 200  # of one ordered feature
+
+
+class Grouped:
+    """Coded rows with their groups laid side by side: feature i owns groups starts[i] to starts[i + 1] - 1."""
+
+    def __init__(self, coded: Coded) -> None:
+        self.coded = coded
+        self.classes = coded.classes
+        self.group_of = [self._groups(feature) for feature in range(len(coded.sizes))]
+        """For each feature, the group of each bin, counted from 0."""
+        widths = [int(groups[-1]) + 1 for groups in self.group_of]
+        self.starts = np.concatenate([[0], np.cumsum(widths)]).astype(np.intp)
+        self.width = int(self.starts[-1])
+        self.owner = np.repeat(np.arange(len(widths)), widths)
+        """The feature of each group."""
+        self.ordered = np.array(coded.ordered, bool)[self.owner]
+        """For each group whether its feature is ordered."""
+        keys = np.empty((len(coded.codes), len(widths)), np.int32)
+        for feature, groups in enumerate(self.group_of):
+            keys[:, feature] = groups[coded.bins[feature]] + self.starts[feature]
+        keys += (coded.codes * self.width).astype(np.int32)[:, None]
+        self._keys = keys
+        self._alike = bool((coded.weights == coded.weights[0]).all())
+
+    def _groups(self, feature: int) -> NDArray[np.intp]:
+        coded = self.coded
+        size = coded.sizes[feature]
+        if not coded.ordered[feature] or size <= _GROUPS:
+            return np.arange(size)
+        below = np.cumsum(np.bincount(coded.bins[feature], coded.weights, minlength=size))
+        share = np.concatenate([[0.0], below[:-1]]) * (_GROUPS / below[-1])
+        return np.unique(share.astype(np.intp), return_inverse=True)[1]
+
+    @cached_property
+    def everything(self) -> Rows:
+        """All rows."""
+        return np.arange(len(self.coded.codes), dtype=np.int32)
+
+    def counts(self, rows: Rows) -> Floats:
+        """The weight of each label among these rows."""
+        codes = self.coded.codes.take(rows)
+        if self._alike:
+            return np.asarray(np.bincount(codes, minlength=self.classes) * self.coded.weights[0])
+        return np.asarray(np.bincount(codes, self.coded.weights.take(rows), self.classes), np.float64)
+
+    def histogram(self, rows: Rows) -> Floats:
+        """The weight of each label (line) in each group (column) among these rows."""
+        return self.weigh(rows, None)
+
+    def weigh(self, rows: Rows, weights: Floats | None) -> Floats:
+        """The same with other weights."""
+        keys = self._keys.take(rows, axis=0)
+        length = self.classes * self.width
+        if weights is None and self._alike:
+            flat = np.bincount(keys.ravel(), minlength=length) * self.coded.weights[0]
+        else:
+            mine = self.coded.weights.take(rows) if weights is None else weights
+            flat = np.bincount(keys.ravel(), np.repeat(mine, keys.shape[1]), length)
+        return np.asarray(flat.reshape(self.classes, self.width))
+
+    def inside(self, feature: int, first: int, last: int, rows: Rows) -> tuple[int, Floats, Floats]:
+        """Exact counts in the bins of groups ``first`` to ``last``: the first bin, what is below it, and each bin."""
+        groups = self.group_of[feature]
+        low, high = (int(edge) for edge in np.searchsorted(groups, [first, last + 1]))
+        values = self.coded.bins[feature].take(rows)
+        below = self.counts(rows[values < low])
+        near = (values >= low) & (values < high)
+        rows, values = rows[near], values[near].astype(np.intp)
+        keys = self.coded.codes.take(rows) * (high - low) + (values - low)
+        flat = np.bincount(keys, self.coded.weights.take(rows), self.classes * (high - low))
+        return low, below, np.asarray(flat.reshape(self.classes, high - low), np.float64)
+
+    def centred(self, feature: int, test: Test, rows: Rows, yes: NDArray[np.bool_]) -> Test:
+        """A threshold that divides the rows the same way, moved to the middle of the gap between them.
+
+        The middle by weight of all rows: where the true cut is unknown inside the gap, it is the safest guess.
+        """
+        if isinstance(test, frozenset):
+            return test
+        values = self.coded.bins[feature].take(rows)
+        low = int(values[yes].max(initial=0))
+        high = int(values[~yes].min(initial=self.coded.sizes[feature] - 1))
+        if high - low <= 1:
+            return test
+        below = self._below[feature]
+        middle = (below[low] + below[high - 1]) / 2
+        return low + int(np.argmin(np.abs(below[low:high] - middle)))
+
+    @cached_property
+    def _below(self) -> list[Floats]:
+        coded = self.coded
+        return [
+            np.cumsum(np.bincount(coded.bins[feature], coded.weights, minlength=size))
+            for feature, size in enumerate(coded.sizes)
+        ]

@@ -1,0 +1,103 @@
+"""Growing trees greedily: below a node until no split can pay, or best-first as CART does."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+
+from fidelitree.refine.coded import Bools, Floats, Test
+from fidelitree.refine.grouped import Rows
+from fidelitree.refine.impurity import Impurity, errors
+from fidelitree.refine.node import Node, leaf, split
+from fidelitree.refine.splits import Splits
+
+
+@dataclass(frozen=True)
+class Grower:
+    """Grows below a node while its errors exceed the price of a leaf, then takes back what does not pay."""
+
+    splits: Splits
+    price: float
+    impurity: Impurity
+
+    def grow(self, rows: Rows, counts: Floats, histogram: Floats | None = None) -> Node:
+        """The greedy tree for these rows, whose counts are known and perhaps their histogram."""
+        if counts.sum() - counts.max() <= self.price:
+            return leaf(rows, counts)
+        if histogram is None:
+            histogram = self.splits.grouped.histogram(rows)
+        menu = self.splits.look(histogram, counts)
+        scores = menu.scores(self.impurity)
+        if scores.min(initial=np.inf) == np.inf:
+            return leaf(rows, counts)
+        return self.start(rows, counts, histogram, menu.decode(int(scores.argmin())))
+
+    def start(self, rows: Rows, counts: Floats, histogram: Floats, first: tuple[int, Test]) -> Node:
+        """The greedy tree that starts with this test over groups."""
+        feature, test = first
+        test, passed = self.splits.divide(feature, test, rows, self.impurity)
+        return self.divided(leaf(rows, counts), histogram, (feature, test), passed)
+
+    def divided(self, node: Node, histogram: Floats, test: tuple[int, Test], passed: Bools) -> Node:
+        """The greedy tree for the rows of a node whose first test is given, with the rows that pass it."""
+        rows, counts = node.rows, node.counts
+        sides = rows[~passed], rows[passed]
+        mass = self.splits.grouped.counts(sides[1])
+        masses = counts - mass, mass
+        tables = self._tables(sides, masses, histogram)
+        no, yes = (self.grow(*side) for side in zip(sides, masses, tables, strict=True))
+        return paying(split(rows, counts, test, (no, yes)), self.price)
+
+    def _tables(
+        self, sides: tuple[Rows, Rows], masses: tuple[Floats, Floats], histogram: Floats
+    ) -> tuple[Floats | None, Floats | None]:
+        """Histograms of both sides, the larger by subtraction; none where the larger side will not be divided."""
+        small = int(len(sides[1]) < len(sides[0]))
+        large = masses[1 - small]
+        if large.sum() - large.max() <= self.price:
+            return None, None
+        table = self.splits.grouped.histogram(sides[small])
+        return (histogram - table, table) if small else (table, histogram - table)
+
+
+def paying(node: Node, price: float) -> Node:
+    """The node, or a leaf in its place where that is not dearer."""
+    alone = leaf(node.rows, node.counts)
+    return node if node.errors + price * node.leaves < alone.errors + price else alone
+
+
+def best_first(splits: Splits, most: int, impurity: Impurity) -> Node:
+    """The tree with at most so many leaves that splits where the impurity falls most: CART's own growth."""
+    rows = splits.grouped.everything
+    counts = splits.grouped.counts(rows)
+    found: dict[int, tuple[Rows, Floats, tuple[int, Test] | None, int]] = {}
+    heap: list[tuple[float, int, tuple[int, Test]]] = []
+
+    def add(rows: Rows, counts: Floats) -> int:
+        number = len(found)
+        found[number] = rows, counts, None, 0
+        if errors(counts[:, None])[0] > 0:
+            menu = splits.look(splits.grouped.histogram(rows), counts)
+            scores = menu.scores(impurity)
+            if scores.size and scores.min() < np.inf:
+                gain = float(impurity(counts[:, None])[0] - scores.min())
+                heapq.heappush(heap, (-gain, number, menu.decode(int(scores.argmin()))))
+        return number
+
+    add(rows, counts)
+    for _ in itertools.takewhile(lambda leaves: heap and leaves < most, itertools.count(1)):
+        _, number, (feature, test) = heapq.heappop(heap)
+        rows, counts, _, _ = found[number]
+        test, passed = splits.divide(feature, test, rows, impurity)
+        no = add(rows[~passed], splits.grouped.counts(rows[~passed]))
+        add(rows[passed], splits.grouped.counts(rows[passed]))
+        found[number] = rows, counts, (feature, test), no
+
+    def build(number: int) -> Node:
+        rows, counts, test, no = found[number]
+        return leaf(rows, counts) if test is None else split(rows, counts, test, (build(no), build(no + 1)))
+
+    return build(0)

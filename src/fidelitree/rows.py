@@ -1,0 +1,116 @@
+"""Rows of a table where a space is asked for: inputs with the joint distribution of the user's own data.
+
+The rows are taken to be drawn independently from some population; a certificate over them is about more rows of that
+kind. Growth may use one part of the rows as it likes, also for re-drawing a feature among the rows that reach a leaf;
+the other part is untouched until it tests a tree, each row once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.draw import Stream
+from fidelitree.errors import ParameterError
+from fidelitree.features import Feature
+from fidelitree.sequential import Bet
+from fidelitree.space import ProductSpace
+
+TEST_SHARE = 0.5
+"""The part of the rows that growth does not see. A certificate takes a number of rows, not a share of them; half leaves
+growth enough where the table is large and the certificate enough where it is small."""
+ASSUMES_ROWS = "inputs are rows like those of this table"
+ASSUMES_UNSEEN = "the predictor was not made from them"
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Inner values of the rows, each in one part, in random order."""
+
+    growing: NDArray[Any]
+    testing: NDArray[Any]
+
+
+class Rows:
+    """A table as the place where inputs come from.
+
+    Features are read off its columns as `ProductSpace.from_data` does it; ``product`` is the space of its marginals,
+    which trees, regions and batches are made with.
+
+    >>> rows = Rows({"age": [31, 35, 62, 40], "job": ["nurse", "clerk", "nurse", "pilot"]})
+    >>> parts = rows.parts(seed=0)
+    >>> rows.names, len(parts.growing), len(parts.testing)
+    (('age', 'job'), 2, 2)
+    """
+
+    def __init__(self, table: Any, categorical: Iterable[str] = (), numeric: Iterable[str] = ()) -> None:
+        self.product = ProductSpace.from_data(table, categorical, numeric)
+        self.inner: NDArray[Any] = self.product.encode(table).copy()  # the table may change
+        self.inner.flags.writeable = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the features."""
+        return self.product.names
+
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        """The features with their marginals."""
+        return self.product.features
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of inner values."""
+        return self.product.dtype
+
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+        return len(self.inner)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the features and all rows, in their order."""
+        text = hashlib.sha256(f"rows/{self.product.digest}/".encode())
+        text.update(np.ascontiguousarray(self.inner, dtype=self.dtype.newbyteorder("<")).tobytes())
+        return text.hexdigest()
+
+    def batch(self, inner: NDArray[Any]) -> Any:
+        """What the target receives: the same kind of table."""
+        return self.product.batch(inner)
+
+    def encode(self, inputs: Any) -> NDArray[Any]:
+        """Inner values of inputs in any form."""
+        return self.product.encode(inputs)
+
+    def parts(self, seed: int) -> Parts:
+        """A part for growth and a part for tests, chosen and ordered by the seed."""
+        shuffled = self.shuffled(Stream.named(seed, "rows"))
+        testing = int(self.count * TEST_SHARE)
+        return Parts(shuffled[testing:], shuffled[:testing])
+
+    def shuffled(self, stream: Stream) -> NDArray[Any]:
+        """All rows in random order."""
+        return self.inner[np.argsort(stream.lane(0, 0).random_raw(self.count), kind="stable")]
+
+    def __repr__(self) -> str:
+        return f"<Rows: {self.count} rows of {len(self.names)} features>"
+
+
+def check_test_rows(available: int, epsilon: float, level: float) -> None:
+    """Refuse a test that no predictor could pass: even without a mistake it takes a number of rows."""
+    if epsilon == 0:
+        raise ParameterError("epsilon must be above 0 where inputs are rows of a table; got 0")
+    needed = Bet(level).needed_for(epsilon)
+    if available < needed:
+        raise ParameterError(
+            f"the table leaves {available:,} test rows, and certifying an error of {epsilon:.4g} with confidence "
+            f"{1 - level:.4g} takes at least {needed:,}, even without a mistake - give more rows, or raise epsilon or "
+            f"delta"
+        )

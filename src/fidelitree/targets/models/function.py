@@ -1,0 +1,67 @@
+"""Functions by their address: ``package.module:function``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.errors import ParameterError, TargetError
+from fidelitree.targets.models.columns import Columns
+from fidelitree.targets.models.model import Model
+
+ADDRESS = re.compile(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):([^\W\d]\w*(?:\.[^\W\d]\w*)*)")
+
+
+class Function(Model):
+    """A callable that receives the batch as the space gives it; it can be pickled when the callable can.
+
+    >>> Function(lambda batch: batch[:, 0], name="first")(np.array([[1, 0], [0, 0]])).tolist()
+    [1, 0]
+    """
+
+    def __init__(self, function: Callable[[Any], Any], name: str | None = None) -> None:
+        if not callable(function):
+            raise ParameterError(f"function must be callable: a batch of inputs in, labels out; got {function!r:.80}")
+        self.function = function
+        self.name = name or str(getattr(function, "__qualname__", type(function).__name__))
+        self.columns = Columns()
+
+    def labels(self, batch: Any) -> NDArray[Any]:
+        return np.asarray(self.function(batch))
+
+
+def import_object(address: str) -> Any:
+    """What stands at ``package.module:name``; importing it runs that module, as any import does.
+
+    >>> import_object("math:pi")
+    3.141592653589793
+    """
+    match = ADDRESS.fullmatch(address)
+    if match is None:
+        raise ParameterError(f"an address must look like package.module:function; got {address!r}")
+    module, path = match.groups()
+    found = _import(module)
+    for name in path.split("."):
+        try:
+            found = getattr(found, name)
+        except AttributeError:
+            raise ParameterError(f"{address!r}: module {module!r} has no {path!r}") from None
+    return found
+
+
+def _import(module: str) -> Any:
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise TargetError(f"importing {module!r} failed: it needs {error.name!r}, which is missing") from error
+        raise ParameterError(
+            f"there is no module {error.name!r} to import; put its folder on the path, for example with PYTHONPATH=."
+        ) from None
+    except Exception as error:
+        raise TargetError(f"importing {module!r} raised {type(error).__name__}: {error}") from error

@@ -1,0 +1,102 @@
+"""The search: its curve falls, its figures are true, it repeats itself, and it finds what is there."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+
+from fidelitree.refine.coded import Coded, size
+from fidelitree.refine.search import Refiner
+from labelled import multiplexer
+
+HELD = multiplexer(2000, 11, noise=0.05)
+
+
+def searched(rows: Coded, held: Coded | None, error: float, steps: int = 60) -> Refiner:
+    refiner = Refiner(rows, held, seed=3)
+    refiner.improve(error, steps)
+    return refiner
+
+
+def test_the_curve_falls_and_its_figures_are_true() -> None:
+    rows = multiplexer(1500, 10, noise=0.05)
+    curve = searched(rows, HELD, 0.05).curve()
+    assert [leaves for leaves, _, _, _ in curve] == sorted({leaves for leaves, _, _, _ in curve})
+    assert all(one[1] > two[1] for one, two in itertools.pairwise(curve))
+    for leaves, errors, share, tree in curve[:20]:
+        assert size(tree) == leaves
+        assert rows.errors(tree) == pytest.approx(errors)
+        assert HELD.errors(tree) / HELD.total == pytest.approx(share)
+
+
+def test_no_smaller_tree_of_the_curve_is_good_enough() -> None:
+    refiner = searched(multiplexer(1500, 10, noise=0.05), None, 0.06)
+    good = [leaves for leaves, _, share, _ in refiner.curve() if share <= 0.06]
+    assert size(refiner.smallest(0.06)) == min(good)
+
+
+def test_the_last_tree_is_given_where_none_is_good_enough() -> None:
+    refiner = Refiner(multiplexer(300, 4, noise=0.5), multiplexer(300, 5, noise=0.5), seed=0)
+    assert refiner.smallest(0.0) == refiner.curve()[-1][3]
+
+
+def test_it_never_gets_worse() -> None:
+    refiner = Refiner(multiplexer(1500, 10, noise=0.05), None, seed=0)
+    before = {leaves: errors for leaves, errors, _, _ in refiner.curve()}
+    refiner.improve(0.08, 100)
+    after = [(leaves, errors) for leaves, errors, _, _ in refiner.curve()]
+    for leaves, errors in before.items():
+        assert min(e for k, e in after if k <= leaves) <= errors
+
+
+def test_the_smallest_tree_of_a_function_is_found() -> None:
+    assert size(searched(multiplexer(3000, 8), None, 0.0, steps=900).smallest(0.0)) == 9
+
+
+def test_same_seed_and_steps_same_trees() -> None:
+    rows = multiplexer(800, 10, noise=0.1)
+    curves = [searched(rows, HELD, 0.1).curve() for _ in range(2)]
+    assert curves[0] == curves[1]
+
+
+def test_steps_are_counted_and_the_clock_only_ends_earlier() -> None:
+    refiner = Refiner(multiplexer(800, 10, noise=0.1), None, seed=0)
+    refiner.improve(0.1, 7)
+    assert refiner.steps == 7
+    refiner.improve(0.1, 1000, seconds=0)
+    assert refiner.steps == 7
+
+
+def test_weights_are_repeated_rows() -> None:
+    rows = multiplexer(300, 10, noise=0.1)
+    weights = np.random.default_rng(0).integers(1, 4, size=300)
+    again = np.repeat(np.arange(300), weights)
+    weighted = dataclasses.replace(rows, weights=weights.astype(float))
+    repeated = Coded(
+        np.ascontiguousarray(rows.bins[:, again]), rows.ordered, rows.sizes, rows.codes[again], np.ones(len(again))
+    )
+    first, second = (searched(coded, None, 0.1) for coded in (weighted, repeated))
+    assert first.curve() == second.curve()
+
+
+def test_a_rare_class_gets_its_leaf() -> None:
+    random = np.random.default_rng(0)
+    bins = random.integers(50, size=(3, 4000)).astype(np.uint16)
+    codes = np.where((bins[0] == 7) & (bins[1] < 10), 2, (bins[2] > 24).astype(int)).astype(np.intp)
+    rows = Coded(bins, [False, True, True], [50] * 3, codes, np.ones(4000))
+    tree = searched(rows, None, 0.0).smallest(0.0)
+    assert rows.errors(tree) == 0
+    assert size(tree) == 5
+
+
+def test_one_label_needs_one_leaf() -> None:
+    rows = Coded(np.zeros((1, 5), np.uint16), [True], [1], np.ones(5, np.intp), np.ones(5))
+    assert searched(rows, None, 0.0).curve() == [(1, 0.0, 0.0, 1)]
+
+
+def test_labels_that_no_feature_explains_stay_wrong() -> None:
+    rows = Coded(np.zeros((1, 4), np.uint16), [False], [3], np.array([0, 0, 1, 2]), np.ones(4))
+    assert searched(rows, None, 0.1).curve() == [(1, 2.0, 0.5, 0)]

@@ -1,0 +1,137 @@
+"""Growing, polishing and pruning: figures are those of the tree, no pruning is better, no polish makes worse."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fidelitree.refine.coded import Coded, Sketch, size
+from fidelitree.refine.grouped import Grouped
+from fidelitree.refine.growth import Grower, best_first
+from fidelitree.refine.impurity import IMPURITIES, Impurity, gini
+from fidelitree.refine.node import Leaf, Node, inner, leaf, replace, sketch
+from fidelitree.refine.polish import Polisher
+from fidelitree.refine.pruning import Prunings
+from fidelitree.refine.splits import Splits
+from labelled import coded_rows, multiplexer, random_sketch
+
+prices = st.sampled_from([0.1, 0.5, 1.0, 3.0])
+
+
+def grown(coded: Coded, price: float, impurity: Impurity = gini) -> Node:
+    splits = Splits(Grouped(coded))
+    rows = splits.grouped.everything
+    return Grower(splits, price, impurity).grow(rows, splits.grouped.counts(rows))
+
+
+def agrees(node: Node, coded: Coded) -> None:
+    assert node.leaves == size(sketch(node))
+    assert node.errors == pytest.approx(coded.errors(sketch(node)))
+
+
+@given(coded_rows(), prices, st.sampled_from(IMPURITIES))
+def test_a_grown_tree_has_the_errors_it_says_and_pays(coded: Coded, price: float, impurity: Impurity) -> None:
+    node = grown(coded, price, impurity)
+    agrees(node, coded)
+    alone = leaf(node.rows, node.counts)
+    assert node.errors + price * node.leaves <= alone.errors + price
+
+
+def test_growth_with_a_tiny_price_leaves_no_error() -> None:
+    coded = multiplexer(500, 1)
+    assert grown(coded, 1e-6).errors == 0
+
+
+@given(coded_rows())
+def test_best_first_ends_pure_or_with_as_many_leaves_as_allowed(coded: Coded) -> None:
+    splits = Splits(Grouped(coded))
+    whole = best_first(splits, 1000, gini)
+    agrees(whole, coded)
+    clashes = {tuple(line): set() for line in coded.bins.T.tolist()}  # type: dict[tuple[int, ...], set[int]]
+    for line, code in zip(coded.bins.T.tolist(), coded.codes.tolist(), strict=True):
+        clashes[tuple(line)].add(code)
+    if all(len(codes) == 1 for codes in clashes.values()):
+        assert whole.errors == 0
+    for most in range(1, whole.leaves):
+        assert best_first(splits, most, gini).leaves == most
+
+
+def all_prunings(tree: Sketch, coded: Coded, rows: np.ndarray) -> dict[int, float]:
+    counts = np.bincount(coded.codes[rows], coded.weights[rows], coded.classes)
+    found = {1: float(counts.sum() - counts.max())}
+    if isinstance(tree, tuple):
+        yes = coded.says_yes(tree[0], tree[1], rows)
+        sides = all_prunings(tree[2], coded, rows[~yes]), all_prunings(tree[3], coded, rows[yes])
+        for (k, one), (m, two) in itertools.product(*(side.items() for side in sides)):
+            found[k + m] = min(found.get(k + m, np.inf), one + two)
+    return found
+
+
+@given(coded_rows())
+def test_no_pruning_is_better(coded: Coded) -> None:
+    node = best_first(Splits(Grouped(coded)), 8, gini)
+    prunings = Prunings(node)
+    best = all_prunings(sketch(node), coded, node.rows)
+    assert prunings.errors.tolist() == pytest.approx([best[leaves] for leaves in range(1, node.leaves + 1)])
+    for leaves in range(1, node.leaves + 1):
+        assert size(prunings.sketch(leaves)) == leaves
+        assert coded.errors(prunings.sketch(leaves)) == pytest.approx(best[leaves])
+
+
+@given(coded_rows(), st.integers(0, 1000), prices)
+def test_polish_never_costs_more(coded: Coded, seed: int, price: float) -> None:
+    polisher = Polisher(Grouped(coded), price)
+    tree = random_sketch(coded, seed, 4)
+    fitted = polisher.fit(tree)
+    agrees(fitted, coded)
+    assert polisher.cost(fitted) <= coded.errors(tree) + price * size(tree) + 1e-9
+    polished = polisher.polish(fitted, 3)
+    agrees(polished, coded)
+    assert polisher.cost(polished) <= polisher.cost(fitted) + 1e-9
+
+
+@given(coded_rows(), st.integers(0, 1000))
+def test_a_single_test_is_polished_to_the_best_there_is(coded: Coded, seed: int) -> None:
+    """With two fixed answers the best test is known by brute force."""
+    polisher = Polisher(Grouped(coded), 1e-6)
+    node = polisher.fit(random_sketch(coded, seed, 1))
+    if isinstance(node, Leaf):
+        return
+    answers = sketch(node.no), sketch(node.yes)
+    best = min(
+        coded.errors((feature, test, *pair))
+        for feature, (ordered, width) in enumerate(zip(coded.ordered, coded.sizes, strict=True))
+        for test in (range(width - 1) if ordered else _sets(width))
+        for pair in (answers,)
+    )
+    assert polisher.polish(node, 1).errors <= best + 1e-9
+
+
+def _sets(width: int) -> list[frozenset[int]]:
+    return [frozenset(chosen) for k in range(1, width) for chosen in itertools.combinations(range(width), k)]
+
+
+def test_a_test_that_decides_nothing_is_dropped() -> None:
+    coded = multiplexer(300, 2)
+    polisher = Polisher(Grouped(coded), 1e-6)
+    same: Sketch = (1, 3, 1, 0)
+    assert polisher.fit((4, 20, same, same)).leaves == 4
+    assert polisher.polish(polisher.fit((4, 20, same, same)), 1).leaves < 4
+
+
+def test_inner_nodes_are_numbered_and_replaced_in_place() -> None:
+    coded = multiplexer(500, 3)
+    tree = grown(coded, 2.0)
+    seen = set()
+    for number in range(tree.leaves - 1):
+        path, node = inner(tree, number)
+        seen.add(tuple(path))
+        assert sketch(replace(tree, path, node)) == sketch(tree)
+        smaller = replace(tree, path, leaf(node.rows, node.counts))
+        assert smaller.leaves == tree.leaves - node.leaves + 1
+        agrees(smaller, coded)
+    assert len(seen) == tree.leaves - 1
