@@ -37,7 +37,7 @@ def run(smoke: bool) -> Section:
     headings = ["circuit", "inputs", "outputs", "largest", "all nodes", "build", "influences", "above 0"]
     bar = Bar("all of them within a minute", duration(total), None if smoke else total <= 60)
     remark = (
-        "Fair bits. Nodes are those of one diagram for each output, without complement edges, in the better of two "
-        "orders; both are built. Influences of all inputs of all outputs; the last column counts those above 0."
+        "Fair bits. Nodes are those of one diagram for each output, without complement edges, in the best of three "
+        "orders; all are tried. Influences of all inputs of all outputs; the last column counts those above 0."
     )
     return Section("outputs", "every input of every output", [Table(headings, table)], [bar], remark)

@@ -201,4 +201,4 @@ def test_past_the_limit_inputs_are_drawn(data_file: Find) -> None:
     voter = read_circuit(data_file("circuits/epfl/voter.aig"))
     analysis = ft.analyze(voter, voter.space, max_queries=2004)
     assert not analysis.exact
-    assert "must have at most 1,048,576 nodes" in analysis.reason
+    assert "must have at most 262,144 nodes" in analysis.reason

@@ -1,8 +1,8 @@
 """From a circuit to its decision diagram, by OxiDD.
 
 OxiDD builds the diagram gate by gate and is then let go: the nodes that are left go into a `Diagram`, whose passes
-need no library. It was measured beside CUDD (dd): as fast on every circuit that either could do, and the only one
-with a limit on nodes that holds inside an operation (docs/circuits.md).
+need no library. It was measured beside CUDD (dd): the same nodes in the same order, as fast, and the only one with a
+limit on nodes that holds inside an operation (docs/circuits.md).
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from fidelitree.exact.orders import ORDERS
 from fidelitree.space import ProductSpace
 from fidelitree.targets.circuits.circuit import Circuit
 
-NODE_LIMIT = 1 << 20
-_RUNGS = (1 << 12, 1 << 16)  # limits that are tried first, so that a bad order does not cost what the limit costs
+NODE_LIMIT = 1 << 18
+_RUNGS = (1 << 12, 1 << 15)  # limits that are tried first, so that a bad order does not cost what the limit costs
+_GARBAGE = 2  # times the limit: nodes at which those that nobody needs are thrown away
+_ROOM = 4  # times the limit: what OxiDD may hold
 
 
 class NoDiagramError(ParameterError):
@@ -29,10 +31,10 @@ def build_diagram(circuit: Circuit, space: ProductSpace, limit: int = NODE_LIMIT
     circuit.check_space(space)
     orders = [order(circuit) for order in ORDERS]
     for rung in [*(rung for rung in _RUNGS if rung < limit), limit]:
-        found = [built for order in orders if (built := _gate_by_gate(circuit, order, rung)) is not None]
+        built = [(order, _gate_by_gate(circuit, order, rung)) for order in orders]
+        found = [_take_over(Diagram(space, order), function) for order, function in built if function is not None]
         if found:
-            order, function = min(found, key=lambda built: built[1].node_count())
-            return DiagramSubfunction(*_take_over(Diagram(space, order), function), [0, 1])
+            return min(found, key=lambda function: function.diagram.size(function.root))
     raise NoDiagramError(
         f"the decision diagram of output {circuit.output!r} must have at most {limit:,} nodes while it is built; "
         f"{len(circuit.gates):,} gates over {len(orders[0])} inputs need more in each of {len(orders)} orders. "
@@ -40,7 +42,7 @@ def build_diagram(circuit: Circuit, space: ProductSpace, limit: int = NODE_LIMIT
     )
 
 
-def _gate_by_gate(circuit: Circuit, order: Sequence[int], limit: int) -> tuple[Sequence[int], Any] | None:
+def _gate_by_gate(circuit: Circuit, order: Sequence[int], limit: int) -> Any | None:
     """OxiDD's function of the output; None where it needs more nodes."""
     try:
         from oxidd.bcdd import BCDDManager
@@ -49,14 +51,20 @@ def _gate_by_gate(circuit: Circuit, order: Sequence[int], limit: int) -> tuple[S
         raise MissingExtraError("decision diagrams need the extra 'bdd': pip install 'fidelitree[bdd]'") from None
     last = _last_use(circuit)
     try:
-        manager = BCDDManager(limit, limit, 1)
+        # OxiDD collects garbage in the background once it is nearly full, so what fails there depends on the clock.
+        # We collect earlier: then only an operation whose result alone breaks the limit can fill it.
+        manager = BCDDManager(_ROOM * limit, _ROOM * limit, 1)
         manager.add_vars(len(order))
         held = {0: manager.false()} | {i + 1: manager.var(level) for level, i in enumerate(order)}
         for gate, (one, two) in enumerate(circuit.gates):
             held[circuit.n + 1 + gate] = _signed(held, one) & _signed(held, two)
             for signal in last[gate]:
                 del held[signal]
-        return order, _signed(held, circuit.literal)
+            if manager.num_inner_nodes() > _GARBAGE * limit:
+                manager.gc()
+                if manager.num_inner_nodes() > limit:
+                    return None
+        return _signed(held, circuit.literal)
     except DDMemoryError:
         return None
 
@@ -77,7 +85,7 @@ def _last_use(circuit: Circuit) -> list[list[int]]:
     return signals
 
 
-def _take_over(diagram: Diagram, function: Any) -> tuple[Diagram, int]:
+def _take_over(diagram: Diagram, function: Any) -> DiagramSubfunction:
     """Copy a function node by node, children first."""
     numbers: dict[Any, int] = {}
     waiting = [function]
@@ -96,4 +104,4 @@ def _take_over(diagram: Diagram, function: Any) -> tuple[Diagram, int]:
             waiting += missing
         else:
             numbers[top] = diagram.node(top.node_level(), numbers[no], numbers[yes])
-    return diagram, numbers[function]
+    return DiagramSubfunction(diagram, numbers[function], [0, 1])

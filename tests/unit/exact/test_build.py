@@ -14,7 +14,7 @@ from fidelitree.exact import build, engine
 from fidelitree.exact.build import NoDiagramError, build_diagram
 from fidelitree.exact.engine import exact_subfunction
 from fidelitree.exact.error import known_error
-from fidelitree.exact.orders import ORDERS, as_wired, deepest_first
+from fidelitree.exact.orders import ORDERS, as_listed, as_wired, deepest_first
 from fidelitree.exact.table import TableSubfunction
 from fidelitree.region import Region
 from fidelitree.targets import Circuit, expression
@@ -43,9 +43,11 @@ def test_orders_put_wires_that_meet_side_by_side() -> None:
     circuit = expression("(a & d) | (b & e) | c", names=list("abcde"))
     assert sorted(as_wired(circuit)) == sorted(deepest_first(circuit)) == list(range(5))
     assert deepest_first(circuit)[-1] == 2, "c is the shortest way back"
-    for order in ORDERS:
+    assert as_listed(circuit) == list(range(5))
+    for order in (as_wired, deepest_first):
         found = order(pairs(6))
         assert all(abs(found.index(i) - found.index(6 + i)) == 1 for i in range(6))
+    for order in ORDERS:
         assert order(expression("a & ~a", names=["a", "b"])) == []
 
 
@@ -67,6 +69,17 @@ def test_constant_and_single_input() -> None:
 def test_a_space_of_another_size_is_refused() -> None:
     with pytest.raises(ParameterError, match=r"space must have the circuit's 2 inputs as features; got 5"):
         build_diagram(expression("a ^ b"), ft.ProductSpace.bernoulli(5))
+
+
+def test_garbage_is_thrown_away_and_the_same_diagram_is_built_again() -> None:
+    """A sum of products on shared inputs makes thousands of nodes that nobody needs in the end."""
+    text = " ^ ".join(f"(a{i} & b{j} & a{(i + j) % 7})" for i in range(7) for j in range(7))
+    circuit = expression(text)
+    found = [build_diagram(circuit, circuit.space, 1500) for _ in range(3)]
+    assert len({tuple(function.diagram.order) for function in found}) == 1
+    assert len({function.diagram.size(function.root) for function in found}) == 1
+    table = ft.analyze(circuit, circuit.space, method="exact")
+    assert found[0].influences() == pytest.approx(table.influences, rel=1e-12)
 
 
 def test_past_the_limit_it_says_so() -> None:
