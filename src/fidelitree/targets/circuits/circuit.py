@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fidelitree.bits import Words, unpack
 from fidelitree.errors import ParameterError
+from fidelitree.features import Boolean
 from fidelitree.inputs import as_bits
 from fidelitree.space import ProductSpace
 from fidelitree.targets.circuits.network import Network
@@ -54,7 +55,11 @@ class Circuit:
         """Refuse a space with another number of features, or with features that are not bits."""
         if len(space) != self.n:
             raise ParameterError(f"space must have the circuit's {self.n} inputs as features; got {len(space)}")
-        _ = space.biases
+        for feature in space:
+            if not isinstance(feature, Boolean):
+                raise ParameterError(
+                    f"space must hold bits only for a circuit; feature {feature.name!r} is {feature.kind}"
+                )
 
     def __call__(self, batch: Any) -> NDArray[np.uint8]:
         bits = as_bits(batch, self.names)

@@ -95,6 +95,9 @@ def test_features_are_inputs_by_position() -> None:
     assert ft.analyze(circuit, named_otherwise).mean == pytest.approx(0.81)
     with pytest.raises(ParameterError, match=r"space must have the circuit's 2 inputs as features; got 3"):
         ft.analyze(circuit, ft.ProductSpace.bernoulli(3))
+    mixed = ft.ProductSpace([ft.Boolean("a"), ft.Numeric("b", 0, 1)])
+    with pytest.raises(ParameterError, match=r"space must hold bits only for a circuit; feature 'b' is numeric"):
+        ft.analyze(circuit, mixed)
     with pytest.raises(ParameterError, match=r"one column for each of the 2 features; got shape \(1, 3\)"):
         circuit(np.zeros((1, 3), np.uint8))
 
