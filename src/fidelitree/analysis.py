@@ -14,9 +14,8 @@ from fidelitree.budget import Budget
 from fidelitree.checks import check_delta
 from fidelitree.draw import Stream, block_rows, draw, paired, redraw
 from fidelitree.errors import ParameterError
-from fidelitree.exact.build import NoDiagramError
+from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import exact_subfunction
-from fidelitree.exact.subfunction import Subfunction
 from fidelitree.features import Boolean
 from fidelitree.region import Region
 from fidelitree.space import ProductSpace
@@ -121,33 +120,35 @@ def analyze(
         raise ParameterError(f"given must name a region of positive probability; {region} has probability 0")
     counted = Counted(target, space)
     may_ask = ENUMERATE_UNASKED if budget.max_queries is None else budget.max_queries
-    function, reason = _exactly(counted, region, method, may_ask)
-    if function is None:
-        queries = DRAW_UNASKED if budget.max_queries is None else budget.max_queries
-        return replace(_estimate(counted, region, queries, delta, seed), reason=reason)
-    influences = function.influences()
-    intervals = np.stack([influences, influences], axis=1)
-    found = np.asarray(function.label_probabilities())
-    return Analysis(space.names, influences, intervals, True, function.labels, found, counted.queries)
+    found = _exactly(counted, region, method, may_ask)
+    if isinstance(found, Analysis):
+        return found
+    queries = DRAW_UNASKED if budget.max_queries is None else budget.max_queries
+    return replace(_estimate(counted, region, queries, delta, seed), reason=found)
 
 
-def _exactly(counted: Counted, region: Region, method: str, may_ask: int) -> tuple[Subfunction | None, str]:
-    """The target with all its answers known; or None, and why where something else than the method is the reason."""
+def _exactly(counted: Counted, region: Region, method: str, may_ask: int) -> Analysis | str:
+    """The exact analysis; or the reason why there is none, empty where it is that nobody allowed the queries."""
     if method == "sampled":
-        return None, ""
+        return ""
     try:
         function = exact_subfunction(counted, region, may_ask)
+        influences = None if function is None else function.influences()
     except NoDiagramError as error:
         if method == "exact":
             raise
-        return None, str(error)
-    if function is None and method == "exact":
+        return str(error)
+    if function is not None and influences is not None:
+        intervals = np.stack([influences, influences], axis=1)
+        shares = np.asarray(function.label_probabilities())
+        return Analysis(region.space.names, influences, intervals, True, function.labels, shares, counted.queries)
+    if method == "exact":
         inputs = "infinitely many" if region.points is None else f"{region.points:,}"
         raise ParameterError(
             f"method must not be 'exact' where not every input may be asked: {inputs} inputs are more than "
             f"{may_ask:,}; raise max_queries (a table may hold 2^26), or use method='auto'"
         )
-    return function, ""
+    return ""
 
 
 def _estimate(counted: Counted, region: Region, max_queries: int, delta: float, seed: int) -> Analysis:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from fidelitree.errors import MissingExtraError, ParameterError
-from fidelitree.exact.diagram import Diagram, DiagramSubfunction
+from fidelitree.errors import MissingExtraError
+from fidelitree.exact.diagram import Diagram, DiagramSubfunction, NoDiagramError
 from fidelitree.exact.orders import ORDERS
 from fidelitree.space import ProductSpace
 from fidelitree.targets.circuits.circuit import Circuit
@@ -20,10 +20,6 @@ NODE_LIMIT = 1 << 18
 _RUNGS = (1 << 12, 1 << 15)  # limits that are tried first, so that a bad order does not cost what the limit costs
 _GARBAGE = 2  # times the limit: nodes at which those that nobody needs are thrown away
 _ROOM = 4  # times the limit: what OxiDD may hold
-
-
-class NoDiagramError(ParameterError):
-    """A circuit's diagram is too large, or there is nothing to build it with."""
 
 
 def build_diagram(circuit: Circuit, space: ProductSpace, limit: int = NODE_LIMIT) -> DiagramSubfunction:

@@ -18,12 +18,17 @@ from typing import Any
 
 import numpy as np
 
+from fidelitree.errors import ParameterError
 from fidelitree.exact.subfunction import Floats, Splits
 from fidelitree.features import Test
 from fidelitree.space import ProductSpace
 
-PAIR_LIMIT = 1 << 22
-"""Disagreements that are remembered."""
+PAIR_LIMIT = 1 << 21
+"""Disagreements that are remembered: about 400 MB."""
+
+
+class NoDiagramError(ParameterError):
+    """A circuit's diagram is too large, or there is nothing to build it with."""
 
 
 class Diagram:
@@ -133,7 +138,14 @@ class Diagram:
         by_level: list[dict[tuple[int, int], None]] = [{} for _ in self.order]
         for pair in pairs:
             self._file(by_level, *pair)
+        seen = 0
         for level, found in enumerate(by_level):
+            seen += len(found)
+            if seen > PAIR_LIMIT:
+                raise NoDiagramError(
+                    f"influences must compare at most {PAIR_LIMIT:,} pairs of nodes of a diagram; a diagram of "
+                    f"{len(self._level):,} nodes needs more"
+                )
             for pair in found:
                 for one, two in zip(*self._children(level, *pair), strict=True):
                     self._file(by_level, one, two)

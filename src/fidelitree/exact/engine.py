@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from fidelitree.errors import MissingExtraError, ParameterError
-from fidelitree.exact.build import NoDiagramError, build_diagram
+from fidelitree.exact.build import build_diagram
+from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.grid import MOST as GRID_MOST
 from fidelitree.exact.grid import GridSubfunction
 from fidelitree.exact.paths import PathSubfunction

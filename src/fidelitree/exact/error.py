@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fidelitree.errors import ParameterError
-from fidelitree.exact.build import NoDiagramError
+from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction
 from fidelitree.exact.paths import disagreement
 from fidelitree.exact.subfunction import Subfunction

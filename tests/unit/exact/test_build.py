@@ -10,8 +10,9 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.errors import MissingExtraError, ParameterError
-from fidelitree.exact import build, engine
-from fidelitree.exact.build import NoDiagramError, build_diagram
+from fidelitree.exact import build, diagram, engine
+from fidelitree.exact.build import build_diagram
+from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import exact_subfunction
 from fidelitree.exact.error import known_error
 from fidelitree.exact.orders import ORDERS, as_listed, as_wired, deepest_first
@@ -98,6 +99,17 @@ def test_analyze_falls_back_to_drawn_inputs_and_says_why() -> None:
     assert int(found.queries.asked) == 41 * 50
     with pytest.raises(NoDiagramError, match="must have at most 8 nodes"):
         ft.analyze(circuit, circuit.space, method="exact")
+
+
+def test_too_many_pairs_of_nodes_are_a_reason_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    circuit = expression(" ^ ".join(f"(a{i} & a{(i + 5) % 18} & a{(i * 7) % 18})" for i in range(18)))
+    assert ft.analyze(circuit, circuit.space).exact
+    monkeypatch.setattr(diagram, "PAIR_LIMIT", 100)
+    found = ft.analyze(circuit, circuit.space, max_queries=190)
+    assert not found.exact
+    assert found.reason.startswith("influences must compare at most 100 pairs of nodes of a diagram; a diagram of ")
+    tree = Tree.constant(circuit.space, 0)
+    assert ft.tree_error(tree, circuit, circuit.space) > 0, "an error needs no pairs"
 
 
 @pytest.mark.usefixtures("small_limit")

@@ -75,13 +75,15 @@ def test_forgotten_pairs_are_found_again(monkeypatch: pytest.MonkeyPatch) -> Non
     table = rng.integers(0, 2, 64).tolist()
     space = ft.ProductSpace.bernoulli(6, rng.random(6))
 
-    def influences() -> list[list[float]]:
+    def influences() -> tuple[list[list[float]], int]:
         diagram, row = Diagram(space, range(6)[::-1]), table
         for i in range(6):
             row = [diagram.node(5 - i, no, yes) for no, yes in zip(row[::2], row[1::2], strict=True)]
         whole = DiagramSubfunction(diagram, row[0], [0, 1])
-        return [part.influences().tolist() for part in (whole, *whole.split(IsOne(4)))]
+        whole.influences()
+        pairs = len(diagram._apart)
+        return [part.influences().tolist() for part in (*whole.split(IsOne(4)), *whole.split(IsOne(2)), whole)], pairs
 
-    remembered = influences()
-    monkeypatch.setattr(module, "PAIR_LIMIT", 0)
-    assert influences() == remembered
+    remembered, pairs = influences()
+    monkeypatch.setattr(module, "PAIR_LIMIT", pairs)
+    assert influences() == (remembered, pairs)
