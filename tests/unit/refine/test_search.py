@@ -25,7 +25,8 @@ def test_the_curve_falls_and_its_figures_are_true() -> None:
     rows = multiplexer(1500, 10, noise=0.05)
     curve = searched(rows, HELD, 0.05).curve()
     assert [leaves for leaves, _, _, _ in curve] == sorted({leaves for leaves, _, _, _ in curve})
-    assert all(one[1] > two[1] for one, two in itertools.pairwise(curve))
+    both = [errors + share * HELD.total for _, errors, share, _ in curve]
+    assert all(one > two for one, two in itertools.pairwise(both))
     for leaves, errors, share, tree in curve[:20]:
         assert size(tree) == leaves
         assert rows.errors(tree) == pytest.approx(errors)
