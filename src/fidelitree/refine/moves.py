@@ -38,13 +38,13 @@ class Moves:
         polisher = self.polisher
         impurity = IMPURITIES[int(self.random.integers(len(IMPURITIES)))]
         histogram = self.splits.grouped.histogram(node.rows)
-        test, passed = self._first(node, histogram, impurity)
-        new = Grower(self.splits, self.price, impurity).divided(node, histogram, test, passed)
+        first = self._first(node, histogram, impurity)
+        new = Grower(self.splits, self.price, impurity).divided(node, histogram, first)
         if isinstance(new, Split):
             no, yes = (
                 min(side, polisher.refit(node, side.rows, side.counts), key=polisher.cost) for side in (new.no, new.yes)
             )
-            new = paying(split(new.rows, new.counts, test, (no, yes)), self.price)
+            new = paying(split(new.rows, new.counts, first[0], (no, yes)), self.price)
         hopeful = polisher.cost(new) < _HOPE * polisher.cost(node) + self.price
         return polisher.polish(new, 1) if hopeful and self.random.random() < _POLISHED else new
 

@@ -78,12 +78,13 @@ class Refiner:
         return exact if self._exactly(error) else max(self._curve.slope(self._curve.smallest(error)), exact)
 
     def _start(self, moves: Moves, error: float) -> Node:
-        """The tree of the last round or the best one known, whichever is cheaper now; polished."""
+        """The tree of the last round or the best one known, whichever is cheaper now; polished, unless it is huge."""
         shapes: list[Shape] = [self._curve.smallest(error).tree]
         if self._tree is not None:
             shapes.append(self._tree)
         starts = [moves.extend(moves.polisher.fit(shape)) for shape in shapes]
-        return moves.polisher.polish(min(starts, key=moves.polisher.cost), 2)
+        start = min(starts, key=moves.polisher.cost)
+        return moves.polisher.polish(start, 1) if start.leaves <= _CART else start
 
     def _descend(self, tree: Node, moves: Moves, steps: int, end: float) -> Node:
         cost = moves.polisher.cost

@@ -54,7 +54,7 @@ def test_it_never_gets_worse() -> None:
 
 
 def test_the_smallest_tree_of_a_function_is_found() -> None:
-    assert size(searched(multiplexer(3000, 8), None, 0.0, steps=900).smallest(0.0)) == 9
+    assert size(searched(multiplexer(3000, 8), None, 0.0, steps=600).smallest(0.0)) == 9
 
 
 def test_same_seed_and_steps_same_trees() -> None:

@@ -48,6 +48,13 @@ def test_growth_with_a_tiny_price_leaves_no_error() -> None:
     assert grown(coded, 1e-6).errors == 0
 
 
+def test_values_peeled_off_one_by_one_do_not_exhaust_the_stack() -> None:
+    rows = Coded(np.arange(900, dtype=np.uint16)[None], [True], [900], np.arange(900) % 2, np.ones(900))
+    node = grown(rows, 1e-6)
+    agrees(node, rows)
+    assert node.leaves > 100
+
+
 @given(coded_rows())
 def test_best_first_ends_pure_or_with_as_many_leaves_as_allowed(coded: Coded) -> None:
     splits = Splits(Grouped(coded))
