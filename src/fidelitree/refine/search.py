@@ -24,6 +24,7 @@ from fidelitree.refine.splits import Splits
 
 _ROUND = 150  # proposals between two looks at the curve
 _CART = 400  # leaves of CART's tree
+_MOST = 300  # leaves beyond which no small tree is to be hoped for
 _SHADOWED = 200  # leaves of the tree that tells which features matter
 _CHEAPER, _DEARER = 0.87, 1.1  # how the price of a leaf follows the error of the tree that it led to
 _SLACK = 1e-9
@@ -66,7 +67,8 @@ class Refiner:
             share = self._curve.add(self._tree)
             steps -= _ROUND
             if not self._exactly(error):
-                price *= _CHEAPER if share > error else _DEARER
+                # A tree with too many leaves to be read is no reason to pay for still more of them.
+                price *= _CHEAPER if share > error and self._tree.leaves < _MOST else _DEARER
 
     def _exactly(self, error: float) -> bool:
         """Whether no row at all may be wrong."""
