@@ -13,7 +13,7 @@ import time
 import numpy as np
 
 from fidelitree.refine.coded import Coded, Sketch
-from fidelitree.refine.curve import Curve
+from fidelitree.refine.curve import Curve, Point
 from fidelitree.refine.grouped import Grouped
 from fidelitree.refine.growth import best_first
 from fidelitree.refine.impurity import gini
