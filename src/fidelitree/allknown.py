@@ -15,6 +15,7 @@ from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction, free_o
 from fidelitree.exact.subfunction import Subfunction
 from fidelitree.finishes import FewestLeaves
 from fidelitree.paper import grow_exactly
+from fidelitree.refine.coded import size
 from fidelitree.refine.search import Refiner
 from fidelitree.region import Region
 from fidelitree.result import Distillation, SplitRecord
@@ -22,8 +23,8 @@ from fidelitree.targets.counting import Counted
 from fidelitree.targets.table import enumerate_inputs, tabulate
 from fidelitree.tree import Tree
 
-_PROPOSALS = 3_000
-_ROWS = 3e7  # rows that all proposals together may look at, about
+_PROPOSALS, _ROUNDS = 150, 20
+_ROWS = 2e5  # rows that all rounds together may look at, about
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,11 @@ def _smallest_of_all(counted: Counted, epsilon: float, seed: int) -> _Found:
     binning = Binning.of(space, inner)
     rows = binning.coded(inner, codes, space.chances(inner))
     refiner = Refiner(rows, None, seed)
-    refiner.improve(epsilon, int(min(_PROPOSALS, max(150, _ROWS / len(codes)))))
+    least = 1 if epsilon else len(counted.book.seen)
+    for _ in range(int(min(_ROUNDS, max(1, _ROWS / len(codes))))):
+        if size(refiner.smallest(epsilon)) <= least:
+            break
+        refiner.improve(epsilon, _PROPOSALS)
     sketch = refiner.smallest(epsilon)
     tree = binning.tree(sketch, counted.book.ranks(), counted.book.sorted())
     if not counted.budget.allows(tree.size):
