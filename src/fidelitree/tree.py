@@ -143,6 +143,12 @@ class Tree:
             self.labels.take(codes, out=out[start : start + len(part)], mode="clip")
         return out
 
+    def reached(self, inputs: Any) -> NDArray[np.intp]:
+        """The leaf that every row reaches, as the number of its node."""
+        rows = as_inner(inputs, self.names, self.kinds, self.values or (None,) * len(self.names))
+        tests, no, yes, _ = self._nodes
+        return leaf_codes((tests, no, yes, range(len(tests))), rows)
+
     def _codes_by_words(self, rows: NDArray[np.uint8]) -> NDArray[np.integer[Any]]:
         count = len(rows)
         columns = _pack_columns(rows, self._used)
