@@ -57,6 +57,10 @@ class Tree:
         for array in self._arrays:
             array.flags.writeable = False
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()  # a pickle does not keep arrays from being written to
+
     @classmethod
     def build(cls, space: ProductSpace, nodes: Sequence[Node], labels: Labels | Sequence[Any]) -> Tree:
         """A tree from nodes in any order, root first: ``(test, no, yes)``, or the code of a leaf's label.
