@@ -76,7 +76,7 @@ def _some_cut(feature: ft.Numeric, left: tuple[float, float] | None, rng: np.ran
         return rng.choice(cuts, 1).tolist() if len(cuts) else []
     edges = feature.marginal.edges
     low, high = np.clip(left or (-math.inf, math.inf), edges[0], edges[-1])
-    cut = float(rng.uniform(low, high))
+    cut = float(low + (high - low) * rng.random())
     return [cut] if low < cut < high else []
 
 

@@ -52,7 +52,7 @@ class Attempts:
     def count(self, batch: NDArray[Any], labels: NDArray[Any]) -> None:
         """Count answers to inputs drawn since."""
         for attempt in self.all:
-            attempt.count(int((attempt.tree.predict(batch) != labels).sum()), len(labels))
+            attempt.count(int((attempt.tree.predict_inner(batch) != labels).sum()), len(labels))
 
     def raise_the_bar(self) -> None:
         """Go on to half the error for as long as it is certified already."""

@@ -25,6 +25,7 @@ from fidelitree.pool import Bits, Codes
 from fidelitree.region import Region
 from fidelitree.result import SplitRecord
 from fidelitree.search import Sketch, size
+from fidelitree.source import Source
 from fidelitree.space import ProductSpace
 from fidelitree.targets.counting import Counted
 from fidelitree.tree import Tree
@@ -70,9 +71,9 @@ class Finish(Protocol):
 class AutoRun:
     """One run, to be ended by a certified attempt or by its budget."""
 
-    def __init__(self, counted: Counted, attempts: Attempts, seed: int, observer: Observer) -> None:
+    def __init__(self, counted: Counted, source: Source, attempts: Attempts, seed: int, observer: Observer) -> None:
         space = counted.space
-        self.attempts = attempts
+        self.source, self.attempts = source, attempts
         self.counted, self._observer = counted, observer
         self.history: list[TreeJudged] = []
         self._was_late = False

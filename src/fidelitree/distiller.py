@@ -3,38 +3,41 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
+from typing import Literal, Protocol
 
 import numpy as np
 
+from fidelitree.allknown import Wanted, distil_all, distil_exactly
 from fidelitree.attempts import Attempts
-from fidelitree.auto import AutoRun, Outcome
+from fidelitree.auto import AutoRun, Finish, Outcome
 from fidelitree.budget import Budget, BudgetSpent
-from fidelitree.certificate import Certificate, assumptions
+from fidelitree.certificate import Certificate
 from fidelitree.checks import check_count, check_delta, check_epsilon
 from fidelitree.draw import fresh_seed
 from fidelitree.errors import ParameterError
 from fidelitree.events import Finished, Observer, TreeJudged, nobody
-from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction
-from fidelitree.finishes import FewestLeaves, Greedy, LowestError, Smallest, best_so_far
-from fidelitree.paper import grow_exactly
-from fidelitree.region import Region
+from fidelitree.finishes import AsTested, FewestLeaves, Greedy, LowestError, Smallest, best_so_far
 from fidelitree.result import Distillation, SplitRecord
+from fidelitree.rows import Rows, check_test_rows
+from fidelitree.sequential import level_of_attempt
+from fidelitree.source import Source, source_of
 from fidelitree.space import ProductSpace
+from fidelitree.tabular import FRUGAL, TableRun, patient
 from fidelitree.targets.counting import Counted, Target
 from fidelitree.targets.memory import CHECKED, Memory
+from fidelitree.tree import Tree
 
 Strategy = Literal["auto", "influence"]
 Preference = Literal["queries", "leaves"]
 STRATEGIES = ("auto", "influence")
-FINISHES = {"queries": Smallest, "leaves": FewestLeaves}
-PREFERENCES = tuple(FINISHES)
+PREFERENCES = ("queries", "leaves")
+UNDECIDED = 2_000  # over epsilon: answers that may go into deciding whether a smaller tree will do
 
 
 def distill(
     target: Target,
-    space: ProductSpace,
+    space: ProductSpace | Rows,
     epsilon: float | None = 0.05,
     delta: float = 0.05,
     *,
@@ -55,7 +58,8 @@ def distill(
     ``epsilon=None`` asks for the smallest error that can be certified within a budget. With ``prefer="leaves"`` the run
     may spend ten times the queries (or ``max_queries``) to vouch for fewer leaves. ``strategy="influence"`` returns the
     paper's tree: every split is promised to be within a factor 1/4 of the best one, with the same confidence. The same
-    seed gives the same tree; ``seed=None`` takes one from the machine and records it.
+    seed gives the same tree; ``seed=None`` takes one from the machine and records it. Where ``space`` is `Rows`, inputs
+    are the rows of a table: one part of them for learning, the other for tests, each row once.
 
     >>> from fidelitree.targets import majority
     >>> result = distill(majority(5), ProductSpace.bernoulli(5), epsilon=0)
@@ -66,34 +70,24 @@ def distill(
         if value not in known:
             raise ParameterError(f"{name} must be one of {', '.join(known)}; got {value!r}")
     budget = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
-    wanted = _Wanted(
+    wanted = Wanted(
         _check_wanted(epsilon, strategy, budget),
         check_delta(delta),
         fresh_seed() if seed is None else check_count("seed", seed, least=0),
         seed is not None,
         strategy == "influence",
+        prefer == "leaves",
     )
-    counted = Counted(target, space, Memory(checked=CHECKED) if deterministic else None, budget)
-    finish: Smallest | Greedy
-    if wanted.split_quality:
-        finish = Greedy(counted)
+    product = space.product if isinstance(space, Rows) else space
+    counted = Counted(target, product, Memory(checked=CHECKED) if deterministic else None, budget)
+    source = source_of(space, wanted.seed)
+    if epsilon == 0 and source.masses is not None:
+        result = distil_all(counted, wanted)
     else:
-        finish = LowestError(counted, max_leaves) if epsilon is None else FINISHES[prefer](counted, max_leaves)
-    result = _distil_all(counted, finish) if epsilon == 0 else _distil(counted, finish, wanted, observer)
+        result = _distil(_run(counted, source, wanted, observer), wanted)
     with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
         observer(Finished(counted.asked, result.tree.size, result.certificate.error_bound, result.reason))
-    return result
-
-
-@dataclass(frozen=True)
-class _Wanted:
-    """What was asked for."""
-
-    epsilon: float | None
-    delta: float
-    seed: int
-    seed_chosen: bool
-    split_quality: bool
+    return replace(result, space=space)
 
 
 def _check_wanted(epsilon: float | None, strategy: str, budget: Budget) -> float | None:
@@ -106,15 +100,56 @@ def _check_wanted(epsilon: float | None, strategy: str, budget: Budget) -> float
     return None
 
 
-def _distil(counted: Counted, finish: Smallest | Greedy, wanted: _Wanted, observer: Observer) -> Distillation:
+class _Run(Protocol):
+    """A run over bits or over any features."""
+
+    counted: Counted
+    source: Source
+    attempts: Attempts
+    history: list[TreeJudged]
+
+    def run(self, finish: Finish) -> Outcome | None:
+        """What the finish makes of it; None once it is cheaper to ask about all inputs that are left."""
+
+    def tree(self) -> Tree:
+        """The best tree so far."""
+
+
+def _run(counted: Counted, source: Source, wanted: Wanted, observer: Observer) -> _Run:
+    attempts = Attempts(wanted.epsilon, wanted.delta)
+    if source.masses is not None and source.product.dtype == np.uint8:
+        return AutoRun(counted, source, attempts, wanted.seed, observer)
+    if source.masses is None:
+        check_test_rows(int(source.tests), attempts.epsilon, level_of_attempt(1, wanted.delta))
+    plan = patient(attempts.epsilon) if wanted.few_leaves else FRUGAL
+    return TableRun(counted, source, attempts, plan, wanted.seed, observer)
+
+
+def _finish(run: _Run, wanted: Wanted) -> Finish:
+    counted, most = run.counted, run.counted.budget.max_leaves
+    if wanted.split_quality:
+        if run.source.masses is None:
+            raise ParameterError('strategy="influence" needs a product space; got rows of a table')
+        return Greedy(counted)
+    if wanted.epsilon is None:
+        return LowestError(counted, most)
+    if isinstance(run, AutoRun):
+        return (FewestLeaves if wanted.few_leaves else Smallest)(counted, most)
+    if wanted.few_leaves or run.source.masses is None:
+        return AsTested(run.source.masses, most, UNDECIDED / wanted.epsilon if wanted.few_leaves else 0)
+    return Smallest(counted, most)
+
+
+def _distil(run: _Run, wanted: Wanted) -> Distillation:
     """Learn and certify, until the finish is content or a budget ends the run."""
-    run = AutoRun(counted, Attempts(wanted.epsilon, wanted.delta), wanted.seed, observer)
+    counted = run.counted
     try:
-        outcome = run.run(finish)
+        outcome = run.run(_finish(run, wanted))
         if outcome is None:
-            return _distil_exactly(counted, wanted.epsilon or 0.0, finish, 1 << len(counted.space))
+            return distil_exactly(counted, wanted)
         promised = wanted.split_quality
-        reason = "certified" if outcome.error_bound <= run.attempts.epsilon else _named(counted.budget)
+        enough = outcome.error_bound <= run.attempts.epsilon
+        reason = "certified" if enough else f"max_leaves = {counted.budget.max_leaves}"
     except (BudgetSpent, KeyboardInterrupt) as stop:
         if isinstance(stop, KeyboardInterrupt) and not counted.book.seen:
             raise
@@ -126,16 +161,16 @@ def _distil(counted: Counted, finish: Smallest | Greedy, wanted: _Wanted, observ
     return Distillation(outcome.tree, certificate, counted.queries, trace, counted.space, reason)
 
 
-def _so_far(run: AutoRun) -> Outcome:
+def _so_far(run: _Run) -> Outcome:
     """The best there is when a budget ends the run."""
     if not run.counted.book.seen:
         raise ParameterError("max_queries and max_seconds must allow some labels; the budget ended before the first")
     if not run.attempts.all:
         run.attempts.open(run.tree())
-    return best_so_far(run.attempts, run.counted.space, run.counted.budget.max_leaves)
+    return best_so_far(run.attempts, run.source.masses, run.counted.budget.max_leaves)
 
 
-def _certificate(outcome: Outcome, run: AutoRun, wanted: _Wanted) -> Certificate:
+def _certificate(outcome: Outcome, run: _Run, wanted: Wanted) -> Certificate:
     attempt, counted = outcome.attempt, run.counted
     errors, samples = attempt.counts
     return Certificate(
@@ -146,11 +181,11 @@ def _certificate(outcome: Outcome, run: AutoRun, wanted: _Wanted) -> Certificate
         errors,
         "sequential",
         outcome.tree.digest,
-        counted.space.digest,
+        run.source.digest,
         seed=wanted.seed,
         seed_chosen=wanted.seed_chosen,
         split_quality=wanted.split_quality,
-        assumes=assumptions(counted.deterministic),
+        assumes=run.source.assumes(counted.deterministic),
         protocol="prequential",
         attempts=len(run.attempts.all),
         attempt=attempt.number,
@@ -158,46 +193,3 @@ def _certificate(outcome: Outcome, run: AutoRun, wanted: _Wanted) -> Certificate
         differs=outcome.differs,
         queries=dict(counted.queries.asked),
     )
-
-
-def _named(budget: Budget) -> str:
-    return f"max_leaves = {budget.max_leaves}"
-
-
-def _distil_all(counted: Counted, finish: Smallest | Greedy) -> Distillation:
-    """No error at all: every input must be asked."""
-    if not counted.deterministic:
-        raise ParameterError("epsilon must be above 0 with deterministic=False: no error of a noisy target is 0; got 0")
-    limit = counted.budget.max_queries
-    try:
-        return _distil_exactly(counted, 0.0, finish, ENUMERATE_UNASKED if limit is None else limit)
-    except BudgetSpent as stop:
-        raise ParameterError(
-            f"epsilon must be above 0 where not every input can be asked: {stop} ended the run; got 0"
-        ) from None
-
-
-def _distil_exactly(counted: Counted, epsilon: float, finish: Smallest | Greedy, allowed: int) -> Distillation:
-    """All answers; then Algorithm 1, or the smallest substitute for a tree without error that is good enough."""
-    budget = counted.budget
-    root = exact_subfunction(counted, Region.whole(counted.space), allowed)
-    if root is None:
-        raise ParameterError(
-            f"epsilon must be above 0 where not every input can be asked: 2^{len(counted.space)} inputs are more than "
-            f"{allowed:,}; got 0 - raise max_queries, or ask for a small epsilon"
-        )
-    if isinstance(finish, Greedy):
-        return grow_exactly(counted, root, epsilon, Budget(max_leaves=budget.max_leaves), nobody)
-    perfect = grow_exactly(counted, root, 0.0, Budget(), nobody)
-    found = FewestLeaves(counted).search(perfect.tree)  # no query is at stake any more
-    leaves = int(np.argmax(found.disagreements <= epsilon)) + 1
-    reason = "certified"
-    if not budget.allows(leaves):
-        leaves, reason = budget.max_leaves or leaves, _named(budget)
-    tree = found.with_leaves(leaves)
-    error = float(found.disagreements[leaves - 1])
-    digests = tree.digest, counted.space.digest
-    queries = dict(counted.queries.asked)
-    wanted = None if isinstance(finish, LowestError) else epsilon
-    certificate = Certificate(wanted, 0.0, error, counted.asked, None, "exact", *digests, queries=queries)
-    return Distillation(tree, certificate, counted.queries, perfect.trace, counted.space, reason)

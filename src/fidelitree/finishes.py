@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from fidelitree.attempts import Attempt, Attempts
 from fidelitree.auto import Outcome
 from fidelitree.budget import Budget
@@ -137,17 +139,66 @@ class LowestError(Smallest):
         return None
 
 
-def best_so_far(attempts: Attempts, space: ProductSpace, max_leaves: int | None) -> Outcome:
-    """What a run that is ended early has to show: the smallest tree that is good enough, else the best certified."""
+def best_so_far(attempts: Attempts, space: ProductSpace | None, max_leaves: int | None) -> Outcome:
+    """What a run that is ended early has to show: the smallest tree that is good enough, else the best certified.
+
+    Without a space, masses are not known, and trees stay as they were tested.
+    """
     outcomes = []
     for attempt in attempts.all:
-        prunings = Prunings(attempt.tree, space)
-        for leaves, lost in enumerate(prunings.disagreements[:max_leaves].tolist(), start=1):
+        found: Substitutes = _AsItIs(attempt.tree) if space is None else Prunings(attempt.tree, space)
+        for leaves, lost in enumerate(found.disagreements[:max_leaves].tolist(), start=1):
             bound = attempt.error_bound + lost
             enough = bound <= attempts.epsilon and not attempts.open_ended
-            outcomes.append(((not enough, leaves if enough else bound, leaves), prunings, attempt, lost))
-    (_, _, leaves), prunings, attempt, lost = min(outcomes, key=lambda outcome: outcome[0])
-    return Outcome(prunings.with_leaves(leaves), attempt, lost)
+            outcomes.append(((not enough, leaves if enough else bound, leaves), found, attempt, lost))
+    (_, _, leaves), found, attempt, lost = min(outcomes, key=lambda outcome: outcome[0])
+    return Outcome(found.with_leaves(leaves), attempt, lost)
+
+
+class _AsItIs:
+    """A tree that cannot be pruned for want of masses: any smaller one may disagree with it everywhere."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.disagreements = np.array([1.0] * (tree.size - 1) + [0.0])
+
+    def with_leaves(self, leaves: int) -> Tree:
+        return self.tree
+
+
+@dataclass
+class AsTested:
+    """The smallest certified tree among those under test, pruned by what its bound leaves where masses are known.
+
+    While a smaller one may still be certified, up to ``patience`` answers are counted.
+    """
+
+    space: ProductSpace | None
+    max_leaves: int | None = None
+    patience: float = 0.0
+
+    def needed(self, attempts: Attempts) -> int:
+        """For the first of the attempts that are not certified."""
+        needed = [attempt.needed_for(attempts.epsilon) for attempt in attempts.all]
+        return min((count for count in needed if count), default=1)
+
+    def to_spend(self) -> int:
+        """It does not ask about all inputs."""
+        return 0
+
+    def done(self, attempts: Attempts) -> Outcome | None:
+        """Once none that is smaller has a chance."""
+        epsilon = attempts.epsilon
+        certified = [attempt for attempt in attempts.all if attempt.certifies(epsilon)]
+        best = min(certified, key=lambda attempt: attempt.tree.size, default=None)
+        if best is None or any(self._may_follow(attempt, best, epsilon) for attempt in attempts.all):
+            return None
+        return best_so_far(attempts, self.space, self.max_leaves)
+
+    def _may_follow(self, attempt: Attempt, best: Attempt, epsilon: float) -> bool:
+        if attempt.tree.size >= best.tree.size or attempt.errors > epsilon * attempt.samples:
+            return False
+        return attempt.samples + attempt.needed_for(epsilon) <= self.patience
 
 
 @dataclass(frozen=True)

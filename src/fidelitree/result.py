@@ -10,6 +10,7 @@ from fidelitree.certificate import Certificate
 from fidelitree.events import Observer, SplitMade, TreeJudged
 from fidelitree.features import Test
 from fidelitree.region import Region
+from fidelitree.rows import Rows
 from fidelitree.space import ProductSpace
 from fidelitree.targets.counting import Counted, Queries
 from fidelitree.tree import Tree
@@ -77,7 +78,7 @@ class Distillation:
     queries: Queries
     trace: tuple[SplitRecord | TreeJudged, ...]
     """One record for each split; for ``distill(strategy="auto")``, one for each tree that was compared with answers."""
-    space: ProductSpace
+    space: ProductSpace | Rows
     reason: str
     """Why the run ended."""
 

@@ -89,6 +89,17 @@ def log_e_value_below(errors: int, samples: int, epsilon: float) -> float:
     return float(spread - errors * math.log(epsilon) - (samples - errors) * math.log1p(-epsilon))
 
 
+def divergence(error: float, epsilon: float) -> float:
+    """How much a sample with this error says against epsilon (Kullback and Leibler).
+
+    No test at some level can do with fewer than ln(1/level) over it, on average.
+
+    >>> round(divergence(0.05, 0.1), 4)
+    0.0167
+    """
+    return float(special.rel_entr(error, epsilon) + special.rel_entr(1 - error, 1 - epsilon))
+
+
 def level_of_attempt(attempt: int, delta: float) -> float:
     """What the j-th attempt may spend: all levels add up to delta (Basel's sum)."""
     return 6 * delta / (math.pi * attempt) ** 2

@@ -12,6 +12,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier
 
 import fidelitree as ft
 from mixed import some_inputs
@@ -169,6 +173,11 @@ def test_an_array_of_objects_is_read_column_by_column() -> None:
     assert np.array_equal(space.encode(batch), some_inputs(space, 10))
 
 
+def test_values_that_cannot_be_sorted_stand_as_they_were_met() -> None:
+    space = ft.ProductSpace.from_data({"odd": np.array(["b", 2, "a", None, 2], object)})
+    assert space.features[0].values == ("b", 2, "a", None)
+
+
 def test_strings_are_categories() -> None:
     assert ft.ProductSpace.from_data(np.array([["a"], ["b"]])).features[0].values == ("a", "b")
 
@@ -261,3 +270,23 @@ def test_declarations_that_are_refused(declared: dict[str, Any], message: str) -
 def test_strings_in_a_table_cannot_be_numeric() -> None:
     with pytest.raises(ft.ParameterError, match="feature 'job' must hold numbers; got a column of String"):
         ft.ProductSpace.from_data(polars_table(), numeric=["job"])
+
+
+def test_a_fitted_pipeline_predicts_on_batches_as_they_are() -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "age": rng.integers(18, 90, 300),
+            "job": pd.Categorical(rng.choice(["clerk", "nurse", "pilot"], 300)),
+            "income": rng.normal(50, 10, 300),
+        }
+    )
+    label = np.where((table["age"] > 50) & (table["job"] == "nurse"), "yes", "no")
+    encoder = ColumnTransformer([("job", OneHotEncoder(), ["job"])], remainder="passthrough")
+    model = make_pipeline(encoder, DecisionTreeClassifier(random_state=0)).fit(table, label)
+    space = ft.ProductSpace.from_data(table)
+    certificate = ft.certify(model, model.predict, space, 0.1, seed=0)
+    assert certificate.holds
+    assert certificate.errors == 0
+    over_rows = ft.certify(model, model.predict, ft.Rows(table), 0.1, seed=0)
+    assert over_rows.holds

@@ -37,7 +37,7 @@ def exact_subfunction(counted: Counted, region: Region, may_ask: int) -> Subfunc
         raise ParameterError(f"space must have the truth table's {target.n} features; got {len(region.space)}")
     if isinstance(target, Tree):
         target.check_space(region.space)
-        if points is None or points > most or (bits and _PAIR_COST * target.size**2 < points):
+        if points is None or points > most or not bits or _PAIR_COST * target.size**2 < points:
             return PathSubfunction(target, region)
     if points is None or points > most or (points > may_ask and not free_of_charge(counted)):
         return None

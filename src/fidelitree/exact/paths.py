@@ -7,19 +7,18 @@ disagree is found by walking down both at once.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from fidelitree.errors import ParameterError
-from fidelitree.exact.grid import MOST as GRID_MOST
-from fidelitree.exact.grid import GridSubfunction
+from fidelitree.exact.cells import Cells
 from fidelitree.exact.subfunction import Floats, Splits
 from fidelitree.features import Feature, Restriction, Test
 from fidelitree.region import Region
 from fidelitree.space import ProductSpace
-from fidelitree.targets.table import enumerate_inputs
 from fidelitree.tree import Tree
 
 Place = tuple[Tree, int]
@@ -55,10 +54,10 @@ class PathSubfunction:
         return out
 
     def influences(self) -> Floats:
-        """Disagreement below every node that tests the feature; where not all are bits, leaf by leaf."""
+        """Disagreement below every node that tests the feature; where not all are bits, for pairs of leaves."""
         tree, space = self._tree, self._region.space
         if space.dtype != np.uint8:
-            return self._influences_of_any()
+            return np.array([float(cells.shares @ apart @ cells.shares) for cells, apart in self._pairs])
         out = np.zeros(len(space))
         for node, mass, path in _reached(tree, 0, self._region):
             i = int(tree.feature[node])
@@ -70,37 +69,43 @@ class PathSubfunction:
             out[i] += mass * 2 * bias * (1 - bias) * apart
         return out
 
-    def _influences_of_any(self) -> Floats:
-        """Re-draw each feature that was tested on the way to a leaf, and see where the input ends up."""
-        tree, free = self._tree, self._region.restrictions
-        out = np.zeros(len(self._region.space))
-        for node, mass, path in _reached(tree, 0, self._region):
-            if tree.feature[node] >= 0:
-                continue
-            for i in path:
-                if path[i] != free.get(i):
-                    others = {k: left for k, left in path.items() if k != i} | ({i: free[i]} if i in free else {})
-                    again = Region(self._region.space, others)
-                    out[i] += mass * _disagreement((tree, node), (tree, 0), again)
-        return out
-
     def splits(self) -> Splits:
-        """Bits have one test each; other features have too many to compare but on a list of all inputs."""
-        space, points = self._region.space, self._region.points
-        if space.dtype == np.uint8:
+        """Bits have one test each; of other features the tests that the tree asks are compared, and their unions."""
+        if self._region.space.dtype == np.uint8:
             return Splits(self.influences())
-        if points is None or points > GRID_MOST:
-            raise ParameterError(
-                f"Algorithm 1 needs a space whose inputs can all be listed, up to {GRID_MOST:,} of them, where not all "
-                f"features are bits; this one has {space.extent}"
-            )
-        answers = self._tree.predict_inner(enumerate_inputs(self._region, 0, points))
-        return GridSubfunction(self._region, np.searchsorted(self._tree.labels, answers), self.labels).splits()
+        best = [cells.best_test(apart) for cells, apart in self._pairs]
+        return Splits(np.array([drop for drop, _ in best]), [test for _, test in best])
+
+    @cached_property
+    def _pairs(self) -> list[tuple[Cells, Floats]]:
+        """For each feature its cells, and how often each pair of them gets different labels, all else being equal.
+
+        An input of one leaf becomes one of another by a change of feature i where their boxes share values of every
+        other feature; how much they share is a product over features, for all pairs of leaves at once.
+        """
+        tree, region = self._tree, self._region
+        leaves = [(node, path) for node, _, path in _reached(tree, 0, region) if tree.feature[node] < 0]
+        codes = tree.code[[node for node, _ in leaves]]
+        tests = [[tree.test(int(node)) for node in np.flatnonzero(tree.feature == i)] for i in range(len(region.space))]
+        cells, members, shared = [], [], []
+        for i, feature in enumerate(region.space):
+            cells.append(Cells.of_tests(i, feature, region.restrictions.get(i), tests[i]))
+            members.append(np.array([cells[i].inside(path.get(i)) for _, path in leaves], np.float64))
+            shared.append((members[i] * cells[i].shares) @ members[i].T)
+        weights = _products_without_each(shared, (codes[:, None] != codes).astype(np.float64))
+        return [(cells[i], members[i].T @ weights[i] @ members[i]) for i in range(len(cells))]
 
     def split(self, test: Test) -> tuple[PathSubfunction, PathSubfunction]:
         """The same tree in two smaller regions."""
         no, yes = (PathSubfunction(self._tree, side) for side in self._region.split(test))
         return no, yes
+
+
+def _products_without_each(factors: list[Floats], start: Floats) -> list[Floats]:
+    """For each factor, the product of ``start`` and all other factors, without a division."""
+    before = list(itertools.accumulate(factors[:-1], np.multiply, initial=start))
+    after = list(itertools.accumulate(factors[:0:-1], np.multiply, initial=np.ones_like(start)))[::-1]
+    return [one * two for one, two in zip(before, after, strict=True)]
 
 
 def _reached(tree: Tree, start: int, region: Region) -> list[tuple[int, float, Path]]:

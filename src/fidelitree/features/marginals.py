@@ -19,7 +19,7 @@ from fidelitree.features.feature import Floats, uniforms
 
 Interval = tuple[float, float]
 EVERYTHING: Interval = (-math.inf, math.inf)
-MOST_COPIES = 1 << 22
+MOST_COPIES = 1 << 20
 
 
 def midway(low: float, high: float) -> float:

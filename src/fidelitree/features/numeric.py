@@ -36,7 +36,7 @@ class Numeric:
             raise ParameterError(
                 f"low and high of feature {name!r} must be finite, low below high; got {low} and {high}"
             )
-        self._fill(name, Pieces(np.array(ends), np.ones(1)), False)
+        self._fill(name, Pieces(np.array(ends) + 0.0, np.ones(1)), False)
 
     @classmethod
     def from_values(cls, name: str, values: ArrayLike, weights: ArrayLike | None = None) -> Numeric:
@@ -84,7 +84,7 @@ class Numeric:
                 f"quantiles of feature {name!r} must rise from level 0 to level 1, with finite values that never fall; "
                 f"got {dict(quantiles)!r:.200}"
             )
-        return cls._of(name, Pieces(np.array(edges), np.diff(levels)), False)
+        return cls._of(name, Pieces(np.array(edges) + 0.0, np.diff(levels)), False)
 
     @classmethod
     def _of(cls, name: str, marginal: Observed | Pieces, integer: bool) -> Numeric:

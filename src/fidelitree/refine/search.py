@@ -45,6 +45,10 @@ class Refiner:
         """Leaves, errors on the rows, share of held-out errors, tree; errors on the rows fall."""
         return [(point.leaves, point.errors, point.share, point.tree) for point in self._curve.points()]
 
+    def points(self) -> list[Point]:
+        """The same as points that build their tree, and judge it, when they are asked."""
+        return self._curve.points()
+
     def smallest(self, error: float) -> Sketch:
         """The tree with the fewest leaves whose share of errors is at most this; the best one where none is."""
         return self._curve.smallest(error).tree

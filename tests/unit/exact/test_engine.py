@@ -103,20 +103,19 @@ def test_a_finite_mixed_space_is_enumerated_when_it_may_be() -> None:
     assert engine(over_40, ENDLESS, 1 << 40) is None
 
 
-def test_a_mixed_tree_is_read_path_by_path_where_inputs_cannot_be_listed() -> None:
-    for space, kind in ((LISTED, GridSubfunction), (ENDLESS, PathSubfunction)):
+def test_a_mixed_tree_is_read_path_by_path() -> None:
+    for space in (LISTED, ENDLESS):
         tree = Tree.build(space, [(AtMost(0, 40.0), 1, 2), 0, 1], [0, 1])
-        assert isinstance(engine(tree, space, 0), kind)
+        assert isinstance(engine(tree, space, 0), PathSubfunction)
 
 
-def test_the_best_test_is_not_looked_for_where_inputs_cannot_be_listed() -> None:
-    tree = Tree.build(ENDLESS, [(AtMost(0, 40.0), 1, 2), 0, 1], [0, 1])
-    with pytest.raises(ft.ParameterError) as caught:
-        ft.build_top_down(tree, ENDLESS, 0.1)
-    assert str(caught.value) == (
-        "Algorithm 1 needs a space whose inputs can all be listed, up to 4,194,304 of them, where not all features are "
-        "bits; this one has infinitely many inputs"
-    )
+def test_algorithm_1_grows_from_a_tree_over_intervals() -> None:
+    """Where inputs cannot be listed, the cuts that the tree asks about are enough."""
+    tree = Tree.build(ENDLESS, [(1, 1, 2), (AtMost(0, 36.0), 3, 4), (AtMost(0, 36.0), 5, 6), 0, 1, 0, 1], [0, 1])
+    result = ft.build_top_down(tree, ENDLESS, 0)
+    assert str(result.tree) == "age <= 36: 1\nage > 36: 0"
+    assert result.certificate.error_bound == 0
+    assert result.queries.asked == 0
 
 
 def test_exact_influences_of_a_tree_over_an_interval() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import fidelitree as ft
-from fidelitree.exact.grid import ALL_SUBSETS, GridSubfunction
+from fidelitree.exact.cells import ALL_SUBSETS
+from fidelitree.exact.grid import GridSubfunction
 from fidelitree.features import AtMost, IsIn, IsOne
 from fidelitree.region import Region
 from fidelitree.targets.table import enumerate_inputs

@@ -59,6 +59,15 @@ def test_weights_count_values() -> None:
     assert weighted.points == 2, "what has no weight is not there"
 
 
+def test_fractional_weights_are_drawn_as_often_as_they_say() -> None:
+    """10 000 draws: each of the three shares is off by more than 0.03 with probability below 1e-8."""
+    weighted = ft.Numeric.from_values("x", [1.0, 2.0, 4.0], [0.5, 1.25, 0.75])
+    drawn = weighted.draw(lane(), 10_000, None)
+    for value, share in ((1, 0.2), (2, 0.5), (4, 0.3)):
+        assert abs((drawn == value).mean() - share) < 0.03
+    assert set(weighted.draw(lane(), 1000, (1.0, 9.0)).tolist()) == {2, 4}
+
+
 def test_cuts_lie_midway_between_neighbours() -> None:
     assert SEEN.cuts(None).tolist() == [19, 30]
     assert SEEN.cuts((18, math.inf)).tolist() == [30]
@@ -215,6 +224,12 @@ def test_integers_stay_integers() -> None:
     assert SEEN.column(np.array([18.0, 40.0])).dtype == np.int64
     assert ft.Numeric.from_values("x", [1.0, 2.0]).column(np.array([1.0])).dtype == np.float64
     assert not AGE.integer
+
+
+def test_zero_has_no_sign() -> None:
+    assert ft.Numeric("x", -0.0, 1) == ft.Numeric("x", 0.0, 1)
+    assert ft.Numeric.from_values("x", [-0.0, 1.0]) == ft.Numeric.from_values("x", [0.0, 1.0])
+    assert ft.Numeric.from_quantiles("x", [-0.0, 1]) == ft.Numeric.from_quantiles("x", [0.0, 1])
 
 
 def test_equal_numbers_are_equal() -> None:

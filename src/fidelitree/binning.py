@@ -1,0 +1,77 @@
+"""Between inputs of any features and rows of small integers, which the search for small trees works on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.features import AtMost, IsIn, IsOne, Test
+from fidelitree.refine.coded import Coded, Sketch, bins_of, cut_of, cuts_of
+from fidelitree.space import ProductSpace
+from fidelitree.tree import Node, Tree
+
+Codes = NDArray[np.intp]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Binning:
+    """Bins of every feature: a category is its own bin, numbers are told apart by cuts midway between known values."""
+
+    space: ProductSpace
+    cuts: tuple[Floats | None, ...]
+
+    @classmethod
+    def of(cls, space: ProductSpace, inner: NDArray[Any]) -> Binning:
+        """Cuts between the values of some inputs, rows by features."""
+        cuts: list[Floats | None] = []
+        for i, feature in enumerate(space):
+            if feature.kind == "numeric":
+                cuts.append(cuts_of(inner[:, i]))
+            else:
+                cuts.append(np.array([0.5]) if feature.kind == "boolean" else None)
+        return cls(space, tuple(cuts))
+
+    def coded(self, inner: NDArray[Any], codes: Codes, weights: Floats | None = None) -> Coded:
+        """Labelled inputs as rows of bins; without weights every row counts 1."""
+        bins = np.empty((len(self.space), len(inner)), np.uint16)
+        for i, cuts in enumerate(self.cuts):
+            bins[i] = inner[:, i] if cuts is None else bins_of(inner[:, i], cuts)
+        sizes = [
+            len(feature.values or ()) if cuts is None else len(cuts) + 1
+            for feature, cuts in zip(self.space, self.cuts, strict=True)
+        ]
+        ordered = [cuts is not None for cuts in self.cuts]
+        return Coded(bins, ordered, sizes, codes, np.ones(len(codes)) if weights is None else weights)
+
+    def tree(self, sketch: Sketch, ranks: Sequence[int], labels: Sequence[Any]) -> Tree:
+        """A tree of bins as a tree of tests; ``ranks`` are the places of label codes among ``labels``."""
+        nodes: list[Node] = []
+        self._append(nodes, sketch, ranks)
+        return Tree.build(self.space, nodes, labels)
+
+    def _append(self, nodes: list[Node], sketch: Sketch, ranks: Sequence[int]) -> int:
+        place = len(nodes)
+        nodes.append(0)
+        if isinstance(sketch, tuple):
+            feature, asked, no, yes = sketch
+            test = self._test(feature, asked)
+            if isinstance(test, IsOne):  # "at most 0" is no
+                no, yes = yes, no
+            below = self._append(nodes, no, ranks)
+            nodes[place] = (test, below, self._append(nodes, yes, ranks))
+        else:
+            nodes[place] = ranks[sketch]
+        return place
+
+    def _test(self, feature: int, asked: int | frozenset[int]) -> Test:
+        cuts = self.cuts[feature]
+        if isinstance(asked, frozenset):
+            return IsIn(feature, asked)
+        assert cuts is not None, "categories have no order"
+        bit = self.space.features[feature].kind == "boolean"
+        return IsOne(feature) if bit else AtMost(feature, cut_of(asked, cuts))
