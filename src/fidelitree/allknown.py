@@ -11,7 +11,8 @@ from fidelitree.budget import Budget, BudgetSpent
 from fidelitree.certificate import Certificate
 from fidelitree.errors import ParameterError
 from fidelitree.events import TreeJudged, nobody
-from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction
+from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction, free_of_charge
+from fidelitree.exact.subfunction import Subfunction
 from fidelitree.finishes import FewestLeaves
 from fidelitree.paper import grow_exactly
 from fidelitree.refine.search import Refiner
@@ -43,7 +44,7 @@ def distil_all(counted: Counted, wanted: Wanted) -> Distillation:
         raise ParameterError("epsilon must be above 0 with deterministic=False: no error of a noisy target is 0; got 0")
     limit, points = counted.budget.max_queries, counted.space.points
     allowed = ENUMERATE_UNASKED if limit is None else limit
-    if points is None or points > allowed:
+    if not free_of_charge(counted) and (points is None or points > allowed):
         raise ParameterError(
             f"epsilon must be above 0 where not every input can be asked: {counted.space.extent} are more than "
             f"{allowed:,}; got 0 - raise max_queries, or ask for a small epsilon"
@@ -60,11 +61,11 @@ def distil_exactly(counted: Counted, wanted: Wanted) -> Distillation:
     """All answers; then Algorithm 1, or the smallest tree found that is good enough."""
     epsilon, most = wanted.epsilon or 0.0, counted.budget.max_leaves
     if wanted.split_quality:
-        root = exact_subfunction(counted, Region.whole(counted.space), counted.space.points or 0)
-        assert root is not None, "as many inputs may be asked as there are"
-        return grow_exactly(counted, root, epsilon, Budget(max_leaves=most), nobody)
-    found = _smallest_of_bits if counted.space.dtype == np.uint8 else _smallest_of_any
-    tree, error, trace = found(counted, epsilon, wanted.seed)
+        return grow_exactly(counted, _root(counted), epsilon, Budget(max_leaves=most), nobody)
+    if counted.space.dtype == np.uint8 or isinstance(counted.target, Tree):
+        tree, error, trace = _smallest_substitute(counted, epsilon)
+    else:
+        tree, error, trace = _smallest_of_all(counted, epsilon, wanted.seed)
     certificate = Certificate(
         wanted.epsilon,
         0.0,
@@ -83,18 +84,23 @@ def distil_exactly(counted: Counted, wanted: Wanted) -> Distillation:
 _Found = tuple[Tree, float, tuple[SplitRecord | TreeJudged, ...]]
 
 
-def _smallest_of_bits(counted: Counted, epsilon: float, seed: int) -> _Found:
-    """A tree without error by Algorithm 1, then the smallest substitute for it."""
+def _root(counted: Counted) -> Subfunction:
     root = exact_subfunction(counted, Region.whole(counted.space), counted.space.points or 0)
-    assert root is not None, "as many inputs may be asked as there are"
-    perfect = grow_exactly(counted, root, 0.0, Budget(), nobody)
+    if root is None:
+        raise ParameterError(f"the target must be a tree, or have fewer inputs to be known; got {counted.space.extent}")
+    return root
+
+
+def _smallest_substitute(counted: Counted, epsilon: float) -> _Found:
+    """A tree without error by Algorithm 1, then the smallest substitute for it."""
+    perfect = grow_exactly(counted, _root(counted), 0.0, Budget(), nobody)
     found = FewestLeaves(counted).search(perfect.tree)  # no query is at stake any more
     leaves = int(np.argmax(found.disagreements <= epsilon)) + 1
     leaves = min(leaves, counted.budget.max_leaves or leaves)
     return found.with_leaves(leaves), float(found.disagreements[leaves - 1]), perfect.trace
 
 
-def _smallest_of_any(counted: Counted, epsilon: float, seed: int) -> _Found:
+def _smallest_of_all(counted: Counted, epsilon: float, seed: int) -> _Found:
     """A search over all inputs, weighed by their probabilities."""
     space, whole = counted.space, Region.whole(counted.space)
     codes = tabulate(counted, whole).astype(np.intp)

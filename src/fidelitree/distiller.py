@@ -23,7 +23,7 @@ from fidelitree.rows import Rows, check_test_rows
 from fidelitree.sequential import level_of_attempt
 from fidelitree.source import Source, source_of
 from fidelitree.space import ProductSpace
-from fidelitree.tabular import FRUGAL, TableRun, patient
+from fidelitree.tabular import FRUGAL, Plan, TableRun, patient
 from fidelitree.targets.counting import Counted, Target
 from fidelitree.targets.memory import CHECKED, Memory
 from fidelitree.tree import Tree
@@ -32,6 +32,8 @@ Strategy = Literal["auto", "influence"]
 Preference = Literal["queries", "leaves"]
 STRATEGIES = ("auto", "influence")
 PREFERENCES = ("queries", "leaves")
+WORTHWHILE = 2_000  # queries from which on a search for fewer leaves is begun
+SEARCH = 900  # its proposals
 UNDECIDED = 2_000  # over epsilon: answers that may go into deciding whether a smaller tree will do
 
 
@@ -144,9 +146,12 @@ def _distil(run: _Run, wanted: Wanted) -> Distillation:
     """Learn and certify, until the finish is content or a budget ends the run."""
     counted = run.counted
     try:
-        outcome = run.run(_finish(run, wanted))
+        finish = _finish(run, wanted)
+        outcome = run.run(finish)
         if outcome is None:
             return distil_exactly(counted, wanted)
+        if isinstance(finish, FewestLeaves) and finish.unsettled:
+            outcome = _fewer_leaves(run, outcome, finish.to_spend())
         promised = wanted.split_quality
         enough = outcome.error_bound <= run.attempts.epsilon
         reason = "certified" if enough else f"max_leaves = {counted.budget.max_leaves}"
@@ -159,6 +164,17 @@ def _distil(run: _Run, wanted: Wanted) -> Distillation:
     certificate = _certificate(outcome, run, replace(wanted, split_quality=promised))
     trace: tuple[SplitRecord | TreeJudged, ...] = outcome.splits if promised else tuple(run.history)
     return Distillation(outcome.tree, certificate, counted.queries, trace, counted.space, reason)
+
+
+def _fewer_leaves(run: _Run, outcome: Outcome, spend: int) -> Outcome:
+    """A smaller tree than the outcome's, from as many more queries, if there is one."""
+    if spend < WORTHWHILE:
+        return outcome
+    plan = Plan(first=spend // 2, steps=SEARCH, frugal=False)
+    again = TableRun(run.counted, run.source, run.attempts, plan, run.counted.asked, nobody)
+    finish = AsTested(run.source.masses, run.counted.budget.max_leaves, patience=spend // 2)
+    found = again.look_once(finish)
+    return found if found is not None and found.tree.size < outcome.tree.size else outcome
 
 
 def _so_far(run: _Run) -> Outcome:

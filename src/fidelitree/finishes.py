@@ -29,6 +29,7 @@ from fidelitree.tree import Tree
 KAPPA = 0.25
 PATIENCE = 10  # times the queries of the first certificate, for fewer leaves
 WORTH = 3  # half the leaves are worth 26 % more queries
+FAR = 0.25  # epsilons: a tree with more errors is far from its target
 HURRY = 2  # the same where queries are what matters
 
 
@@ -102,7 +103,13 @@ class Smallest:
 
 @dataclass
 class FewestLeaves(Smallest):
-    """The smallest tree that up to ten times the queries, or the budget, can vouch for."""
+    """The smallest tree that up to ten times the queries, or the budget, can vouch for.
+
+    Where the first certified tree is far from the target, its substitutes are no good: then it stops at once and says
+    so (``unsettled``), because what it may still spend (``to_spend``) is better put into other trees.
+    """
+
+    unsettled: bool = False
 
     def to_spend(self) -> int:
         """What is left of its patience."""
@@ -112,7 +119,9 @@ class FewestLeaves(Smallest):
         if not self._limit:
             limit = self.counted.budget.max_queries
             self._limit = PATIENCE * self.counted.asked if limit is None else limit
-        return next(self._affordable(attempt, epsilon), (self._most(attempt), 0))
+            self.unsettled = attempt.errors > FAR * epsilon * attempt.samples
+        affordable = (option for option in self._affordable(attempt, epsilon) if not (self.unsettled and option[1]))
+        return next(affordable, (self._most(attempt), 0))
 
     def search(self, tree: Tree) -> Substitutes:
         space = self.counted.space

@@ -41,22 +41,24 @@ FAIR_TRIAL = 200  # over epsilon: answers that a tree which is not good enough i
 class Plan:
     """How a run spends: labels at first, proposals a search, and held-out errors (in epsilons) of what is tested.
 
-    Without ``aims``, a tree is tested as soon as the test would take half as many answers as there are labels.
+    The frugal plan tests a tree as soon as that would take half as many answers as there are labels; the other tests
+    several sizes at once, down to one that is likely to be good enough.
     """
 
     first: int
     steps: int
-    aims: tuple[float, ...] = ()
+    frugal: bool
     growth: float = 1.6
 
 
-FRUGAL = Plan(first=64, steps=60)
-_AIMS = (0.9, 0.85, 0.8, 0.7, 0.6, 0.5)
+FRUGAL = Plan(first=64, steps=60, frugal=True)
+_AIMS = (0.9, 0.85, 0.8, 0.7, 0.6, 0.5)  # in epsilons
+_MARGINS = (1.0, 1.75, 2.5, 3.5)  # in standard errors of the held-out share, below epsilon
 
 
 def patient(epsilon: float) -> Plan:
     """The plan where leaves are dear and labels cheap; a small epsilon takes more labels to see."""
-    return Plan(first=5_000 if epsilon > 0.05 else 20_000, steps=1_500, aims=(0.95, 0.9, 0.85, 0.75), growth=2)
+    return Plan(first=5_000 if epsilon > 0.05 else 20_000, steps=900, frugal=False, growth=2)
 
 
 class TableRun:
@@ -89,6 +91,11 @@ class TableRun:
                 self._last_trial()
             wanted = int(self._plan.growth * len(self._codes))
         return None
+
+    def look_once(self, finish: Finish) -> Outcome | None:
+        """One portion of labels, one search, one test; None where nothing comes of it."""
+        self._learn(self._plan.first)
+        return self._test(finish) if self._open_attempts() else None
 
     def cheaper_to_ask_all(self, wanted: int) -> bool:
         """Whether as many labels would answer for every input."""
@@ -133,14 +140,14 @@ class TableRun:
         binning = Binning.of(self.source.product, self._inner)
         held = np.arange(len(self._codes)) % HELD == HELD - 1
         some, others = (binning.coded(self._inner[part], self._codes[part]) for part in (~held, held))
-        refiner, epsilon, aims = Refiner(some, others, self._seed), self.attempts.epsilon, self._aims()
-        refiner.improve(aims[0] * epsilon, self._plan.steps)
+        refiner, aims = Refiner(some, others, self._seed), self._aims()
+        refiner.improve(aims[0], self._plan.steps)
         most = self.counted.budget.max_leaves
         found: dict[int, Sketch] = {}
         best: Sketch | None = None
         for aim in () if self.attempts.open_ended else aims:
-            sketch = refiner.smallest(aim * epsilon)
-            if others.errors(sketch) <= aim * epsilon * others.total and (most is None or size(sketch) <= most):
+            sketch = refiner.smallest(aim)
+            if others.errors(sketch) <= aim * others.total and (most is None or size(sketch) <= most):
                 found.setdefault(size(sketch), sketch)
                 best = sketch
         best = _most_faithful(refiner, most) if best is None else best
@@ -151,18 +158,21 @@ class TableRun:
         return [self._tree(binning, self._on_all(binning, sketch)) for _, sketch in sorted(found.items())]
 
     def _aims(self) -> tuple[float, ...]:
-        if self._plan.aims:
-            return self._plan.aims
-        epsilon, level = self.attempts.epsilon, level_of_attempt(len(self.attempts.all) + 1, self.attempts.delta)
-        worth = [aim for aim in _AIMS if -np.log(level) / divergence(aim * epsilon, epsilon) <= len(self._codes) / 2]
-        return (worth[0] if worth else _AIMS[-1],)
+        """Held-out errors of trees that are worth a test, falling."""
+        epsilon, labels = self.attempts.epsilon, len(self._codes)
+        if self._plan.frugal:
+            answers = -np.log(level_of_attempt(len(self.attempts.all) + 1, self.attempts.delta))
+            worth = [aim for aim in _AIMS if answers / divergence(aim * epsilon, epsilon) <= labels / 2]
+            return (epsilon * (worth[0] if worth else _AIMS[-1]),)
+        error = (epsilon * (1 - epsilon) * HELD / labels) ** 0.5
+        return tuple(max(epsilon / 4, epsilon - margin * error) for margin in _MARGINS)
 
     def _on_all(self, binning: Binning, sketch: Sketch) -> Sketch:
         """The same size fitted to all labels, where they are too few for some to be left out."""
-        if self._plan is not FRUGAL:
+        if not self._plan.frugal:
             return sketch
         refiner = Refiner(binning.coded(self._inner, self._codes), None, self._seed)
-        refiner.improve(self._aims()[0] * self.attempts.epsilon, self._plan.steps)
+        refiner.improve(self._aims()[0], self._plan.steps)
         return _within(refiner, size(sketch))
 
     def _tree(self, binning: Binning, sketch: Sketch) -> Tree:
