@@ -21,7 +21,6 @@ from fidelitree.inputs import as_table
 from fidelitree.result import Distillation
 from fidelitree.rows import Rows
 from fidelitree.space import ProductSpace
-from fidelitree.targets import Estimator
 from fidelitree.targets.models.extras import need
 from fidelitree.tree import Tree
 
@@ -40,7 +39,7 @@ Over = Literal["product", "rows"]
 OVER = ("product", "rows")
 ASSUMES_NOT_FITTED = "the estimator was not fitted on them"
 AHEAD = 1 + 1e-9
-"""By what the share of a leaf's own class exceeds those of all others, so that the likeliest class is the label."""
+"""By what the share of a leaf's label at least exceeds all others, so that the likeliest class is what is predicted."""
 
 
 class NotCertifiedWarning(ConvergenceWarning):  # type: ignore[misc]
@@ -93,12 +92,8 @@ class DistilledTreeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         seed = _seed(self.random_state)
         rows = Rows(X) if self.over == "rows" else None
         fitted = self.estimator is not None and _is_fitted(self.estimator)
-        if fitted:
-            self.estimator_ = self.estimator
-        else:
-            inner = HistGradientBoostingClassifier(random_state=seed) if self.estimator is None else self.estimator
-            training = self._training(X, y, None if rows is None else rows.places(seed)[0], fit_params)
-            self.estimator_ = clone(inner).fit(*training[:2], **training[2])
+        places = None if rows is None else rows.places(seed)[0]
+        self.estimator_ = self.estimator if fitted else self._fit_estimator(X, y, places, seed, fit_params)
         # What an estimator refuses is refused in its own words: the space is read off afterwards.
         space = ProductSpace.from_data(X) if rows is None else rows
         self.result_ = self._distil(space, seed, assume_unseen=fitted and rows is not None)
@@ -150,19 +145,21 @@ class DistilledTreeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         by_name = hasattr(self, "feature_names_in_") and _is_named_table(X)
         return self.tree_.reached(validate_data(self, X, reset=False, dtype=None, skip_check_array=by_name))
 
-    def _training(
-        self, X: Any, y: Any, places: NDArray[Any] | None, fit_params: Mapping[str, Any]
-    ) -> tuple[Any, Any, Mapping[str, Any]]:
-        """What the estimator is fitted on: over rows, none of those that will test the tree."""
+    def _fit_estimator(
+        self, X: Any, y: Any, places: NDArray[np.intp] | None, seed: int, fit_params: Mapping[str, Any]
+    ) -> Any:
+        """A fitted copy of the estimator; over rows, it sees none of those that will test the tree."""
         if fit_params and get_config()["enable_metadata_routing"]:
             fit_params = process_routing(self, "fit", **fit_params).estimator.fit
-        if places is None:
-            return X, y, fit_params
-        return _safe_indexing(X, places), y[places], _check_method_params(X, fit_params, places)
+        if places is not None:
+            fit_params = _check_method_params(X, fit_params, places)
+            X, y = _safe_indexing(X, places), y[places]
+        inner = HistGradientBoostingClassifier(random_state=seed) if self.estimator is None else self.estimator
+        return clone(inner).fit(X, y, **fit_params)
 
     def _distil(self, space: ProductSpace | Rows, seed: int, assume_unseen: bool) -> Distillation:
         result = distill(
-            Estimator(self.estimator_),
+            lambda batch: column_or_1d(self.estimator_.predict(batch)),  # a batch is of the kind of X
             space,
             self.epsilon,
             self.delta,
@@ -182,7 +179,8 @@ class DistilledTreeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         places = self.tree_.reached(X)[known], np.searchsorted(self.classes_, y[known])
         np.add.at(counts, places, 1.0 if weights is None else np.asarray(weights, np.float64)[known])
         own = np.arange(len(counts)), self._own_class
-        counts[own] = np.maximum(counts[own], AHEAD * counts.max(axis=1))
+        mine, counts[own] = counts[own], 0
+        counts[own] = np.maximum(mine, AHEAD * counts.max(axis=1))
         counts[own] += counts.sum(axis=1) == 0
         return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 

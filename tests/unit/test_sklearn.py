@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import sklearn
 from numpy.typing import NDArray
@@ -69,7 +70,8 @@ def insured(people: pd.DataFrame) -> NDArray[np.str_]:
 
 
 def encoded(inner: Any = None) -> Any:
-    return make_pipeline(OrdinalEncoder(), inner or DecisionTreeClassifier(random_state=0))
+    encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
+    return make_pipeline(encoder, inner or DecisionTreeClassifier(random_state=0))
 
 
 def test_the_tree_speaks_of_the_columns_of_a_table(people: pd.DataFrame, insured: NDArray[np.str_]) -> None:
@@ -85,14 +87,16 @@ def test_the_tree_speaks_of_the_columns_of_a_table(people: pd.DataFrame, insured
     assert model.score(people, insured) == 1
 
 
-def test_a_polars_table_gives_the_same(people: pd.DataFrame, insured: NDArray[np.str_]) -> None:
-    models = [
-        DistilledTreeClassifier(encoded(), random_state=0).fit(table, insured)
-        for table in (people, pl.from_pandas(people))
-    ]
-    assert models[0].tree_.digest == models[1].tree_.digest
-    assert (models[1].predict(pl.from_pandas(people)) == models[0].predict(people)).all()
-    assert isinstance(models[1].result_.space.batch(np.zeros((2, 3))), pl.DataFrame)
+@pytest.mark.parametrize("over", ["product", "rows"])
+@pytest.mark.parametrize("convert", [pl.from_pandas, pa.Table.from_pandas])
+def test_another_kind_of_table_gives_the_same(
+    people: pd.DataFrame, insured: NDArray[np.str_], convert: Any, over: Any
+) -> None:
+    wrapped = DistilledTreeClassifier(encoded(), epsilon=0.1, over=over, random_state=0)
+    one, two = clone(wrapped).fit(people, insured), clone(wrapped).fit(convert(people), insured)
+    assert one.tree_.digest == two.tree_.digest
+    assert (one.predict(people) == two.predict(convert(people))).all()
+    assert type(two.result_.space.batch(np.zeros((2, 3)))) is type(convert(people))
 
 
 def test_a_table_whose_columns_have_no_names_is_an_array() -> None:
@@ -119,8 +123,10 @@ LABELS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("kind", LABELS)
-@pytest.mark.parametrize("shape", ["array", "list", "float32", "one feature", "constant column"])
+SHAPES = ["array", "list", "float32", "one feature", "constant column"]
+
+
+@pytest.mark.parametrize(("kind", "shape"), [*((kind, "array") for kind in LABELS), *(("text", x) for x in SHAPES[1:])])
 def test_any_labels_and_any_numbers(kind: str, shape: str) -> None:
     random = np.random.default_rng(1)
     X: Any = random.random((40, 3))
