@@ -66,19 +66,16 @@ def distil_exactly(counted: Counted, wanted: Wanted) -> Distillation:
         tree, error, trace = _smallest_substitute(counted, epsilon)
     else:
         tree, error, trace = _smallest_of_all(counted, epsilon, wanted.seed)
-    certificate = Certificate(
-        wanted.epsilon,
-        0.0,
-        error,
-        counted.asked,
-        None,
-        "exact",
-        tree.digest,
-        counted.space.digest,
-        queries=dict(counted.queries.asked),
-    )
+    certificate = exact_certificate(counted, tree, error, wanted.epsilon)
     reason = "certified" if error <= epsilon else f"max_leaves = {most}"
     return Distillation(tree, certificate, counted.queries, trace, counted.space, reason)
+
+
+def exact_certificate(counted: Counted, tree: Tree, error: float, epsilon: float | None) -> Certificate:
+    """The certificate of an error that is known."""
+    digests = tree.digest, counted.space.digest
+    queries = dict(counted.queries.asked)
+    return Certificate(epsilon, 0.0, min(1.0, error), counted.asked, None, "exact", *digests, queries=queries)
 
 
 _Found = tuple[Tree, float, tuple[SplitRecord | TreeJudged, ...]]
