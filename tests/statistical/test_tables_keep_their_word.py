@@ -35,7 +35,7 @@ def over_a_space(delta: float, seeds: range) -> tuple[int, list[float]]:
 def rumour(seed: int) -> Any:
     """A target that is a small tree for some people and any function of age and rooms for the others."""
     rng = np.random.default_rng(seed)
-    answers, odd = rng.integers(0, 2, (80, 7)), rng.uniform(0.4, 0.9)
+    answers, odd = rng.integers(0, 2, (80, 7)), rng.uniform(0.05, 0.5)
     listens = rng.random((80, 7)) < odd
 
     def target(batch: Any) -> Any:
@@ -73,9 +73,9 @@ def test_bounds_over_rows_are_true(delta: float, start: int, soak: bool) -> None
 
 def test_rows_that_are_counted_more_than_once_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     honest = Listed.test
-    monkeypatch.setattr(Listed, "test", lambda listed, rows: np.tile(honest(listed, rows), (20, 1)))
-    false, _ = over_rows(0.05, range(30))
-    assert too_many(false, 30, 0.05, ALARM)
+    monkeypatch.setattr(Listed, "test", lambda listed, rows: np.tile(honest(listed, min(rows, 8)), (20, 1)))
+    false, _ = over_rows(0.01, range(40))
+    assert too_many(false, 40, 0.01, ALARM)
 
 
 def test_the_population_is_known() -> None:

@@ -37,6 +37,7 @@ def exact_error(tree: ft.Tree, target: Callable[[Any], Any], space: ft.ProductSp
 def short_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """These functions are small."""
     monkeypatch.setattr(allknown, "_PROPOSALS", 60)
+    monkeypatch.setattr(allknown, "_ROUNDS", 1)
 
 
 def test_no_error_at_all() -> None:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 import fidelitree as ft
 import reference
 from fidelitree.attempts import Attempts
-from fidelitree.finishes import KAPPA, Greedy, Smallest, _closeness
+from fidelitree.finishes import Smallest
+from fidelitree.greedy import KAPPA, Greedy, _closeness
 from fidelitree.targets.counting import Counted
 from mixed import MIXED, every_input
 
