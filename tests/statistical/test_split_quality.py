@@ -7,7 +7,7 @@ import pytest
 
 import fidelitree as ft
 from chances import too_many
-from fidelitree import finishes
+from fidelitree import greedy
 from fidelitree.region import Region
 from fidelitree.result import SplitRecord
 
@@ -57,7 +57,7 @@ def test_a_surrogate_that_is_not_close_enough_breaks_the_promise(monkeypatch: py
     target = ft.targets.parity(10, 4)
     table = ft.build_top_down(target, space, 0).tree
     wrong = ft.targets.chain(space, 4, seed=3)
-    outcome = finishes.Greedy(finishes.Counted(wrong, space))
+    outcome = greedy.Greedy(greedy.Counted(wrong, space))
     grown = outcome._grow(wrong, 4)
     assert worst_ratio(grown, wrong) == 1
     assert worst_ratio(grown, table) < 0.25
