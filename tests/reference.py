@@ -406,7 +406,7 @@ def slow_influence(rows: np.ndarray, chances: np.ndarray, answers: np.ndarray, i
     return total
 
 
-# --- rows as numbers of bins -------------------------------------------------------------------------------------------
+# --- rows as numbers of bins ----------------------------------------------------------------------------------------
 
 
 class Binned(NamedTuple):
@@ -450,3 +450,26 @@ def binned_code(tree: object, row: Binned) -> int:
         tree = yes if passes(row, feature, test) else no
     assert isinstance(tree, int)
     return tree
+
+
+# --- scores of tests -------------------------------------------------------------------------------------------------
+
+
+def slow_drop(rows: np.ndarray, chances: np.ndarray, answers: np.ndarray, i: int, inside: np.ndarray) -> float:
+    """q0 q1 (2 P_cross - P_in - P_out) of a test of feature i, by looking at all pairs that differ in i alone.
+
+    ``inside`` says which rows pass the test. Rows are all inputs of a leaf with their probabilities given the leaf.
+    """
+    together = dict.fromkeys(("cross", "in", "out"), 0.0)
+    differ = dict.fromkeys(("cross", "in", "out"), 0.0)
+    others = np.delete(rows, i, axis=1)
+    for row in range(len(rows)):
+        alike = np.flatnonzero((others == others[row]).all(axis=1))
+        for again in alike if chances[row] else ():
+            chance = chances[row] * chances[again] / chances[alike].sum()
+            kind = "cross" if inside[row] != inside[again] else "in" if inside[row] else "out"
+            together[kind] += chance
+            differ[kind] += chance * (answers[row] != answers[again])
+    q1 = float(chances[inside].sum())
+    cross, both_in, both_out = (differ[kind] / together[kind] if together[kind] else 0.0 for kind in differ)
+    return q1 * (1 - q1) * (2 * cross - both_in - both_out)
