@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.barplot import bars, save
 from fidelitree.binomial import lower_bound, upper_bound
 from fidelitree.budget import Budget
-from fidelitree.checks import check_delta
+from fidelitree.checks import check_count, check_delta
 from fidelitree.draw import Stream
 from fidelitree.errors import ParameterError
 from fidelitree.exact.engine import exact_subfunction
@@ -22,6 +24,9 @@ from fidelitree.scores.stars import Stars, draw_stars, stars_of_rows
 from fidelitree.space import ProductSpace
 from fidelitree.stand_in import corrected
 from fidelitree.targets.counting import Counted, Queries, Target
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
 
@@ -34,7 +39,7 @@ class Analysis:
     """Influences and label probabilities, exact or estimated.
 
     ``intervals`` holds a lower and an upper end for every influence; all of them are right with probability
-    1 - delta, and the ends are equal where the analysis is exact.
+    1 - delta, and the ends are equal, and delta is 0, where the analysis is exact.
     """
 
     names: tuple[str, ...]
@@ -44,6 +49,7 @@ class Analysis:
     labels: list[Any]
     label_probabilities: Floats
     queries: Queries
+    delta: float = 0.0
 
     @property
     def total_influence(self) -> float:
@@ -80,7 +86,21 @@ class Analysis:
         Re-drawing a feature changes the label by 2 or not at all, so half the expected squared change, which is the
         index times the variance, is twice the influence. All 0 for a constant.
         """
-        return 2 * self.influences / self.variance if self.variance > 0 else np.zeros(len(self.influences))
+        constant = len(self.labels) == 1 or self.variance == 0
+        return np.zeros(len(self.influences)) if constant else 2 * self.influences / self.variance
+
+    def plot(self, path: str | os.PathLike[str] | None = None, *, most: int = 30) -> Figure:
+        """A bar for each of the ``most`` influential features with its interval, written to ``path`` if there is one.
+
+        It needs matplotlib (the extra ``plot``) and returns its figure, which a notebook shows.
+        """
+        how = "exact" if self.exact else f"intervals hold together with confidence {1 - self.delta:g}"
+        shown = min(check_count("most", most), len(self.names))
+        part = "" if shown == len(self.names) else f"the {shown} largest of {len(self.names)}, "
+        picture = bars(self.names, self.influences, self.intervals, f"{part}{how}", shown)
+        if path is not None:
+            save(picture, path)
+        return picture
 
     def __str__(self) -> str:
         width = max(map(len, self.names))
@@ -153,4 +173,4 @@ def _estimated(counted: Counted, stars: Stars, delta: float) -> Analysis:
     found[ranks] = labels
     influences = np.clip(stars.weights * changed, low, high)
     names, order = counted.space.names, counted.book.sorted()
-    return Analysis(names, influences, np.stack([low, high], axis=1), False, order, found, counted.queries)
+    return Analysis(names, influences, np.stack([low, high], axis=1), False, order, found, counted.queries, delta)

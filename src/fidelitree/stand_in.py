@@ -22,13 +22,14 @@ from fidelitree.features import Test
 from fidelitree.grow import grow
 from fidelitree.probes.evidence import Evidence
 from fidelitree.scores.stars import Star, Stars
+from fidelitree.targets.labels import Codes
 from fidelitree.tree import Tree
 
 Floats = NDArray[np.float64]
 
 GROUPS = 8
 MOST_LEAVES = 64
-LEAST_STARS = 64
+LEAST_STARS = 32
 """From fewer stars no tree was grown that helped."""
 WORTH_IT = 0.1
 """A first stand-in that explains less is the last: the target is not like a small tree."""
@@ -86,20 +87,26 @@ def _factor(seen: NDArray[np.bool_], explained: Floats, weights: Floats) -> floa
 
 def _deviations(tree: Tree, inputs: NDArray[np.uint8], stars: Stars, labels: int) -> tuple[Floats, Floats]:
     """What a tree says about each star, less what it says on average: changes of its label, and its label."""
-    exact = PathSubfunction(tree, stars.region)
-    scale = stars.weights[list(stars.changes)]
+    exact, scale = PathSubfunction(tree, stars.region), stars.weights[list(stars.changes)]
     with np.errstate(divide="ignore", invalid="ignore"):
         flips = np.where(scale > 0, exact.influences()[list(stars.changes)] / scale, 0.0)
-    answers, tested = tree.predict_inner(inputs.T), set(tree.feature.tolist())
-    changed = np.zeros((len(stars.changes), inputs.shape[1]))
-    for place, i in enumerate(stars.changes):
-        if i in tested and scale[place] > 0:
-            flipped = inputs.copy()
-            flipped[i] ^= 1
-            changed[place] = (tree.predict_inner(flipped.T) != answers) - flips[place]
+    before, after = _answers(tree, inputs, stars.changes)
+    changed = np.where(scale[:, None] > 0, (after != before) - flips[:, None], 0.0)
     shares = np.zeros(labels)
     shares[tree.labels] = exact.label_probabilities()
-    return changed, (np.arange(labels)[:, None] == answers) - shares[:, None]
+    return changed, (np.arange(labels)[:, None] == before) - shares[:, None]
+
+
+def _answers(tree: Tree, inputs: NDArray[np.uint8], changes: Sequence[int]) -> tuple[Codes, Codes]:
+    """A tree's labels of inputs and of the same with each bit flipped; a bit that it does not test changes nothing."""
+    before, tested = tree.predict_inner(inputs.T), set(tree.feature.tolist())
+    after = np.repeat(before[None, :], len(changes), axis=0)
+    for place, i in enumerate(changes):
+        if i in tested:
+            flipped = inputs.copy()
+            flipped[i] ^= 1
+            after[place] = tree.predict_inner(flipped.T)
+    return before, after
 
 
 def _some(star: Star, rows: NDArray[np.bool_]) -> Star:
@@ -107,11 +114,17 @@ def _some(star: Star, rows: NDArray[np.bool_]) -> Star:
 
 
 def _grow(star: Star, stars: Stars, labels: int) -> Tree:
-    """The paper's loop on the stars alone, as long as any label was seen to change."""
+    """The paper's loop on the stars alone, as long as any label was seen to change.
+
+    A leaf gets the label seen most often in it, also by flips that come from other leaves.
+    """
     bare, probe = BareTree(stars.region.space), _StarProbe(star, stars)
     grow(bare, probe, probe, probe, Budget(max_leaves=MOST_LEAVES))
-    codes = {number: probe.label(leaf, labels) for number, leaf in bare.leaves.items()}
-    return bare.complete(codes, range(labels))
+    places = {number: place for place, number in enumerate(bare.leaves)}
+    before, after = _answers(bare.complete(places, range(bare.size)), star.inputs, stars.changes)
+    reached = np.concatenate([before, after.ravel()]) * labels + np.concatenate([star.before, star.after.ravel()])
+    best = np.bincount(reached, minlength=bare.size * labels).reshape(-1, labels).argmax(axis=1)
+    return bare.complete({number: int(best[place]) for number, place in places.items()}, range(labels))
 
 
 class _StarProbe:
@@ -137,13 +150,6 @@ class _StarProbe:
         scores[self._changes] = np.count_nonzero(self._changed[:, self._rows[leaf.number]], axis=1)
         scores[list(leaf.region.restrictions)] = 0
         return scores * self._weights
-
-    def label(self, leaf: Leaf, labels: int) -> int:
-        """The label seen most often in a leaf, changes of features off its path included."""
-        rows = self._rows[leaf.number]
-        free = [place for place, i in enumerate(self._changes) if i not in leaf.region.restrictions]
-        seen = np.concatenate([self._star.before[rows], self._star.after[free][:, rows].ravel()])
-        return int(np.bincount(seen, minlength=labels).argmax())
 
     def hear(self, bare: BareTree, made: Sequence[Leaf]) -> None:
         """Nothing is judged."""
