@@ -171,6 +171,8 @@ def _estimated(counted: Counted, stars: Stars, delta: float) -> Analysis:
         changed, labels = corrected(stars)
     found = np.zeros(len(ranks))
     found[ranks] = labels
-    influences = np.clip(stars.weights * changed, low, high)
+    influences = np.clip(stars.weights * changed, 0, 1)
+    # Where the counts were unlucky a stand-in may know better: an interval that is made wider stays right.
+    intervals = np.stack([np.minimum(low, influences), np.maximum(high, influences)], axis=1)
     names, order = counted.space.names, counted.book.sorted()
-    return Analysis(names, influences, np.stack([low, high], axis=1), False, order, found, counted.queries, delta)
+    return Analysis(names, influences, intervals, False, order, found, counted.queries, delta)

@@ -38,7 +38,7 @@ def bars(
     place.set_xlim(left=0)
     if not ends.any():
         place.set_xlim(0, 1)
-    place.set_xlabel("influence: probability that re-drawing the feature changes the label")
+    place.set_xlabel("influence (chance that a re-draw changes the label)")
     place.set_title(title, fontsize=10)
     place.grid(axis="x", alpha=0.25)
     place.set_axisbelow(True)

@@ -57,7 +57,8 @@ def best_test(pairs: Pairs, delta: float = 0.05) -> Scored | None:
         return None
     largest = float(found.value.max())
     first = int(np.argmax(found.value >= largest - abs(largest) * NEAR_TIE))
-    ends = (found.value[first], found.low[first], found.high[first], found.high.max())
+    low, high = found.low[first], found.high[first]
+    ends = (min(max(largest, low), high), low, high, found.high.max())
     return Scored(test(first), *(pairs.region.mass * float(end) for end in ends))
 
 

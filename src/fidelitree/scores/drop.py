@@ -41,7 +41,8 @@ def drops(influence: Range, inside: Range, outside: Range, q1: Floats) -> Drops:
     """Drops of tests with these shares of the leaf on the yes side; a test that parts nothing has drop 0.
 
     Masses are known, so two values are both inside with probability q1^2 at most, and a drop is at most the
-    probability 2 q0 q1 that they are parted: both help where a side is small.
+    probability 2 q0 q1 that they are parted: both help where a side is small. No drop is below 0. The estimates
+    themselves are left as they are, unbiased: by chance one may be beyond its ends.
     """
     q0 = 1 - q1
     parts = (q1 > 0) & (q0 > 0)
@@ -50,7 +51,8 @@ def drops(influence: Range, inside: Range, outside: Range, q1: Floats) -> Drops:
     low = influence.low - np.minimum(inside.high, q1**2) / by_yes - np.minimum(outside.high, q0**2) / by_no
     high = influence.high - inside.low / by_yes - outside.low / by_no
     most = np.minimum(np.maximum(high, 0.0), 2 * q0 * q1)
-    return Drops(np.where(parts, value, 0.0), np.where(parts, np.clip(low, 0.0, most), 0.0), np.where(parts, most, 0.0))
+    most = np.where(parts, most, 0.0)
+    return Drops(np.where(parts, value, 0.0), np.clip(low, 0.0, most), most)
 
 
 def share(hits: NDArray[np.int64], samples: int, level: float) -> Range:

@@ -247,6 +247,16 @@ def test_candidates_are_no_empty_set_and_no_complement_twice() -> None:
     ]
 
 
+def test_a_score_lies_between_its_ends() -> None:
+    """A fair coin that decides everything: the estimate may be above 1/2, the score of a bit cannot."""
+    space = ft.ProductSpace.bernoulli(1)
+    for seed in range(20):
+        counted = Counted(lambda batch: batch[:, 0], space)
+        found = best_test(draw_pairs(counted, Region.whole(space), 0, Stream.named(seed, "grow"), 20))
+        assert found is not None
+        assert found.low <= found.score <= found.high <= 0.5
+
+
 def test_delta_is_checked() -> None:
     with pytest.raises(ft.ParameterError, match="delta must be above 0 and below 1; got 2"):
         best_test(counted_pairs(SPACE, rule, 0, 10), delta=2)
