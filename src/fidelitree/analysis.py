@@ -163,9 +163,11 @@ def analyze(
 def _estimated(counted: Counted, stars: Stars, delta: float) -> Analysis:
     """Influences from stars: intervals from the plain counts, the estimates themselves with the help of stand-ins."""
     rows, ranks = stars.rows, counted.book.ranks()
-    level = trial_level(delta / (2 * len(counted.space)))
-    ends = [(lower_bound(hits, rows, level), upper_bound(hits, rows, level)) for hits in stars.changed.tolist()]
-    low, high = stars.weights * np.array(ends).T
+    level = trial_level(delta / (2 * max(1, len(stars.changes))))
+    ends = np.zeros((2, len(counted.space)))  # what cannot change has no influence
+    for i in stars.changes:
+        ends[:, i] = lower_bound(stars.changed[i], rows, level), upper_bound(stars.changed[i], rows, level)
+    low, high = stars.weights * ends
     changed, labels = stars.changed / rows, np.pad(stars.labels, (0, len(ranks) - len(stars.labels))) / rows
     if stars.held:
         changed, labels = corrected(stars)

@@ -263,6 +263,17 @@ def test_rows_inside_a_region_only() -> None:
     assert ft.analyze(target, rows, given, max_queries=300, seed=0).influences.tolist() == found.influences.tolist()
 
 
+def test_what_cannot_change_is_not_asked_about() -> None:
+    """Neither over rows nor over a product, and its influence is known to be 0."""
+    rows = ft.Rows(table(1000, 2))
+    only = ft.analyze(promoted, rows, {"age": 7, "salary": 1, "job": "nurse"})
+    assert only.intervals.tolist() == [[0, 0]] * 3
+    assert only.queries.asked == np.count_nonzero((rows.inner[:, 0] == 7) & (rows.inner[:, 2] == 1)) // 2
+    found = ft.analyze(older_pilots, AGES, {"job": "pilot"}, max_queries=3000)
+    assert found.intervals[1].tolist() == [0, 0]
+    assert found.queries.asked == 3000, "an input and two changes"
+
+
 def test_too_few_rows_and_too_few_queries_are_refused() -> None:
     rows = ft.Rows(table(50, 3))
     with pytest.raises(ft.ParameterError) as caught:

@@ -75,16 +75,17 @@ class Stars:
 def draw_stars(counted: Counted, region: Region, queries: int, stream: Stream) -> Stars:
     """As many stars inside a region as the queries allow."""
     features = region.space.features
-    bits = [i for i in region.free() if isinstance(features[i], Boolean)]
-    others = [i for i, feature in enumerate(features) if not isinstance(feature, Boolean)]
+    able = _able_to_change(region)
+    bits = [i for i in able if isinstance(features[i], Boolean)]
+    others = [i for i in able if not isinstance(features[i], Boolean)]
     weights = np.zeros(len(features))
     weights[others] = 1
     weights[bits] = [2 * features[i].mass(1) * features[i].mass(0) for i in bits]
-    stars = Stars(region, sorted(bits + others), weights, stream)
+    stars = Stars(region, able, weights, stream)
     rows = _affordable(queries, len(stars.changes), "flips" if not others else "changes")
     balanced = can_balance(region)
     keep = not others and rows * (len(bits) + 1) <= HELD
-    step = max(1, block_rows(len(features)) // (len(bits) + len(others) + 1))
+    step = max(1, block_rows(len(features)) // (len(able) + 1))
     for block, start in enumerate(range(0, rows, step)):
         some = min(step, rows - start)
         inputs = (draw_balanced if balanced else draw)(region, stream, block, some)
@@ -109,8 +110,7 @@ def stars_of_rows(counted: Counted, rows: Rows, region: Region, queries: int, st
             f"given must leave at least two rows of the table; {inside.shape[1]} of {rows.count:,} are inside {region}"
         )
     shuffled = inside[:, np.argsort(stream.lane(0, 0).random_raw(inside.shape[1]), kind="stable")]
-    changes = [i for i, feature in enumerate(features) if len(feature.listed(region.restrictions.get(i))[0]) > 1]
-    stars = Stars(region, changes, np.ones(len(features)), stream)
+    stars = Stars(region, _able_to_change(region), np.ones(len(features)), stream)
     count = min(inside.shape[1] // 2, _affordable(queries, len(stars.changes), "changes"))
     step = max(1, block_rows(len(features)) // (len(stars.changes) + 1))
     for start in range(0, count, step):
@@ -118,6 +118,12 @@ def stars_of_rows(counted: Counted, rows: Rows, region: Region, queries: int, st
         donors = shuffled[:, count + start : count + end]
         stars.add(counted, shuffled[:, start:end], dict(enumerate(donors)), keep=False)
     return stars
+
+
+def _able_to_change(region: Region) -> list[int]:
+    """Features of which more than one value is left."""
+    left = [(i, feature, region.restrictions.get(i)) for i, feature in enumerate(region.space)]
+    return [i for i, feature, what in left if feature.points is None or len(feature.listed(what)[0]) > 1]
 
 
 def _affordable(queries: int, changes: int, word: str) -> int:
