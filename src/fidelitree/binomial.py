@@ -30,7 +30,7 @@ def both_bounds(hits: ArrayLike, samples: int, level: float) -> tuple[NDArray[np
 
     >>> low, high = both_bounds([0, 150, 300], 300, 0.1)
     >>> low.round(4).tolist(), high.round(4).tolist()
-    ([0.0, 0.4509, 0.9901], [0.0099, 0.5491, 1.0])
+    ([0.0, 0.451, 0.9901], [0.0099, 0.549, 1.0])
     """
     counts = np.asarray(hits, np.float64)
     low = special.betaincinv(np.maximum(counts, 1), samples - counts + 1, level / 2)
