@@ -423,26 +423,7 @@ def slow_influence(rows: np.ndarray, chances: np.ndarray, answers: np.ndarray, i
     return total
 
 
-def slow_drop(listed: tuple[np.ndarray, np.ndarray, np.ndarray], i: int, inside: np.ndarray) -> float:
-    """By how much a test of feature i lowers the cost at the root: THEORY 4(f), over all pairs of listed inputs.
-
-    ``listed`` are inputs, their probabilities and their answers; ``inside`` says which inputs pass the test.
-    """
-    rows, chances, answers = listed
-    others = np.delete(rows, i, axis=1)
-    apart = np.zeros((2, 2))
-    for row in np.flatnonzero(chances):
-        alike = (others == others[row]).all(axis=1) & (answers != answers[row])
-        context = chances[(others == others[row]).all(axis=1)].sum()
-        for side in (0, 1):
-            pairs = chances[row] * chances[alike & (inside == side)].sum() / context
-            apart[int(inside[row]), side] += pairs
-    q1 = float(chances[inside].sum())
-    q0 = 1 - q1
-    return float(apart[0, 1] + apart[1, 0] - q0 / q1 * apart[1, 1] - q1 / q0 * apart[0, 0]) if 0 < q1 < 1 else 0.0
-
-
-# --- rows as numbers of bins -----------------------------------------------------------------------------------------
+# --- rows as numbers of bins ----------------------------------------------------------------------------------------
 
 
 class Binned(NamedTuple):
@@ -486,3 +467,26 @@ def binned_code(tree: object, row: Binned) -> int:
         tree = yes if passes(row, feature, test) else no
     assert isinstance(tree, int)
     return tree
+
+
+# --- scores of tests -------------------------------------------------------------------------------------------------
+
+
+def slow_drop(rows: np.ndarray, chances: np.ndarray, answers: np.ndarray, i: int, inside: np.ndarray) -> float:
+    """q0 q1 (2 P_cross - P_in - P_out) of a test of feature i, by looking at all pairs that differ in i alone.
+
+    ``inside`` says which rows pass the test. Rows are all inputs of a leaf with their probabilities given the leaf.
+    """
+    together = dict.fromkeys(("cross", "in", "out"), 0.0)
+    differ = dict.fromkeys(("cross", "in", "out"), 0.0)
+    others = np.delete(rows, i, axis=1)
+    for row in range(len(rows)):
+        alike = np.flatnonzero((others == others[row]).all(axis=1))
+        for again in alike if chances[row] else ():
+            chance = chances[row] * chances[again] / chances[alike].sum()
+            kind = "cross" if inside[row] != inside[again] else "in" if inside[row] else "out"
+            together[kind] += chance
+            differ[kind] += chance * (answers[row] != answers[again])
+    q1 = float(chances[inside].sum())
+    cross, both_in, both_out = (differ[kind] / together[kind] if together[kind] else 0.0 for kind in differ)
+    return q1 * (1 - q1) * (2 * cross - both_in - both_out)

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.barplot import bars, save
 from fidelitree.binomial import lower_bound, upper_bound
 from fidelitree.budget import Budget
-from fidelitree.checks import check_delta
-from fidelitree.draw import Stream, block_rows, draw, paired, redraw
+from fidelitree.checks import check_count, check_delta
+from fidelitree.draw import Stream
 from fidelitree.errors import ParameterError
 from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import exact_subfunction
-from fidelitree.features import Boolean
 from fidelitree.region import Region
+from fidelitree.rows import Rows
+from fidelitree.scores.balanced import trial_level
+from fidelitree.scores.stars import Stars, draw_stars, stars_of_rows
 from fidelitree.space import ProductSpace
+from fidelitree.stand_in import corrected
 from fidelitree.targets.counting import Counted, Queries, Target
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
 
@@ -33,7 +41,7 @@ class Analysis:
     """Influences and label probabilities, exact or estimated.
 
     ``intervals`` holds a lower and an upper end for every influence; all of them are right with probability
-    1 - delta, and the ends are equal where the analysis is exact.
+    1 - delta, and the ends are equal, and delta is 0, where the analysis is exact.
     """
 
     names: tuple[str, ...]
@@ -43,6 +51,7 @@ class Analysis:
     labels: list[Any]
     label_probabilities: Floats
     queries: Queries
+    delta: float = 0.0
     reason: str = ""
     """Why inputs were drawn where an exact analysis was tried first."""
 
@@ -74,6 +83,29 @@ class Analysis:
         """4 mean (1 - mean): the variance of labels -1 and 1."""
         return 4 * self.mean * (1 - self.mean)
 
+    @property
+    def total_indices(self) -> Floats:
+        """Total Sobol indices of labels -1 and 1, where there are two: an influence is variance/2 times its index.
+
+        Re-drawing a feature changes the label by 2 or not at all, so half the expected squared change, which is the
+        index times the variance, is twice the influence. All 0 for a constant.
+        """
+        constant = len(self.labels) == 1 or self.variance == 0
+        return np.zeros(len(self.influences)) if constant else 2 * self.influences / self.variance
+
+    def plot(self, path: str | os.PathLike[str] | None = None, *, most: int = 30) -> Figure:
+        """A bar for each of the ``most`` influential features with its interval, written to ``path`` if there is one.
+
+        It needs matplotlib (the extra ``plot``) and returns its figure, which a notebook shows.
+        """
+        how = "exact" if self.exact else f"intervals hold together with confidence {1 - self.delta:g}"
+        shown = min(check_count("most", most), len(self.names))
+        part = "" if shown == len(self.names) else f"the {shown} largest of {len(self.names)}, "
+        picture = bars(self.names, self.influences, self.intervals, f"{part}{how}", shown)
+        if path is not None:
+            save(picture, path)
+        return picture
+
     def __str__(self) -> str:
         width = max(map(len, self.names))
         lines = []
@@ -87,7 +119,7 @@ class Analysis:
 
 def analyze(
     target: Target,
-    space: ProductSpace,
+    space: ProductSpace | Rows,
     given: Mapping[str, Any] | None = None,
     *,
     method: Literal["auto", "exact", "sampled"] = "auto",
@@ -97,34 +129,43 @@ def analyze(
 ) -> Analysis:
     """Influences and label probabilities of a target inside the region that ``given`` names, as in ``{"x3": 1}``.
 
+    ``given`` takes 0 or 1 of a bit, an interval of a number and a set of categories, as in
+    ``{"owner": 1, "age": (18, 30), "job": {"nurse"}}``.
+
     The answer is exact where the target is a table, a tree, or a circuit whose decision diagram can be built, or where
     all inputs that are left may be asked: up to 4 096 of them, or up to ``max_queries`` where that is given. Otherwise
-    inputs are drawn and every bit of each is flipped, within ``max_queries`` (100 000 when not given), and all
-    intervals hold together with probability 1 - delta; ``Analysis.reason`` says why where an exact answer was tried
-    first. ``method="exact"`` ends with that reason instead, ``method="sampled"`` always draws.
+    inputs are drawn and changed one feature at a time, bits by flipping, other features by drawing again inside the
+    region, within ``max_queries`` (100 000 when not given), and all intervals hold together with probability 1 - delta;
+    ``Analysis.reason`` says why where an exact answer was tried first. ``method="exact"`` ends with that reason
+    instead, ``method="sampled"`` always draws.
+
+    Where ``space`` is `Rows`, an influence is the probability that a row's label changes when its value of the feature
+    is replaced by that of another row, both rows like those of the table and inside the region. It is always estimated.
 
     >>> from fidelitree.targets.table import TruthTable
     >>> print(analyze(TruthTable([0, 0, 0, 1]), ProductSpace.bernoulli(2)))
     influence of each feature (exact); total 0.5000
     x0  0.2500
     x1  0.2500
-
-    Features that are not bits are re-drawn inside the region instead of flipped; ``given`` takes an interval of a
-    number and a set of categories, as in ``{"age": (18, 30), "job": {"nurse"}}``.
     """
     budget, delta = Budget(max_queries=max_queries), check_delta(delta)
     if method not in METHODS:
         raise ParameterError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
-    region = Region.of(space, given)
+    product = space.product if isinstance(space, Rows) else space
+    counted, region = Counted(target, product), Region.of(product, given)
     if region.mass == 0:
         raise ParameterError(f"given must name a region of positive probability; {region} has probability 0")
-    counted = Counted(target, space)
+    queries = DRAW_UNASKED if budget.max_queries is None else budget.max_queries
+    stream = Stream.named(seed, "analyze")
+    if isinstance(space, Rows):
+        if method == "exact":
+            raise ParameterError("method must not be 'exact' over rows of a table: there are more rows than these")
+        return _estimated(counted, stars_of_rows(counted, space, region, queries, stream), delta)
     may_ask = ENUMERATE_UNASKED if budget.max_queries is None else budget.max_queries
     found = _exactly(counted, region, method, may_ask)
     if isinstance(found, Analysis):
         return found
-    queries = DRAW_UNASKED if budget.max_queries is None else budget.max_queries
-    return replace(_estimate(counted, region, queries, delta, seed), reason=found)
+    return replace(_estimated(counted, draw_stars(counted, region, queries, stream), delta), reason=found)
 
 
 def _exactly(counted: Counted, region: Region, method: str, may_ask: int) -> Analysis | str:
@@ -151,50 +192,21 @@ def _exactly(counted: Counted, region: Region, method: str, may_ask: int) -> Ana
     return ""
 
 
-def _estimate(counted: Counted, region: Region, max_queries: int, delta: float, seed: int) -> Analysis:
-    """Pairs of inputs that differ in one feature.
-
-    A bit is flipped instead of re-drawn: then every pair counts, and its influence is 2p(1-p) times the share of pairs
-    with different labels. Any other feature is re-drawn inside the region.
-    """
-    space = region.space
-    bits = [i for i in region.free() if isinstance(space.features[i], Boolean)]
-    others = [i for i, feature in enumerate(space) if not isinstance(feature, Boolean)]
-    free = sorted(bits + others)
-    rows = max_queries // (len(free) + 1)
-    if rows < 1:
-        changes = "flips" if not others else "changes"
-        raise ParameterError(
-            f"max_queries must allow one input and its {len(free)} {changes}; got {max_queries}, needed {len(free) + 1}"
-        )
-    stream = Stream.named(seed, "analyze")
-    changed = np.zeros(len(region.space), np.int64)
-    labels: dict[int, int] = {}
-    step = max(1, block_rows(len(region.space)) // (len(free) + 1))
-    for block, start in enumerate(range(0, rows, step)):
-        inputs = draw(region, stream, block, min(step, rows - start))
-        changed_to = {i: 1 - inputs[i] for i in bits}
-        changed_to.update({i: redraw(region, stream, block, inputs.shape[1], i) for i in others})
-        batch = paired(inputs, changed_to, free).reshape(len(inputs), -1).T
-        before, *after = counted.ask(batch, "analyze").reshape(-1, inputs.shape[1])
-        changed[free] += [np.count_nonzero(codes != before) for codes in after]
-        for code, count in zip(*np.unique(before, return_counts=True), strict=True):
-            labels[int(code)] = labels.get(int(code), 0) + int(count)
-    scale = np.zeros(len(space))
-    scale[others] = 1
-    scale[bits] = [2 * space.features[i].mass(1) * space.features[i].mass(0) for i in bits]
-    return _summary(counted, scale, changed, labels, rows, delta)
-
-
-def _summary(
-    counted: Counted, scale: Floats, changed: NDArray[np.int64], labels: Mapping[int, int], rows: int, delta: float
-) -> Analysis:
-    level = delta / (2 * len(changed))
-    ends = [(lower_bound(hits, rows, level), upper_bound(hits, rows, level)) for hits in changed.tolist()]
-    intervals = np.array(ends) * scale[:, None]
-    ranks = counted.book.ranks()
+def _estimated(counted: Counted, stars: Stars, delta: float) -> Analysis:
+    """Influences from stars: intervals from the plain counts, the estimates themselves with the help of stand-ins."""
+    rows, ranks = stars.rows, counted.book.ranks()
+    level = trial_level(delta / (2 * max(1, len(stars.changes))))
+    ends = np.zeros((2, len(counted.space)))  # what cannot change has no influence
+    for i in stars.changes:
+        ends[:, i] = lower_bound(stars.changed[i], rows, level), upper_bound(stars.changed[i], rows, level)
+    low, high = stars.weights * ends
+    changed, labels = stars.changed / rows, np.pad(stars.labels, (0, len(ranks) - len(stars.labels))) / rows
+    if stars.held:
+        changed, labels = corrected(stars)
     found = np.zeros(len(ranks))
-    for code, count in labels.items():
-        found[ranks[code]] = count / rows
+    found[ranks] = labels
+    influences = np.clip(stars.weights * changed, 0, 1)
+    # Where the counts were unlucky a stand-in may know better: an interval that is made wider stays right.
+    intervals = np.stack([np.minimum(low, influences), np.maximum(high, influences)], axis=1)
     names, order = counted.space.names, counted.book.sorted()
-    return Analysis(names, scale * changed / rows, intervals, False, order, found, counted.queries)
+    return Analysis(names, influences, intervals, False, order, found, counted.queries, delta)

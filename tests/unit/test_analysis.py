@@ -10,6 +10,7 @@ import pytest
 
 import fidelitree as ft
 import reference
+from chances import too_many
 from fidelitree.region import Region
 from fidelitree.tree import Tree
 from small import Bits, assignments, cube
@@ -221,3 +222,89 @@ def test_one_input_and_its_changes_must_be_allowed() -> None:
     with pytest.raises(ft.ParameterError) as caught:
         ft.analyze(older_pilots, AGES, max_queries=3)
     assert str(caught.value) == "max_queries must allow one input and its 3 changes; got 3, needed 4"
+
+
+def table(rows: int, seed: int) -> dict[str, np.ndarray]:
+    """Age and salary go together; job stands alone."""
+    rng = np.random.default_rng(seed)
+    age = rng.integers(0, 10, rows)
+    return {"age": age, "salary": age // 5, "job": rng.choice(["clerk", "nurse"], rows, p=[0.25, 0.75])}
+
+
+def promoted(batch: dict[str, np.ndarray]) -> np.ndarray:
+    return (batch["salary"] == 1) & (batch["job"] == "nurse")
+
+
+def test_rows_take_a_feature_of_another_row() -> None:
+    """3 intervals, together wrong with probability 1e-6; the truth is about rows like those of the table."""
+    found = ft.analyze(promoted, ft.Rows(table(4000, 0)), delta=1e-6)
+    assert not found.exact
+    for (low, high), influence in zip(found.intervals, [0, 0.75 * 0.5, 0.5 * 2 * 0.25 * 0.75], strict=True):
+        assert low <= influence <= high
+        assert high - low < 0.12
+    assert found.influences[0] == 0
+    assert found.queries.asked == 2000 * 4, "every row serves once, as an input or to give its values"
+    assert found.mean == pytest.approx(0.375, abs=0.06)
+
+
+def test_rows_are_joint_where_a_product_is_not() -> None:
+    """Is the salary what the age says? Always, in the table; half the time over the product of its marginals."""
+
+    def fits(batch: dict[str, np.ndarray]) -> np.ndarray:
+        return batch["salary"] == batch["age"] // 5
+
+    rows = ft.Rows(table(2000, 1))
+    joint, product = ft.analyze(fits, rows), ft.analyze(fits, rows.product)
+    assert joint.label_probabilities.max() == 1
+    assert product.label_probabilities.max() == pytest.approx(0.5, abs=0.01)
+    assert joint.influences[:2].tolist() == pytest.approx([0.5, 0.5], abs=0.06)
+
+
+def test_rows_inside_a_region_only() -> None:
+    seen: list[dict[str, np.ndarray]] = []
+
+    def target(batch: dict[str, np.ndarray]) -> np.ndarray:
+        seen.append(batch)
+        return promoted(batch)
+
+    rows = ft.Rows(table(1000, 2))
+    given = {"age": (6, 9), "job": "nurse"}
+    found = ft.analyze(target, rows, given, max_queries=300)
+    assert all(batch["age"].min() >= 6 and set(batch["job"]) == {"nurse"} for batch in seen)
+    assert found.influences.tolist() == [0, 0, 0], "all of them are promoted"
+    assert found.queries.asked == 300, "age and salary can change, the job cannot"
+    assert ft.analyze(target, rows, given, max_queries=300, seed=0).influences.tolist() == found.influences.tolist()
+
+
+def test_what_cannot_change_is_not_asked_about() -> None:
+    """Neither over rows nor over a product, and its influence is known to be 0."""
+    rows = ft.Rows(table(1000, 2))
+    only = ft.analyze(promoted, rows, {"age": 7, "salary": 1, "job": "nurse"})
+    assert only.intervals.tolist() == [[0, 0]] * 3
+    assert only.queries.asked == np.count_nonzero((rows.inner[:, 0] == 7) & (rows.inner[:, 2] == 1)) // 2
+    found = ft.analyze(older_pilots, AGES, {"job": "pilot"}, max_queries=3000)
+    assert found.intervals[1].tolist() == [0, 0]
+    assert found.queries.asked == 3000, "an input and two changes"
+
+
+def test_too_few_rows_and_too_few_queries_are_refused() -> None:
+    rows = ft.Rows(table(50, 3))
+    with pytest.raises(ft.ParameterError) as caught:
+        ft.analyze(promoted, rows, max_queries=3)
+    assert str(caught.value) == "max_queries must allow one input and its 3 changes; got 3, needed 4"
+    single = ft.Rows({"age": np.array([1, 2, 3]), "job": np.array(["clerk", "nurse", "clerk"])})
+    with pytest.raises(ft.ParameterError) as caught:
+        ft.analyze(lambda batch: batch["age"] > 1, single, {"age": 1, "job": "nurse"})
+    assert str(caught.value) == (
+        "given must leave at least two rows of the table; 0 of 3 are inside 1 <= age <= 1 and job = nurse"
+    )
+
+
+def test_intervals_over_rows_hold_together() -> None:
+    """200 tables of 40 rows, delta .3; 94 misses have probability 1e-7 if it holds just so."""
+    missed = 0
+    for seed in range(200):
+        found = ft.analyze(promoted, ft.Rows(table(40, 100 + seed)), delta=0.3, seed=seed)
+        truth = np.array([0, 0.75 * 0.5, 0.5 * 2 * 0.25 * 0.75])
+        missed += bool(((truth < found.intervals[:, 0]) | (truth > found.intervals[:, 1])).any())
+    assert not too_many(missed, 200, 0.3, 1e-7)

@@ -48,7 +48,7 @@ def every_score(space: ft.ProductSpace, answers: NDArray[Any]) -> NDArray[np.flo
     sets = [set(some) for size in range(1, len(codes)) for some in itertools.combinations(codes, size)]
     if space.features[0].kind == "numeric":
         sets = [set(codes[: k + 1]) for k in codes[:-1]]
-    return np.array([reference.slow_drop((rows, chances, answers), 0, np.isin(rows[:, 0], list(s))) for s in sets])
+    return np.array([reference.slow_drop(rows, chances, answers, 0, np.isin(rows[:, 0], list(s))) for s in sets])
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,9 @@ def test_twice_the_disagreement_is_not_enough_for_other_features(kind: str) -> N
     rows, chances = every_input(space)
     listed = [(rows, chances, (rows[:, 0] > least).astype(int)) for least in (0, 1)]
     apart = float(chances[listed[0][2] != listed[1][2]].sum())
-    change = abs(reference.slow_drop(listed[0], 0, rows[:, 0] > 0) - reference.slow_drop(listed[1], 0, rows[:, 0] > 0))
+    change = abs(
+        reference.slow_drop(*listed[0], 0, rows[:, 0] > 0) - reference.slow_drop(*listed[1], 0, rows[:, 0] > 0)
+    )
     assert apart == pytest.approx(0.01)
     assert 3 * apart < change <= 4 * apart
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fidelitree.errors import MissingExtraError
+from fidelitree.canvas import figure
 from fidelitree.experiments.errata import ErratumRow
 from fidelitree.experiments.sizes import BIASES, FAMILIES, Row
 from fidelitree.theory import WorkedExample
@@ -20,16 +20,6 @@ if TYPE_CHECKING:
 
 _COLOURS = dict(zip(BIASES, ("#0072b2", "#d55e00", "#009e73"), strict=True))
 _MARKERS = dict(zip(BIASES, "os^", strict=True))
-
-
-def figure(rows: int, columns: int, height: float = 3.1) -> tuple[Figure, Any]:
-    """An empty figure that needs no screen."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("figures need matplotlib; install it with: pip install 'fidelitree[plot]'") from None
-    picture = Figure(figsize=(5.2 * columns, height * rows), layout="constrained")
-    return picture, picture.subplots(rows, columns, squeeze=False)
 
 
 def save(picture: Figure, folder: Path, name: str) -> list[Path]:
