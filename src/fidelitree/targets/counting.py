@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, KeysView, Mapping
+from collections.abc import Callable, Iterator, KeysView, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -39,6 +39,9 @@ class Tally(int):
 
     def __getitem__(self, purpose: str) -> int:
         return self.by_purpose.get(purpose, 0)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.by_purpose)
 
     def keys(self) -> KeysView[str]:
         """The purposes."""

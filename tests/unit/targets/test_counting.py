@@ -155,6 +155,10 @@ def test_a_tally_is_its_total_and_its_parts() -> None:
         tally.by_purpose["grow"] = 0
 
 
+def test_a_tally_lists_its_purposes() -> None:
+    assert set(Tally.of({"grow": 3, "certify": 4})) == {"grow", "certify"}
+
+
 def test_a_pickled_tally_keeps_its_parts() -> None:
     again = pickle.loads(pickle.dumps(Tally.of({"grow": 30, "certify": 12})))
     assert (again + 0, dict(again)) == (42, {"grow": 30, "certify": 12})
