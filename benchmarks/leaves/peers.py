@@ -201,7 +201,7 @@ class _Pruning:
 
 
 def streed(data: Labelled, seconds: float) -> list[Tree]:
-    """The trees with the fewest errors of depth 1 to 4, up to the first that is good enough on what it was fitted to."""
+    """The trees with the fewest errors of depth 1 to 4, up to the first that is good enough on the labels."""
     from pystreed import STreeDClassifier
 
     columns, (classes, codes) = Columns.binary(data.space, data.inner), np.unique(data.labels, return_inverse=True)
