@@ -9,11 +9,12 @@ import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 
 from benchmarks.leaves.bars import MANY, Results, all_bars
 from benchmarks.leaves.cases import LABELS, SUBJECTS, Case, cases
-from benchmarks.leaves.measure import FRESH, on_case
+from benchmarks.leaves.measure import FRESH, on_subject
 from benchmarks.leaves.trial import Found
 from benchmarks.machine import describe
 from benchmarks.report import Section, Table
@@ -53,7 +54,7 @@ def chosen() -> argparse.Namespace:
     )
     parser.add_argument("--seed", type=int, default=0, help="of all runs (default %(default)s)")
     parser.add_argument("--seconds", type=float, default=60.0, help="for pystreed, a row (default %(default)s)")
-    parser.add_argument("--processes", type=int, default=1, help="rows at once (default %(default)s)")
+    parser.add_argument("--processes", type=int, default=1, help="subjects at once (default %(default)s)")
     parser.add_argument("--smoke", action="store_true", help="toy sizes: shows that everything runs, judges nothing")
     parser.add_argument("--write", action="store_true", help="write docs/leaves.md as well")
     options = parser.parse_args()
@@ -68,15 +69,21 @@ def chosen() -> argparse.Namespace:
 
 
 def measure(options: argparse.Namespace) -> Results:
-    """Every method on every case."""
-    work = partial(on_case, seed=options.seed, seconds=options.seconds, fresh=10_000 if options.smoke else FRESH)
+    """Every method on every case, in the order of the table."""
+    order = list(cases(options.labels, options.names))
+    groups = [list(group) for _, group in groupby(sorted(order, key=_subject), _subject)]
+    work = partial(on_subject, seed=options.seed, seconds=options.seconds, fresh=10_000 if options.smoke else FRESH)
     found: dict[tuple[Case, str], Found] = {}
-    for results in _each(work, list(cases(options.labels, options.names)), options.processes):
+    for results in _each(work, groups, options.processes):
         found |= {(result.case, result.method): result for result in results}
-    return found
+    return dict(sorted(found.items(), key=lambda item: order.index(item[0][0])))
 
 
-def _each(work: partial[list[Found]], todo: list[Case], processes: int) -> Iterator[list[Found]]:
+def _subject(case: Case) -> str:
+    return case.subject
+
+
+def _each(work: partial[list[Found]], todo: list[list[Case]], processes: int) -> Iterator[list[Found]]:
     if processes == 1:
         yield from map(work, todo)
         return

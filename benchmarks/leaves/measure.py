@@ -21,8 +21,14 @@ JUDGE = 7_919  # added to the seed: inputs that no run has drawn
 MANY_LABELS = 100_000
 
 
-def on_case(case: Case, seed: int, seconds: float, fresh: int = FRESH) -> list[Found]:
-    """All methods, and the true errors of their trees where inputs can be drawn."""
+def on_subject(todo: Sequence[Case], seed: int, seconds: float, fresh: int = FRESH) -> list[Found]:
+    """All methods on all cases of a subject, and the true errors of their trees where inputs can be drawn."""
+    found = [result for case in todo for result in _on_case(case, seed, seconds)]
+    drawn = [result for result in found if result.case.labels is not None]
+    return [*_with_errors(drawn, seed, fresh), *(result for result in found if result.case.labels is None)]
+
+
+def _on_case(case: Case, seed: int, seconds: float) -> list[Found]:
     found = []
     for method in (OURS, *PEERS):
         started = time.perf_counter()
@@ -32,10 +38,13 @@ def on_case(case: Case, seed: int, seconds: float, fresh: int = FRESH) -> list[F
         print(f"{case} {method}: {leaves} ({time.perf_counter() - started:.1f} s)", file=sys.stderr, flush=True)
     if case.labels == SMALL:
         found.append(replace(perform(case, "CART", seed, labels=MANY_LABELS), method=MANY))
-    return found if case.labels is None else _with_errors(found, case, seed, fresh)
+    return found
 
 
-def _with_errors(found: Sequence[Found], case: Case, seed: int, fresh: int) -> list[Found]:
+def _with_errors(found: Sequence[Found], seed: int, fresh: int) -> list[Found]:
+    if not found:
+        return []
+    case = found[0].case
     source = case.source(seed + JUDGE)
     counted = Counted(case.target, source.product)
     errors, rows = np.zeros(len(found)), 0

@@ -23,9 +23,10 @@ from fidelitree.tree import Node, Tree
 
 Array = NDArray[Any]
 HELD = 4  # every so many-th label is held out
-MARGINS = (0.0, 0.5, 1.0, 1.75, 2.5, 3.5)  # in standard errors of the held-out share, below epsilon
+MARGINS = (0.0, 0.5, 1.0, 1.75, 2.5, 3.5, 5.0)  # in standard errors of the held-out share, below epsilon
 MOST_LEAVES = 400
 THRESHOLDS = 10  # a feature, for pystreed
+WIDER = 5  # one more level is taken to need at least so many times as long: else it is not begun
 HAS_STREED = find_spec("pystreed") is not None
 
 
@@ -207,9 +208,10 @@ def streed(data: Labelled, seconds: float) -> list[Tree]:
     columns, (classes, codes) = Columns.binary(data.space, data.inner), np.unique(data.labels, return_inverse=True)
     inputs, end = columns.of(data.inner).astype(np.int32), time.monotonic() + seconds
     trees = [Tree.constant(data.space, classes[np.bincount(codes).argmax()])]
+    taken = 0.0
     for depth in range(1, 5):
         left = end - time.monotonic()
-        if left < 1 or len(classes) == 1:
+        if taken * WIDER > left or len(classes) == 1:
             break
         model = STreeDClassifier(max_depth=depth, time_limit=left)
         try:
@@ -218,6 +220,7 @@ def streed(data: Labelled, seconds: float) -> list[Tree]:
         except (RuntimeError, AttributeError):  # its way of saying that time was up before any tree was found
             break
         trees.append(_tree(data.space, nested, classes))
+        taken = left - (end - time.monotonic())
         if (trees[-1].predict_inner(data.inner) != data.labels).mean() <= data.aims()[2]:
             break
     good = [tree for tree in trees if (tree.predict_inner(data.inner) != data.labels).mean() <= data.epsilon]
