@@ -83,8 +83,7 @@ def _test(trees: Sequence[Tree], counted: Counted, source: Source, attempts: Att
         attempts.open(tree)
     epsilon = attempts.epsilon
     finish = AsTested(None, None, patience=PATIENCE / epsilon)
-    rows = max(8, int(FAIR_TRIAL / epsilon) // BATCHES)
-    samples = 0
+    rows, samples = max(8, counted.asked // BATCHES), 0
     while finish.done(attempts) is None and samples < PATIENCE / epsilon:
         if samples >= FAIR_TRIAL / epsilon and all(bet.errors > epsilon * bet.samples for bet in attempts.all):
             return

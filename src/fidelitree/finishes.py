@@ -31,6 +31,7 @@ PATIENCE = 10  # times the queries of the first certificate, for fewer leaves
 WORTH = 3  # half the leaves are worth 26 % more queries
 FAR = 0.25  # epsilons: a tree with more errors is far from its target
 HURRY = 2  # the same where queries are what matters
+UNLUCKY = 2  # standard deviations: more errors than this above epsilon, and a smaller tree is given up
 
 
 @dataclass
@@ -205,7 +206,8 @@ class AsTested:
         return best_so_far(attempts, self.space, self.max_leaves)
 
     def _may_follow(self, attempt: Attempt, best: Attempt, epsilon: float) -> bool:
-        if attempt.tree.size >= best.tree.size or attempt.errors > epsilon * attempt.samples:
+        usual = epsilon * attempt.samples
+        if attempt.tree.size >= best.tree.size or attempt.errors > usual + UNLUCKY * usual**0.5:
             return False
         return attempt.samples + attempt.needed_for(epsilon) <= self.patience
 
