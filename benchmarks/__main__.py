@@ -9,7 +9,7 @@ from pathlib import Path
 from benchmarks.machine import describe
 from benchmarks.report import Section
 
-NAMES = ("influences", "predict", "algorithm2", "figures")
+NAMES = ("influences", "predict", "circuits", "diagrams", "outputs", "backends", "algorithm2", "figures")
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 OPENING = """\
 # Benchmarks

@@ -13,7 +13,7 @@ def describe() -> str:
     return f"{os.cpu_count()} cores ({platform.machine()}), Python {platform.python_version()}, {packages}"
 
 
-PACKAGES = {"NumPy": "numpy", "scikit-learn": "scikit-learn", "boofun": "boofun", "Numba": "numba"}
+PACKAGES = {"NumPy": "numpy", "scikit-learn": "scikit-learn", "boofun": "boofun", "Numba": "numba", "OxiDD": "oxidd"}
 
 
 def _version(name: str) -> str:

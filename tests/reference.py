@@ -376,6 +376,23 @@ def wrong_as_leaf(rows: Sequence[Row]) -> Number:
     )
 
 
+# --- circuits --------------------------------------------------------------------------------------------------------
+
+
+def run_network(gates: Sequence[tuple[int, int]], literal: int, bits: Sequence[int]) -> int:
+    """One output of a network of ANDs for one input, gate by gate (see fidelitree.targets.circuits.network)."""
+    signals = [0, *bits]
+    for one, two in gates:
+        signals.append((signals[one >> 1] ^ one & 1) & (signals[two >> 1] ^ two & 1))
+    return signals[literal >> 1] ^ literal & 1
+
+
+def run_cover(rows: Sequence[tuple[str, str]], output: int, bits: Sequence[int]) -> int:
+    """One output of a PLA for one input: 1 iff a row with a 1 for the output covers it."""
+    covers = [all(sign in ("-", str(bit)) for sign, bit in zip(signs, bits, strict=True)) for signs, _ in rows]
+    return int(any(covered and marks[output] == "1" for covered, (_, marks) in zip(covers, rows, strict=True)))
+
+
 # --- trees of mixed features -----------------------------------------------------------------------------------------
 
 
@@ -406,7 +423,7 @@ def slow_influence(rows: np.ndarray, chances: np.ndarray, answers: np.ndarray, i
     return total
 
 
-# --- rows as numbers of bins -------------------------------------------------------------------------------------------
+# --- rows as numbers of bins -----------------------------------------------------------------------------------------
 
 
 class Binned(NamedTuple):

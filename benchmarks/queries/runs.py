@@ -20,6 +20,10 @@ from benchmarks.queries.targets import FAMILIES, generator, merged
 from fidelitree.distiller import distill  # before processes are forked: all run the same source
 
 CANDIDATES = {"CART": peers.cart, "pystreed": peers.streed}
+FEW_LEAVES: dict[str, dict[str, Any]] = {
+    "leaves": {"prefer": "leaves"},
+    "leaves, 5,000": {"prefer": "leaves", "max_queries": 5_000},
+}
 NEVER = math.inf
 
 
@@ -70,9 +74,9 @@ def perform(cell: Cell, method: str, settings: Settings, number: int) -> Run:
         if tree is None:
             return Run(NEVER, NEVER, 0, 0, math.nan, False)
         return Run(asked, asked, tree.size, tree.depth, _error(tree, target, space), True)
-    result = distill(
-        target, space, EPSILON, DELTA, seed=settings.seed_of(number), strategy=method, max_seconds=settings.seconds
-    )  # type: ignore[call-overload]
+    options = FEW_LEAVES.get(method) or {"strategy": method}
+    seed, seconds = settings.seed_of(number), settings.seconds
+    result = distill(target, space, EPSILON, DELTA, seed=seed, max_seconds=seconds, **options)  # type: ignore[arg-type]
     holds, tree = result.certificate.holds, result.tree
     asked, paid = (int(result.queries.asked), int(result.queries.paid)) if holds else (NEVER, NEVER)
     return Run(asked, paid, tree.size, tree.depth, _error(tree, target, space), holds)

@@ -10,7 +10,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fidelitree import targets, theory
+    from fidelitree import export, targets, theory
     from fidelitree.analysis import Analysis, analyze
     from fidelitree.audit import certify
     from fidelitree.certificate import Certificate
@@ -47,7 +47,7 @@ _HOMES = {
     "practical_top_down": "paper",
     "tree_error": "exact.error",
 }
-_MODULES = ("targets", "theory")
+_MODULES = ("export", "targets", "theory")
 
 __all__ = [
     "Analysis",
@@ -68,6 +68,7 @@ __all__ = [
     "build_top_down",
     "certify",
     "distill",
+    "export",
     "practical_top_down",
     "targets",
     "theory",

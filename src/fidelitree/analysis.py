@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from fidelitree.budget import Budget
 from fidelitree.checks import check_delta
 from fidelitree.draw import Stream, block_rows, draw, paired, redraw
 from fidelitree.errors import ParameterError
+from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import exact_subfunction
 from fidelitree.features import Boolean
 from fidelitree.region import Region
@@ -24,6 +25,7 @@ Floats = NDArray[np.float64]
 
 ENUMERATE_UNASKED = 4096
 DRAW_UNASKED = 100_000
+METHODS = ("auto", "exact", "sampled")
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +43,8 @@ class Analysis:
     labels: list[Any]
     label_probabilities: Floats
     queries: Queries
+    reason: str = ""
+    """Why inputs were drawn where an exact analysis was tried first."""
 
     @property
     def total_influence(self) -> float:
@@ -77,7 +81,7 @@ class Analysis:
             low, high = self.intervals[i]
             span = "" if self.exact else f"  [{low:.4f}, {high:.4f}]"
             lines.append(f"{self.names[i]:<{width}}  {self.influences[i]:.4f}{span}")
-        how = "exact" if self.exact else "estimated"
+        how = "exact" if self.exact else f"estimated{self.reason and f': {self.reason}'}"
         return "\n".join([f"influence of each feature ({how}); total {self.total_influence:.4f}", *lines])
 
 
@@ -86,16 +90,18 @@ def analyze(
     space: ProductSpace,
     given: Mapping[str, Any] | None = None,
     *,
+    method: Literal["auto", "exact", "sampled"] = "auto",
     max_queries: int | None = None,
     delta: float = 0.05,
     seed: int = 0,
 ) -> Analysis:
     """Influences and label probabilities of a target inside the region that ``given`` names, as in ``{"x3": 1}``.
 
-    The answer is exact where the target is a table or a tree, or where all inputs that are left may be asked: up to
-    4 096 of them, or up to ``max_queries`` where that is given. Otherwise inputs are drawn and every bit of each is
-    flipped, within ``max_queries`` (100 000 when not given), and all intervals hold together with probability
-    1 - delta.
+    The answer is exact where the target is a table, a tree, or a circuit whose decision diagram can be built, or where
+    all inputs that are left may be asked: up to 4 096 of them, or up to ``max_queries`` where that is given. Otherwise
+    inputs are drawn and every bit of each is flipped, within ``max_queries`` (100 000 when not given), and all
+    intervals hold together with probability 1 - delta; ``Analysis.reason`` says why where an exact answer was tried
+    first. ``method="exact"`` ends with that reason instead, ``method="sampled"`` always draws.
 
     >>> from fidelitree.targets.table import TruthTable
     >>> print(analyze(TruthTable([0, 0, 0, 1]), ProductSpace.bernoulli(2)))
@@ -107,19 +113,42 @@ def analyze(
     number and a set of categories, as in ``{"age": (18, 30), "job": {"nurse"}}``.
     """
     budget, delta = Budget(max_queries=max_queries), check_delta(delta)
+    if method not in METHODS:
+        raise ParameterError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
     region = Region.of(space, given)
     if region.mass == 0:
         raise ParameterError(f"given must name a region of positive probability; {region} has probability 0")
     counted = Counted(target, space)
     may_ask = ENUMERATE_UNASKED if budget.max_queries is None else budget.max_queries
-    function = exact_subfunction(counted, region, may_ask)
-    if function is None:
-        queries = DRAW_UNASKED if budget.max_queries is None else budget.max_queries
-        return _estimate(counted, region, queries, delta, seed)
-    influences = function.influences()
-    intervals = np.stack([influences, influences], axis=1)
-    found = np.asarray(function.label_probabilities())
-    return Analysis(space.names, influences, intervals, True, function.labels, found, counted.queries)
+    found = _exactly(counted, region, method, may_ask)
+    if isinstance(found, Analysis):
+        return found
+    queries = DRAW_UNASKED if budget.max_queries is None else budget.max_queries
+    return replace(_estimate(counted, region, queries, delta, seed), reason=found)
+
+
+def _exactly(counted: Counted, region: Region, method: str, may_ask: int) -> Analysis | str:
+    """The exact analysis; or the reason why there is none, empty where it is that nobody allowed the queries."""
+    if method == "sampled":
+        return ""
+    try:
+        function = exact_subfunction(counted, region, may_ask)
+        influences = None if function is None else function.influences()
+    except NoDiagramError as error:
+        if method == "exact":
+            raise
+        return str(error)
+    if function is not None and influences is not None:
+        intervals = np.stack([influences, influences], axis=1)
+        shares = np.asarray(function.label_probabilities())
+        return Analysis(region.space.names, influences, intervals, True, function.labels, shares, counted.queries)
+    if method == "exact":
+        inputs = "infinitely many" if region.points is None else f"{region.points:,}"
+        raise ParameterError(
+            f"method must not be 'exact' where not every input may be asked: {inputs} inputs are more than "
+            f"{may_ask:,}; raise max_queries (a table may hold 2^26), or use method='auto'"
+        )
+    return ""
 
 
 def _estimate(counted: Counted, region: Region, max_queries: int, delta: float, seed: int) -> Analysis:

@@ -19,7 +19,7 @@ from fidelitree.draw import Stream, block_rows, draw, fresh_seed
 from fidelitree.errors import ParameterError
 from fidelitree.events import Observer, TreeJudged, nobody
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge
-from fidelitree.exact.paths import disagreement
+from fidelitree.exact.error import known_error
 from fidelitree.region import Region
 from fidelitree.rows import ASSUMES_ROWS, ASSUMES_UNSEEN, Rows, check_test_rows
 from fidelitree.sequential import Bet, log_e_value_below
@@ -51,7 +51,8 @@ def certify(
     come from a stream of their own, keyed by the seed (the machine's entropy unless you give one) and by the
     predictor itself, so that nobody can train for them. The audit ends as soon as the error is certified to be at most
     epsilon, or shown to be above it; undecided, after 64 ln(1/delta)/epsilon answers or ``max_queries``. Where all
-    inputs of a deterministic target can be asked for less, the certificate is exact.
+    inputs of a deterministic target can be asked for less, and where trees and circuits are compared, the certificate
+    is exact.
 
     Where ``space`` is `Rows`, all rows of the table are test inputs, each at most once and in random order; the
     predictor must not have been made from them.
@@ -145,8 +146,8 @@ class _Audit:
 
     def known_error(self, predictor: Any, deterministic: bool) -> float | None:
         """The exact error where it costs nothing, or no more than drawing; None elsewhere."""
-        if isinstance(predictor, Tree) and isinstance(self.counted.target, Tree):
-            return disagreement(predictor, self.counted.target, self.counted.space)
+        if (error := known_error(predictor, self.counted.target, self.counted.space)) is not None:
+            return error
         if deterministic and self.can_enumerate():
             return self.count_all()
         if self.epsilon == 0:

@@ -41,17 +41,23 @@ LATE = 0.6  # of a budget that will be spent goes into learning
 
 @dataclass(frozen=True)
 class Outcome:
-    """A tree, the attempt that vouches for it, and how often it differs from the tree that was tested."""
+    """A tree, the attempt that vouches for it, and how often it differs from the tree that was tested.
+
+    ``error`` is its error where that is known exactly.
+    """
 
     tree: Tree
     attempt: Attempt
     differs: float
     splits: tuple[SplitRecord, ...] = ()
     """How the tree was grown, where that is part of the promise."""
+    error: float | None = None
 
     @property
     def error_bound(self) -> float:
         """The error certified for the tree."""
+        if self.error is not None:
+            return self.error
         return min(1.0, self.attempt.error_bound + self.differs)
 
 

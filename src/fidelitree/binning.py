@@ -31,7 +31,8 @@ class Binning:
         cuts: list[Floats | None] = []
         for i, feature in enumerate(space):
             if feature.kind == "numeric":
-                cuts.append(cuts_of(inner[:, i]))
+                found = cuts_of(inner[:, i])
+                cuts.append(found if feature.points is not None else short_cuts(found, inner[:, i]))
             else:
                 cuts.append(np.array([0.5]) if feature.kind == "boolean" else None)
         return cls(space, tuple(cuts))
@@ -75,3 +76,17 @@ class Binning:
         assert cuts is not None, "categories have no order"
         bit = self.space.features[feature].kind == "boolean"
         return IsOne(feature) if bit else AtMost(feature, cut_of(asked, cuts))
+
+
+def short_cuts(cuts: Floats, values: Floats) -> Floats:
+    """Cuts that part the same values with as few decimals as possible: 39.9 reads better than 39.94155354473887."""
+    known = np.unique(values)
+    place = np.searchsorted(known, cuts, side="right")
+    low, high = known[place - 1], known[place]
+    short, found = cuts.copy(), np.zeros(len(cuts), np.bool_)
+    for digits in range(-3, 16):
+        rounded = np.round(cuts, digits)
+        fits = ~found & (low <= rounded) & (rounded < high)
+        short[fits] = rounded[fits]
+        found |= fits
+    return short

@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from fidelitree.allknown import Wanted, distil_all, distil_exactly
+from fidelitree.allknown import Wanted, distil_all, distil_exactly, exact_certificate
 from fidelitree.attempts import Attempts
 from fidelitree.auto import AutoRun, Finish, Outcome
 from fidelitree.budget import Budget, BudgetSpent
@@ -17,7 +17,9 @@ from fidelitree.checks import check_count, check_delta, check_epsilon
 from fidelitree.draw import fresh_seed
 from fidelitree.errors import ParameterError
 from fidelitree.events import Finished, Observer, TreeJudged, nobody
-from fidelitree.finishes import AsTested, FewestLeaves, Greedy, LowestError, Smallest, best_so_far
+from fidelitree.finishes import AsTested, FewestLeaves, LowestError, Smallest, best_so_far
+from fidelitree.greedy import Greedy
+from fidelitree.known import Known, exact_error, lists_its_answers
 from fidelitree.result import Distillation, SplitRecord
 from fidelitree.rows import Rows, check_test_rows
 from fidelitree.sequential import level_of_attempt
@@ -136,7 +138,8 @@ def _finish(run: _Run, wanted: Wanted) -> Finish:
     if wanted.epsilon is None:
         return LowestError(counted, most)
     if isinstance(run, AutoRun):
-        return (FewestLeaves if wanted.few_leaves else Smallest)(counted, most)
+        finish: Finish = (FewestLeaves if wanted.few_leaves else Smallest)(counted, most)
+        return Known(finish, counted) if lists_its_answers(counted) else finish
     if wanted.few_leaves or run.source.masses is None:
         return AsTested(run.source.masses, most, UNDECIDED / wanted.epsilon if wanted.few_leaves else 0)
     return Smallest(counted, most)
@@ -183,11 +186,16 @@ def _so_far(run: _Run) -> Outcome:
         raise ParameterError("max_queries and max_seconds must allow some labels; the budget ended before the first")
     if not run.attempts.all:
         run.attempts.open(run.tree())
-    return best_so_far(run.attempts, run.source.masses, run.counted.budget.max_leaves)
+    outcome = best_so_far(run.attempts, run.source.masses, run.counted.budget.max_leaves)
+    if not lists_its_answers(run.counted):
+        return outcome
+    return replace(outcome, error=exact_error(outcome.tree, run.counted))
 
 
 def _certificate(outcome: Outcome, run: _Run, wanted: Wanted) -> Certificate:
     attempt, counted = outcome.attempt, run.counted
+    if outcome.error is not None:
+        return exact_certificate(counted, outcome.tree, outcome.error, wanted.epsilon)
     errors, samples = attempt.counts
     return Certificate(
         wanted.epsilon,

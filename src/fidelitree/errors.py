@@ -13,7 +13,7 @@ class ParameterError(FidelitreeError, ValueError):
 
 
 class FormatError(FidelitreeError, ValueError):
-    """A stored tree or certificate is damaged, or was never one."""
+    """A stored tree or certificate, or a circuit, is damaged, or was never one."""
 
 
 class TargetError(FidelitreeError):

@@ -46,8 +46,8 @@ def build_top_down(
 ) -> Distillation:
     """Algorithm 1: grow from exact probabilities and influences until the error is at most ``epsilon``.
 
-    A target that is not a table or a tree is asked about every input, up to 2^20 of them unless ``max_queries``
-    allows more. The certificate is exact.
+    A target that is not a table, a tree or a circuit is asked about every input, up to 2^20 of them unless
+    ``max_queries`` allows more. The certificate is exact.
     """
     epsilon = check_epsilon(epsilon)
     limits = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)

@@ -91,13 +91,21 @@ class Rows:
 
     def parts(self, seed: int) -> Parts:
         """A part for growth and a part for tests, chosen and ordered by the seed."""
-        shuffled = self.shuffled(Stream.named(seed, "rows"))
+        growing, testing = self.places(seed)
+        return Parts(self.inner[growing], self.inner[testing])
+
+    def places(self, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Which rows of the table grow a tree, and which test it: nothing may be made from those beforehand."""
+        order = self._order(Stream.named(seed, "rows"))
         testing = int(self.count * TEST_SHARE)
-        return Parts(shuffled[testing:], shuffled[:testing])
+        return order[testing:], order[:testing]
 
     def shuffled(self, stream: Stream) -> NDArray[Any]:
         """All rows in random order."""
-        return self.inner[np.argsort(stream.lane(0, 0).random_raw(self.count), kind="stable")]
+        return self.inner[self._order(stream)]
+
+    def _order(self, stream: Stream) -> NDArray[np.intp]:
+        return np.argsort(stream.lane(0, 0).random_raw(self.count), kind="stable")
 
     def __repr__(self) -> str:
         return f"<Rows: {self.count} rows of {len(self.names)} features>"

@@ -9,10 +9,12 @@ from __future__ import annotations
 import datetime as dt
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 
 from fidelitree.batches import Cast, Layout, LikeTable, Palette, Writer
 from fidelitree.errors import ParameterError
@@ -69,18 +71,26 @@ def columns_of(table: Any) -> dict[str, Column]:
 
 
 def _joiner(table: Any) -> Callable[[dict[str, Any]], Any]:
-    """How columns become a table of the same kind."""
+    """How columns become a table of the same kind; a function with a name, so that spaces can be pickled."""
     if isinstance(table, Mapping):
         return dict
     if isinstance(table, np.ndarray):
-        return lambda columns: np.stack(list(columns.values())).T
-    if nw.get_native_namespace(table).__name__ == "pandas":
-        return lambda columns: _pandas_frame(nw.get_native_namespace(table), columns)
-    # Side by side: building a table from a mapping would lose types such as arrow's dictionaries.
-    return lambda columns: nw.concat([column.to_frame() for column in columns.values()], how="horizontal").to_native()
+        return _stacked
+    pandas = nw.get_native_namespace(table).__name__ == "pandas"
+    return _pandas_frame if pandas else _side_by_side
 
 
-def _pandas_frame(pandas: Any, columns: dict[str, Any]) -> Any:
+def _stacked(columns: dict[str, Any]) -> Any:
+    return np.stack(list(columns.values())).T
+
+
+def _side_by_side(columns: dict[str, Any]) -> Any:
+    # Building a table from a mapping would lose types such as arrow's dictionaries.
+    return nw.concat([column.to_frame() for column in columns.values()], how="horizontal").to_native()
+
+
+def _pandas_frame(columns: dict[str, Any]) -> Any:
+    pandas = nw.Implementation.PANDAS.to_native_namespace()
     # Objects are wrapped, or pandas would guess a type for them.
     kept = {name: pandas.Series(c, dtype=object) if c.dtype == object else c for name, c in columns.items()}
     return pandas.DataFrame(kept)
@@ -156,14 +166,21 @@ def _numbers_palette(column: Column, name: str, found: Floats) -> Palette:
 def _cast(column: Column, name: str) -> Cast | None:
     """A quick way to write numbers, where it gives exactly the column's type."""
     if isinstance(column, np.ndarray):
-        return Cast(name, column.dtype, lambda values: values) if column.dtype.kind in "iuf" else None
+        return Cast(name, column.dtype, _as_is) if column.dtype.kind in "iuf" else None
     native, dtype = column.to_native(), _NUMPY_TYPES.get(str(column.dtype))
     if dtype is None:
         return None
     if column.implementation.is_pandas():
-        return Cast(name, np.dtype(dtype), lambda values: values) if native.dtype == dtype else None
-    kind, backend = column.dtype, column.implementation
-    return Cast(name, np.dtype(dtype), lambda values: nw.new_series(name, values, kind, backend=backend))
+        return Cast(name, np.dtype(dtype), _as_is) if native.dtype == dtype else None
+    return Cast(name, np.dtype(dtype), partial(_series, name, column.dtype, column.implementation))
+
+
+def _as_is(values: NDArray[Any]) -> NDArray[Any]:
+    return values
+
+
+def _series(name: str, dtype: Any, backend: nw.Implementation, values: NDArray[Any]) -> nw.Series[Any]:
+    return nw.new_series(name, values, dtype, backend=backend)  # type: ignore[arg-type]
 
 
 def _read_categories(column: Column, name: str) -> tuple[Feature, Writer]:

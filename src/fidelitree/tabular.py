@@ -120,11 +120,10 @@ class TableRun:
         rows, left = wanted - len(self._codes), self.counted.left
         if left is not None:
             limit = self.counted.budget.max_queries or 0
-            spare = int(LATE * limit) - self.counted.asked
-            if not self.attempts.open_ended:
-                spare = max(spare, left - self.attempts.at_best)
-            self._late = rows >= spare
-            rows = min(rows, max(spare, 0))
+            # Where these labels leave too little for a test, the budget will be spent anyhow.
+            self._late = self.attempts.open_ended or rows > left - self.attempts.at_best
+            if self._late:
+                rows = min(rows, int(LATE * limit) - self.counted.asked)
         if rows > 0:
             inner = self.source.label(rows)
             self._add(inner, self._ask(inner, "label"))
@@ -210,9 +209,11 @@ class TableRun:
         while last.samples < wanted:
             inner = self.source.test(self._allowed(int(wanted) - last.samples))
             self.attempts.count(inner, self.counted.labels(self._ask(inner, "certify")))
+        listed = self.source.masses is None
+        trouble = "the table has too few rows" if listed else "no small tree was found that is good enough"
         raise BudgetSpent(
-            f"no small tree was found that is good enough: after {self.counted.asked:,} labels the best one, with "
-            f"{tree.size} leaves, still disagrees with the target on about {last.errors / last.samples:.2g} of inputs"
+            f"{trouble}: after {self.counted.asked:,} labels the best tree, with {tree.size} leaves, still disagrees "
+            f"with the target on about {last.errors / max(1, last.samples):.2g} of inputs"
         )
 
     def _allowed(self, rows: int) -> int:

@@ -57,6 +57,10 @@ class Tree:
         for array in self._arrays:
             array.flags.writeable = False
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()  # a pickle does not keep arrays from being written to
+
     @classmethod
     def build(cls, space: ProductSpace, nodes: Sequence[Node], labels: Labels | Sequence[Any]) -> Tree:
         """A tree from nodes in any order, root first: ``(test, no, yes)``, or the code of a leaf's label.
@@ -142,6 +146,12 @@ class Tree:
                 codes = self._codes_by_words(part) if many else self._codes_by_steps(part)
             self.labels.take(codes, out=out[start : start + len(part)], mode="clip")
         return out
+
+    def reached(self, inputs: Any) -> NDArray[np.intp]:
+        """The leaf that every row reaches, as the number of its node."""
+        rows = as_inner(inputs, self.names, self.kinds, self.values or (None,) * len(self.names))
+        tests, no, yes, _ = self._nodes
+        return leaf_codes((tests, no, yes, range(len(tests))), rows)
 
     def _codes_by_words(self, rows: NDArray[np.uint8]) -> NDArray[np.integer[Any]]:
         count = len(rows)

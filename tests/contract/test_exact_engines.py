@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 import fidelitree as ft
 import reference
 from fidelitree import exact
+from fidelitree.exact.diagram import Diagram, DiagramSubfunction
 from fidelitree.exact.grid import GridSubfunction
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.exact.subfunction import Subfunction
@@ -34,6 +35,19 @@ def from_table(tree: Tree, region: Region) -> Subfunction:
     return TableSubfunction.of(np.searchsorted(tree.labels, answers), region, labels)
 
 
+def from_diagram(tree: Tree, region: Region) -> Subfunction:
+    """The truth table of the whole space folded from its lowest feature up, then restricted."""
+    n = len(region.space)
+    diagram = Diagram(region.space, range(n)[::-1], len(tree.labels))
+    row = np.searchsorted(tree.labels, tree.predict(enumerate_inputs(Region.whole(region.space), 0, 1 << n))).tolist()
+    for i in range(n):
+        row = [diagram.node(n - 1 - i, no, yes) for no, yes in zip(row[::2], row[1::2], strict=True)]
+    function = DiagramSubfunction(diagram, row[0], tree.labels.tolist())
+    for i, value in region.restrictions.items():
+        function = function.split(IsOne(i))[value]
+    return function
+
+
 def from_grid(tree: Tree, region: Region) -> Subfunction:
     answers = tree.predict(enumerate_inputs(region, 0, 1 << len(region.free())))
     return GridSubfunction(region, np.searchsorted(tree.labels, answers), tree.labels.tolist())
@@ -43,6 +57,7 @@ ENGINES: dict[type, Callable[[Tree, Region], Subfunction]] = {
     TableSubfunction: from_table,
     GridSubfunction: from_grid,
     PathSubfunction: PathSubfunction,
+    DiagramSubfunction: from_diagram,
 }
 every_engine = pytest.mark.parametrize("engine", ENGINES.values(), ids=[kind.__name__ for kind in ENGINES])
 

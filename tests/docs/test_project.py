@@ -26,6 +26,7 @@ DOORS = {
     "analysis.py": {"analyze"},
     "audit.py": {"certify"},
     "distiller.py": {"distill"},
+    "sklearn.py": {"__init__"},
     "cli.py": {"experiment"},
 }
 

@@ -169,6 +169,19 @@ def test_regions_that_say_the_same_are_analysed_alike() -> None:
     assert np.array_equal(ft.analyze(table, SPACE, one).influences, ft.analyze(table, SPACE, two).influences)
 
 
+def test_method_decides_between_exact_and_sampled() -> None:
+    large = ft.ProductSpace.bernoulli(20)
+    tree = ft.targets.balanced(large, 3, seed=0)
+    assert ft.analyze(tree, large).exact
+    assert not ft.analyze(tree, large, method="sampled", max_queries=2100).exact
+    with pytest.raises(
+        ft.ParameterError, match=r"method must not be 'exact' where .*: 1,048,576 inputs are more than 4,096"
+    ):
+        ft.analyze(lambda batch: batch[:, 0], large, method="exact")
+    with pytest.raises(ft.ParameterError, match=r"method must be one of auto, exact, sampled; got 'guess'"):
+        ft.analyze(tree, large, method="guess")  # type: ignore[arg-type]
+
+
 AGES = ft.ProductSpace(
     [ft.Numeric("age", 18, 90), ft.Categorical("job", ["clerk", "nurse", "pilot", "chef"]), ft.Boolean("owner", 0.25)]
 )

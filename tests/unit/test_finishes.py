@@ -7,7 +7,8 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.attempts import Attempts
-from fidelitree.finishes import KAPPA, Greedy, Smallest, _closeness
+from fidelitree.finishes import Smallest
+from fidelitree.greedy import KAPPA, Greedy, _closeness
 from fidelitree.targets.counting import Counted
 
 SPACE = ft.ProductSpace.bernoulli(12, 0.3)

@@ -23,7 +23,9 @@ def test_unknown_name_is_refused() -> None:
 
 
 def test_importing_the_package_loads_no_heavy_dependency() -> None:
-    code = "import sys, fidelitree; print(*sorted({'numpy', 'scipy', 'matplotlib', 'rich'} & set(sys.modules)))"
+    code = (
+        "import sys, fidelitree; print(*sorted({'numpy', 'scipy', 'matplotlib', 'rich', 'sklearn'} & set(sys.modules)))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
 

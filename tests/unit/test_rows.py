@@ -82,6 +82,13 @@ def test_parts_are_chosen_by_the_seed() -> None:
     assert sorted_rows(one.testing) != sorted_rows(other.testing)
 
 
+def test_places_are_those_of_the_parts() -> None:
+    parts, (growing, testing) = ROWS.parts(3), ROWS.places(3)
+    assert np.array_equal(ROWS.inner[growing], parts.growing)
+    assert np.array_equal(ROWS.inner[testing], parts.testing)
+    assert sorted([*growing, *testing]) == list(range(401))
+
+
 def test_a_shuffle_is_a_permutation_by_its_stream() -> None:
     one, other = (ROWS.shuffled(Stream.named(seed, "certify")) for seed in (0, 1))
     assert sorted_rows(one) == sorted_rows(other) == sorted_rows(ROWS.inner)

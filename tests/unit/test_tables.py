@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -76,6 +77,8 @@ def types(table: Any) -> Any:
     """Names, order and types of the columns."""
     if isinstance(table, dict):
         return {name: np.asarray(column).dtype for name, column in table.items()}
+    if isinstance(table, np.ndarray):
+        return table.dtype
     return table.schema if isinstance(table, (pa.Table, pl.DataFrame)) else table.dtypes.to_dict()
 
 
@@ -100,6 +103,17 @@ def test_a_batch_has_the_columns_order_and_types_of_the_table(make: Callable[[],
     assert np.array_equal(space.encode(batch), inner)
     if isinstance(batch, pd.DataFrame):
         assert batch.index.tolist() == list(range(200))
+
+
+@pytest.mark.parametrize("make", [*TABLES, lambda: np.arange(6.0).reshape(2, 3)])
+def test_a_pickled_space_writes_the_same_batches(make: Callable[[], Any]) -> None:
+    table = make()
+    space = ft.ProductSpace.from_data(table)
+    again = pickle.loads(pickle.dumps(space))
+    inner = some_inputs(space, 50)
+    assert again == space
+    assert types(again.batch(inner)) == types(table)
+    assert np.array_equal(space.encode(again.batch(inner)), inner)
 
 
 @pytest.mark.parametrize("make", TABLES)

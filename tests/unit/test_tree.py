@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 import fidelitree as ft
 from fidelitree.features import AtMost, IsIn
 from fidelitree.tree import Tree
-from mixed import MIXED
+from mixed import MIXED, some_inputs
 from small import cube, random_tree, walk
 
 SPACE = ft.ProductSpace.bernoulli(3, [0.5, 0.2, 0.1])
@@ -108,6 +109,21 @@ def test_arrays_cannot_be_written_to() -> None:
     for array in (tree.feature, tree.no, tree.yes, tree.code, tree.labels):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
+
+
+def test_a_pickled_tree_is_the_same_and_cannot_be_written_to() -> None:
+    again = pickle.loads(pickle.dumps(nested()))
+    assert again == nested()
+    with pytest.raises(ValueError, match="read-only"):
+        again.code[0] = 1
+
+
+def test_the_leaf_that_is_reached_has_the_label_that_is_predicted() -> None:
+    mixed = Tree.build(MIXED, [(AtMost(2, 32.5), 1, 2), (IsIn(1, frozenset({0, 1})), 3, 4), 0, 1, 0], ["no", "yes"])
+    for tree, inputs in ((nested(), cube(3)), (mixed, MIXED.batch(some_inputs(MIXED, 99)))):
+        leaves = tree.reached(inputs)
+        assert set(leaves) == set(np.flatnonzero(tree.feature < 0))
+        assert (tree.labels[tree.code[leaves]] == tree.predict(inputs)).all()
 
 
 def test_building_leaves_the_callers_labels_alone() -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fidelitree.errors import ParameterError
+from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction
 from fidelitree.exact.paths import disagreement
 from fidelitree.exact.subfunction import Subfunction
 from fidelitree.region import Region
 from fidelitree.space import ProductSpace
+from fidelitree.targets.circuits.circuit import Circuit
+from fidelitree.targets.circuits.difference import difference
 from fidelitree.targets.counting import Counted, Target
 from fidelitree.tree import Tree
 
@@ -15,8 +20,8 @@ from fidelitree.tree import Tree
 def tree_error(tree: Tree, target: Target, space: ProductSpace) -> float:
     """Probability that a tree and a target answer differently, exact up to rounding.
 
-    Two trees are compared path by path, at any number of features. Any other target is asked about every input, up to
-    2^20 of them (2^26 for a truth table).
+    Two trees are compared path by path, at any number of features; a circuit of many inputs becomes a decision
+    diagram. Any other target is asked about every input, up to 2^20 of them (2^26 for a truth table or a circuit).
 
     >>> from fidelitree.targets import balanced, majority
     >>> space = ProductSpace.bernoulli(2000, 0.3)
@@ -35,6 +40,23 @@ def tree_error(tree: Tree, target: Target, space: ProductSpace) -> float:
             "certify draws inputs instead"
         )
     return error_inside(tree, root, space)
+
+
+def known_error(predictor: Any, target: Target, space: ProductSpace) -> float | None:
+    """Probability that two trees or circuits answer differently, without a query to anybody.
+
+    None where one of them is neither, or where a circuit is too large for it.
+    """
+    try:
+        if isinstance(predictor, Tree) and isinstance(target, (Circuit, Tree)):
+            return tree_error(predictor, target, space)
+        if isinstance(predictor, Circuit) and isinstance(target, Circuit):
+            return tree_error(Tree.constant(space, 0), difference(predictor, target), space)
+        if isinstance(predictor, Circuit) and isinstance(target, Tree):
+            return tree_error(target, predictor, space)
+    except NoDiagramError:
+        pass
+    return None
 
 
 def error_inside(tree: Tree, root: Subfunction, space: ProductSpace) -> float:

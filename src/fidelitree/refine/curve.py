@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,80 +13,71 @@ from fidelitree.refine.node import Node
 from fidelitree.refine.pruning import Prunings
 
 _SLACK = 1e-9
-_BACK = 4  # smaller trees looked at, because held-out errors do not fall as steadily as errors on the rows
 
 
 @dataclass(eq=False)
 class Point:
-    """A tree on the curve; it is built, and judged on the held-out rows, when somebody asks."""
+    """A tree on the curve, built when somebody asks for it.
+
+    ``errors`` are those on the rows, ``both`` those on the held-out rows too, ``share`` the share of the held-out
+    weight that it gets wrong (of the rows' weight where nothing is held out).
+    """
 
     leaves: int
     errors: float
-    _build: Callable[[], Sketch]
-    _judge: Callable[[Sketch], float]
+    both: float
+    share: float
+    _build: Callable[[int], Sketch]
 
     @cached_property
     def tree(self) -> Sketch:
         """The tree."""
-        return self._build()
-
-    @cached_property
-    def share(self) -> float:
-        """The share of the held-out weight that it gets wrong; of the rows' weight where nothing is held out."""
-        return self._judge(self.tree)
+        return self._build(self.leaves)
 
 
 class Curve:
-    """Points by leaves; a larger tree stays only while it has fewer errors on the rows."""
+    """Points by leaves; a larger tree stays only while it has fewer errors, rows and held-out rows together."""
 
     def __init__(self, rows: Coded, held: Coded | None) -> None:
+        self._rows, self._held = rows, held
         self._judged = rows if held is None else held
+        self._reached = np.arange(0 if held is None else len(held.codes), dtype=np.int32)
         self._best: dict[int, Point] = {}
 
-    def add(self, node: Node) -> None:
-        """Take over every pruning of a tree that beats what is known for its number of leaves."""
-        prunings = Prunings(node)
-        least = np.inf
-        for leaves, errors in enumerate(prunings.errors.tolist(), 1):
-            if errors >= least - _SLACK:
-                continue
-            least = errors
+    def add(self, node: Node) -> float:
+        """Take over every pruning of a tree that beats what is known for its leaves; the tree's own share of errors."""
+        prunings = Prunings(node, self._judged, self._reached)
+        judged = prunings.errors if self._held is None else prunings.missed
+        shares = judged / self._judged.total
+        for leaves in range(1, node.leaves + 1):
+            both = float(prunings.both[leaves - 1])
             known = self._best.get(leaves)
-            if known is None or errors < known.errors - _SLACK:
-                self._best[leaves] = Point(leaves, errors, _later(prunings, leaves), self._share)
-
-    def _share(self, tree: Sketch) -> float:
-        return self._judged.errors(tree) / self._judged.total
+            if known is None or both < known.both - _SLACK:
+                errors, share = float(prunings.errors[leaves - 1]), float(shares[leaves - 1])
+                self._best[leaves] = Point(leaves, errors, both, share, prunings.sketch)
+        return float(shares[-1])
 
     def points(self) -> list[Point]:
-        """From one leaf up, with falling errors on the rows."""
+        """From one leaf up."""
         points: list[Point] = []
         for leaves in sorted(self._best):
             point = self._best[leaves]
-            if not points or point.errors < points[-1].errors - _SLACK:
+            if not points or point.both < points[-1].both - _SLACK:
                 points.append(point)
         return points
 
     def smallest(self, error: float) -> Point:
         """The first point whose share of errors is at most this; the last one where there is none."""
         points = self.points()
-        place = bisect.bisect_left(points, True, key=lambda point: point.share <= error + _SLACK)
-        for point in points[max(place - _BACK, 0) : place + 1]:
-            if point.share <= error + _SLACK:
-                return point
-        return points[-1]
+        return next((point for point in points if point.share <= error + _SLACK), points[-1])
 
     def slope(self, point: Point) -> float:
-        """How many errors a leaf is worth near this point: the mean of the slopes of the hull on both sides."""
+        """How many errors on the rows a leaf is worth near a point: the mean of the hull's slopes on both sides."""
         slopes = {
             other.leaves: (other.errors - point.errors) / (point.leaves - other.leaves)
             for other in self.points()
-            if other.leaves != point.leaves
+            if other is not point
         }
         left = [slope for leaves, slope in slopes.items() if leaves < point.leaves]
         right = max((slope for leaves, slope in slopes.items() if leaves > point.leaves), default=0.0)
         return (min(left) + right) / 2 if left else right
-
-
-def _later(prunings: Prunings, leaves: int) -> Callable[[], Sketch]:
-    return lambda: prunings.sketch(leaves)

@@ -7,6 +7,7 @@ rows of that group alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -19,23 +20,31 @@ _GROUPS = 200  # of one ordered feature
 
 
 class Grouped:
-    """Coded rows with their groups laid side by side: feature i owns groups starts[i] to starts[i + 1] - 1."""
+    """Coded rows with their groups laid side by side: feature i owns groups starts[i] to starts[i + 1] - 1.
 
-    def __init__(self, coded: Coded) -> None:
+    Features that are not among ``features`` own none, so that no test on them is looked for.
+    """
+
+    def __init__(self, coded: Coded, features: Sequence[int] | None = None) -> None:
         self.coded = coded
+        chosen = range(len(coded.sizes)) if features is None else features
         self.classes = coded.classes
-        self.group_of = [self._groups(feature) for feature in range(len(coded.sizes))]
+        self.group_of = {feature: self._groups(feature) for feature in chosen}
         """For each feature, the group of each bin, counted from 0."""
-        widths = [int(groups[-1]) + 1 for groups in self.group_of]
+        widths = np.zeros(len(coded.sizes), np.intp)
+        for feature, groups in self.group_of.items():
+            widths[feature] = groups[-1] + 1
         self.starts = np.concatenate([[0], np.cumsum(widths)]).astype(np.intp)
         self.width = int(self.starts[-1])
         self.owner = np.repeat(np.arange(len(widths)), widths)
         """The feature of each group."""
+        self.before = (np.cumsum(widths > 0) - 1)[self.owner]
+        """How many features have their groups before it."""
         self.ordered = np.array(coded.ordered, bool)[self.owner]
         """For each group whether its feature is ordered."""
-        keys = np.empty((len(coded.codes), len(widths)), np.int32)
-        for feature, groups in enumerate(self.group_of):
-            keys[:, feature] = groups[coded.bins[feature]] + self.starts[feature]
+        keys = np.empty((len(coded.codes), len(self.group_of)), np.int32)
+        for column, (feature, groups) in enumerate(self.group_of.items()):
+            keys[:, column] = groups[coded.bins[feature]] + self.starts[feature]
         keys += (coded.codes * self.width).astype(np.int32)[:, None]
         self._keys = keys
         self._alike = bool((coded.weights == coded.weights[0]).all())

@@ -14,6 +14,8 @@ from fidelitree.refine.impurity import Impurity, errors
 from fidelitree.refine.node import Node, leaf, split
 from fidelitree.refine.splits import Splits
 
+_DEEPEST = 100  # greedy growth that only peels off single values would outgrow Python's stack
+
 
 @dataclass(frozen=True)
 class Grower:
@@ -23,32 +25,31 @@ class Grower:
     price: float
     impurity: Impurity
 
-    def grow(self, rows: Rows, counts: Floats, histogram: Floats | None = None) -> Node:
+    def grow(self, rows: Rows, counts: Floats, histogram: Floats | None = None, depth: int = 0) -> Node:
         """The greedy tree for these rows, whose counts are known and perhaps their histogram."""
-        if counts.sum() - counts.max() <= self.price:
-            return leaf(rows, counts)
+        alone = leaf(rows, counts)
+        if alone.errors <= self.price or depth == _DEEPEST:
+            return alone
         if histogram is None:
             histogram = self.splits.grouped.histogram(rows)
         menu = self.splits.look(histogram, counts)
         scores = menu.scores(self.impurity)
         if scores.min(initial=np.inf) == np.inf:
-            return leaf(rows, counts)
-        return self.start(rows, counts, histogram, menu.decode(int(scores.argmin())))
+            return alone
+        feature, rough = menu.decode(int(scores.argmin()))
+        test, passed = self.splits.divide(feature, rough, rows, self.impurity)
+        return self.divided(alone, histogram, ((feature, test), passed), depth)
 
-    def start(self, rows: Rows, counts: Floats, histogram: Floats, first: tuple[int, Test]) -> Node:
-        """The greedy tree that starts with this test over groups."""
-        feature, test = first
-        test, passed = self.splits.divide(feature, test, rows, self.impurity)
-        return self.divided(leaf(rows, counts), histogram, (feature, test), passed)
-
-    def divided(self, node: Node, histogram: Floats, test: tuple[int, Test], passed: Bools) -> Node:
-        """The greedy tree for the rows of a node whose first test is given, with the rows that pass it."""
+    def divided(self, node: Node, histogram: Floats, first: tuple[tuple[int, Test], Bools], depth: int = 0) -> Node:
+        """The greedy tree for the rows of a node, when its first test is given with the rows that pass it."""
         rows, counts = node.rows, node.counts
+        test, passed = first
         sides = rows[~passed], rows[passed]
         mass = self.splits.grouped.counts(sides[1])
         masses = counts - mass, mass
         tables = self._tables(sides, masses, histogram)
-        no, yes = (self.grow(*side) for side in zip(sides, masses, tables, strict=True))
+        no = self.grow(sides[0], masses[0], tables[0], depth + 1)
+        yes = self.grow(sides[1], masses[1], tables[1], depth + 1)
         return paying(split(rows, counts, test, (no, yes)), self.price)
 
     def _tables(

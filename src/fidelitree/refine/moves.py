@@ -6,16 +6,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fidelitree.refine.coded import Floats, Test
+from fidelitree.refine.coded import Bools, Floats, Test
 from fidelitree.refine.growth import Grower, paying
 from fidelitree.refine.impurity import IMPURITIES, Impurity, gini
 from fidelitree.refine.node import Leaf, Node, Split, inner, split
 from fidelitree.refine.polish import Polisher
 from fidelitree.refine.splits import Splits
 
-_TOP = 25  # tests of a node that a proposal starts with
-_PULL, _ANY = 0.3, 0.3
-_HOPE = 1.3  # a proposal dearer than this, before it is polished, is given up
+_PULLED = 0.5  # how often a test from further down is tried above
+_ANY = 0.2  # how often a feature is drawn first, however little it explains alone: a selector explains nothing
+_TOP, _FEW = 25, 3  # best tests that one is drawn from, of all features and of one
+_POLISHED = 0.4  # polishing costs as much as two proposals, and fits noise where rows are few
+_HOPE = 1.3  # a proposal that is dearer than this is not polished
 
 
 @dataclass(frozen=True)
@@ -33,36 +35,37 @@ class Moves:
 
     def propose(self, node: Split) -> Node:
         """Another test for a node; each side grown anew, or what the old tree becomes there, whichever is cheaper."""
+        polisher = self.polisher
         impurity = IMPURITIES[int(self.random.integers(len(IMPURITIES)))]
         histogram = self.splits.grouped.histogram(node.rows)
-        kind = self.random.random()
-        if kind < _PULL:
-            _, below = inner(node, int(self.random.integers(node.leaves - 1)))
-            feature, test = below.feature, below.test
-            passed = self.splits.grouped.coded.says_yes(feature, test, node.rows)
-        else:
-            first = self._choose(histogram, node, impurity, kind < _PULL + _ANY)
-            feature, test = first[0], first[1]
-            test, passed = self.splits.divide(feature, test, node.rows, impurity)
-        grower, polisher = Grower(self.splits, self.price, impurity), self.polisher
-        new = grower.divided(node, histogram, (feature, test), passed)
+        first = self._first(node, histogram, impurity)
+        new = Grower(self.splits, self.price, impurity).divided(node, histogram, first)
         if isinstance(new, Split):
-            sides = [
+            no, yes = (
                 min(side, polisher.refit(node, side.rows, side.counts), key=polisher.cost) for side in (new.no, new.yes)
-            ]
-            new = paying(split(new.rows, new.counts, (feature, test), (sides[0], sides[1])), self.price)
+            )
+            new = paying(split(new.rows, new.counts, first[0], (no, yes)), self.price)
         hopeful = polisher.cost(new) < _HOPE * polisher.cost(node) + self.price
-        return polisher.polish(new, 1) if hopeful else new
+        return polisher.polish(new, 1) if hopeful and self.random.random() < _POLISHED else new
 
-    def _choose(self, histogram: Floats, node: Split, impurity: Impurity, any_feature: bool) -> tuple[int, Test]:
+    def _first(self, node: Split, histogram: Floats, impurity: Impurity) -> tuple[tuple[int, Test], Bools]:
+        """A test for the node, and which of its rows pass."""
+        kind = self.random.random()
         menu = self.splits.look(histogram, node.counts)
         scores = menu.scores(impurity)
-        if any_feature:
-            allowed = np.unique(self.splits.features[scores < np.inf])
-            scores[self.splits.features != self.random.choice(allowed)] = np.inf
-        most = _TOP if not any_feature else 3
+        if kind < _PULLED or scores.min(initial=np.inf) == np.inf:
+            _, below = inner(node, int(self.random.integers(node.leaves - 1)))
+            pulled = below.feature, below.test
+            return pulled, self.splits.grouped.coded.says_yes(*pulled, node.rows)
+        most = _TOP
+        if kind < _PULLED + _ANY:
+            features = self.splits.features
+            scores[features != self.random.choice(np.unique(features[scores < np.inf]))] = np.inf
+            most = _FEW
         top = np.argpartition(scores, min(most, len(scores)) - 1)[:most]
-        return menu.decode(int(self.random.choice(top[scores[top] < np.inf])))
+        feature, rough = menu.decode(int(self.random.choice(top[scores[top] < np.inf])))
+        test, passed = self.splits.divide(feature, rough, node.rows, impurity)
+        return (feature, test), passed
 
     def extend(self, node: Node) -> Node:
         """The tree with its leaves grown on where that pays."""

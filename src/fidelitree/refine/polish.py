@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fidelitree.refine.coded import Bools, Codes, Floats, Sketch, Test
+from fidelitree.refine.coded import Bools, Codes, Floats, Test
 from fidelitree.refine.grouped import Grouped, Rows
 from fidelitree.refine.growth import paying
 from fidelitree.refine.node import Leaf, Node, Shape, Split, leaf, parts, split
@@ -85,9 +85,9 @@ class Polisher:
         grouped = self.grouped
         coded, starts = grouped.coded, grouped.starts
         table = grouped.weigh(rows, gain).sum(axis=0)
-        running = np.where(grouped.ordered, np.cumsum(table) - gain.sum() * grouped.owner, -np.inf)
+        running = np.where(grouped.ordered, np.cumsum(table) - gain.sum() * grouped.before, -np.inf)
         best = int(running.argmax())
-        taken = np.add.reduceat(np.where(grouped.ordered, 0.0, np.maximum(table, 0)), starts[:-1])
+        taken = np.bincount(grouped.owner, np.where(grouped.ordered, 0.0, np.maximum(table, 0)))
         other = int(taken.argmax())
         if taken[other] > running[best]:
             chosen = np.flatnonzero(table[starts[other] : starts[other + 1]] > 0)
@@ -97,7 +97,7 @@ class Polisher:
         threshold = int(exact.argmax())
         return float(exact[threshold]), feature, threshold
 
-    def fit(self, tree: Sketch) -> Node:
+    def fit(self, tree: Shape) -> Node:
         """A tree over all rows, without the splits that do not pay."""
         rows = self.grouped.everything
         return self.refit(tree, rows, self.grouped.counts(rows))

@@ -1,44 +1,54 @@
-"""Exact pruning: for each number of leaves, the pruning of a tree with the fewest errors."""
+"""Exact pruning: for each number of leaves, the pruning of a tree with the fewest errors.
+
+Labels come from the rows that the tree was grown on. Which splits stay is decided by errors on those rows and on the
+held-out ones together: a split that only fits noise gains nothing on rows it has not seen.
+"""
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
-from fidelitree.refine.coded import Floats, Sketch
+from fidelitree.refine.coded import Coded, Sketch
+from fidelitree.refine.grouped import Rows
 from fidelitree.refine.node import Leaf, Node
 
 
 class Prunings:
-    """All best prunings of a tree, by dynamic programming over its nodes. The tree's rows are not kept."""
+    """All best prunings of a tree, by dynamic programming over its nodes; the tree's rows are not kept.
 
-    def __init__(self, node: Node) -> None:
+    Entry s - 1 belongs to the pruning with exactly s leaves: ``errors`` on the rows, ``missed`` on the held-out rows,
+    ``both`` their sum, which is the least possible.
+    """
+
+    def __init__(self, node: Node, held: Coded, reached: Rows) -> None:
         self._code = int(node.counts.argmax())
-        self._alone = float(node.counts.sum() - node.counts.max())
-        self._leaves = node.leaves
-        self._split = (
-            None if isinstance(node, Leaf) else (node.feature, node.test, Prunings(node.no), Prunings(node.yes))
-        )
+        self.errors = np.full(node.leaves, float(node.counts.sum() - node.counts.max()))
+        wrong = held.codes.take(reached) != self._code
+        self.missed = np.full(node.leaves, float(held.weights.take(reached)[wrong].sum()))
+        self.both = self.errors + self.missed
+        self._split = None
+        if not isinstance(node, Leaf):
+            passed = held.says_yes(node.feature, node.test, reached)
+            no, yes = Prunings(node.no, held, reached[~passed]), Prunings(node.yes, held, reached[passed])
+            self._split = node.feature, node.test, no, yes
+            self.both[1:] = np.inf
+            self._combine(*sorted((no, yes), key=lambda side: len(side.both)))
 
-    @cached_property
-    def errors(self) -> Floats:
-        """Entry s - 1: the fewest errors with exactly s leaves."""
-        curve = np.full(self._leaves, np.inf)
-        curve[0] = self._alone
-        if self._split is not None:
-            short, long = sorted((side.errors for side in self._split[2:]), key=len)
-            for k, cost in enumerate(short):
-                part = curve[k + 1 : k + 1 + len(long)]
-                np.minimum(part, cost + long, out=part)
-        return curve
+    def _combine(self, short: Prunings, long: Prunings) -> None:
+        for k, one in enumerate(short.both):
+            part = slice(k + 1, k + 1 + len(long.both))
+            sums = one + long.both
+            better = sums < self.both[part]
+            np.copyto(self.both[part], sums, where=better)
+            np.copyto(self.errors[part], short.errors[k] + long.errors, where=better)
+            np.copyto(self.missed[part], short.missed[k] + long.missed, where=better)
 
     def sketch(self, leaves: int) -> Sketch:
         """The best pruning with exactly so many leaves."""
         if leaves == 1 or self._split is None:
             return self._code
         feature, test, no, yes = self._split
-        least, most = max(1, leaves - yes._leaves), min(no._leaves, leaves - 1)
-        sums = no.errors[least - 1 : most] + yes.errors[leaves - most - 1 : leaves - least][::-1]
+        least, most = max(1, leaves - len(yes.both)), min(len(no.both), leaves - 1)
+        sums = no.both[least - 1 : most] + yes.both[leaves - most - 1 : leaves - least][::-1]
         share = least + int(sums.argmin())
         return feature, test, no.sketch(share), yes.sketch(leaves - share)

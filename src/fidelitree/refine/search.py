@@ -1,8 +1,9 @@
 """The smallest trees for labelled rows, by iterated local search on errors + price x leaves.
 
 This cost is a sum over subtrees, so a proposal for a node is judged on the node's rows alone. The price of a leaf is
-the slope of the curve "fewest errors for each number of leaves" at the error that is wanted, so the search works where
-the answer will be taken from. CART's own tree is among the starts: nothing that comes out is worse on the rows.
+first the slope of the curve "fewest errors for each number of leaves" at the error that is wanted, and then follows the
+error of the trees it leads to, so the search works where the answer will be taken from. CART's own tree with all its
+prunings is on the curve from the beginning.
 """
 
 from __future__ import annotations
@@ -17,19 +18,23 @@ from fidelitree.refine.grouped import Grouped
 from fidelitree.refine.growth import best_first
 from fidelitree.refine.impurity import gini
 from fidelitree.refine.moves import Moves
-from fidelitree.refine.node import Node, inner, replace
+from fidelitree.refine.node import Node, Shape, inner, replace
+from fidelitree.refine.relevance import relevant
 from fidelitree.refine.splits import Splits
 
 _ROUND = 150  # proposals between two looks at the curve
 _CART = 400  # leaves of CART's tree
+_MOST = 300  # leaves beyond which no small tree is to be hoped for
+_SHADOWED = 200  # leaves of the tree that tells which features matter
+_CHEAPER, _DEARER = 0.87, 1.1  # how the price of a leaf follows the error of the tree that it led to
 _SLACK = 1e-9
 
 
 class Refiner:
     """Looks for small trees; stop it when you like, ask it what it knows, let it go on.
 
-    ``held`` are rows for choosing the size; None where the rows are everything there is. The same seed and the same
-    steps give the same trees.
+    ``held`` are rows for choosing the size; None where the rows are everything there is: then all features count, else
+    those that explain more than chance does. The same seed and the same steps give the same trees.
     """
 
     def __init__(self, rows: Coded, held: Coded | None, seed: int) -> None:
@@ -39,10 +44,13 @@ class Refiner:
         self._splits = Splits(Grouped(rows))
         self._curve = Curve(rows, held)
         self._curve.add(best_first(self._splits, _CART, gini))
+        if held is not None:
+            self._splits = Splits(Grouped(rows, relevant(rows, _SHADOWED, self._random)))
+        self._tree: Node | None = None
         self.steps = 0
 
     def curve(self) -> list[tuple[int, float, float, Sketch]]:
-        """Leaves, errors on the rows, share of held-out errors, tree; errors on the rows fall."""
+        """Leaves, errors on the rows, share of held-out errors, tree; errors on both fall."""
         return [(point.leaves, point.errors, point.share, point.tree) for point in self._curve.points()]
 
     def points(self) -> list[Point]:
@@ -56,21 +64,33 @@ class Refiner:
     def improve(self, error: float, steps: int, seconds: float = np.inf) -> None:
         """Make so many proposals to trees whose error is near this; a clock may end it earlier."""
         end = time.monotonic() + seconds
+        price = self._price(error)
         while steps > 0 and time.monotonic() < end:
-            point = self._curve.smallest(error)
-            moves = Moves(self._splits, self._price(point, error), self._random)
-            tree = moves.extend(moves.polisher.fit(point.tree))
-            tree = self._descend(moves.polisher.polish(tree, 2), moves, min(_ROUND, steps), end)
-            self._curve.add(tree)
+            moves = Moves(self._splits, price, self._random)
+            self._tree = self._descend(self._start(moves, error), moves, min(_ROUND, steps), end)
+            share = self._curve.add(self._tree)
             steps -= _ROUND
+            if not self._exactly(error):
+                # A tree with too many leaves to be read is no reason to pay for still more of them.
+                price *= _CHEAPER if share > error and self._tree.leaves < _MOST else _DEARER
 
-    def _price(self, point: Point, error: float) -> float:
-        least = float(self._rows.weights.min())
-        exact = least / (2 * point.leaves)
-        """So little that no number of leaves is worth an error."""
-        if error * self._rows.total < least:
-            return exact
-        return max(self._curve.slope(point), exact)
+    def _exactly(self, error: float) -> bool:
+        """Whether no row at all may be wrong."""
+        return error * self._rows.total < float(self._rows.weights.min())
+
+    def _price(self, error: float) -> float:
+        """What a leaf is worth where the curve reaches the error; so little, if no row may be wrong, that none is."""
+        exact = float(self._rows.weights.min()) / (2 * self._rows.total)
+        return exact if self._exactly(error) else max(self._curve.slope(self._curve.smallest(error)), exact)
+
+    def _start(self, moves: Moves, error: float) -> Node:
+        """The tree of the last round or the best one known, whichever is cheaper now; polished, unless it is huge."""
+        shapes: list[Shape] = [self._curve.smallest(error).tree]
+        if self._tree is not None:
+            shapes.append(self._tree)
+        starts = [moves.extend(moves.polisher.fit(shape)) for shape in shapes]
+        start = min(starts, key=moves.polisher.cost)
+        return moves.polisher.polish(start, 1) if start.leaves <= _CART else start
 
     def _descend(self, tree: Node, moves: Moves, steps: int, end: float) -> Node:
         cost = moves.polisher.cost

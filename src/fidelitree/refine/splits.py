@@ -50,7 +50,7 @@ class Splits:
     def look(self, histogram: Floats, counts: Floats) -> Menu:
         """The tests of a node with what each puts on its yes side."""
         parts = [np.cumsum(histogram, axis=1)[:, self._thresholds]]
-        parts[0] -= counts[:, None] * self.grouped.owner[self._thresholds]
+        parts[0] -= counts[:, None] * self.grouped.before[self._thresholds]
         if len(self._singles):
             parts.append(histogram[:, self._singles])
         starts = self.grouped.starts

@@ -1,8 +1,9 @@
-"""Targets: models, textbook functions, random trees, truth tables, and the wrapper that counts queries.
+"""Targets: models, circuits, textbook functions, random trees, truth tables, and the wrapper that counts queries.
 
 Any callable from a batch of inputs to labels is a target already; these are the ones that ship.
 """
 
+from fidelitree.targets.circuits import Circuit, expression, read_circuit
 from fidelitree.targets.counting import Counted, Queries, Target
 from fidelitree.targets.memory import Memory
 from fidelitree.targets.models import (
@@ -40,6 +41,7 @@ from fidelitree.targets.textbook import (
 )
 
 __all__ = [
+    "Circuit",
     "Command",
     "Counted",
     "Estimator",
@@ -58,6 +60,7 @@ __all__ = [
     "complete",
     "cycle",
     "exactly",
+    "expression",
     "from_model",
     "hidden_weighted_bit",
     "is_edge",
@@ -68,6 +71,7 @@ __all__ = [
     "multiplexer",
     "nand_tree",
     "parity",
+    "read_circuit",
     "recursive_majority",
     "selector_parity",
     "sort4",

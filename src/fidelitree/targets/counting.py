@@ -44,6 +44,9 @@ class Tally(int):
         """The purposes."""
         return self.by_purpose.keys()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Tally.of, (dict(self.by_purpose),)  # a read-only view of a mapping cannot be pickled
+
 
 @dataclass(frozen=True)
 class Queries:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 
 import numpy as np
@@ -19,6 +20,7 @@ from fidelitree.refine.pruning import Prunings
 from fidelitree.refine.splits import Splits
 from labelled import coded_rows, multiplexer, random_sketch
 
+NOBODY = np.arange(0, dtype=np.int32)
 prices = st.sampled_from([0.1, 0.5, 1.0, 3.0])
 
 
@@ -44,6 +46,13 @@ def test_a_grown_tree_has_the_errors_it_says_and_pays(coded: Coded, price: float
 def test_growth_with_a_tiny_price_leaves_no_error() -> None:
     coded = multiplexer(500, 1)
     assert grown(coded, 1e-6).errors == 0
+
+
+def test_values_peeled_off_one_by_one_do_not_exhaust_the_stack() -> None:
+    rows = Coded(np.arange(900, dtype=np.uint16)[None], [True], [900], np.arange(900) % 2, np.ones(900))
+    node = grown(rows, 1e-6)
+    agrees(node, rows)
+    assert node.leaves > 100
 
 
 @given(coded_rows())
@@ -74,12 +83,45 @@ def all_prunings(tree: Sketch, coded: Coded, rows: np.ndarray) -> dict[int, floa
 @given(coded_rows())
 def test_no_pruning_is_better(coded: Coded) -> None:
     node = best_first(Splits(Grouped(coded)), 8, gini)
-    prunings = Prunings(node)
+    prunings = Prunings(node, coded, NOBODY)
     best = all_prunings(sketch(node), coded, node.rows)
+    assert not prunings.missed.any()
     assert prunings.errors.tolist() == pytest.approx([best[leaves] for leaves in range(1, node.leaves + 1)])
     for leaves in range(1, node.leaves + 1):
         assert size(prunings.sketch(leaves)) == leaves
         assert coded.errors(prunings.sketch(leaves)) == pytest.approx(best[leaves])
+
+
+def shapes(tree: Sketch) -> list[Sketch]:
+    """Every pruning of a tree whose splits know the label they would have as leaves: (label, tree) as leaf is label."""
+    assert isinstance(tree, tuple)
+    label, inside = tree
+    if not isinstance(inside, tuple):
+        return [label]
+    feature, test, no, yes = inside
+    return [label, *((feature, test, one, two) for one in shapes(no) for two in shapes(yes))]
+
+
+def labelled(node: Node) -> Sketch:
+    label = int(node.counts.argmax())
+    if isinstance(node, Leaf):
+        return label, label
+    return label, (node.feature, node.test, labelled(node.no), labelled(node.yes))
+
+
+@given(coded_rows(), st.integers(0, 1000))
+def test_held_out_rows_decide_with_the_others(coded: Coded, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    held = dataclasses.replace(coded, codes=random.integers(coded.classes, size=len(coded.codes)))
+    node = best_first(Splits(Grouped(coded)), 6, gini)
+    prunings = Prunings(node, held, node.rows)
+    every = shapes(labelled(node))
+    for leaves in range(1, node.leaves + 1):
+        best = min(coded.errors(tree) + held.errors(tree) for tree in every if size(tree) == leaves)
+        chosen = prunings.sketch(leaves)
+        assert prunings.both[leaves - 1] == pytest.approx(best)
+        assert coded.errors(chosen) == pytest.approx(prunings.errors[leaves - 1])
+        assert held.errors(chosen) == pytest.approx(prunings.missed[leaves - 1])
 
 
 @given(coded_rows(), st.integers(0, 1000), prices)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -152,6 +153,11 @@ def test_a_tally_is_its_total_and_its_parts() -> None:
     assert (tally["grow"], tally["label"], list(tally.keys())) == (30, 0, ["grow", "certify"])
     with pytest.raises(TypeError):
         tally.by_purpose["grow"] = 0
+
+
+def test_a_pickled_tally_keeps_its_parts() -> None:
+    again = pickle.loads(pickle.dumps(Tally.of({"grow": 30, "certify": 12})))
+    assert (again + 0, dict(again)) == (42, {"grow": 30, "certify": 12})
 
 
 def test_a_tally_does_not_change_when_more_is_asked() -> None:
