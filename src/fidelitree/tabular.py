@@ -142,7 +142,7 @@ class TableRun:
         held = np.arange(len(self._codes)) % HELD == HELD - 1
         some, others = (binning.coded(self._inner[part], self._codes[part]) for part in (~held, held))
         refiner, aims = Refiner(some, others, self._seed), self._aims()
-        refiner.improve(aims[0], self._plan.steps)
+        refiner.improve(aims[len(aims) // 2], self._plan.steps)  # where the tree that will pass is likely to be
         most = self.counted.budget.max_leaves
         found: dict[int, Sketch] = {}
         best: Sketch | None = None
