@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ LABELS = (SMALL, LARGE)
 EPSILONS = (0.1, 0.05)
 FINE = 0.01  # HTRU2: a constant suffices above
 SUBJECTS: dict[str, Callable[[], subjects.Subject]] = {
-    **{name: lambda name=name: subjects.forest(name) for name in subjects.FORESTS},  # type: ignore[misc]
+    **{name: partial(subjects.forest, name) for name in subjects.FORESTS},
     "LightGBM": subjects.lightgbm_breast_cancer,
     "agaricus": subjects.xgboost_agaricus,
     "dermatology": subjects.xgboost_dermatology,
