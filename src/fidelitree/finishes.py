@@ -28,7 +28,6 @@ PATIENCE = 10  # times the queries of the first certificate, for fewer leaves
 WORTH = 3  # half the leaves are worth 26 % more queries
 FAR = 0.25  # epsilons: a tree with more errors is far from its target
 HURRY = 2  # the same where queries are what matters
-UNLUCKY = 2  # standard deviations: more errors than this above epsilon, and a smaller tree is given up
 
 
 @dataclass
@@ -203,7 +202,6 @@ class AsTested:
         return best_so_far(attempts, self.space, self.max_leaves)
 
     def _may_follow(self, attempt: Attempt, best: Attempt, epsilon: float) -> bool:
-        usual = epsilon * attempt.samples
-        if attempt.tree.size >= best.tree.size or attempt.errors > usual + UNLUCKY * usual**0.5:
+        if attempt.tree.size >= best.tree.size or attempt.unlucky(epsilon):
             return False
         return attempt.samples + attempt.needed_for(epsilon) <= self.patience

@@ -197,8 +197,8 @@ class TableRun:
 
     def _hopeful(self, attempt: Attempt, left: float) -> bool:
         epsilon = self.attempts.epsilon
-        good = attempt.samples < LOOK or attempt.errors <= epsilon * attempt.samples
-        return good and attempt.needed_for(epsilon) <= left
+        many = attempt.errors > epsilon * attempt.samples if self._plan.frugal else attempt.unlucky(epsilon)
+        return (attempt.samples < LOOK or not many) and attempt.needed_for(epsilon) <= left
 
     def _last_trial(self) -> NoReturn:
         """No small tree is good enough: give the best one a bound that means something, and say so."""
