@@ -15,7 +15,7 @@ PIP := -m pip install -qq --disable-pip-version-check
 BARE := build/bare
 
 .DELETE_ON_ERROR:
-.PHONY: help run test soak bench bench-queries docs lint wheel clean
+.PHONY: help run test soak bench bench-queries bench-leaves docs lint wheel clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -35,6 +35,9 @@ bench: $(VENV)/installed-bench ## time fidelitree against its peers on this mach
 
 bench-queries: $(VENV)/installed-bench ## count the labels that a certified tree costs, ours and the peers'
 	$(BIN)/python -m benchmarks.queries
+
+bench-leaves: $(VENV)/installed-bench ## count the leaves of certified trees of real models, ours and the peers'
+	$(BIN)/python -m benchmarks.leaves
 
 docs: $(VENV)/installed-docs ## build the documentation into docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html

@@ -202,6 +202,6 @@ class AsTested:
         return best_so_far(attempts, self.space, self.max_leaves)
 
     def _may_follow(self, attempt: Attempt, best: Attempt, epsilon: float) -> bool:
-        if attempt.tree.size >= best.tree.size or attempt.errors > epsilon * attempt.samples:
+        if attempt.tree.size >= best.tree.size or attempt.unlucky(epsilon):
             return False
         return attempt.samples + attempt.needed_for(epsilon) <= self.patience

@@ -136,6 +136,11 @@ class Bet:
             self._record(min(epsilon, error_bound(self.errors, self.samples, self.level)))
         return self._certified <= epsilon
 
+    def unlucky(self, epsilon: float) -> bool:
+        """Whether there are more errors than chance explains at this error, by two standard deviations."""
+        usual = epsilon * self.samples
+        return self.errors > usual + 2 * math.sqrt(usual)
+
     def _record(self, bound: float) -> None:
         if bound < self._certified:
             self._certified, self._counts = bound, (self.errors, self.samples)

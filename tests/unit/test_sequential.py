@@ -276,3 +276,12 @@ def test_what_is_out_of_reach_needs_a_number_beyond_all_budgets() -> None:
     bet = Bet(0.05)
     for epsilon in (1e-17, 1e-300):
         assert bet.needed_for(epsilon) == 1 << 40
+
+
+def test_bad_luck_is_not_yet_a_refutation() -> None:
+    bet = Bet(0.05)
+    bet.count(14, 100)
+    assert not bet.unlucky(0.1)  # 10 are usual, and 16.3 would be two standard deviations more
+    bet.count(3, 0)
+    assert bet.unlucky(0.1)
+    assert not Bet(0.05).unlucky(0.1)

@@ -1,0 +1,95 @@
+"""One method on one case: grow, choose, test."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchmarks.leaves.cases import DELTA, Case
+from benchmarks.leaves.peers import PEERS, Labelled
+from fidelitree.attempts import Attempts
+from fidelitree.budget import BudgetSpent
+from fidelitree.events import nobody
+from fidelitree.finishes import AsTested, best_so_far
+from fidelitree.source import Source
+from fidelitree.tabular import Plan, TableRun
+from fidelitree.targets.counting import Counted
+from fidelitree.targets.memory import Memory
+from fidelitree.tree import Tree
+
+OURS = "fidelitree"
+STEPS = 900  # proposals, as prefer="leaves" makes them
+PATIENCE = 2_000  # over epsilon: answers that may go into deciding whether a smaller tree will do
+FAIR_TRIAL = 200  # over epsilon: answers that a tree which is not good enough is judged by
+BATCHES = 64
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a method came to."""
+
+    case: Case
+    method: str
+    growing: int
+    queries: int
+    tree: Tree
+    bound: float
+    seconds: float
+    error: float = float("nan")
+
+    @property
+    def certified(self) -> bool:
+        return self.bound <= self.case.epsilon
+
+
+def perform(case: Case, method: str, seed: int, seconds: float = 60.0, labels: int | None = None) -> Found:
+    """One method; ``labels`` replaces the number of growing labels. Seconds are those of the processor."""
+    started = time.process_time()
+    source = case.source(seed)
+    counted = Counted(case.target, source.product, Memory())
+    attempts = Attempts(case.epsilon, DELTA)
+    growing = labels or case.growing(source)
+    if method == OURS:
+        _ours(counted, source, attempts, growing, seed)
+    else:
+        inner = source.label(growing)
+        answers = counted.labels(counted.ask(inner, "label"))
+        data = Labelled(source.product, inner, answers, case.epsilon)
+        _test(PEERS[method](data, seconds), counted, source, attempts)
+    masses = source.masses if method == OURS else None
+    outcome = best_so_far(attempts, masses, None)
+    taken = time.process_time() - started
+    return Found(case, method, growing, counted.asked, outcome.tree, outcome.error_bound, taken)
+
+
+def _ours(counted: Counted, source: Source, attempts: Attempts, growing: int, seed: int) -> None:
+    """What prefer="leaves" does, with so many labels to grow from and no more."""
+    plan = Plan(first=growing, steps=STEPS, frugal=False)
+    run = TableRun(counted, source, attempts, plan, seed, nobody)
+    finish = AsTested(source.masses, None, patience=PATIENCE / attempts.epsilon)
+    try:
+        if run.look_once(finish) is None:
+            _test([run.tree()], counted, source, attempts)
+    except BudgetSpent:  # the rows of the table
+        pass
+
+
+def _test(trees: Sequence[Tree], counted: Counted, source: Source, attempts: Attempts) -> None:
+    """Count answers until the smallest tree that can be certified is, or none will be."""
+    for tree in trees:
+        attempts.open(tree)
+    epsilon = attempts.epsilon
+    finish = AsTested(None, None, patience=PATIENCE / epsilon)
+    rows, samples = max(8, counted.asked // BATCHES), 0
+    while finish.done(attempts) is None and samples < PATIENCE / epsilon:
+        if samples >= FAIR_TRIAL / epsilon and all(bet.errors > epsilon * bet.samples for bet in attempts.all):
+            return
+        try:
+            inner = source.test(rows)
+        except BudgetSpent:
+            return
+        attempts.count(inner, counted.labels(np.asarray(counted.ask(inner, "certify"), np.intp)))
+        samples += len(inner)
