@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,7 +32,9 @@ class Binning:
         for i, feature in enumerate(space):
             if feature.kind == "numeric":
                 found = cuts_of(inner[:, i])
-                cuts.append(found if feature.points is not None else short_cuts(found, inner[:, i]))
+                # Midway between known values is where a reader expects a cut, but for what rounding adds to it.
+                digits = range(-3, 16) if feature.points is None else range(9, 10)
+                cuts.append(short_cuts(found, inner[:, i], digits))
             else:
                 cuts.append(np.array([0.5]) if feature.kind == "boolean" else None)
         return cls(space, tuple(cuts))
@@ -78,13 +80,13 @@ class Binning:
         return IsOne(feature) if bit else AtMost(feature, cut_of(asked, cuts))
 
 
-def short_cuts(cuts: Floats, values: Floats) -> Floats:
+def short_cuts(cuts: Floats, values: Floats, decimals: Iterable[int] = range(-3, 16)) -> Floats:
     """Cuts that part the same values with as few decimals as possible: 39.9 reads better than 39.94155354473887."""
     known = np.unique(values)
     place = np.searchsorted(known, cuts, side="right")
     low, high = known[place - 1], known[place]
     short, found = cuts.copy(), np.zeros(len(cuts), np.bool_)
-    for digits in range(-3, 16):
+    for digits in decimals:
         rounded = np.round(cuts, digits)
         fits = ~found & (low <= rounded) & (rounded < high)
         short[fits] = rounded[fits]
