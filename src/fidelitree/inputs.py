@@ -48,7 +48,7 @@ def as_inner(
     Tables and mappings are read by name and may hold more columns; arrays by position. A category that is not among
     ``values[i]`` gets the code -1; a missing number is refused.
     """
-    bits_only = all(kind == "boolean" for kind in kinds)
+    bits_only = list(kinds).count("boolean") == len(kinds)  # counted in C: there may be thousands
     columns = _named_columns(inputs, names)
     if columns is None:
         array = inputs if isinstance(inputs, np.ndarray) or bits_only else np.array(inputs, object)

@@ -15,7 +15,7 @@ from fidelitree.tree import Tree
 
 Floats = NDArray[np.float64]
 
-QUICK, PATIENT = 3e7, 2e9  # steps of the dynamic program: milliseconds, and some seconds
+QUICK, PATIENT = 5e6, 2e9  # steps of the dynamic program: milliseconds, and some seconds
 
 
 class Substitutes(Protocol):
