@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from fidelitree.errors import FormatError
+from fidelitree.errors import FormatError, ParameterError
 
 MAX_BYTES = 32_000_000
 MAX_WIRES = 100_000
@@ -24,6 +24,8 @@ class Source:
     @classmethod
     def of(cls, path: Path) -> Source:
         """The bytes of a file, unless there are too many of them."""
+        if not path.is_file():
+            raise ParameterError(f"path must name a file; there is none at {str(path)!r}")
         size = path.stat().st_size
         if size > MAX_BYTES:
             raise FormatError(f"{path.name}: a circuit may have at most {MAX_BYTES:,} bytes; got {size:,}")

@@ -125,3 +125,10 @@ def test_a_circuit_may_not_be_larger_than_the_limits(tmp_path: Path, monkeypatch
     monkeypatch.setattr(source, "MAX_BYTES", 10)
     with pytest.raises(FormatError, match=r"large\.aag: a circuit may have at most 10 bytes; got \d+"):
         read_circuit(path, 0)
+
+
+@pytest.mark.parametrize("name", ["missing.aig", "folder.blif"])
+def test_a_path_without_a_file_is_named(name: str, tmp_path: Path) -> None:
+    (tmp_path / "folder.blif").mkdir()
+    with pytest.raises(ft.ParameterError, match=f"path must name a file; there is none at '.*{name}'"):
+        ft.targets.read_circuit(tmp_path / name)
