@@ -181,7 +181,9 @@ def _distil(run: _Run, wanted: Wanted) -> Distillation:
         reason = ("certified, then " if enough else "") + (str(stop) or "interrupted")
     certificate = _certificate(outcome, run, replace(wanted, split_quality=promised))
     trace: tuple[SplitRecord | TreeJudged, ...] = outcome.splits if promised else tuple(run.history)
-    return Distillation(outcome.tree, certificate, counted.queries, trace, counted.space, reason)
+    answers = run.attempts.kept.last(outcome.attempt.samples)
+    labels = None if answers is None else answers.leaf_labels(outcome.tree)
+    return Distillation(outcome.tree, certificate, counted.queries, trace, counted.space, reason, answers, labels)
 
 
 def _fewer_leaves(run: _Run, outcome: Outcome, spend: int) -> Outcome:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from fidelitree.answers import Answers, LeafLabels
 from fidelitree.bare import Leaf
 from fidelitree.certificate import Certificate
 from fidelitree.events import Observer, SplitMade, TreeJudged
@@ -81,6 +82,10 @@ class Distillation:
     space: ProductSpace | Rows
     reason: str
     """Why the run ended."""
+    answers: Answers | None = None
+    """The answers that the certificate could count; None where no inputs were drawn for tests, or none were kept."""
+    leaf_labels: LeafLabels | None = None
+    """How often the target gives each label in each leaf: exact, or estimated from the answers; None where unknown."""
 
     def __str__(self) -> str:
         return f"{self.tree}\n\n{self.certificate}\n{self.tree.size} leaves, depth {self.tree.depth}; {self.queries}"
