@@ -13,6 +13,7 @@ from fidelitree.answers import LeafLabels
 from fidelitree.bare import BareTree, Leaf
 from fidelitree.binomial import upper_bound
 from fidelitree.budget import Budget, BudgetSpent
+from fidelitree.calls import written
 from fidelitree.certificate import Certificate
 from fidelitree.checks import check_delta, check_epsilon
 from fidelitree.draw import Stream
@@ -51,14 +52,15 @@ def build_top_down(
     A target that is not a table, a tree or a circuit is asked about every input, up to 2^20 of them unless
     ``max_queries`` allows more. The certificate is exact.
     """
-    epsilon = check_epsilon(epsilon)
+    arguments, epsilon = locals(), check_epsilon(epsilon)
     limits = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
     counted = Counted(target, space)
     root = exact_subfunction(counted, Region.whole(space), ENUMERATE_UNASKED if max_queries is None else max_queries)
     if root is None:
         raise ParameterError(_too_many(space, max_queries))
     grown = grow_exactly(counted, root, epsilon, limits, observer)
-    return replace(grown, leaf_labels=labels_inside(grown.tree, root, space))
+    labels = labels_inside(grown.tree, root, space)
+    return replace(grown, leaf_labels=labels, call=written(build_top_down, arguments))
 
 
 def _too_many(space: ProductSpace, max_queries: int | None) -> str:
@@ -158,6 +160,7 @@ def practical_top_down(
     split is within a factor 1/4 of the best one. Three streams feed it: pairs that choose splits, inputs that
     label leaves, inputs that measure the error. A budget ends it early with the bound certified so far.
     """
+    arguments = locals()
     epsilon, delta = _check_promise(epsilon, delta, schedule)
     limits = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
     counted = Counted(target, space, budget=limits)
@@ -181,7 +184,7 @@ def practical_top_down(
         reason = str(stop) or "interrupted"
     tree = judge.tree(bare)
     result = _finish(tree, judge.certificate(tree, seed), counted, trace, reason, observer)
-    return replace(result, leaf_labels=judge.leaf_labels(bare))
+    return replace(result, leaf_labels=judge.leaf_labels(bare), call=written(practical_top_down, arguments))
 
 
 @dataclass(frozen=True)
