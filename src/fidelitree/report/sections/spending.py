@@ -36,7 +36,7 @@ def spending(contents: Contents) -> Html:
 
 def _sentence(asked: int, paid: int) -> str:
     if asked == 0:
-        return "No label was asked for: the target lists its own answers."
+        return "No label was asked for."
     labels = f"{counted(asked, 'label was', 'labels were')} used"
     if paid == asked:
         return f"{labels}, and the target answered each of them."
