@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from fidelitree.exact.error import tree_error
     from fidelitree.features import Boolean, Categorical, Numeric
     from fidelitree.paper import build_top_down, practical_top_down
+    from fidelitree.progress import Progress
     from fidelitree.result import Distillation
     from fidelitree.rows import Rows
     from fidelitree.space import ProductSpace
@@ -37,6 +38,7 @@ _HOMES = {
     "Numeric": "features",
     "ParameterError": "errors",
     "ProductSpace": "space",
+    "Progress": "progress",
     "Rows": "rows",
     "TargetError": "errors",
     "Tree": "tree",
@@ -60,6 +62,7 @@ __all__ = [
     "Numeric",
     "ParameterError",
     "ProductSpace",
+    "Progress",
     "Rows",
     "TargetError",
     "Tree",
