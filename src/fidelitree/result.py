@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
 
+from fidelitree import store
 from fidelitree.bare import Leaf
 from fidelitree.certificate import Certificate
 from fidelitree.events import Observer, SplitMade, TreeJudged
@@ -81,6 +86,28 @@ class Distillation:
     space: ProductSpace | Rows
     reason: str
     """Why the run ended."""
+    run: Mapping[str, Any] = field(default_factory=dict)
+    """How it was asked for: the arguments of the door it came through."""
+
+    def save(self, folder: str | os.PathLike[str]) -> list[Path]:
+        """Write tree, certificate, space, trace and run into a folder, which ``ft.verify`` can check.
+
+        The space is stored with all observed values, so that it can be checked without the table: give the folder to
+        nobody who must not see them.
+        """
+        run = {**self.run, "reason": self.reason, "asked": dict(self.queries.asked), "paid": dict(self.queries.paid)}
+        record = store.Record(self.space, [_row(entry, self.tree) for entry in self.trace], run)
+        return store.save(Path(folder), self.tree, self.certificate, record)
 
     def __str__(self) -> str:
         return f"{self.tree}\n\n{self.certificate}\n{self.tree.size} leaves, depth {self.tree.depth}; {self.queries}"
+
+
+def _row(entry: SplitRecord | TreeJudged, tree: Tree) -> dict[str, Any]:
+    """A record of the trace as text and numbers."""
+    if isinstance(entry, TreeJudged):
+        return asdict(entry)
+    values = tree.values[entry.feature] if tree.values else None
+    shown = {"leaf": str(entry.leaf), "test": entry.test.text(tree.names[entry.feature], True, values)}
+    numbers = ("score", "size", "cost", "error", "asked")
+    return {**shown, **{name: getattr(entry, name) for name in numbers}}

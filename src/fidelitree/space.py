@@ -22,6 +22,7 @@ from fidelitree.checks import check_count, check_probability
 from fidelitree.errors import ParameterError
 from fidelitree.features import Boolean, Feature
 from fidelitree.inputs import as_inner
+from fidelitree.storedspace import decode, encode
 from fidelitree.tables import read_table
 
 
@@ -67,9 +68,21 @@ class ProductSpace:
         >>> [feature.kind for feature in space], space.points
         (['boolean', 'numeric', 'categorical'], 8)
         """
-        features, found = read_table(table, categorical, numeric)
+        return cls._of(*read_table(table, categorical, numeric))
+
+    @classmethod
+    def from_dict(cls, data: Any) -> ProductSpace:
+        """The inverse of `to_dict`; FormatError says what is wrong with anything else."""
+        return cls._of(*decode(data))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, exact: the space made of it has the same digest, and its target receives the same batches."""
+        return encode(self.features, self._layout)
+
+    @classmethod
+    def _of(cls, features: Sequence[Feature], batches: Layout) -> ProductSpace:
         space = cls(features)
-        space._layout = found
+        space._layout = batches
         return space
 
     def __len__(self) -> int:
