@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from fidelitree.rows import Rows
     from fidelitree.space import ProductSpace
     from fidelitree.tree import Tree
+    from fidelitree.verifying import Verification, verify
 
 __version__ = version("fidelitree")
 
@@ -40,12 +41,14 @@ _HOMES = {
     "Rows": "rows",
     "TargetError": "errors",
     "Tree": "tree",
+    "Verification": "verifying",
     "analyze": "analysis",
     "build_top_down": "paper",
     "certify": "audit",
     "distill": "distiller",
     "practical_top_down": "paper",
     "tree_error": "exact.error",
+    "verify": "verifying",
 }
 _MODULES = ("export", "targets", "theory")
 
@@ -63,6 +66,7 @@ __all__ = [
     "Rows",
     "TargetError",
     "Tree",
+    "Verification",
     "__version__",
     "analyze",
     "build_top_down",
@@ -73,6 +77,7 @@ __all__ = [
     "targets",
     "theory",
     "tree_error",
+    "verify",
 ]
 
 

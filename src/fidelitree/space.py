@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
@@ -22,6 +23,7 @@ from fidelitree.checks import check_count, check_probability
 from fidelitree.errors import ParameterError
 from fidelitree.features import Boolean, Feature
 from fidelitree.inputs import as_inner
+from fidelitree.spacefile import read_space_file
 from fidelitree.storedspace import decode, encode
 from fidelitree.tables import read_table
 
@@ -69,6 +71,11 @@ class ProductSpace:
         (['boolean', 'numeric', 'categorical'], 8)
         """
         return cls._of(*read_table(table, categorical, numeric))
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> ProductSpace:
+        """The space that a TOML file describes; `spacefile` has the format."""
+        return cls(*read_space_file(path))
 
     @classmethod
     def from_dict(cls, data: Any) -> ProductSpace:

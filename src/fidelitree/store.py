@@ -90,8 +90,11 @@ def load(folder: str | Path) -> Stored:
 
 
 def load_space(path: str | Path) -> ProductSpace | Rows:
-    """A stored space, or the rows of a table."""
-    data = _json(Path(path))
+    """A space file in TOML, a stored space, or the stored rows of a table."""
+    path = Path(path)
+    if path.suffix.lower() == ".toml":
+        return ProductSpace.from_file(path)
+    data = _json(path)
     stored_rows = isinstance(data, dict) and "rows" in data
     return Rows.from_dict(data) if stored_rows else ProductSpace.from_dict(data)
 

@@ -1,7 +1,8 @@
 """The command line: each command parses, makes one library call, and prints. Nothing else in the library prints.
 
 A file of this package that holds a function of its own name is a command, and one that holds a Typer application called
-``app`` is a group of commands. So a new command is one new file; `signature` and `ending` say what it can rely on.
+``app`` is a group of commands. So a new command is one new file. A command returns its exit code (`ending.Code`), may
+raise any error of fidelitree's own, and takes shared options as dataclasses (`signature`).
 """
 
 from __future__ import annotations
@@ -35,6 +36,9 @@ def _application() -> typer.Typer:
     )
     for name, module in _modules():
         if isinstance(group := getattr(module, "app", None), typer.Typer):
+            for member in group.registered_commands:
+                assert member.callback is not None, "a registered command has a function"
+                member.callback = spread(guarded(member.callback))
             made.add_typer(group, name=name)
         elif callable(command := getattr(module, name, None)):
             made.command(name)(spread(guarded(command)))

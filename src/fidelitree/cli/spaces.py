@@ -54,6 +54,11 @@ class SpaceOptions:
         int | None, typer.Option(metavar="N", help="With --bernoulli: how many bits.", rich_help_panel=_PANEL)
     ] = None
 
+    @property
+    def given(self) -> bool:
+        """Whether inputs were named at all."""
+        return self != SpaceOptions()
+
     def open(self, opened: Opened) -> ProductSpace | Rows:
         """The space, made to fit what the target knows about its features."""
         self._check()
