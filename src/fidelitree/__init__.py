@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from fidelitree.rows import Rows
     from fidelitree.space import ProductSpace
     from fidelitree.tree import Tree
+    from fidelitree.verifying import Verification, verify
 
 __version__ = version("fidelitree")
 
@@ -42,12 +43,14 @@ _HOMES = {
     "Rows": "rows",
     "TargetError": "errors",
     "Tree": "tree",
+    "Verification": "verifying",
     "analyze": "analysis",
     "build_top_down": "paper",
     "certify": "audit",
     "distill": "distiller",
     "practical_top_down": "paper",
     "tree_error": "exact.error",
+    "verify": "verifying",
 }
 _MODULES = ("export", "targets", "theory")
 
@@ -66,6 +69,7 @@ __all__ = [
     "Rows",
     "TargetError",
     "Tree",
+    "Verification",
     "__version__",
     "analyze",
     "build_top_down",
@@ -76,6 +80,7 @@ __all__ = [
     "targets",
     "theory",
     "tree_error",
+    "verify",
 ]
 
 

@@ -13,7 +13,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from fidelitree.answers import Kept
-from fidelitree.sequential import Bet, level_of_attempt
+from fidelitree.events import Observer, UnderTest, nobody
+from fidelitree.sequential import Bet, level_of_attempt, log_e_value
 from fidelitree.tree import Tree
 
 _FIRST = 0.25
@@ -62,6 +63,12 @@ class Attempts:
         """Go on to half the error for as long as it is certified already."""
         while any(attempt.certifies(self.epsilon) for attempt in self.all):
             self.epsilon /= 2
+
+    def tell(self, observer: Observer, asked: int, needed: int) -> None:
+        """Describe the attempt with the most evidence for it; nothing is recorded by looking at it."""
+        if observer is not nobody:
+            best = max(self.all, key=lambda attempt: log_e_value(attempt.errors, attempt.samples, self.epsilon))
+            observer(UnderTest(asked, best.tree.size, best.errors, best.samples, best.level, needed))
 
     @property
     def error_bound(self) -> float:

@@ -86,7 +86,7 @@ def distill(
         prefer == "leaves",
     )
     product = space.product if isinstance(space, Rows) else space
-    counted = Counted(target, product, Memory(checked=CHECKED) if deterministic else None, budget)
+    counted = Counted(target, product, Memory(checked=CHECKED) if deterministic else None, budget, observer=observer)
     if wanted.split_quality:
         _check_best_sets(product)
     source = source_of(space, wanted.seed)
@@ -96,7 +96,10 @@ def distill(
         result = _distil(_run(counted, source, wanted, observer), wanted)
     with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
         observer(Finished(counted.asked, result.tree.size, result.certificate.error_bound, result.reason))
-    return replace(result, space=space, call=written(distill, {**arguments, "seed": wanted.seed}))
+    limits = {"max_queries": max_queries, "max_leaves": max_leaves, "max_seconds": max_seconds}
+    chosen = {"seed": wanted.seed, "strategy": strategy, "prefer": prefer, "deterministic": deterministic}
+    run = {"door": "distill", "epsilon": wanted.epsilon, "delta": wanted.delta, **chosen, **limits}
+    return replace(result, space=space, run=run, call=written(distill, {**arguments, "seed": wanted.seed}))
 
 
 def _check_wanted(epsilon: float | None, strategy: str, budget: Budget) -> float | None:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
+from fidelitree import store
 from fidelitree.answers import Answers, LeafLabels
 from fidelitree.bare import Leaf
 from fidelitree.card import card, folded
@@ -94,6 +98,9 @@ class Distillation:
     call: str = ""
     """The call that led here, as far as its arguments can be written down."""
 
+    run: Mapping[str, Any] = field(default_factory=dict)
+    """How it was asked for: the arguments of the door it came through."""
+
     def report(self, path: str | Path) -> Path:
         """Write the result as one HTML page that needs nothing else, and return its path.
 
@@ -129,6 +136,16 @@ class Distillation:
         tree = folded("The tree", "\n".join(shown), opened=len(lines) <= _OPENED)
         return card(self.certificate.holds, str(self.certificate), facts, tree)
 
+    def save(self, folder: str | os.PathLike[str]) -> list[Path]:
+        """Write tree, certificate, space, trace and run into a folder, which ``ft.verify`` can check.
+
+        The space is stored with all observed values, so that it can be checked without the table: give the folder to
+        nobody who must not see them.
+        """
+        run = {**self.run, "reason": self.reason, "asked": dict(self.queries.asked), "paid": dict(self.queries.paid)}
+        record = store.Record(self.space, [_row(entry, self.tree) for entry in self.trace], run)
+        return store.save(Path(folder), self.tree, self.certificate, record)
+
     def __str__(self) -> str:
         return f"{self.tree}\n\n{self.certificate}\n{self.tree.size} leaves, depth {self.tree.depth}; {self.queries}"
 
@@ -137,3 +154,13 @@ def _step(record: SplitRecord | TreeJudged) -> Step:
     if isinstance(record, SplitRecord):
         return Step(record.asked, record.size, record.error, None)
     return Step(record.asked, record.size, record.error, record.error_bound)
+
+
+def _row(entry: SplitRecord | TreeJudged, tree: Tree) -> dict[str, Any]:
+    """A record of the trace as text and numbers."""
+    if isinstance(entry, TreeJudged):
+        return asdict(entry)
+    values = tree.values[entry.feature] if tree.values else None
+    shown = {"leaf": str(entry.leaf), "test": entry.test.text(tree.names[entry.feature], True, values)}
+    numbers = ("score", "size", "cost", "error", "asked")
+    return {**shown, **{name: getattr(entry, name) for name in numbers}}

@@ -143,7 +143,7 @@ def test_the_same_seed_gives_the_same_run() -> None:
 def test_an_observer_changes_nothing() -> None:
     seen: list[Event] = []
     assert same(ft.distill(target, MIXED, 0.1), ft.distill(target, MIXED, 0.1, observer=seen.append))
-    assert set(seen_by(seen)) == {"TreeJudged", "Finished"}
+    assert set(seen_by(seen)) == {"Asked", "TreeJudged", "UnderTest", "Finished"}
     assert seen_by(seen)[-1] == "Finished"
 
 
