@@ -34,8 +34,8 @@ def to_c(tree: Tree, name: str = "predict") -> str:
     """Source of ``struct NAME_input`` with a member for each feature and ``NAME(const struct NAME_input *)``.
 
     A bit is an int, 0 or 1; a number a double, not NaN; a category an int, which ``NAME_FEATURE(value)`` gives: -1
-    where the tree does not know the value. Labels are int (long long where one needs it), bool, or strings that need not be
-    freed. Text is UTF-8.
+    where the tree does not know the value. Labels are int (long long where one needs it), bool, or strings that need
+    not be freed. Text is UTF-8.
 
     >>> from fidelitree.features import Numeric
     >>> from fidelitree.space import ProductSpace

@@ -34,9 +34,11 @@ def to_onnx(tree: Tree) -> Any:
         table = graph.node("Concat", parts, axis=1)
     else:
         table = graph.input("inputs", "DOUBLE", len(tree.names))
-    answers = _ensemble(graph, tree, columns, table)
-    output, kind = graph.fresh("label"), {"U": "STRING", "b": "BOOL"}.get(tree.labels.dtype.kind, "INT64")
-    graph.cast(answers, kind, output)
+    # A regressor of codes and a look-up: runtimes disagree on what a classifier of two labels makes of its scores.
+    codes = graph.cast(_ensemble(graph, tree, columns, table), "INT64")
+    kind, dtype = {"U": ("STRING", object), "b": ("BOOL", np.bool_)}.get(tree.labels.dtype.kind, ("INT64", np.int64))
+    flat = graph.node("Reshape", [codes, graph.constant(np.array([-1]))])
+    output = graph.node("Gather", [graph.constant(tree.labels.astype(dtype)), flat], graph.fresh("label"))
     return graph.model(output, kind, tree)
 
 
@@ -88,16 +90,12 @@ class _Graph:
 
 
 def _ensemble(graph: _Graph, tree: Tree, columns: Columns, table: str) -> str:
-    """The tree itself; the true side of its nodes is where a column is at most the threshold."""
+    """The number of the label that each row reaches; the true side of a node is where a column is at most its cut."""
     _, no, yes, code = tree.as_lists
     count = len(no)
     cuts = {node: float(test.cut) for node, test in tree.tests.items() if isinstance(test, AtMost)}
     leaves = [node for node in range(count) if no[node] < 0]
-    # The first leaf names every label, or a runtime that sees one label only takes its weight for a score.
-    others = [(leaves[0], k, 0.0) for k in range(len(tree.labels)) if k != code[leaves[0]]]
-    votes = [(leaves[0], code[leaves[0]], 1.0), *others, *[(leaf, code[leaf], 1.0) for leaf in leaves[1:]]]
     tensor = graph.onnx.numpy_helper.from_array
-    text = tree.labels.dtype.kind == "U"
     attributes: dict[str, Any] = {
         "nodes_treeids": [0] * count,
         "nodes_nodeids": list(range(count)),
@@ -106,21 +104,13 @@ def _ensemble(graph: _Graph, tree: Tree, columns: Columns, table: str) -> str:
         "nodes_values_as_tensor": tensor(np.array([cuts.get(node, 0.5) for node in range(count)]), "cuts"),
         "nodes_truenodeids": [max(0, (yes if node in cuts else no)[node]) for node in range(count)],
         "nodes_falsenodeids": [max(0, (no if node in cuts else yes)[node]) for node in range(count)],
-        "class_treeids": [0] * len(votes),
-        "class_nodeids": [leaf for leaf, _, _ in votes],
-        "class_ids": [label for _, label, _ in votes],
-        "class_weights_as_tensor": tensor(np.array([weight for _, _, weight in votes]), "weights"),
-        "classlabels_strings" if text else "classlabels_int64s": [
-            label if text else int(label) for label in tree.labels.tolist()
-        ],
-        "post_transform": "NONE",
+        "n_targets": 1,
+        "target_treeids": [0] * len(leaves),
+        "target_nodeids": leaves,
+        "target_ids": [0] * len(leaves),
+        "target_weights_as_tensor": tensor(np.array([float(code[leaf]) for leaf in leaves]), "codes"),
     }
-    label, scores = graph.fresh("answers"), graph.fresh("scores")
-    node = graph.onnx.helper.make_node(
-        "TreeEnsembleClassifier", [table], [label, scores], domain="ai.onnx.ml", **attributes
-    )
-    graph.nodes.append(node)
-    return label
+    return graph.node("TreeEnsembleRegressor", [table], domain="ai.onnx.ml", **attributes)
 
 
 def _column(graph: _Graph, tree: Tree, column: Column) -> str:
@@ -134,7 +124,11 @@ def _column(graph: _Graph, tree: Tree, column: Column) -> str:
     values = [(tree.values[column.feature] or ())[code] for code in sorted(column.codes)]
     if kind == "DOUBLE":
         return _numbers_in(graph, name, values)
-    listed = {"keys_strings": [value or "" for value in values]} if kind == "STRING" else {"keys_int64s": values}
+    listed = (
+        {"keys_strings": [value or "" for value in values]}
+        if kind == "STRING"
+        else {"keys_int64s": [int(value) for value in values]}
+    )
     inside = graph.node(
         "LabelEncoder",
         [name],
