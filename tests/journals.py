@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 import fidelitree as ft
+from fidelitree.draw import Stream, draw
+from fidelitree.region import Region
 
 BITS = ft.ProductSpace.bernoulli(12)
 MIXED = ft.ProductSpace(
@@ -44,6 +46,11 @@ class Counting:
         self.rows += rows
         self.calls += 1
         return self.target(batch)
+
+
+def drawn(space: ft.ProductSpace, rows: int) -> Any:
+    """Inner values of some inputs."""
+    return draw(Region.whole(space), Stream.named(1, "rows of a table"), 0, rows).T
 
 
 def alike(one: ft.Distillation, two: ft.Distillation) -> bool:

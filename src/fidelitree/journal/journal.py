@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sqlite3
 import time
@@ -14,7 +15,7 @@ from types import TracebackType
 from typing import Self
 
 from fidelitree.errors import FormatError
-from fidelitree.journal.opening import open_to_read, open_to_write, refuse
+from fidelitree.journal.opening import open_to_read, open_to_write, refuse, write_ahead
 from fidelitree.journal.records import COLUMNS, Record
 from fidelitree.journal.run import Run
 
@@ -45,10 +46,12 @@ class Journal:
                 self.run = self._own(run)
                 self.records, self.seconds = self._sums()
                 self.ending = self._ending()
+                if self.writes:
+                    write_ahead(self._connection, on=True)
         except BaseException:
             self._connection.close()
             raise
-        self._opened = time.monotonic()
+        self._now, self._live_since = 0.0, math.nan
 
     def __enter__(self) -> Self:
         return self
@@ -62,8 +65,19 @@ class Journal:
         """Leave one file that can be copied, and let others open it."""
         with suppress(sqlite3.Error):  # all answers are on disk: tidying up must not hide why a run ended
             if self.writes:
-                self._connection.execute("PRAGMA journal_mode=DELETE")
+                write_ahead(self._connection, on=False)
         self._connection.close()
+
+    def clock(self) -> float:
+        """How long the run has taken: as it was when the answers came that are replayed, then as it goes."""
+        if math.isnan(self._live_since):
+            return self._now
+        return self.seconds + time.monotonic() - self._live_since
+
+    def go_live(self) -> None:
+        """The target is about to be asked: time passes again."""
+        if math.isnan(self._live_since):
+            self._live_since = time.monotonic()
 
     def find(self, purpose: str, batch: int) -> Iterator[Record]:
         """What is known of a batch, part by part; some of it may belong to a run that asked other inputs."""
@@ -72,11 +86,14 @@ class Journal:
                 f"SELECT {COLUMNS} FROM answers WHERE purpose = ? AND batch = ? ORDER BY start, id", (purpose, batch)
             )
             for row in found:
-                yield Record.read(row)
+                record = Record.read(row)
+                self._now = max(self._now, record.seconds)
+                yield record
 
     def keep(self, record: Record) -> None:
         """Write a record; when this returns, it is on disk."""
-        timed = replace(record, seconds=self.seconds + time.monotonic() - self._opened)
+        self.go_live()
+        timed = replace(record, seconds=self.clock())
         marks = ", ".join("?" * len(timed.row()))
         with self._talking():
             self._connection.execute(f"INSERT INTO answers ({COLUMNS}) VALUES ({marks})", timed.row())

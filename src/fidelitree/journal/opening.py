@@ -43,17 +43,24 @@ _LIMITS = {
 
 
 def open_to_write(path: Path) -> sqlite3.Connection:
-    """The journal at a path, made there if there is none; nobody else can open it until it is closed."""
+    """The journal at a path, made there if there is none; nobody else can open it until it is closed.
+
+    A file that is refused is left as it was: only `write_ahead` changes one that was there before.
+    """
     connection = _connect(path, "rwc")
     with _closed_on_error(path, connection):
         connection.execute("PRAGMA synchronous=FULL")
-        connection.execute("PRAGMA journal_mode=WAL")
         with connection:
             connection.execute("BEGIN IMMEDIATE")
             if not connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
                 _make(connection)
         _check_schema(connection)
     return connection
+
+
+def write_ahead(connection: sqlite3.Connection, on: bool) -> None:
+    """Where a run writes: into a second file, which costs one flush a transaction; or all in one file, to be copied."""
+    connection.execute(f"PRAGMA journal_mode={'WAL' if on else 'DELETE'}")
 
 
 def open_to_read(path: Path) -> sqlite3.Connection:

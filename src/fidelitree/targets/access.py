@@ -49,10 +49,10 @@ class Access:
     seed_chosen: bool
 
     def counted(self, memory: Memory | None, budget: Budget) -> Counted:
-        """The target with its queries counted; seconds that the journal has seen already are used."""
+        """The target with its queries counted; of a limited time, what the journal's answers took is used up."""
         ending = None
         if self.journal is not None and self.journal.writes:
-            budget = replace(budget, started=budget.started - self.journal.seconds)
+            budget = replace(budget, started=0.0, clock=self.journal.clock)
         elif self.journal is not None:
             budget = replace(budget, max_seconds=None)  # the journal knows when the time was over
             ending = self.journal.ending

@@ -37,6 +37,7 @@ class Journalled:
         if self._journal.records:
             yield from self._found(inner, purpose, batch, known)
         for start, stop in _gaps(known):
+            self._journal.go_live()
             for offset, labels in self._asked(inner[start:stop], purpose):
                 first = start + offset
                 stored = input_bytes(inner[first : first + len(labels)])

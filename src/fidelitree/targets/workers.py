@@ -92,10 +92,11 @@ class OnWorkers:
     def _executor(self) -> Executor:
         if self._pool is None:
             assert self._make is not None, "an executor is given or made"
-            self._pool = self._make()
-            if not isinstance(self._pool, Executor):
-                raise ParameterError(f"executor must make a concurrent.futures.Executor; it made {self._pool!r:.80}")
-            self._check_timeout(self._pool)
+            made = self._make()
+            if not isinstance(made, Executor):
+                raise ParameterError(f"executor must make a concurrent.futures.Executor; it made {made!r:.80}")
+            self._check_timeout(made)
+            self._pool = made
         return self._pool
 
     def _check_timeout(self, pool: Executor) -> None:

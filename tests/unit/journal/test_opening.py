@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 
 import fidelitree as ft
-from fidelitree.journal.opening import APPLICATION, SCHEMA, VERSION, open_to_read, open_to_write
+from fidelitree.journal.opening import APPLICATION, SCHEMA, VERSION, open_to_read, open_to_write, write_ahead
 
 
 def test_a_new_journal_is_durable_and_ours(tmp_path: Path) -> None:
     path = tmp_path / "run.db"
     with closing(open_to_write(path)) as connection:
+        write_ahead(connection, on=True)
         found = {
             name: connection.execute(f"PRAGMA {name}").fetchone()[0]
             for name in (
@@ -90,8 +91,10 @@ def test_other_databases_are_refused(
 ) -> None:
     path = tmp_path / "run.db"
     other(path, *statements)
+    before = path.read_bytes()
     with pytest.raises(ft.FormatError) as caught:
         opening(path)
+    assert path.read_bytes() == before
     assert str(caught.value) == f"not a journal of fidelitree: {str(path)!r}: {sentence}"
 
 
