@@ -6,7 +6,6 @@ import os
 import pickle
 import signal
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ _THREADS = (
     "VECLIB_MAXIMUM_THREADS",
 )
 _targets: dict[str, Any] = {}
+_limited: list[int] = []
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,14 @@ class Failure:
     said: str
 
 
-def call(key: str, pickled: bytes | None, batch: Any) -> Any:
-    """The target's answers, or the `Failure` that it raised; None where the worker does not have the target yet."""
-    one_thread_each()
+def call(home: int, key: str, pickled: bytes | None, batch: Any) -> Any:
+    """The target's answers, or the `Failure` that it raised; None where the worker does not have the target yet.
+
+    ``home`` is the process of the run, whose own libraries are left alone.
+    """
+    if os.getpid() not in (home, *_limited):
+        one_thread_each()
+        _limited[:] = [os.getpid()]  # a process that is forked off later must do it itself
     try:
         if key not in _targets:
             if pickled is None:
@@ -43,7 +48,6 @@ def call(key: str, pickled: bytes | None, batch: Any) -> Any:
         return Failure(type(error).__name__, str(error))
 
 
-@cache
 def one_thread_each() -> None:
     """As many workers as cores is right only if none of them uses several: limit what is loaded and what will be."""
     os.environ.update(dict.fromkeys(_THREADS, "1"))

@@ -122,7 +122,7 @@ class OnWorkers:
         if isinstance(pool, ThreadPoolExecutor):
             return pool.submit(_call_here, self._target, batch)
         pickled = self._pickle()
-        return pool.submit(worker.call, self._key, pickled if piece.sends_target else None, batch)
+        return pool.submit(worker.call, os.getpid(), self._key, pickled if piece.sends_target else None, batch)
 
     def _wait(self, waiting: list[_Piece], out: _Out) -> Iterator[tuple[_Piece, Any]]:
         """Answers and failures as they arrive; what must be sent again joins the waiting."""
