@@ -159,5 +159,7 @@ class Journal:
             yield
         except sqlite3.Error as error:
             refuse(self.path, error)
+        except UnicodeDecodeError:
+            raise FormatError(f"journal {str(self.path)!r}: its text is not UTF-8") from None
         except FormatError as error:
             raise FormatError(f"journal {str(self.path)!r}: {error}") from None

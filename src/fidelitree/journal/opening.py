@@ -84,6 +84,8 @@ def _closed_on_error(path: Path, connection: sqlite3.Connection) -> Iterator[Non
             yield
         except sqlite3.Error as error:
             refuse(path, error)
+        except UnicodeDecodeError:  # what SQLite says about a damaged schema quotes it
+            raise FormatError(f"not a journal of fidelitree: {str(path)!r}: its text is not UTF-8") from None
         except FormatError as error:
             raise FormatError(f"not a journal of fidelitree: {str(path)!r}: {error}") from None
         closing.pop_all()
