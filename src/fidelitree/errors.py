@@ -20,5 +20,9 @@ class TargetError(FidelitreeError):
     """The target failed, or answered something that is not a batch of labels."""
 
 
+class JournalError(FidelitreeError, OSError):
+    """A journal cannot be opened or written; what it holds already is safe."""
+
+
 class MissingExtraError(FidelitreeError, ImportError):
     """A feature needs an optional dependency that is not installed."""
