@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
+<<<<<<< HEAD
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+=======
+from dataclasses import dataclass, field
+>>>>>>> report
 from pathlib import Path
 from typing import Any
 
@@ -91,9 +95,9 @@ class Distillation:
     space: ProductSpace | Rows
     reason: str
     """Why the run ended."""
-    answers: Answers | None = None
+    answers: Answers | None = field(default=None, compare=False, repr=False)
     """The answers that the certificate could count; None where no inputs were drawn for tests, or none were kept."""
-    leaf_labels: LeafLabels | None = None
+    leaf_labels: LeafLabels | None = field(default=None, compare=False, repr=False)
     """How often the target gives each label in each leaf: exact, or estimated from the answers; None where unknown."""
     call: str = ""
     """The call that led here, as far as its arguments can be written down."""
