@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import math
-<<<<<<< HEAD
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-=======
-from dataclasses import dataclass, field
->>>>>>> report
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +97,6 @@ class Distillation:
     """How often the target gives each label in each leaf: exact, or estimated from the answers; None where unknown."""
     call: str = ""
     """The call that led here, as far as its arguments can be written down."""
-
     run: Mapping[str, Any] = field(default_factory=dict)
     """How it was asked for: the arguments of the door it came through."""
 
