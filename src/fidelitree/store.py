@@ -14,6 +14,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,7 +49,7 @@ class Record:
     run: Mapping[str, Any]
 
 
-def save(folder: str | Path, tree: Tree, certificate: Certificate, record: Record) -> list[Path]:
+def save(folder: str | os.PathLike[str], tree: Tree, certificate: Certificate, record: Record) -> list[Path]:
     """Write a result; the files, in the order in which one would open them."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -73,7 +74,7 @@ def _table(records: Sequence[Mapping[str, Any]]) -> str:
     return text.getvalue()
 
 
-def load(folder: str | Path) -> Stored:
+def load(folder: str | os.PathLike[str]) -> Stored:
     """Read a folder that `save` wrote; its files are data, nothing in them is executed."""
     folder = Path(folder)
     if not folder.is_dir():
@@ -89,7 +90,7 @@ def load(folder: str | Path) -> Stored:
     return Stored(folder, Tree.load(folder / TREE), certificate, space, run)
 
 
-def load_space(path: str | Path) -> ProductSpace | Rows:
+def load_space(path: str | os.PathLike[str]) -> ProductSpace | Rows:
     """A space file in TOML, a stored space, or the stored rows of a table."""
     path = Path(path)
     if path.suffix.lower() == ".toml":
