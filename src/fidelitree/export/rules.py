@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any, Literal, Protocol, overload
 
 import narwhals as nw
@@ -154,12 +155,12 @@ class Rules(Sequence[Rule]):
         if kind not in _BACKENDS:
             raise ParameterError(f"kind must be one of {', '.join(_BACKENDS)}; got {kind!r}")
         columns = {name: column for name, column in self.to_dict().items() if any(v is not None for v in column)}
+        library = _BACKENDS[kind]
         try:
-            return nw.from_dict(columns, backend=_BACKENDS[kind]).to_native()  # type: ignore[arg-type]
+            import_module(library)
         except ModuleNotFoundError:
-            raise MissingExtraError(
-                f"this table needs {_BACKENDS[kind]}, which is not installed; to_dict does not"
-            ) from None
+            raise MissingExtraError(f"this table needs {library}, which is not installed; to_dict does not") from None
+        return nw.from_dict(columns, backend=library).to_native()  # type: ignore[arg-type]
 
 
 def to_rules(tree: Tree, space: ProductSpace | Rows | None = None, answers: Answers | None = None) -> Rules:
