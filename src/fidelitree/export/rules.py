@@ -191,7 +191,7 @@ def reach(tree: Tree, space: ProductSpace | Rows) -> list[float]:
         tree.check_space(space)
         return [region.mass for _, region in tree.regions(space)]
     tree.check_space(space.product)
-    shares = np.bincount(tree.reached(space.batch(space.inner)), minlength=len(tree.feature)) / space.count
+    shares = np.bincount(tree.reached_inner(space.inner), minlength=len(tree.feature)) / space.count
     for node in np.flatnonzero(tree.feature >= 0)[::-1]:
         shares[node] = shares[tree.no[node]] + shares[tree.yes[node]]
     return [float(share) for share in shares]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pytest
 
 import fidelitree as ft
 from exported import grown
+from fidelitree.answers import Answers
 from fidelitree.errors import MissingExtraError, ParameterError
 from fidelitree.export import Condition, to_rules
 from fidelitree.export.rules import reach
@@ -34,24 +33,6 @@ TREE = Tree.build(
     ],
     ["no", "yes"],
 )
-
-
-@dataclass(frozen=True)
-class Asked:
-    """Answers as a run keeps them."""
-
-    inputs: Any
-    labels: Any
-
-    def classes(self, tree: Tree) -> list[Any]:
-        return sorted({*tree.labels.tolist(), *self.labels.tolist()})
-
-    def counts(self, tree: Tree) -> Any:
-        leaves = np.flatnonzero(tree.feature < 0).tolist()
-        places = [leaves.index(node) for node in tree.reached(MIXED.batch(self.inputs)).tolist()]
-        counts = np.zeros((tree.size, len(self.classes(tree))), np.int64)
-        np.add.at(counts, (places, [self.classes(tree).index(label) for label in self.labels.tolist()]), 1)
-        return counts
 
 
 def test_tests_of_one_feature_become_one_condition() -> None:
@@ -92,11 +73,11 @@ def test_purity_is_the_share_of_answers_with_the_leafs_label() -> None:
     inputs = some_inputs(MIXED, 500)
     told = TREE.predict_inner(inputs).astype("<U5")
     told[::10] = "maybe"
-    rules = to_rules(TREE, answers=Asked(inputs, told))
+    rules = to_rules(TREE, answers=Answers(inputs, told))
     assert sum(rule.answers for rule in rules) == 500
     assert sum(rule.answers * rule.purity for rule in rules) == pytest.approx(450)
     assert "right for " in str(rules[0])
-    few = to_rules(TREE, answers=Asked(inputs[:1], told[:1]))
+    few = to_rules(TREE, answers=Answers(inputs[:1], told[:1]))
     assert sorted((rule.answers, rule.purity) for rule in few if rule.answers) == [(1, 0.0)]
     assert sum(str(rule).endswith("(no answers).") for rule in few) == 4
 
