@@ -14,6 +14,10 @@ class BudgetSpent(Exception):  # noqa: N818 - a signal between our own layers, n
     """Raised before a limit would be exceeded; the run ends with what it has."""
 
 
+def _now() -> float:
+    return time.monotonic()  # looked up at every call, so that a test can turn the clock
+
+
 @dataclass(frozen=True)
 class Budget:
     """How much a run may use; None is no limit. ``clock`` is the machine's unless a journal remembers another time."""
@@ -22,7 +26,7 @@ class Budget:
     max_leaves: int | None = None
     max_seconds: float | None = None
     started: float = field(default_factory=time.monotonic, repr=False)
-    clock: Callable[[], float] = field(default=time.monotonic, repr=False, compare=False)
+    clock: Callable[[], float] = field(default=_now, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name, least in (("max_queries", 0), ("max_leaves", 1)):

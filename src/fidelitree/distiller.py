@@ -13,6 +13,7 @@ from fidelitree.allknown import Wanted, distil_all, distil_exactly, exact_certif
 from fidelitree.attempts import Attempts
 from fidelitree.auto import AutoRun, Finish, Outcome
 from fidelitree.budget import Budget, BudgetSpent
+from fidelitree.calls import written
 from fidelitree.certificate import Certificate
 from fidelitree.checks import check_count, check_delta, check_epsilon
 from fidelitree.draw import fresh_seed
@@ -81,6 +82,7 @@ def distill(
     >>> result.tree.size, result.certificate.method
     (20, 'exact')
     """
+    given = locals()
     for name, value, known in (("strategy", strategy, STRATEGIES), ("prefer", prefer, PREFERENCES)):
         if value not in known:
             raise ParameterError(f"{name} must be one of {', '.join(known)}; got {value!r}")
@@ -99,10 +101,11 @@ def distill(
     call = Call("distill", wanted.seed, wanted.seed_chosen, {**arguments, "deterministic": deterministic, **limits})
     with access(target, space, running, call) as way:
         wanted = replace(wanted, seed=way.seed, seed_chosen=way.seed_chosen)
-        counted = way.counted(Memory(checked=CHECKED) if deterministic else None, budget)
+        counted = way.counted(Memory(checked=CHECKED) if deterministic else None, budget, observer)
         result = _distil_from(counted, space, wanted, observer)
         way.end(counted, result.reason)
-    return replace(result, space=space)
+    run = {"door": "distill", "seed": wanted.seed, **call.arguments}
+    return replace(result, space=space, run=run, call=written(distill, {**given, "seed": wanted.seed}))
 
 
 def _distil_from(counted: Counted, space: ProductSpace | Rows, wanted: Wanted, observer: Observer) -> Distillation:
@@ -202,7 +205,9 @@ def _distil(run: _Run, wanted: Wanted) -> Distillation:
         reason = ("certified, then " if enough else "") + (str(stop) or "interrupted")
     certificate = _certificate(outcome, run, replace(wanted, split_quality=promised))
     trace: tuple[SplitRecord | TreeJudged, ...] = outcome.splits if promised else tuple(run.history)
-    return Distillation(outcome.tree, certificate, counted.queries, trace, counted.space, reason)
+    answers = run.attempts.kept.last(outcome.attempt.samples)
+    labels = None if answers is None else answers.leaf_labels(outcome.tree)
+    return Distillation(outcome.tree, certificate, counted.queries, trace, counted.space, reason, answers, labels)
 
 
 def _fewer_leaves(run: _Run, outcome: Outcome, spend: int) -> Outcome:

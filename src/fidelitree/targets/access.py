@@ -10,6 +10,7 @@ from typing import Any
 
 from fidelitree.budget import Budget
 from fidelitree.errors import ParameterError
+from fidelitree.events import Observer, nobody
 from fidelitree.journal.journal import Ending, Journal
 from fidelitree.journal.run import Run
 from fidelitree.rows import Rows
@@ -48,7 +49,7 @@ class Access:
     seed: int
     seed_chosen: bool
 
-    def counted(self, memory: Memory | None, budget: Budget) -> Counted:
+    def counted(self, memory: Memory | None, budget: Budget, observer: Observer = nobody) -> Counted:
         """The target with its queries counted; of a limited time, what the journal's answers took is used up."""
         ending = None
         if self.journal is not None and self.journal.writes:
@@ -56,7 +57,7 @@ class Access:
         elif self.journal is not None:
             budget = replace(budget, max_seconds=None)  # the journal knows when the time was over
             ending = self.journal.ending
-        return Counted(self.target, self.space, memory, budget, self.book, self.calls, ending)
+        return Counted(self.target, self.space, memory, budget, self.book, observer, self.calls, ending)
 
     def end(self, counted: Counted, reason: str) -> None:
         """Tell the journal how the run ended."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fidelitree.budget import Budget, BudgetSpent
 from fidelitree.errors import ParameterError
+from fidelitree.events import Asked, Observer, nobody
 from fidelitree.journal.journal import Ending
 from fidelitree.space import ProductSpace
 from fidelitree.targets.calls import Calls, Direct, Target
@@ -72,7 +73,8 @@ class Counted:
     """A target that counts what it is asked.
 
     ``memory`` answers repeated inputs of a deterministic target without paying again; None switches it off. ``calls``
-    is the way to the target, straight there unless told otherwise. A replayed run ends where ``ending`` says.
+    is the way to the target, straight there unless told otherwise. A replayed run ends where ``ending`` says. The
+    ``observer`` hears of every request.
     """
 
     target: Target
@@ -80,6 +82,7 @@ class Counted:
     memory: Memory | None = None
     budget: Budget = field(default_factory=Budget)
     book: LabelBook = field(default_factory=LabelBook)
+    observer: Observer = nobody
     calls: Calls | None = None
     ending: Ending | None = None
     questions: int = 0
@@ -124,8 +127,7 @@ class Counted:
             return self._ask_new(batch, purpose)
         self._check(len(batch))
         codes = self._answer(self.memory, batch, purpose)
-        self._asked[purpose] += len(batch)
-        self.questions += 1
+        self._count(purpose, len(batch))
         return codes
 
     def _check(self, rows: int) -> None:
@@ -145,8 +147,7 @@ class Counted:
         self._check(self.memory.missing(batch))
         before = self._paid[purpose]
         codes = self._answer(self.memory, batch, purpose)
-        self._asked[purpose] += self._paid[purpose] - before
-        self.questions += 1
+        self._count(purpose, self._paid[purpose] - before)
         return codes
 
     def _answer(self, memory: Memory, batch: NDArray[Any], purpose: str) -> Codes:
@@ -161,9 +162,14 @@ class Counted:
     def _ask_new(self, batch: NDArray[Any], purpose: str) -> Codes:
         self._check(len(batch))
         codes = self._pay(batch, purpose)
-        self._asked[purpose] += len(batch)
-        self.questions += 1
+        self._count(purpose, len(batch))
         return codes
+
+    def _count(self, purpose: str, labels: int) -> None:
+        self._asked[purpose] += labels
+        self.questions += 1
+        if self.observer is not nobody:
+            self.observer(Asked(self.asked, self.paid))
 
     def ask_known(self, answers: NDArray[Any], purpose: str) -> Codes:
         """Codes of answers that the target itself lists, counted like any others."""
