@@ -1,7 +1,7 @@
 """`make campaign` at a small size: every way to a certificate, and each planted fault is seen.
 
-One line of the campaign accuses certificates that just keep their word with probability ALARM = 1e-4; with fixed seeds it
-does so always or never.
+One line of the campaign accuses certificates that just keep their word with probability ALARM = 1e-4; with fixed seeds
+it does so always or never.
 """
 
 from __future__ import annotations
