@@ -20,9 +20,9 @@ BARE := build/bare
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
 
-run: $(VENV)/installed-plot ## draw the paper's first figure with one repetition, into results/
-	$(BIN)/fidelitree experiment size-vs-epsilon --repetitions 1 --out $(RESULTS)
-	@find $(RESULTS) -name '*size-vs-epsilon*.png' | sed 's/^/figure: /' | grep .
+run: $(VENV)/installed-example ## distil a real model, 150 boosted trees, into a small certified tree in results/wine
+	$(BIN)/python examples/wine.py $(RESULTS)/wine.csv
+	PYTHONPATH=examples $(BIN)/fidelitree distill wine:model --data $(RESULTS)/wine.csv --epsilon 0.1 --prefer leaves --out $(RESULTS)/wine
 
 test: lint wheel browser $(VENV)/installed-test ## all that must pass: lint, the wheel in a bare environment, tests, coverage
 	$(BIN)/python -m pytest -n $(WORKERS) --cov
@@ -59,6 +59,8 @@ wheel: $(VENV)/installed-test
 	$(BIN)/python -m venv $(BARE)
 	$(BARE)/bin/python $(PIP) --no-compile build/wheel/*.whl
 	cd $(BARE) && bin/fidelitree --help > /dev/null
+	cd $(BARE) && for name in $$(bin/python -c 'from fidelitree.cli import app; print(*[c.name for c in app.registered_commands])'); \
+		do bin/fidelitree $$name --help > /dev/null || exit 1; done
 	@echo "wheel: installs and answers --help in a bare environment"
 	rm -rf $(BARE)
 

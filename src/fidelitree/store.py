@@ -57,7 +57,7 @@ class Record:
     run: Mapping[str, Any]
 
 
-def save(folder: str | Path, tree: Tree, certificate: Certificate, record: Record) -> list[Path]:
+def save(folder: str | os.PathLike[str], tree: Tree, certificate: Certificate, record: Record) -> list[Path]:
     """Write a result; the files, in the order in which one would open them."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -98,7 +98,7 @@ def load(folder: str | os.PathLike[str]) -> Stored:
     return Stored(folder, Tree.load(folder / TREE), certificate, space, run)
 
 
-def load_space(path: str | Path) -> ProductSpace | Rows:
+def load_space(path: str | os.PathLike[str]) -> ProductSpace | Rows:
     """A space file in TOML, a stored space, or the stored rows of a table."""
     path = Path(path)
     if path.suffix.lower() == ".toml":

@@ -114,7 +114,7 @@ def _sentences(made: Distillation) -> list[str]:
         "",
         str(made.certificate),
         shape,
-        *([] if made.reason == "certified" else [f"ended by {made.reason}"]),
+        *([] if made.reason == "certified" else [f"ended early: {made.reason}"]),
     ]
 
 
