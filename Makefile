@@ -15,7 +15,7 @@ PIP := -m pip install -qq --disable-pip-version-check
 BARE := build/bare
 
 .DELETE_ON_ERROR:
-.PHONY: help run test soak bench bench-queries bench-leaves browser docs lint wheel clean
+.PHONY: help run test soak bench bench-queries bench-leaves browser campaign docs lint wheel clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -38,6 +38,9 @@ bench-queries: $(VENV)/installed-bench ## count the labels that a certified tree
 
 bench-leaves: $(VENV)/installed-bench ## count the leaves of certified trees of real models, ours and the peers'
 	$(BIN)/python -m benchmarks.leaves
+
+campaign: $(VENV)/installed-test ## thousands of certified runs: do certificates keep their word? (docs/campaign.md)
+	$(BIN)/python -m benchmarks.campaign --write --processes $(WORKERS)
 
 docs: $(VENV)/installed-docs ## build the documentation into docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html

@@ -6,6 +6,7 @@
 ``space.json``    where inputs come from, exactly; with `Rows`, all rows of the table
 ``trace.csv``     one line for each record of the trace
 ``run.json``      how the run was asked for, why it ended, what it cost
+``journal.db``    every answer, where the run kept a journal here
 ================  ======================================================================================
 """
 
@@ -27,6 +28,8 @@ from fidelitree.space import ProductSpace
 from fidelitree.tree import Tree
 
 TREE, CERTIFICATE, SPACE, TRACE, RUN = "tree.json", "certificate.json", "space.json", "trace.csv", "run.json"
+JOURNAL = "journal.db"
+"""The answers of the run, where it kept them here."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,11 @@ class Stored:
     certificate: Certificate
     space: ProductSpace | Rows | None
     run: Mapping[str, Any]
+
+    @property
+    def journal(self) -> Path | None:
+        """The answers of the run."""
+        return self.folder / JOURNAL if (self.folder / JOURNAL).is_file() else None
 
 
 @dataclass(frozen=True)
