@@ -148,6 +148,22 @@ def distinct(count: int) -> st.SearchStrategy[list[str]]:
     return st.lists(words, min_size=count, max_size=count, unique_by=str.lower)
 
 
+def test_every_nasty_word_as_name_value_and_label(name: str, tmp_path: Path) -> None:
+    if name in CIRCUITS:
+        with pytest.raises(ParameterError, match="names of features must have no blanks"):
+            export.FORMATS[name](Tree.constant(ft.ProductSpace.bernoulli(len(NASTY), names=NASTY), 0))
+        return
+    values = ft.Categorical("values", NASTY)
+    space = ft.ProductSpace([values, *[ft.Numeric(word, 0, 1) for word in NASTY]])
+    ends = len(NASTY) - 1
+    by_value = [(IsIn(0, frozenset({k})), 2 * k + 2, 2 * k + 1) for k in range(ends)]
+    nodes = [node for k, test in enumerate(by_value) for node in (test, k)]
+    every = Tree.build(space, [*nodes, ends], sorted(NASTY))
+    for tree in (every, grown(space, 300, sorted(NASTY))):
+        inner = hard_inputs(tree, space, 500)
+        assert RUNNERS[name](tree, inner, tmp_path) == tree.predict_inner(inner).tolist()
+
+
 @pytest.mark.parametrize("named", [name for name in RUNNERS if name not in CIRCUITS])
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(names=distinct(4), values=distinct(4), labels=distinct(3), seed=st.integers(0, 2**16))
