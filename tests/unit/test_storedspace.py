@@ -120,7 +120,7 @@ AGE, JOB = GOOD["features"]
         ({**GOOD, "batches": {"table": "odd", "types": {}}}, "batches: table must be one of dict, array, pandas"),
         (
             {**GOOD, "features": [JOB], "batches": {"table": "pandas", "types": {"job": "Odd"}}},
-            "batches: type of column",
+            "batches: values of feature",
         ),
         ({**GOOD, "features": [JOB], "batches": {"table": "dict", "types": {"job": "odd"}}}, "batches: values of f"),
     ],
