@@ -50,9 +50,9 @@ def certify(
     ``predictor`` is a tree, any callable from a batch to labels, or anything with a ``predict`` method. Test inputs
     come from a stream of their own, keyed by the seed (the machine's entropy unless you give one) and by the
     predictor itself, so that nobody can train for them. The audit ends as soon as the error is certified to be at most
-    epsilon, or shown to be above it; undecided, after 64 ln(1/delta)/epsilon answers or ``max_queries``. Where all
-    inputs of a deterministic target can be asked for less, and where trees and circuits are compared, the certificate
-    is exact.
+    epsilon, or shown to be above it; undecided, after ``max_queries`` answers, or 64 ln(1/delta)/epsilon where that
+    is not given. Where all inputs of a deterministic target can be asked for less, and where trees and circuits are
+    compared, the certificate is exact.
 
     Where ``space`` is `Rows`, all rows of the table are test inputs, each at most once and in random order; the
     predictor must not have been made from them.
@@ -188,7 +188,9 @@ class _Audit:
     def test(self, source: _Source, observer: Observer) -> Bet:
         """Inputs as they come, until the error is certified, or shown to be too large, or patience ends."""
         bet = Bet(self.delta)
-        patience = min(math.ceil(PATIENCE * math.log(1 / self.delta) / self.epsilon), source.most)
+        limit = self.counted.budget.max_queries
+        usual = math.ceil(PATIENCE * math.log(1 / self.delta) / self.epsilon)
+        patience = min(usual if limit is None else limit, source.most)
         for block in itertools.count():
             left = self.counted.left
             ends = (bet.needed_for(self.epsilon), patience - bet.samples, patience if left is None else left)

@@ -20,6 +20,10 @@ class TargetError(FidelitreeError):
     """The target failed, or answered something that is not a batch of labels."""
 
 
+class OtherRunError(ParameterError):
+    """A journal belongs to another run than the one it was given for."""
+
+
 class JournalError(FidelitreeError, OSError):
     """A journal cannot be opened or written; what it holds already is safe."""
 

@@ -6,6 +6,7 @@
 ``space.json``    where inputs come from, exactly; with `Rows`, all rows of the table
 ``trace.csv``     one line for each record of the trace
 ``run.json``      how the run was asked for, why it ended, what it cost
+``journal.db``    every answer, where the run kept a journal here
 ================  ======================================================================================
 """
 
@@ -14,6 +15,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +28,8 @@ from fidelitree.space import ProductSpace
 from fidelitree.tree import Tree
 
 TREE, CERTIFICATE, SPACE, TRACE, RUN = "tree.json", "certificate.json", "space.json", "trace.csv", "run.json"
+JOURNAL = "journal.db"
+"""The answers of the run, where it kept them here."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,11 @@ class Stored:
     space: ProductSpace | Rows | None
     run: Mapping[str, Any]
 
+    @property
+    def journal(self) -> Path | None:
+        """The answers of the run."""
+        return self.folder / JOURNAL if (self.folder / JOURNAL).is_file() else None
+
 
 @dataclass(frozen=True)
 class Record:
@@ -48,7 +57,7 @@ class Record:
     run: Mapping[str, Any]
 
 
-def save(folder: str | Path, tree: Tree, certificate: Certificate, record: Record) -> list[Path]:
+def save(folder: str | os.PathLike[str], tree: Tree, certificate: Certificate, record: Record) -> list[Path]:
     """Write a result; the files, in the order in which one would open them."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -73,7 +82,7 @@ def _table(records: Sequence[Mapping[str, Any]]) -> str:
     return text.getvalue()
 
 
-def load(folder: str | Path) -> Stored:
+def load(folder: str | os.PathLike[str]) -> Stored:
     """Read a folder that `save` wrote; its files are data, nothing in them is executed."""
     folder = Path(folder)
     if not folder.is_dir():
@@ -89,7 +98,7 @@ def load(folder: str | Path) -> Stored:
     return Stored(folder, Tree.load(folder / TREE), certificate, space, run)
 
 
-def load_space(path: str | Path) -> ProductSpace | Rows:
+def load_space(path: str | os.PathLike[str]) -> ProductSpace | Rows:
     """A space file in TOML, a stored space, or the stored rows of a table."""
     path = Path(path)
     if path.suffix.lower() == ".toml":

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any
 
-from fidelitree.errors import FormatError, ParameterError
+from fidelitree.errors import FormatError, OtherRunError
 
 LIMITS = ("max_queries", "max_leaves", "max_seconds")
 """Arguments that may differ: a run that a limit ended goes on with a larger one."""
@@ -75,7 +75,7 @@ class Run:
         pairs += [(f"{name} version", _minor(self.versions, name), _minor(now.versions, name)) for name in names]
         differ = [f"{name} was {_short(was)} and is {_short(new)} now" for name, was, new in pairs if was != new]
         if differ:
-            raise ParameterError(
+            raise OtherRunError(
                 f"journal must belong to the same run, and this one does not: {'; '.join(differ)} - give the same "
                 f"arguments again, or another journal"
             )

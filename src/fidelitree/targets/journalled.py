@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.errors import TargetError
+from fidelitree.errors import OtherRunError, TargetError
 from fidelitree.journal.coding import digest, input_bytes
 from fidelitree.journal.journal import Journal
 from fidelitree.journal.records import Record
@@ -69,14 +69,15 @@ def _gaps(known: NDArray[np.bool_]) -> list[tuple[int, int]]:
 
 
 def ask_again(journal: Journal, calls: Calls) -> None:
-    """Ask a few journalled inputs once more; TargetError where the target answers otherwise now."""
+    """Ask a few journalled inputs once more; OtherRunError where the target answers otherwise now."""
     inputs, answers = _sample(journal)
     for start, labels in calls.parts(inputs, "resume"):
         for was, new in zip(answers[start : start + len(labels)], labels.tolist(), strict=True):
             if was != new:
-                raise TargetError(
-                    f"journal {str(journal.path)!r} belongs to another target, or to one that is not deterministic: an "
-                    f"input that was answered {was!r} is answered {new!r} now - give another journal"
+                raise OtherRunError(
+                    f"journal must belong to the same target, and {str(journal.path)!r} belongs to another one, or to "
+                    f"one that is not deterministic: an input that was answered {was!r} is answered {new!r} now - give "
+                    f"another journal"
                 )
 
 

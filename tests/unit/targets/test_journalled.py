@@ -85,9 +85,11 @@ def test_another_run_is_refused_and_the_journal_kept(change: dict[str, Any], sen
 
 def test_another_target_of_the_same_name_is_noticed(path: Path) -> None:
     ft.distill(Counting(on_bits), BITS, 0.1, journal=path)
-    with pytest.raises(ft.TargetError) as caught:
+    with pytest.raises(ft.ParameterError) as caught:
         ft.distill(Counting(lambda batch: 1 - on_bits(batch)), BITS, 0.1, journal=path)
-    assert f"journal {str(path)!r} belongs to another target, or to one that is not deterministic" in str(caught.value)
+    assert f"and {str(path)!r} belongs to another one, or to one that is not deterministic: an input" in str(
+        caught.value
+    )
 
 
 def test_a_larger_budget_goes_on(path: Path) -> None:
