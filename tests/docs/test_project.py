@@ -27,7 +27,6 @@ DOORS = {
     "audit.py": {"certify"},
     "distiller.py": {"distill"},
     "sklearn.py": {"__init__"},
-    "cli.py": {"experiment"},
 }
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

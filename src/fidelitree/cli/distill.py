@@ -62,9 +62,10 @@ def distill(
 
     Ctrl-C ends the run with the best tree so far and what is certified about it.
     """
-    with opened(target, reading) as found:
-        made = _run(target, found, inputs, options)
     folder = result.out or Path("results") / _plain_name(target)
+    with opened(target, reading) as found:
+        folder.mkdir(parents=True, exist_ok=True)  # now, not after hours
+        made = _run(target, found, inputs, options)
     files = made.save(folder)
     if result.as_json:
         say_json(_plain(made, files))
