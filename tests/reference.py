@@ -490,3 +490,16 @@ def slow_drop(rows: np.ndarray, chances: np.ndarray, answers: np.ndarray, i: int
     q1 = float(chances[inside].sum())
     cross, both_in, both_out = (differ[kind] / together[kind] if together[kind] else 0.0 for kind in differ)
     return q1 * (1 - q1) * (2 * cross - both_in - both_out)
+
+
+def count_leaf_labels(tree: Any, inputs: Any, labels: Any, classes: list[Any]) -> list[list[int]]:
+    """How many inner rows reach each leaf with each label: one row and one test at a time."""
+    leaves = [node for node in range(len(tree.feature)) if tree.feature[node] < 0]
+    counts = [[0] * len(classes) for _ in leaves]
+    for row, label in zip(inputs, labels.tolist(), strict=True):
+        node = 0
+        while tree.feature[node] >= 0:
+            test = tree.test(node)
+            node = int((tree.yes if test.answers(row[[test.feature]])[0] else tree.no)[node])
+        counts[leaves.index(node)][classes.index(label)] += 1
+    return counts

@@ -10,15 +10,16 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fidelitree import export, targets, theory
+    from fidelitree import export, journal, targets, theory
     from fidelitree.analysis import Analysis, analyze
     from fidelitree.audit import certify
     from fidelitree.certificate import Certificate
     from fidelitree.distiller import distill
-    from fidelitree.errors import FidelitreeError, FormatError, ParameterError, TargetError
+    from fidelitree.errors import FidelitreeError, FormatError, JournalError, ParameterError, TargetError
     from fidelitree.exact.error import tree_error
     from fidelitree.features import Boolean, Categorical, Numeric
     from fidelitree.paper import build_top_down, practical_top_down
+    from fidelitree.progress import Progress
     from fidelitree.result import Distillation
     from fidelitree.rows import Rows
     from fidelitree.space import ProductSpace
@@ -35,9 +36,11 @@ _HOMES = {
     "Distillation": "result",
     "FidelitreeError": "errors",
     "FormatError": "errors",
+    "JournalError": "errors",
     "Numeric": "features",
     "ParameterError": "errors",
     "ProductSpace": "space",
+    "Progress": "progress",
     "Rows": "rows",
     "TargetError": "errors",
     "Tree": "tree",
@@ -50,7 +53,7 @@ _HOMES = {
     "tree_error": "exact.error",
     "verify": "verifying",
 }
-_MODULES = ("export", "targets", "theory")
+_MODULES = ("export", "journal", "targets", "theory")
 
 __all__ = [
     "Analysis",
@@ -60,9 +63,11 @@ __all__ = [
     "Distillation",
     "FidelitreeError",
     "FormatError",
+    "JournalError",
     "Numeric",
     "ParameterError",
     "ProductSpace",
+    "Progress",
     "Rows",
     "TargetError",
     "Tree",
@@ -73,6 +78,7 @@ __all__ = [
     "certify",
     "distill",
     "export",
+    "journal",
     "practical_top_down",
     "targets",
     "theory",

@@ -12,6 +12,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from fidelitree.answers import Kept
 from fidelitree.events import Observer, UnderTest, nobody
 from fidelitree.sequential import Bet, level_of_attempt, log_e_value
 from fidelitree.tree import Tree
@@ -38,6 +39,8 @@ class Attempts:
         self.open_ended = epsilon is None
         self.epsilon, self.delta = _FIRST if epsilon is None else epsilon, delta
         self.all: list[Attempt] = []
+        self.kept = Kept()
+        """All that was counted: an attempt's own answers are the last ones, as many as it has samples."""
 
     def open(self, tree: Tree) -> None:
         """Begin to count for a tree; a tree that has an attempt already gets no second one."""
@@ -52,6 +55,7 @@ class Attempts:
 
     def count(self, batch: NDArray[Any], labels: NDArray[Any]) -> None:
         """Count answers to inputs drawn since."""
+        self.kept.keep(batch, labels)
         for attempt in self.all:
             attempt.count(int((attempt.tree.predict_inner(batch) != labels).sum()), len(labels))
 

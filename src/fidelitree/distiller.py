@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from dataclasses import replace
 from typing import Literal, Protocol
@@ -12,6 +13,7 @@ from fidelitree.allknown import Wanted, distil_all, distil_exactly, exact_certif
 from fidelitree.attempts import Attempts
 from fidelitree.auto import AutoRun, Finish, Outcome
 from fidelitree.budget import Budget, BudgetSpent
+from fidelitree.calls import written
 from fidelitree.certificate import Certificate
 from fidelitree.checks import check_count, check_delta, check_epsilon
 from fidelitree.draw import fresh_seed
@@ -20,13 +22,16 @@ from fidelitree.events import Finished, Observer, TreeJudged, nobody
 from fidelitree.exact.cells import ALL_SUBSETS
 from fidelitree.finishes import AsTested, FewestLeaves, LowestError, Smallest, best_so_far
 from fidelitree.greedy import Greedy
+from fidelitree.journal.run import LIMITS
 from fidelitree.known import Known, exact_error, lists_its_answers
 from fidelitree.result import Distillation, SplitRecord
 from fidelitree.rows import Rows, check_test_rows
+from fidelitree.running import Running, Workers
 from fidelitree.sequential import level_of_attempt
 from fidelitree.source import Source, source_of
 from fidelitree.space import ProductSpace
 from fidelitree.tabular import FAITHFUL, FRUGAL, Plan, TableRun, patient
+from fidelitree.targets.access import Call, access
 from fidelitree.targets.counting import Counted, Target
 from fidelitree.targets.memory import CHECKED, Memory
 from fidelitree.tree import Tree
@@ -53,6 +58,11 @@ def distill(
     max_queries: int | None = None,
     max_leaves: int | None = None,
     max_seconds: float | None = None,
+    batch_size: int | None = None,
+    executor: Workers | None = None,
+    timeout: float | None = None,
+    retries: int = 0,
+    journal: str | os.PathLike[str] | None = None,
     observer: Observer = nobody,
 ) -> Distillation:
     """A small tree that agrees with the target on at least 1 - epsilon of inputs, with confidence 1 - delta.
@@ -64,13 +74,14 @@ def distill(
     may spend ten times the queries (or ``max_queries``) to vouch for fewer leaves. ``strategy="influence"`` returns the
     paper's tree: every split is promised to be within a factor 1/4 of the best one, with the same confidence. The same
     seed gives the same tree; ``seed=None`` takes one from the machine and records it. Where ``space`` is `Rows`, inputs
-    are the rows of a table: one part of them for learning, the other for tests, each row once.
+    are its rows: one part for learning, the other for tests. What follows the limits changes nothing: see `Running`.
 
     >>> from fidelitree.targets import majority
     >>> result = distill(majority(5), ProductSpace.bernoulli(5), epsilon=0)
     >>> result.tree.size, result.certificate.method
     (20, 'exact')
     """
+    given = locals()
     for name, value, known in (("strategy", strategy, STRATEGIES), ("prefer", prefer, PREFERENCES)):
         if value not in known:
             raise ParameterError(f"{name} must be one of {', '.join(known)}; got {value!r}")
@@ -83,21 +94,30 @@ def distill(
         strategy == "influence",
         prefer == "leaves",
     )
-    product = space.product if isinstance(space, Rows) else space
-    counted = Counted(target, product, Memory(checked=CHECKED) if deterministic else None, budget, observer=observer)
+    running = Running(batch_size, executor, timeout, retries, journal)
+    arguments = {"epsilon": wanted.epsilon, "delta": wanted.delta, "strategy": strategy, "prefer": prefer}
+    limits = {name: getattr(budget, name) for name in LIMITS}
+    call = Call("distill", wanted.seed, wanted.seed_chosen, {**arguments, "deterministic": deterministic, **limits})
+    with access(target, space, running, call) as way:
+        wanted = replace(wanted, seed=way.seed, seed_chosen=way.seed_chosen)
+        counted = way.counted(Memory(checked=CHECKED) if deterministic else None, budget, observer)
+        result = _distil_from(counted, space, wanted, observer)
+        way.end(counted, result.reason)
+    run = {"door": "distill", "seed": wanted.seed, **call.arguments}
+    return replace(result, space=space, run=run, call=written(distill, {**given, "seed": wanted.seed}))
+
+
+def _distil_from(counted: Counted, space: ProductSpace | Rows, wanted: Wanted, observer: Observer) -> Distillation:
     if wanted.split_quality:
-        _check_best_sets(product)
+        _check_best_sets(counted.space)
     source = source_of(space, wanted.seed)
-    if epsilon == 0 and source.masses is not None:
+    if wanted.epsilon == 0 and source.masses is not None:
         result = distil_all(counted, wanted)
     else:
         result = _distil(_run(counted, source, wanted, observer), wanted)
     with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
         observer(Finished(counted.asked, result.tree.size, result.certificate.error_bound, result.reason))
-    limits = {"max_queries": max_queries, "max_leaves": max_leaves, "max_seconds": max_seconds}
-    chosen = {"seed": wanted.seed, "strategy": strategy, "prefer": prefer, "deterministic": deterministic}
-    run = {"door": "distill", "epsilon": wanted.epsilon, "delta": wanted.delta, **chosen, **limits}
-    return replace(result, space=space, run=run)
+    return result
 
 
 def _check_wanted(epsilon: float | None, strategy: str, budget: Budget) -> float | None:
@@ -184,7 +204,9 @@ def _distil(run: _Run, wanted: Wanted) -> Distillation:
         reason = ("certified, then " if enough else "") + (str(stop) or "interrupted")
     certificate = _certificate(outcome, run, replace(wanted, split_quality=promised))
     trace: tuple[SplitRecord | TreeJudged, ...] = outcome.splits if promised else tuple(run.history)
-    return Distillation(outcome.tree, certificate, counted.queries, trace, counted.space, reason)
+    answers = run.attempts.kept.last(outcome.attempt.samples)
+    labels = None if answers is None else answers.leaf_labels(outcome.tree)
+    return Distillation(outcome.tree, certificate, counted.queries, trace, counted.space, reason, answers, labels)
 
 
 def _fewer_leaves(run: _Run, outcome: Outcome, spend: int) -> Outcome:

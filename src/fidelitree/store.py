@@ -6,6 +6,8 @@
 ``space.json``    where inputs come from, exactly; with `Rows`, all rows of the table
 ``trace.csv``     one line for each record of the trace
 ``run.json``      how the run was asked for, why it ended, what it cost
+``report.html``   all of it for people, written by `Distillation.report`
+``journal.db``    every answer, where the run kept a journal here
 ================  ======================================================================================
 """
 
@@ -27,6 +29,9 @@ from fidelitree.space import ProductSpace
 from fidelitree.tree import Tree
 
 TREE, CERTIFICATE, SPACE, TRACE, RUN = "tree.json", "certificate.json", "space.json", "trace.csv", "run.json"
+REPORT = "report.html"
+JOURNAL = "journal.db"
+"""The answers of the run, where it kept them here."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,11 @@ class Stored:
     certificate: Certificate
     space: ProductSpace | Rows | None
     run: Mapping[str, Any]
+
+    @property
+    def journal(self) -> Path | None:
+        """The answers of the run."""
+        return self.folder / JOURNAL if (self.folder / JOURNAL).is_file() else None
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from fidelitree.audit import certify
 from fidelitree.binomial import upper_bound
 from fidelitree.certificate import Certificate
-from fidelitree.errors import ParameterError
+from fidelitree.errors import FormatError, ParameterError, TargetError
 from fidelitree.events import Observer, nobody
+from fidelitree.replaying import replay
 from fidelitree.rows import Rows
 from fidelitree.sequential import error_bound, level_of_attempt, log_e_value_below
 from fidelitree.space import ProductSpace
@@ -97,10 +99,11 @@ def verify(
 ) -> Verification:
     """Check a folder that `Distillation.save` wrote, and with a ``target`` test its tree on fresh inputs.
 
-    Without a target nobody is asked: the digests of tree and space must be those of the certificate, and its bound must
-    follow from its counts. With one, `certify` tests the stored tree for the error that the stored certificate
-    promises. ``space`` replaces the stored one: the space itself, if its target needs batches of a kind that could
-    not be stored, or new `Rows`, where the result is about rows of a table, which can test a tree only once.
+    Without a target nobody is asked: the digests of tree and space must be those of the certificate, its bound must
+    follow from its counts, and where the folder holds the run's journal, its answers must lead to the same again. With
+    a target, `certify` tests the stored tree for the error that the stored certificate promises. ``space`` replaces
+    the stored one: the space itself, if its target needs batches of a kind that could not be stored, or new `Rows`,
+    where the result is about rows of a table, which can test a tree only once.
     """
     stored = load(folder)
     checks = tuple(_checks(stored, space))
@@ -134,6 +137,26 @@ def _checks(stored: Stored, space: ProductSpace | Rows | None) -> Iterator[Check
     else:
         yield Check(known.digest == certificate.space_digest, about)
     yield _bound(certificate, stored.tree.size)
+    if stored.journal is not None:
+        yield _replayed(stored, stored.journal, known)
+
+
+def _replayed(stored: Stored, journal: Path, space: ProductSpace | Rows | None) -> Check:
+    """Whether the run, made again from the answers that it kept, ends with the same tree and certificate."""
+    about = "the answers in the journal lead to this tree and this certificate"
+    if space is None:
+        return Check(None, f"{about}: no space is stored here")
+    try:
+        again = replay(journal, space)
+    except ParameterError as error:
+        return Check(None, f"{about}: not tried, {error}")
+    except (FormatError, TargetError) as error:
+        return Check(False, f"{about}: {error}")
+    made = replace(again.certificate, versions=stored.certificate.versions)
+    same = again.tree.digest == stored.tree.digest and made == stored.certificate
+    if not same and "interrupted" in again.reason:
+        return Check(None, f"{about}: the run was interrupted between two answers, and a replay cannot tell where")
+    return Check(same, about)
 
 
 def _bound(certificate: Certificate, size: int) -> Check:
