@@ -6,7 +6,6 @@ Names are loaded when they are first used, so that ``import fidelitree`` stays q
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from fidelitree.tree import Tree
     from fidelitree.verifying import Verification, verify
 
-__version__ = version("fidelitree")
+    __version__: str
 
 _HOMES = {
     "Analysis": "analysis",
@@ -88,6 +87,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        globals()[name] = import_module("importlib.metadata").version("fidelitree")
+        return globals()[name]
     if name in _MODULES:
         return import_module(f"fidelitree.{name}")
     if name in _HOMES:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib import import_module
-from importlib.metadata import version
 from pkgutil import iter_modules
 from types import ModuleType
 from typing import Annotated
 
 import typer
 
+import fidelitree
 from fidelitree.cli.ending import guarded
 from fidelitree.cli.signature import spread
 
@@ -30,7 +30,7 @@ def _modules() -> Iterator[tuple[str, ModuleType]]:
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"fidelitree {version('fidelitree')}")
+        typer.echo(f"fidelitree {fidelitree.__version__}")
         raise typer.Exit
 
 
