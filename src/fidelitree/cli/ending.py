@@ -32,7 +32,6 @@ _SPOKEN = {
     "max_leaves": "--max-leaves",
     "max_seconds": "--max-seconds",
     "epsilon=None": "--epsilon none",
-    "trusted=": "--trusted ",
     "make the same call again": "give the same command again",
     "give another journal": "give another --journal or --out",
     "or another journal": "or another --journal or --out",
