@@ -91,13 +91,12 @@ class Distillation:
     space: ProductSpace | Rows
     reason: str
     """Why the run ended."""
-    answers: Answers | None = None
+    answers: Answers | None = field(default=None, compare=False, repr=False)
     """The answers that the certificate could count; None where no inputs were drawn for tests, or none were kept."""
-    leaf_labels: LeafLabels | None = None
+    leaf_labels: LeafLabels | None = field(default=None, compare=False, repr=False)
     """How often the target gives each label in each leaf: exact, or estimated from the answers; None where unknown."""
     call: str = ""
     """The call that led here, as far as its arguments can be written down."""
-
     run: Mapping[str, Any] = field(default_factory=dict)
     """How it was asked for: the arguments of the door it came through."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any, Literal, Protocol, overload
 
 import narwhals as nw
@@ -154,12 +155,12 @@ class Rules(Sequence[Rule]):
         if kind not in _BACKENDS:
             raise ParameterError(f"kind must be one of {', '.join(_BACKENDS)}; got {kind!r}")
         columns = {name: column for name, column in self.to_dict().items() if any(v is not None for v in column)}
+        library = _BACKENDS[kind]
         try:
-            return nw.from_dict(columns, backend=_BACKENDS[kind]).to_native()  # type: ignore[arg-type]
+            import_module(library)
         except ModuleNotFoundError:
-            raise MissingExtraError(
-                f"this table needs {_BACKENDS[kind]}, which is not installed; to_dict does not"
-            ) from None
+            raise MissingExtraError(f"this table needs {library}, which is not installed; to_dict does not") from None
+        return nw.from_dict(columns, backend=library).to_native()  # type: ignore[arg-type]
 
 
 def to_rules(tree: Tree, space: ProductSpace | Rows | None = None, answers: Answers | None = None) -> Rules:
@@ -190,7 +191,7 @@ def reach(tree: Tree, space: ProductSpace | Rows) -> list[float]:
         tree.check_space(space)
         return [region.mass for _, region in tree.regions(space)]
     tree.check_space(space.product)
-    shares = np.bincount(tree.reached(space.batch(space.inner)), minlength=len(tree.feature)) / space.count
+    shares = np.bincount(tree.reached_inner(space.inner), minlength=len(tree.feature)) / space.count
     for node in np.flatnonzero(tree.feature >= 0)[::-1]:
         shares[node] = shares[tree.no[node]] + shares[tree.yes[node]]
     return [float(share) for share in shares]

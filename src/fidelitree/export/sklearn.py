@@ -33,8 +33,10 @@ def to_sklearn(tree: Tree, space: ProductSpace | Rows | None = None) -> Any:
 
     encoder = Encoder(tree)
     labels = tree.labels
-    # Fitted on one input for each label, it has all that a fitted tree has; then it gets other nodes.
-    fitted = DecisionTreeClassifier(random_state=0).fit(np.zeros((len(labels), len(encoder.names))), labels)
+    # Fitted on a few inputs of each label (fewer look like numbers to it), it has all that a fitted tree has; then it
+    # gets other nodes.
+    few = np.repeat(labels, 3)
+    fitted = DecisionTreeClassifier(random_state=0).fit(np.zeros((len(few), len(encoder.names))), few)
     state = fitted.tree_.__getstate__()
     weight = _weights(tree, space)
     values = _values(tree, weight)

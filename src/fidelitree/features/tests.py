@@ -88,4 +88,4 @@ class IsIn:
 
 def short(cut: float) -> str:
     """A number with as few digits as tell it apart, whole ones without ``.0``."""
-    return str(int(cut)) if cut.is_integer() and abs(cut) < 1e15 else repr(cut)
+    return str(int(cut)) if cut.is_integer() and abs(cut) < 1e15 else repr(float(cut))

@@ -181,7 +181,7 @@ def test_tabs_separate_too(folder: Path) -> None:
         (["--space", "nowhere.toml"], "No such file or directory: nowhere.toml"),
         ([*BITS, "--epsilon", "5"], "epsilon must be at least 0 and below 1; got 5.0 - did you mean 0.05?"),
         ([*BITS, "--epsilon", "small"], "--epsilon must be a number, or none; got 'small'"),
-        ([*BITS, "--epsilon", "none"], "--epsilon none asks for the best tree within a budget: give --max-queries or --max"),
+        ([*BITS, "--epsilon", "none"], "--epsilon none asks for the best tree within a budget: give --max-"),
         ([*BITS, "--max-leaves", "0"], "--max-leaves must be at least 1; got 0"),
         ([*BITS, "--noisy", "--epsilon", "0"], "epsilon must be above 0 with --noisy: no error of a noisy"),
     ],
