@@ -10,7 +10,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fidelitree import export, targets, theory
+    from fidelitree import export, learners, targets, theory
     from fidelitree.analysis import Analysis, analyze
     from fidelitree.audit import certify
     from fidelitree.certificate import Certificate
@@ -47,7 +47,7 @@ _HOMES = {
     "practical_top_down": "paper",
     "tree_error": "exact.error",
 }
-_MODULES = ("export", "targets", "theory")
+_MODULES = ("export", "learners", "targets", "theory")
 
 __all__ = [
     "Analysis",
@@ -69,6 +69,7 @@ __all__ = [
     "certify",
     "distill",
     "export",
+    "learners",
     "practical_top_down",
     "targets",
     "theory",

@@ -8,11 +8,10 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from fidelitree.allknown import Wanted, distil_all, distil_exactly, exact_certificate
+from fidelitree.allknown import distil_all, distil_exactly
 from fidelitree.attempts import Attempts
 from fidelitree.auto import AutoRun, Finish, Outcome
 from fidelitree.budget import Budget, BudgetSpent
-from fidelitree.certificate import Certificate
 from fidelitree.checks import check_count, check_delta, check_epsilon
 from fidelitree.draw import fresh_seed
 from fidelitree.errors import ParameterError
@@ -23,6 +22,7 @@ from fidelitree.greedy import Greedy
 from fidelitree.known import Known, exact_error, lists_its_answers
 from fidelitree.result import Distillation, SplitRecord
 from fidelitree.rows import Rows, check_test_rows
+from fidelitree.sealing import Wanted, tested_certificate
 from fidelitree.sequential import level_of_attempt
 from fidelitree.source import Source, source_of
 from fidelitree.space import ProductSpace
@@ -179,7 +179,7 @@ def _distil(run: _Run, wanted: Wanted) -> Distillation:
         outcome, promised = _so_far(run), False
         enough = wanted.epsilon is not None and outcome.error_bound <= wanted.epsilon
         reason = ("certified, then " if enough else "") + (str(stop) or "interrupted")
-    certificate = _certificate(outcome, run, replace(wanted, split_quality=promised))
+    certificate = tested_certificate(outcome, run, replace(wanted, split_quality=promised))
     trace: tuple[SplitRecord | TreeJudged, ...] = outcome.splits if promised else tuple(run.history)
     return Distillation(outcome.tree, certificate, counted.queries, trace, counted.space, reason)
 
@@ -205,30 +205,3 @@ def _so_far(run: _Run) -> Outcome:
     if not lists_its_answers(run.counted):
         return outcome
     return replace(outcome, error=exact_error(outcome.tree, run.counted))
-
-
-def _certificate(outcome: Outcome, run: _Run, wanted: Wanted) -> Certificate:
-    attempt, counted = outcome.attempt, run.counted
-    if outcome.error is not None:
-        return exact_certificate(counted, outcome.tree, outcome.error, wanted.epsilon)
-    errors, samples = attempt.counts
-    return Certificate(
-        wanted.epsilon,
-        wanted.delta,
-        outcome.error_bound,
-        samples,
-        errors,
-        "sequential",
-        outcome.tree.digest,
-        run.source.digest,
-        seed=wanted.seed,
-        seed_chosen=wanted.seed_chosen,
-        split_quality=wanted.split_quality,
-        assumes=run.source.assumes(counted.deterministic),
-        protocol="prequential",
-        attempts=len(run.attempts.all),
-        attempt=attempt.number,
-        level=attempt.level,
-        differs=outcome.differs,
-        queries=dict(counted.queries.asked),
-    )
