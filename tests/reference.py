@@ -523,3 +523,16 @@ def least_leaves(answers: dict[tuple[int, ...], int], kinds: Sequence[str], one_
             if all(sides):
                 best = min(best, sum(least_leaves(side, kinds, one_value) for side in sides))
     return best
+
+
+def least_rank(rows: Sequence[tuple[Sequence[int], int]]) -> int:
+    """The smallest rank of a tree of bits that fits all rows (Ehrenfeucht and Haussler), by trying every tree."""
+    if len({label for _, label in rows}) == 1:
+        return 0
+    ranks = []
+    for i in range(len(rows[0][0])):
+        sides = [[row for row in rows if row[0][i] == v] for v in (0, 1)]
+        if all(sides):
+            one, two = sorted(least_rank(side) for side in sides)
+            ranks.append(two + (one == two))
+    return min(ranks)

@@ -17,6 +17,8 @@ from fidelitree.space import ProductSpace
 from fidelitree.tree import Node, Tree
 
 HELD = 4  # every so many-th label is held out
+_MARGIN = 1.75  # standard deviations of a held-out error, below epsilon, that a tree should have
+_WARIER = 0.85
 THRESHOLDS = 10  # tests of a number, where a learner knows tests only
 Nested = Any
 """A tree while it is made: the code of a label, or (test, no, yes)."""
@@ -26,7 +28,8 @@ Nested = Any
 class Labelled:
     """Inner values with weights and codes of labels, which are places among ``labels``.
 
-    Where ``some_held``, every fourth row judges what the others taught.
+    Where ``some_held``, every fourth row judges what the others taught; ``failed`` tests have shown how far it can be
+    trusted.
     """
 
     space: ProductSpace
@@ -35,6 +38,7 @@ class Labelled:
     codes: NDArray[np.intp]
     weights: NDArray[np.float64]
     some_held: bool = False
+    failed: int = 0
 
     @cached_property
     def growing(self) -> NDArray[np.bool_]:
@@ -63,6 +67,13 @@ class Labelled:
         wrong = tree.predict_inner(self.inner[rows]) != np.array(self.labels)[self.codes[rows]]
         weights = self.weights[rows]
         return float(weights[wrong].sum() / weights.sum())
+
+    def aim(self, epsilon: float) -> float:
+        """The error on judging rows at which a tree is likely to pass a test of epsilon: below it, if they are few."""
+        if self.growing.all():
+            return epsilon
+        deviation = (epsilon * (1 - epsilon) / self.judging.sum()) ** 0.5
+        return float(max(epsilon / 2, epsilon - _MARGIN * deviation) * _WARIER**self.failed)
 
     def sketched(self, sketch: Sketch) -> Tree:
         """A tree of bins as a tree."""

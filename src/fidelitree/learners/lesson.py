@@ -67,6 +67,7 @@ class Lesson:
         self._history: list[TreeJudged] = []
         self._inner = np.empty((0, len(counted.space)), counted.space.dtype)
         self._codes = np.empty(0, np.intp)
+        self._table: NDArray[np.intp] | None = None
         self._last: Tree | None = None
         self._known: tuple[Tree, float] | None = None
 
@@ -122,7 +123,9 @@ class Lesson:
 
     def table(self) -> NDArray[np.intp]:
         """The answers to all inputs, in truth-table order, as places among the labels in increasing order."""
-        return self._ranked(tabulate(self.counted, Region.whole(self.product)).astype(np.intp))
+        if self._table is None:
+            self._table = self._ranked(tabulate(self.counted, Region.whole(self.product)).astype(np.intp))
+        return self._table
 
     def all_answers(self) -> Labelled:
         """Every input that can be drawn, weighed by its probability."""
@@ -145,7 +148,8 @@ class Lesson:
             codes = np.asarray(self.counted.ask(inner, "label"), np.intp)
             self._inner, self._codes = np.concatenate([self._inner, inner]), np.concatenate([self._codes, codes])
         labels, weights = self.counted.book.sorted(), np.ones(len(self._codes))
-        return Labelled(self.product, labels, self._inner, self._ranked(self._codes), weights, True), wanted >= most
+        codes, failed = self._ranked(self._codes), len(self.attempts.all)
+        return Labelled(self.product, labels, self._inner, codes, weights, True, failed), wanted >= most
 
     def propose(self, tree: Tree, data: Labelled) -> Tree:
         """The tree as it may be tested: cut back where it has too many leaves."""
@@ -214,7 +218,7 @@ def _doubt(attempt: Any) -> tuple[float, int]:
 
 
 def from_labels(lesson: Lesson, fit: Callable[[Labelled], Tree]) -> Distillation:
-    """A learner that sees labelled inputs alone: more of them until its tree does well on those held out; then a test."""
+    """A learner that sees labels alone: more of them until its tree does well on those held out, then a test."""
 
     def teach() -> str:
         wanted = FIRST
