@@ -15,7 +15,7 @@ PIP := -m pip install -qq --disable-pip-version-check
 BARE := build/bare
 
 .DELETE_ON_ERROR:
-.PHONY: help run test soak bench bench-queries bench-leaves docs lint wheel clean
+.PHONY: help run test soak bench bench-queries bench-leaves browser docs lint wheel clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -24,10 +24,10 @@ run: $(VENV)/installed-plot ## draw the paper's first figure with one repetition
 	$(BIN)/fidelitree experiment size-vs-epsilon --repetitions 1 --out $(RESULTS)
 	@find $(RESULTS) -name '*size-vs-epsilon*.png' | sed 's/^/figure: /' | grep .
 
-test: lint wheel $(VENV)/installed-test ## all that must pass: lint, the wheel in a bare environment, tests, coverage
+test: lint wheel browser $(VENV)/installed-test ## all that must pass: lint, the wheel in a bare environment, tests, coverage
 	$(BIN)/python -m pytest -n $(WORKERS) --cov
 
-soak: $(VENV)/installed-test ## the tests with their full counts
+soak: browser $(VENV)/installed-test ## the tests with their full counts
 	FIDELITREE_SOAK=1 $(BIN)/python -m pytest -n $(WORKERS)
 
 bench: $(VENV)/installed-bench ## time fidelitree against its peers on this machine
@@ -58,6 +58,13 @@ wheel: $(VENV)/installed-test
 	cd $(BARE) && bin/fidelitree --help > /dev/null
 	@echo "wheel: installs and answers --help in a bare environment"
 	rm -rf $(BARE)
+
+# Debian's Chromium for tests/browser, where root may install it; without one those tests are skipped and say so.
+browser:
+	@command -v chromium > /dev/null || command -v chromium-browser > /dev/null || { \
+		test "$$(id -u)" = 0 && command -v apt-get > /dev/null \
+		&& export DEBIAN_FRONTEND=noninteractive && timeout 60 apt-get -qq update \
+		&& timeout 300 apt-get -qq install --no-install-recommends chromium; } > /dev/null 2>&1 || true
 
 clean: ## remove what the other targets made, the environment included (results stay)
 	rm -rf $(VENV) build dist docs/_build .coverage .coverage.* .hypothesis .import_linter_cache

@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from fidelitree.exact.error import tree_error
     from fidelitree.features import Boolean, Categorical, Numeric
     from fidelitree.paper import build_top_down, practical_top_down
+    from fidelitree.progress import Progress
     from fidelitree.result import Distillation
     from fidelitree.rows import Rows
     from fidelitree.space import ProductSpace
     from fidelitree.tree import Tree
+    from fidelitree.verifying import Verification, verify
 
 __version__ = version("fidelitree")
 
@@ -37,15 +39,18 @@ _HOMES = {
     "Numeric": "features",
     "ParameterError": "errors",
     "ProductSpace": "space",
+    "Progress": "progress",
     "Rows": "rows",
     "TargetError": "errors",
     "Tree": "tree",
+    "Verification": "verifying",
     "analyze": "analysis",
     "build_top_down": "paper",
     "certify": "audit",
     "distill": "distiller",
     "practical_top_down": "paper",
     "tree_error": "exact.error",
+    "verify": "verifying",
 }
 _MODULES = ("export", "learners", "targets", "theory")
 
@@ -60,9 +65,11 @@ __all__ = [
     "Numeric",
     "ParameterError",
     "ProductSpace",
+    "Progress",
     "Rows",
     "TargetError",
     "Tree",
+    "Verification",
     "__version__",
     "analyze",
     "build_top_down",
@@ -74,6 +81,7 @@ __all__ = [
     "targets",
     "theory",
     "tree_error",
+    "verify",
 ]
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from fidelitree.answers import LeafLabels, tally
 from fidelitree.binning import Binning
 from fidelitree.budget import Budget, BudgetSpent
 from fidelitree.errors import ParameterError
 from fidelitree.events import TreeJudged, nobody
 from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction, free_of_charge
+from fidelitree.exact.error import labels_inside
 from fidelitree.exact.subfunction import Subfunction
 from fidelitree.finishes import FewestLeaves
 from fidelitree.paper import grow_exactly
@@ -53,17 +55,19 @@ def distil_exactly(counted: Counted, wanted: Wanted) -> Distillation:
     """All answers; then Algorithm 1, or the smallest tree found that is good enough."""
     epsilon, most = wanted.epsilon or 0.0, counted.budget.max_leaves
     if wanted.split_quality:
-        return grow_exactly(counted, _root(counted), epsilon, Budget(max_leaves=most), nobody)
+        root = _root(counted)
+        grown = grow_exactly(counted, root, epsilon, Budget(max_leaves=most), nobody)
+        return replace(grown, leaf_labels=labels_inside(grown.tree, root, counted.space))
     if counted.space.dtype == np.uint8 or isinstance(counted.target, Tree):
-        tree, error, trace = _smallest_substitute(counted, epsilon)
+        tree, error, trace, labels = _smallest_substitute(counted, epsilon)
     else:
-        tree, error, trace = _smallest_of_all(counted, epsilon, wanted.seed)
+        tree, error, trace, labels = _smallest_of_all(counted, epsilon, wanted.seed)
     certificate = exact_certificate(counted, tree, error, wanted.epsilon)
     reason = "certified" if error <= epsilon else f"max_leaves = {most}"
-    return Distillation(tree, certificate, counted.queries, trace, counted.space, reason)
+    return Distillation(tree, certificate, counted.queries, trace, counted.space, reason, leaf_labels=labels)
 
 
-_Found = tuple[Tree, float, tuple[SplitRecord | TreeJudged, ...]]
+_Found = tuple[Tree, float, tuple[SplitRecord | TreeJudged, ...], LeafLabels]
 
 
 def _root(counted: Counted) -> Subfunction:
@@ -75,11 +79,13 @@ def _root(counted: Counted) -> Subfunction:
 
 def _smallest_substitute(counted: Counted, epsilon: float) -> _Found:
     """A tree without error by Algorithm 1, then the smallest substitute for it."""
-    perfect = grow_exactly(counted, _root(counted), 0.0, Budget(), nobody)
+    root = _root(counted)
+    perfect = grow_exactly(counted, root, 0.0, Budget(), nobody)
     found = FewestLeaves(counted).search(perfect.tree)  # no query is at stake any more
     leaves = int(np.argmax(found.disagreements <= epsilon)) + 1
     leaves = min(leaves, counted.budget.max_leaves or leaves)
-    return found.with_leaves(leaves), float(found.disagreements[leaves - 1]), perfect.trace
+    tree, error = found.with_leaves(leaves), float(found.disagreements[leaves - 1])
+    return tree, error, perfect.trace, labels_inside(tree, root, counted.space)
 
 
 def _smallest_of_all(counted: Counted, epsilon: float, seed: int) -> _Found:
@@ -105,7 +111,9 @@ def _smallest_of_all(counted: Counted, epsilon: float, seed: int) -> _Found:
         sketch = judged.most_faithful()
     tree = binning.tree(sketch, counted.book.ranks(), counted.book.sorted())
     error = judged.error(sketch)
-    return tree, error, (TreeJudged(counted.asked, tree.size, error, error),)
+    shares = tally(tree, inner, counted.labels(codes), counted.book.sorted(), chances)
+    labels = LeafLabels(tuple(counted.book.sorted()), shares)
+    return tree, error, (TreeJudged(counted.asked, tree.size, error, error),), labels
 
 
 @dataclass(frozen=True)

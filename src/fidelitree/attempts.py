@@ -12,7 +12,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from fidelitree.sequential import Bet, level_of_attempt
+from fidelitree.answers import Kept
+from fidelitree.events import Observer, UnderTest, nobody
+from fidelitree.sequential import Bet, level_of_attempt, log_e_value
 from fidelitree.tree import Tree
 
 _FIRST = 0.25
@@ -37,6 +39,8 @@ class Attempts:
         self.open_ended = epsilon is None
         self.epsilon, self.delta = _FIRST if epsilon is None else epsilon, delta
         self.all: list[Attempt] = []
+        self.kept = Kept()
+        """All that was counted: an attempt's own answers are the last ones, as many as it has samples."""
 
     def open(self, tree: Tree) -> None:
         """Begin to count for a tree; a tree that has an attempt already gets no second one."""
@@ -51,6 +55,7 @@ class Attempts:
 
     def count(self, batch: NDArray[Any], labels: NDArray[Any]) -> None:
         """Count answers to inputs drawn since."""
+        self.kept.keep(batch, labels)
         for attempt in self.all:
             attempt.count(int((attempt.tree.predict_inner(batch) != labels).sum()), len(labels))
 
@@ -58,6 +63,12 @@ class Attempts:
         """Go on to half the error for as long as it is certified already."""
         while any(attempt.certifies(self.epsilon) for attempt in self.all):
             self.epsilon /= 2
+
+    def tell(self, observer: Observer, asked: int, needed: int) -> None:
+        """Describe the attempt with the most evidence for it; nothing is recorded by looking at it."""
+        if observer is not nobody:
+            best = max(self.all, key=lambda attempt: log_e_value(attempt.errors, attempt.samples, self.epsilon))
+            observer(UnderTest(asked, best.tree.size, best.errors, best.samples, best.level, needed))
 
     @property
     def error_bound(self) -> float:

@@ -17,7 +17,7 @@ from fidelitree.certificate import Certificate, assumptions
 from fidelitree.checks import check_delta, check_epsilon
 from fidelitree.draw import Stream, block_rows, draw, fresh_seed
 from fidelitree.errors import ParameterError
-from fidelitree.events import Observer, TreeJudged, nobody
+from fidelitree.events import Observer, TreeJudged, UnderTest, nobody
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge
 from fidelitree.exact.error import known_error
 from fidelitree.region import Region
@@ -65,7 +65,8 @@ certified), provided that the target is deterministic and inputs follow the stat
     epsilon, delta = check_epsilon(epsilon), check_delta(delta)
     # Memory would save nothing where all inputs are asked once, and mislead about a noisy target elsewhere.
     product = space.product if isinstance(space, Rows) else space
-    counted = Counted(target, product, budget=Budget(max_queries=max_queries, max_seconds=max_seconds))
+    budget = Budget(max_queries=max_queries, max_seconds=max_seconds)
+    counted = Counted(target, product, budget=budget, observer=observer)
     audit = _Audit(counted, _prediction(predictor, product), epsilon, delta)
     if isinstance(space, Rows):
         check_test_rows(space.count, epsilon, delta)
@@ -194,6 +195,7 @@ class _Audit:
             rows = int(min(*ends, block_rows(len(self.counted.space))))
             if rows <= 0 or self._too_large(bet):
                 return bet
+            observer(UnderTest(self.counted.asked, 0, bet.errors, bet.samples, bet.level, ends[0]))
             try:
                 wrong = self._mistakes(source.take(block, bet.samples, rows))
             except (BudgetSpent, KeyboardInterrupt):

@@ -108,7 +108,9 @@ class AutoRun:
 
     def _step(self, finish: Finish) -> Outcome | None:
         if self.attempts.all:
-            batch, codes = self._independent(min(self._batch(), finish.needed(self.attempts)))
+            needed = finish.needed(self.attempts)
+            self.attempts.tell(self._observer, self.counted.asked, needed)
+            batch, codes = self._independent(min(self._batch(), needed))
             self.attempts.count(batch, self.counted.labels(codes))
             done = finish.done(self.attempts)
             if done is not None:

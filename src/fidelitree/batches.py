@@ -24,6 +24,9 @@ class Layout(Protocol):
 
     def batch(self, inner: NDArray[Any]) -> Any: ...
 
+    def describe(self) -> dict[str, Any] | None:
+        """Plain data that names these batches; None where nothing but the user's own table can."""
+
 
 @dataclass(frozen=True)
 class Bytes:
@@ -31,6 +34,9 @@ class Bytes:
 
     def batch(self, inner: NDArray[Any]) -> Any:
         return inner
+
+    def describe(self) -> dict[str, Any]:
+        return {"batch": None}
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,9 @@ class Made:
         # Objects go as lists: each table then finds its own type for them, with missing values as it writes them.
         plain = {name: column.tolist() if column.dtype == object else column for name, column in columns.items()}
         return nw.from_dict(plain, backend=_BACKENDS[self.kind]).to_native()  # type: ignore[arg-type]
+
+    def describe(self) -> dict[str, Any]:
+        return {"batch": self.kind}
 
 
 class Writer(Protocol):
@@ -92,13 +101,20 @@ class Cast:
 
 @dataclass(frozen=True)
 class LikeTable:
-    """The same kind of table as the user's: same columns, order and types; ``join`` makes it of its columns."""
+    """The same kind of table as the user's: same columns, order and types; ``join`` makes it of its columns.
+
+    ``described`` names the kind of table and the types of its columns, where they have names.
+    """
 
     writers: Mapping[str, Writer]
     join: Callable[[dict[str, Any]], Any]
+    described: dict[str, Any] | None = None
 
     def batch(self, inner: NDArray[Any]) -> Any:
         return self.join({name: writer.column(inner[:, i]) for i, (name, writer) in enumerate(self.writers.items())})
+
+    def describe(self) -> dict[str, Any] | None:
+        return self.described
 
 
 def layout(features: Sequence[Feature], kind: str | None) -> Layout:

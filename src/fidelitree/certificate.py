@@ -10,6 +10,7 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any
 
+from fidelitree.card import card
 from fidelitree.errors import FormatError
 
 ASSUMES_DETERMINISTIC = "the target is deterministic"
@@ -90,6 +91,12 @@ class Certificate:
         tested = f" of a tree that it differs from on {_up(self.differs)}" if self.differs else ""
         errors = "1 error" if self.errors == 1 else f"{self.errors:,} errors"
         return f", by {errors} among {self.samples:,} test inputs{tested}"
+
+    def _repr_html_(self) -> str:
+        facts = [("Method", self.method), ("Bound on the error", _up(self.error_bound))]
+        if self.method != "exact":
+            facts += [("Confidence", f"{1 - self.delta:.4g}"), ("Test inputs", f"{self.samples:,}")]
+        return card(self.holds, str(self), facts)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data under a versioned schema."""

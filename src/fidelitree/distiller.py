@@ -12,6 +12,7 @@ from fidelitree.allknown import distil_all, distil_exactly
 from fidelitree.attempts import Attempts
 from fidelitree.auto import AutoRun, Finish, Outcome
 from fidelitree.budget import Budget, BudgetSpent
+from fidelitree.calls import written
 from fidelitree.checks import check_count, check_delta, check_epsilon
 from fidelitree.draw import fresh_seed
 from fidelitree.errors import ParameterError
@@ -71,6 +72,7 @@ def distill(
     >>> result.tree.size, result.certificate.method
     (20, 'exact')
     """
+    arguments = locals()
     for name, value, known in (("strategy", strategy, STRATEGIES), ("prefer", prefer, PREFERENCES)):
         if value not in known:
             raise ParameterError(f"{name} must be one of {', '.join(known)}; got {value!r}")
@@ -84,7 +86,7 @@ def distill(
         prefer == "leaves",
     )
     product = space.product if isinstance(space, Rows) else space
-    counted = Counted(target, product, Memory(checked=CHECKED) if deterministic else None, budget)
+    counted = Counted(target, product, Memory(checked=CHECKED) if deterministic else None, budget, observer=observer)
     if wanted.split_quality:
         _check_best_sets(product)
     source = source_of(space, wanted.seed)
@@ -94,7 +96,10 @@ def distill(
         result = _distil(_run(counted, source, wanted, observer), wanted)
     with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
         observer(Finished(counted.asked, result.tree.size, result.certificate.error_bound, result.reason))
-    return replace(result, space=space)
+    limits = {"max_queries": max_queries, "max_leaves": max_leaves, "max_seconds": max_seconds}
+    chosen = {"seed": wanted.seed, "strategy": strategy, "prefer": prefer, "deterministic": deterministic}
+    run = {"door": "distill", "epsilon": wanted.epsilon, "delta": wanted.delta, **chosen, **limits}
+    return replace(result, space=space, run=run, call=written(distill, {**arguments, "seed": wanted.seed}))
 
 
 def _check_wanted(epsilon: float | None, strategy: str, budget: Budget) -> float | None:
@@ -181,7 +186,9 @@ def _distil(run: _Run, wanted: Wanted) -> Distillation:
         reason = ("certified, then " if enough else "") + (str(stop) or "interrupted")
     certificate = tested_certificate(outcome, run, replace(wanted, split_quality=promised))
     trace: tuple[SplitRecord | TreeJudged, ...] = outcome.splits if promised else tuple(run.history)
-    return Distillation(outcome.tree, certificate, counted.queries, trace, counted.space, reason)
+    answers = run.attempts.kept.last(outcome.attempt.samples)
+    labels = None if answers is None else answers.leaf_labels(outcome.tree)
+    return Distillation(outcome.tree, certificate, counted.queries, trace, counted.space, reason, answers, labels)
 
 
 def _fewer_leaves(run: _Run, outcome: Outcome, spend: int) -> Outcome:

@@ -14,6 +14,13 @@ class Event:
 
 
 @dataclass(frozen=True)
+class Asked(Event):
+    """Some more labels were used; the target has received ``paid`` rows so far."""
+
+    paid: int
+
+
+@dataclass(frozen=True)
 class SplitMade(Event):
     """A leaf was split."""
 
@@ -30,6 +37,20 @@ class TreeJudged(Event):
     size: int
     error: float
     error_bound: float
+
+
+@dataclass(frozen=True)
+class UnderTest(Event):
+    """A tree is under test: it has made so many errors among so many test inputs, and is judged at this level.
+
+    ``needed`` more answers without an error would end the run.
+    """
+
+    size: int
+    errors: int
+    samples: int
+    level: float
+    needed: int
 
 
 @dataclass(frozen=True)

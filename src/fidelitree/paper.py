@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from fidelitree import theory
+from fidelitree.answers import LeafLabels
 from fidelitree.bare import BareTree, Leaf
 from fidelitree.binomial import upper_bound
 from fidelitree.budget import Budget, BudgetSpent
+from fidelitree.calls import written
 from fidelitree.certificate import Certificate
 from fidelitree.checks import check_delta, check_epsilon
 from fidelitree.draw import Stream
 from fidelitree.errors import ParameterError
 from fidelitree.events import Finished, Observer, nobody
 from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction
+from fidelitree.exact.error import labels_inside
 from fidelitree.exact.grid import MOST as GRID_MOST
 from fidelitree.exact.subfunction import Subfunction
 from fidelitree.exactsum import ExactSum
@@ -49,13 +52,15 @@ def build_top_down(
     A target that is not a table, a tree or a circuit is asked about every input, up to 2^20 of them unless
     ``max_queries`` allows more. The certificate is exact.
     """
-    epsilon = check_epsilon(epsilon)
+    arguments, epsilon = locals(), check_epsilon(epsilon)
     limits = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
     counted = Counted(target, space)
     root = exact_subfunction(counted, Region.whole(space), ENUMERATE_UNASKED if max_queries is None else max_queries)
     if root is None:
         raise ParameterError(_too_many(space, max_queries))
-    return grow_exactly(counted, root, epsilon, limits, observer)
+    grown = grow_exactly(counted, root, epsilon, limits, observer)
+    labels = labels_inside(grown.tree, root, space)
+    return replace(grown, leaf_labels=labels, call=written(build_top_down, arguments))
 
 
 def _too_many(space: ProductSpace, max_queries: int | None) -> str:
@@ -155,6 +160,7 @@ def practical_top_down(
     split is within a factor 1/4 of the best one. Three streams feed it: pairs that choose splits, inputs that
     label leaves, inputs that measure the error. A budget ends it early with the bound certified so far.
     """
+    arguments = locals()
     epsilon, delta = _check_promise(epsilon, delta, schedule)
     limits = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
     counted = Counted(target, space, budget=limits)
@@ -177,7 +183,8 @@ def practical_top_down(
             raise
         reason = str(stop) or "interrupted"
     tree = judge.tree(bare)
-    return _finish(tree, judge.certificate(tree, seed), counted, trace, reason, observer)
+    result = _finish(tree, judge.certificate(tree, seed), counted, trace, reason, observer)
+    return replace(result, leaf_labels=judge.leaf_labels(bare), call=written(practical_top_down, arguments))
 
 
 @dataclass(frozen=True)
@@ -209,7 +216,7 @@ class _Sizes:
 
 @dataclass(frozen=True)
 class _Verdict:
-    """The label code of every leaf of a tree, and how many test inputs these labels get wrong.
+    """The label code of every leaf of a tree, how many test inputs these labels get wrong, and what each leaf saw.
 
     One object, replaced in one step: an interrupt never finds the labels of one tree beside the errors of another.
     """
@@ -217,6 +224,7 @@ class _Verdict:
     codes: Mapping[int, int]
     errors: int
     samples: int
+    tests: Mapping[int, Sequence[int]]
 
     def bound(self, delta: float) -> float:
         """Clopper-Pearson at the level of this tree: the levels of all sizes add up to less than delta."""
@@ -252,7 +260,7 @@ class _SampledJudge:
         codes = {number: book.majority(self._counts(self._labels, number)) for number in bare.leaves}
         tests = {number: self._counts(self._tests, number) for number in bare.leaves}
         samples = sum(sum(counts) for counts in tests.values())
-        return _Verdict(codes, samples - sum(tests[number][code] for number, code in codes.items()), samples)
+        return _Verdict(codes, samples - sum(tests[number][code] for number, code in codes.items()), samples, tests)
 
     def _counts(self, inputs: SampleSet, number: int) -> list[int]:
         counts: list[int] = inputs.counts.get(number, np.zeros(0, np.int64)).tolist()
@@ -270,6 +278,16 @@ class _SampledJudge:
         book = self._counted.book
         ranks = book.ranks()
         return bare.complete({number: ranks[code] for number, code in self._verdict.codes.items()}, book.sorted())
+
+    def leaf_labels(self, bare: BareTree) -> LeafLabels | None:
+        """The labels of the test inputs that reached each leaf; None where there were none."""
+        verdict = self._verdict
+        if verdict is None or not verdict.samples:
+            return None
+        counts = np.array([verdict.tests[number] for number in bare.cut(verdict.codes)], np.float64)
+        book = self._counted.book
+        by_rank = counts[:, np.argsort(book.ranks()[: counts.shape[1]])] / verdict.samples
+        return LeafLabels(tuple(sorted(book.seen[: counts.shape[1]])), by_rank, verdict.samples)
 
     def certificate(self, tree: Tree, seed: int) -> Certificate:
         """What the test inputs say about the tree."""

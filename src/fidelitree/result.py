@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
 
+from fidelitree import store
+from fidelitree.answers import Answers, LeafLabels
 from fidelitree.bare import Leaf
+from fidelitree.card import card, folded
 from fidelitree.certificate import Certificate
 from fidelitree.events import Observer, SplitMade, TreeJudged
 from fidelitree.features import Test
 from fidelitree.region import Region
+from fidelitree.report import Contents, Step, render
 from fidelitree.rows import Rows
 from fidelitree.space import ProductSpace
 from fidelitree.targets.counting import Counted, Queries
 from fidelitree.tree import Tree
+
+_OPENED, _SHOWN = 40, 400  # lines of a tree that a notebook shows at once, and that it shows at all
 
 
 @dataclass(frozen=True)
@@ -81,6 +91,76 @@ class Distillation:
     space: ProductSpace | Rows
     reason: str
     """Why the run ended."""
+    answers: Answers | None = None
+    """The answers that the certificate could count; None where no inputs were drawn for tests, or none were kept."""
+    leaf_labels: LeafLabels | None = None
+    """How often the target gives each label in each leaf: exact, or estimated from the answers; None where unknown."""
+    call: str = ""
+    """The call that led here, as far as its arguments can be written down."""
+
+    run: Mapping[str, Any] = field(default_factory=dict)
+    """How it was asked for: the arguments of the door it came through."""
+
+    def report(self, path: str | Path) -> Path:
+        """Write the result as one HTML page that needs nothing else, and return its path.
+
+        The page shows the certificate and what it does not say, the tree, where its error sits, what it looks at, what
+        it cost, and how to have it again. The same result gives the same bytes.
+        """
+        path = Path(path)
+        path.write_text(render(self.contents), encoding="utf-8")
+        return path
+
+    @property
+    def contents(self) -> Contents:
+        """What a report of this result shows."""
+        listed = isinstance(self.space, Rows)
+        return Contents(
+            self.tree,
+            self.space.product if isinstance(self.space, Rows) else self.space,
+            self.certificate,
+            self.queries,
+            tuple(_step(record) for record in self.trace),
+            all(isinstance(record, SplitRecord) for record in self.trace),
+            self.leaf_labels,
+            listed,
+            self.reason,
+            self.call,
+        )
+
+    def _repr_html_(self) -> str:
+        size = self.tree.size
+        facts = [("Leaves", f"{size:,}"), ("Depth", f"{self.tree.depth}"), ("Labels asked", f"{self.queries.asked:,}")]
+        lines = str(self.tree).splitlines()
+        shown = lines[:_SHOWN] + (["..."] if len(lines) > _SHOWN else [])
+        tree = folded("The tree", "\n".join(shown), opened=len(lines) <= _OPENED)
+        return card(self.certificate.holds, str(self.certificate), facts, tree)
+
+    def save(self, folder: str | os.PathLike[str]) -> list[Path]:
+        """Write tree, certificate, space, trace and run into a folder, which ``ft.verify`` can check.
+
+        The space is stored with all observed values, so that it can be checked without the table: give the folder to
+        nobody who must not see them.
+        """
+        run = {**self.run, "reason": self.reason, "asked": dict(self.queries.asked), "paid": dict(self.queries.paid)}
+        record = store.Record(self.space, [_row(entry, self.tree) for entry in self.trace], run)
+        return store.save(Path(folder), self.tree, self.certificate, record)
 
     def __str__(self) -> str:
         return f"{self.tree}\n\n{self.certificate}\n{self.tree.size} leaves, depth {self.tree.depth}; {self.queries}"
+
+
+def _step(record: SplitRecord | TreeJudged) -> Step:
+    if isinstance(record, SplitRecord):
+        return Step(record.asked, record.size, record.error, None)
+    return Step(record.asked, record.size, record.error, record.error_bound)
+
+
+def _row(entry: SplitRecord | TreeJudged, tree: Tree) -> dict[str, Any]:
+    """A record of the trace as text and numbers."""
+    if isinstance(entry, TreeJudged):
+        return asdict(entry)
+    values = tree.values[entry.feature] if tree.values else None
+    shown = {"leaf": str(entry.leaf), "test": entry.test.text(tree.names[entry.feature], True, values)}
+    numbers = ("score", "size", "cost", "error", "asked")
+    return {**shown, **{name: getattr(entry, name) for name in numbers}}

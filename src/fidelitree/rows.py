@@ -7,7 +7,9 @@ the other part is untouched until it tests a tree, each row once.
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,8 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.checks import check_count
 from fidelitree.draw import Stream
-from fidelitree.errors import ParameterError
+from fidelitree.errors import FormatError, ParameterError
 from fidelitree.features import Feature
 from fidelitree.sequential import Bet
 from fidelitree.space import ProductSpace
@@ -53,6 +56,21 @@ class Rows:
         self.product = ProductSpace.from_data(table, categorical, numeric)
         self.inner: NDArray[Any] = self.product.encode(table).copy()  # the table may change
         self.inner.flags.writeable = False
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Rows:
+        """The inverse of `to_dict`; FormatError says what is wrong with anything else."""
+        rows = cls.__new__(cls)
+        rows.product = ProductSpace.from_dict(data)
+        rows.inner = _decoded(data.get("rows"), rows.product)
+        rows.inner.flags.writeable = False
+        return rows
+
+    def to_dict(self) -> dict[str, Any]:
+        """The features with their marginals, and all rows, packed."""
+        values = np.ascontiguousarray(self.inner, self.dtype.newbyteorder("<"))
+        packed = base64.b64encode(zlib.compress(values.tobytes())).decode()
+        return {**self.product.to_dict(), "rows": {"count": self.count, "packed": packed}}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -109,6 +127,18 @@ class Rows:
 
     def __repr__(self) -> str:
         return f"<Rows: {self.count} rows of {len(self.names)} features>"
+
+
+def _decoded(entry: Any, space: ProductSpace) -> NDArray[Any]:
+    """Inner values of stored rows."""
+    try:
+        count = check_count("count", entry["count"])
+        wanted = count * len(space) * space.dtype.itemsize
+        raw = zlib.decompressobj().decompress(base64.b64decode(entry["packed"], validate=True), wanted + 1)
+        inner = np.frombuffer(raw, space.dtype.newbyteorder("<")).reshape(count, len(space))
+    except (KeyError, TypeError, ValueError, zlib.error) as error:
+        raise FormatError(f"not stored rows of a table: {error}") from None
+    return inner.astype(space.dtype)
 
 
 def check_test_rows(available: int, epsilon: float, delta: float, level: float | None = None) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
@@ -22,6 +23,8 @@ from fidelitree.checks import check_count, check_probability
 from fidelitree.errors import ParameterError
 from fidelitree.features import Boolean, Feature
 from fidelitree.inputs import as_inner
+from fidelitree.spacefile import read_space_file
+from fidelitree.storedspace import decode, encode
 from fidelitree.tables import read_table
 
 
@@ -67,9 +70,26 @@ class ProductSpace:
         >>> [feature.kind for feature in space], space.points
         (['boolean', 'numeric', 'categorical'], 8)
         """
-        features, found = read_table(table, categorical, numeric)
+        return cls._of(*read_table(table, categorical, numeric))
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> ProductSpace:
+        """The space that a TOML file describes; `spacefile` has the format."""
+        return cls(*read_space_file(path))
+
+    @classmethod
+    def from_dict(cls, data: Any) -> ProductSpace:
+        """The inverse of `to_dict`; FormatError says what is wrong with anything else."""
+        return cls._of(*decode(data))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, exact: the space made of it has the same digest, and its target receives the same batches."""
+        return encode(self.features, self._layout)
+
+    @classmethod
+    def _of(cls, features: Sequence[Feature], batches: Layout) -> ProductSpace:
         space = cls(features)
-        space._layout = found
+        space._layout = batches
         return space
 
     def __len__(self) -> int:

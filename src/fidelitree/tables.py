@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -27,6 +27,7 @@ _NUMPY_TYPES = {
     **{f"UInt{size}": f"uint{size}" for size in (8, 16, 32, 64)},
     **{f"Float{size}": f"float{size}" for size in (32, 64)},
 }
+_STORABLE = (*_NUMPY_TYPES, "Boolean", "String", "Categorical")
 _WAY_OUT = "turn it into numbers or categories first, or leave it out"
 
 
@@ -41,7 +42,7 @@ def read_table(table: Any, categorical: Iterable[str], numeric: Iterable[str]) -
             raise ParameterError("table must have at least one row; got none")
         feature, writers[name] = _READERS[forced.get(name) or _kind(column, name)](column, name)
         features.append(feature)
-    return features, LikeTable(writers, _joiner(table))
+    return features, LikeTable(writers, _JOINERS[_backend(table)], _described(table, columns))
 
 
 def columns_of(table: Any) -> dict[str, Column]:
@@ -70,14 +71,50 @@ def columns_of(table: Any) -> dict[str, Column]:
     return columns
 
 
-def _joiner(table: Any) -> Callable[[dict[str, Any]], Any]:
-    """How columns become a table of the same kind; a function with a name, so that spaces can be pickled."""
+def _backend(table: Any) -> str:
+    """The kind of a table in a word."""
     if isinstance(table, Mapping):
-        return dict
-    if isinstance(table, np.ndarray):
-        return _stacked
-    pandas = nw.get_native_namespace(table).__name__ == "pandas"
-    return _pandas_frame if pandas else _side_by_side
+        return "dict"
+    return "array" if isinstance(table, np.ndarray) else str(nw.get_native_namespace(table).__name__)
+
+
+def _described(table: Any, columns: Mapping[str, Column]) -> dict[str, Any] | None:
+    """What `like_table` makes batches of; None where a column's type has no simple name."""
+    types = {name: _type_name(column) for name, column in columns.items()}
+    return None if None in types.values() else {"table": _backend(table), "types": types}
+
+
+def _type_name(column: Column) -> str | None:
+    if isinstance(column, np.ndarray):
+        return "str" if column.dtype.kind == "U" else column.dtype.name
+    name = str(column.dtype)
+    return name if name in _STORABLE else None
+
+
+def like_table(features: Sequence[Feature], described: Mapping[str, Any]) -> LikeTable:
+    """Batches like a table that is not there any more, from the kind of table and the types of its columns."""
+    backend, types = described["table"], described["types"]
+    if backend not in _JOINERS or set(types) != {feature.name for feature in features}:
+        raise ParameterError(
+            f"table must be one of {', '.join(_JOINERS)}, with a type for each feature; got {backend!r}"
+        )
+    writers = {feature.name: _writer_like(feature, backend, types[feature.name]) for feature in features}
+    return LikeTable(writers, _JOINERS[backend], dict(described))
+
+
+def _writer_like(feature: Feature, backend: str, kind: str) -> Writer:
+    values = list(feature.values or ()) if feature.kind == "categorical" else feature.listed(None)[0].tolist()
+    column: Column
+    if backend in ("array", "dict"):
+        column = np.array(values, kind)
+    elif kind in _STORABLE:
+        values = [bool(value) for value in values] if kind == "Boolean" else values
+        column = nw.new_series(feature.name, values, getattr(nw, kind), backend=backend)  # type: ignore[arg-type]
+    else:
+        raise ParameterError(f"type of column {feature.name!r} must be one of {', '.join(_STORABLE)}; got {kind!r}")
+    if feature.kind == "numeric":
+        return _cast(column, feature.name) or _numbers_palette(column, feature.name, numbers(column, feature.name))
+    return Palette(feature.name, None, _native(column))
 
 
 def _stacked(columns: dict[str, Any]) -> Any:
@@ -214,4 +251,12 @@ def _in_order(values: list[Any], column: Column) -> list[Any]:
     return present + [None] * (len(values) - len(present))
 
 
+# How columns become a table of the same kind; functions with names, so that spaces can be pickled.
+_JOINERS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "dict": dict,
+    "array": _stacked,
+    "pandas": _pandas_frame,
+    "polars": _side_by_side,
+    "pyarrow": _side_by_side,
+}
 _READERS = {"boolean": _read_bits, "numeric": _read_numbers, "categorical": _read_categories}

@@ -190,8 +190,9 @@ class TableRun:
         """Count answers for all attempts until the finish is content, or none of the attempts is worth it."""
         patience = self.counted.asked + max(len(self._codes), FAIR_TRIAL / self.attempts.epsilon)
         while True:
-            rows = max(BATCH, len(self._codes) // 64)
-            inner = self.source.test(self._allowed(min(rows, finish.needed(self.attempts))))
+            rows, needed = max(BATCH, len(self._codes) // 64), finish.needed(self.attempts)
+            self.attempts.tell(self._observer, self.counted.asked, needed)
+            inner = self.source.test(self._allowed(min(rows, needed)))
             codes = self._ask(inner, "certify")
             self.attempts.count(inner, self.counted.labels(codes))
             done = finish.done(self.attempts)

@@ -149,7 +149,10 @@ class Tree:
 
     def reached(self, inputs: Any) -> NDArray[np.intp]:
         """The leaf that every row reaches, as the number of its node."""
-        rows = as_inner(inputs, self.names, self.kinds, self.values or (None,) * len(self.names))
+        return self.reached_inner(as_inner(inputs, self.names, self.kinds, self.values or (None,) * len(self.names)))
+
+    def reached_inner(self, rows: NDArray[Any]) -> NDArray[np.intp]:
+        """The same for inner values."""
         tests, no, yes, _ = self._nodes
         return leaf_codes((tests, no, yes, range(len(tests))), rows)
 

@@ -17,7 +17,7 @@ import pytest
 import fidelitree as ft
 from fidelitree import budget
 from fidelitree.certificate import Certificate
-from fidelitree.events import Event, Finished, TreeJudged
+from fidelitree.events import Asked, Event, Finished, TreeJudged, UnderTest
 from fidelitree.targets.memory import CHECKED
 from fidelitree.tree import Tree
 from small import Bits, cube, seen_by, true_error
@@ -187,8 +187,13 @@ def test_the_observer_sees_the_trees_and_the_end() -> None:
     seen: list[Event] = []
     result = ft.distill(MUX, FAIR, 0.1, observer=seen.append)
     trees = [event for event in seen if isinstance(event, TreeJudged)]
-    assert len(trees) == len(seen) - 1 > 3
-    assert [event.asked for event in trees] == sorted(event.asked for event in trees)
+    assert len(trees) > 3
+    assert [event.asked for event in seen] == sorted(event.asked for event in seen)
+    assert {type(event) for event in seen} == {Asked, TreeJudged, UnderTest, Finished}
+    assert [event.paid for event in seen if isinstance(event, Asked)][-1] == result.queries.paid
+    last = [event for event in seen if isinstance(event, UnderTest)][-1]
+    assert (last.errors, last.level) == (result.certificate.errors, result.certificate.level)
+    assert last.samples + last.needed == result.certificate.samples
     assert trees[0].error_bound == 1
     assert seen[-1] == Finished(
         int(result.queries.asked), result.tree.size, result.certificate.error_bound, "certified"

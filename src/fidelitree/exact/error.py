@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
+from fidelitree.answers import LeafLabels
 from fidelitree.errors import ParameterError
 from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction
@@ -62,16 +66,31 @@ def known_error(predictor: Any, target: Target, space: ProductSpace) -> float | 
 def error_inside(tree: Tree, root: Subfunction, space: ProductSpace) -> float:
     """The same for a target whose answers are all known."""
     wrong = 0.0
-    labels = root.labels
+    for node, mass, function in _leaves(tree, root, space):
+        label = tree.labels[tree.code[node]]
+        shares = zip(root.labels, function.label_probabilities().tolist(), strict=True)
+        wrong += mass * sum(share for found, share in shares if found != label)
+    return wrong
+
+
+def labels_inside(tree: Tree, root: Subfunction, space: ProductSpace) -> LeafLabels:
+    """How often inputs reach each leaf with each label of a target whose answers are all known."""
+    places = (np.cumsum(tree.feature < 0) - 1).tolist()
+    shares = np.zeros((tree.size, len(root.labels)))
+    for node, mass, function in _leaves(tree, root, space):
+        shares[places[node]] = mass * function.label_probabilities()
+    return LeafLabels(tuple(root.labels), shares)
+
+
+def _leaves(tree: Tree, root: Subfunction, space: ProductSpace) -> Iterator[tuple[int, float, Subfunction]]:
+    """Every leaf that can be reached: node, mass, and the target inside it."""
     waiting = [(0, root, 1.0, Region.whole(space))]
     while waiting:
         node, function, mass, region = waiting.pop()
         if mass == 0:
             continue
         if tree.feature[node] < 0:
-            label = tree.labels[tree.code[node]]
-            shares = zip(labels, function.label_probabilities().tolist(), strict=True)
-            wrong += mass * sum(share for found, share in shares if found != label)
+            yield node, mass, function
             continue
         test = tree.test(node)
         feature, left = space.features[test.feature], region.restrictions.get(test.feature)
@@ -80,4 +99,3 @@ def error_inside(tree: Tree, root: Subfunction, space: ProductSpace) -> float:
         ):
             share = feature.mass(side.restrictions[test.feature]) / feature.mass(left)
             waiting.append((int(child), part, mass * share, side))
-    return wrong

@@ -79,6 +79,11 @@ class Categorical:
         """Probability of each value."""
         return self._weights / self._total
 
+    @property
+    def weights(self) -> Floats:
+        """What each value weighs: its probability up to a common factor."""
+        return self._weights.copy()
+
     def mass(self, restriction: Codes | None) -> float:
         """Probability of the values that are left."""
         if restriction is None:

@@ -87,6 +87,26 @@ class Numeric:
         return cls._of(name, Pieces(np.array(edges) + 0.0, np.diff(levels)), False)
 
     @classmethod
+    def from_pieces(cls, name: str, edges: ArrayLike, shares: ArrayLike) -> Numeric:
+        """A number that is uniform between neighbouring edges, with a probability for each of these pieces.
+
+        >>> age = Numeric.from_pieces("age", [18, 30, 90], [0.5, 0.5])
+        >>> age.mass(age.restriction((18, 30)))
+        0.5
+        """
+        ends, parts = np.asarray(edges, np.float64), np.asarray(shares, np.float64)
+        shaped = ends.ndim == parts.ndim == 1 and len(ends) == len(parts) + 1 >= 2
+        if not shaped or not np.isfinite(ends[-1] - ends[0]) or (np.diff(ends) < 0).any():
+            raise ParameterError(
+                f"edges of feature {name!r} must be finite, never fall, and be one more than the shares"
+            )
+        if not (parts >= 0).all() or abs(parts.sum() - 1) > 1e-9:
+            raise ParameterError(
+                f"shares of feature {name!r} must be at least 0 and add up to 1; got {parts.sum():.12g}"
+            )
+        return cls._of(name, Pieces(ends + 0.0, parts), False)
+
+    @classmethod
     def _of(cls, name: str, marginal: Observed | Pieces, integer: bool) -> Numeric:
         made = cls.__new__(cls)
         made._fill(name, marginal, integer)

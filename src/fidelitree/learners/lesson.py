@@ -210,7 +210,9 @@ class Lesson:
         good = [one for one in self.attempts.all if one.certifies(self.epsilon)]
         best = min(good, key=lambda one: one.tree.size) if good else min(self.attempts.all, key=_doubt)
         certificate = tested_certificate(Outcome(best.tree, best, 0.0), self, self.wanted)
-        return Distillation(best.tree, certificate, counted.queries, trace, self.space, reason)
+        answers = self.attempts.kept.last(best.samples)
+        labels = None if answers is None else answers.leaf_labels(best.tree)
+        return Distillation(best.tree, certificate, counted.queries, trace, self.space, reason, answers, labels)
 
 
 def _doubt(attempt: Any) -> tuple[float, int]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fidelitree.budget import Budget
 from fidelitree.errors import ParameterError, TargetError
+from fidelitree.events import Asked, Observer, nobody
 from fidelitree.space import ProductSpace
 from fidelitree.targets.labels import Codes, LabelBook
 from fidelitree.targets.memory import Memory
@@ -69,7 +70,8 @@ class Queries:
 class Counted:
     """A target that counts what it is asked.
 
-    ``memory`` answers repeated inputs of a deterministic target without paying again; None switches it off.
+    ``memory`` answers repeated inputs of a deterministic target without paying again; None switches it off. The
+    ``observer`` hears of every request.
     """
 
     target: Target
@@ -77,6 +79,7 @@ class Counted:
     memory: Memory | None = None
     budget: Budget = field(default_factory=Budget)
     book: LabelBook = field(default_factory=LabelBook)
+    observer: Observer = nobody
     _asked: Counter[str] = field(default_factory=Counter)
     _paid: Counter[str] = field(default_factory=Counter)
 
@@ -117,7 +120,7 @@ class Counted:
             return self._ask_new(batch, purpose)
         self.budget.check(self.asked + len(batch))
         codes = self._answer(self.memory, batch, purpose)
-        self._asked[purpose] += len(batch)
+        self._count(purpose, len(batch))
         return codes
 
     def labels(self, codes: Codes) -> NDArray[Any]:
@@ -131,7 +134,7 @@ class Counted:
         self.budget.check(self.asked + self.memory.missing(batch))
         before = self._paid[purpose]
         codes = self._answer(self.memory, batch, purpose)
-        self._asked[purpose] += self._paid[purpose] - before
+        self._count(purpose, self._paid[purpose] - before)
         return codes
 
     def _answer(self, memory: Memory, batch: NDArray[Any], purpose: str) -> Codes:
@@ -146,8 +149,13 @@ class Counted:
     def _ask_new(self, batch: NDArray[Any], purpose: str) -> Codes:
         self.budget.check(self.asked + len(batch))
         codes = self._pay(batch, purpose)
-        self._asked[purpose] += len(batch)
+        self._count(purpose, len(batch))
         return codes
+
+    def _count(self, purpose: str, labels: int) -> None:
+        self._asked[purpose] += labels
+        if self.observer is not nobody:
+            self.observer(Asked(self.asked, self.paid))
 
     def ask_known(self, answers: NDArray[Any], purpose: str) -> Codes:
         """Codes of answers that the target itself lists, counted like any others."""

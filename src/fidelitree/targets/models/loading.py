@@ -41,14 +41,14 @@ def load_model(source: str | Path, **options: Any) -> Model:
     text = str(source)
     if text.startswith(_COMMAND):
         return _call(Command, text.removeprefix(_COMMAND), options)
-    if loader := _SUFFIXES.get(Path(source).suffix.lower()):
+    if loader := SUFFIXES.get(Path(source).suffix.lower()):
         if not Path(source).is_file():
             raise ParameterError(f"source names a file that does not exist: {text!r}")
         return _call(loader, Path(source), options)
     if ADDRESS.fullmatch(text):
         return _call(_imported, text, options)
     raise ParameterError(
-        f"source must be a file ({' '.join(_SUFFIXES)}), package.module:function or cmd:COMMAND; got {text!r}"
+        f"source must be a file ({' '.join(SUFFIXES)}), package.module:function or cmd:COMMAND; got {text!r}"
     )
 
 
@@ -76,7 +76,7 @@ def _imported(address: str) -> Model:
     return from_model(import_object(address), name=address)
 
 
-_SUFFIXES: dict[str, Callable[..., Model]] = {
+SUFFIXES: dict[str, Callable[..., Model]] = {
     ".onnx": OnnxModel,
     ".json": XGBoostModel,
     ".ubj": XGBoostModel,

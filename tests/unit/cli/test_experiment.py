@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fidelitree import cli, errors, experiments
+from fidelitree.cli.experiment import ExperimentName
 from fidelitree.experiments import registry
 
 
@@ -18,7 +19,7 @@ def run(*arguments: str) -> tuple[int, str]:
 
 
 def test_every_experiment_has_a_name_on_the_command_line() -> None:
-    assert {name.value for name in cli.ExperimentName} == set(experiments.EXPERIMENTS)
+    assert {name.value for name in ExperimentName} == set(experiments.EXPERIMENTS)
 
 
 def test_help_names_the_command_and_every_experiment() -> None:

@@ -1,0 +1,53 @@
+"""The command line: each command parses, makes one library call, and prints. Nothing else in the library prints.
+
+A file of this package that holds a function of its own name is a command, and one that holds a Typer application called
+``app`` is a group of commands. So a new command is one new file. A command returns its exit code (`ending.Code`), may
+raise any error of fidelitree's own, and takes shared options as dataclasses (`signature`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
+
+import typer
+
+from fidelitree.cli.ending import guarded
+from fidelitree.cli.signature import spread
+
+_FIRST = ("distill", "certify", "verify", "show", "export", "analyze")  # as one meets them; the others follow by name
+
+
+def _modules() -> Iterator[tuple[str, ModuleType]]:
+    names = [module.name for module in iter_modules(__path__)]
+    for name in [*(name for name in _FIRST if name in names), *(name for name in names if name not in _FIRST)]:
+        yield name, import_module(f"{__name__}.{name}")
+
+
+def _application() -> typer.Typer:
+    made = typer.Typer(
+        help="Turn any function you can call into a small decision tree with a certificate.",
+        epilog="Ends with 0: certified; 3: not certified (a budget or Ctrl-C); 2: bad input; 1: the target failed.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        add_completion=False,
+    )
+    for name, module in _modules():
+        if isinstance(group := getattr(module, "app", None), typer.Typer):
+            for member in group.registered_commands:
+                assert member.callback is not None, "a registered command has a function"
+                member.callback = spread(guarded(member.callback))
+            made.add_typer(group, name=name)
+        elif callable(command := getattr(module, name, None)):
+            made.command(name)(spread(guarded(command)))
+    return made
+
+
+app = _application()
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

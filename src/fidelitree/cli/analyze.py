@@ -1,0 +1,147 @@
+"""``fidelitree analyze``: how much each feature matters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fidelitree.cli.ending import Code
+from fidelitree.cli.opening import TargetOptions, TargetText, opened
+from fidelitree.cli.printing import AsJson, say, say_json
+from fidelitree.cli.spaces import SpaceOptions
+from fidelitree.errors import ParameterError
+
+if TYPE_CHECKING:
+    from fidelitree.analysis import Analysis
+    from fidelitree.features import Feature
+    from fidelitree.rows import Rows
+    from fidelitree.space import ProductSpace
+
+_BAR = 30  # characters of the longest bar
+
+
+class MethodName(StrEnum):
+    """How influences are found."""
+
+    AUTO = "auto"
+    EXACT = "exact"
+    SAMPLED = "sampled"
+
+
+@dataclass(frozen=True)
+class AnalyzeOptions:
+    """What `ft.analyze` can be told."""
+
+    given: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FEATURE=WHAT",
+            help="Only inputs where a feature is so: owner=1, age=18:30, job=nurse,pilot. Repeatable.",
+        ),
+    ] = None
+    method: Annotated[MethodName, typer.Option(help="auto: exact where that is cheap.")] = MethodName.AUTO
+    max_queries: Annotated[int | None, typer.Option(help="Labels that may be asked.")] = None
+    delta: Annotated[float, typer.Option(help="Probability that an interval may be wrong.")] = 0.05
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the drawn inputs.")] = 0
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the influences (.png .svg .pdf); needs matplotlib.")
+    ] = None
+
+
+def analyze(
+    target: TargetText, reading: TargetOptions, inputs: SpaceOptions, options: AnalyzeOptions, as_json: AsJson = False
+) -> int:
+    """Measure how often re-drawing each feature changes the label, with intervals."""
+    from fidelitree.analysis import analyze as analyze_target
+
+    with opened(target, reading) as found:
+        space = inputs.open(found)
+        analysis = analyze_target(
+            found.target,
+            space,
+            given_of(options.given or (), space),
+            method=options.method.value,
+            max_queries=options.max_queries,
+            delta=options.delta,
+            seed=options.seed,
+        )
+    if options.plot is not None:
+        _plot(analysis, options.plot)
+    if as_json:
+        say_json(_plain(analysis))
+    else:
+        say(*_bars(analysis), *([] if options.plot is None else [f"wrote {options.plot}"]))
+    return Code.CERTIFIED
+
+
+def given_of(texts: list[str] | tuple[()], space: ProductSpace | Rows) -> dict[str, Any]:
+    """The region that FEATURE=WHAT texts name."""
+    features = {feature.name: feature for feature in space.features}
+    region = {}
+    for text in texts:
+        name, equals, what = text.rpartition("=")
+        if not equals or name not in features:
+            known = ", ".join(list(features)[:8]) + (", ..." if len(features) > 8 else "")
+            raise ParameterError(f"--given must be FEATURE=WHAT with a feature of the space ({known}); got {text!r}")
+        region[name] = _wanted(features[name], what)
+    return region
+
+
+def _wanted(feature: Feature, what: str) -> Any:
+    """A value, an interval or some categories, as the kind of feature has it."""
+    if feature.kind == "categorical":
+        by_text = {str(value): value for value in feature.values or ()}
+        return [by_text.get(part, part) for part in what.split(",")]
+    try:
+        if feature.kind == "boolean":
+            return int(what)
+        low, colon, high = what.partition(":")
+        return (float(low) if low else None, float(high) if high else None) if colon else float(what)
+    except ValueError:
+        rule = "0 or 1" if feature.kind == "boolean" else "a number or an interval LOW:HIGH"
+        raise ParameterError(f"--given {feature.name} must be {rule}; got {what!r}") from None
+
+
+def _plot(analysis: Analysis, path: Path) -> None:
+    try:
+        analysis.plot(path)
+    except ValueError as error:  # matplotlib's own word for a format that it cannot write
+        raise ParameterError(
+            f"--plot must end in a format that matplotlib writes; got {path.name!r}: {error}"
+        ) from None
+
+
+def _bars(analysis: Analysis) -> list[str]:
+    """The analysis with a bar for each feature, as long as its influence against the largest."""
+    head, *lines = str(analysis).splitlines()
+    longest, largest = max(map(len, lines)), max(analysis.influences.max(), 1e-300)
+    ordered = sorted(analysis.influences, reverse=True)
+    drawn = [
+        f"{line:<{longest}}  {'█' * round(_BAR * influence / largest)}".rstrip()
+        for line, influence in zip(lines, ordered, strict=True)
+    ]
+    shares = ", ".join(
+        f"{label}: {share:.4f}" for label, share in zip(analysis.labels, analysis.label_probabilities, strict=True)
+    )
+    return [head, *drawn, f"labels: {shares}", str(analysis.queries)]
+
+
+def _plain(analysis: Analysis) -> dict[str, Any]:
+    influences = [
+        {"feature": name, "influence": float(influence), "low": float(low), "high": float(high)}
+        for name, influence, (low, high) in zip(analysis.names, analysis.influences, analysis.intervals, strict=True)
+    ]
+    shares = zip(analysis.labels, analysis.label_probabilities.tolist(), strict=True)
+    return {
+        "exact": analysis.exact,
+        "delta": analysis.delta,
+        "reason": analysis.reason,
+        "total_influence": analysis.total_influence,
+        "influences": influences,
+        "labels": [{"label": label, "probability": share} for label, share in shares],
+        "queries": {"asked": dict(analysis.queries.asked), "paid": dict(analysis.queries.paid)},
+    }

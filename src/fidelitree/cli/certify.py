@@ -1,0 +1,78 @@
+"""``fidelitree certify``: audit a predictor that somebody else made."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fidelitree.cli.ending import Code
+from fidelitree.cli.opening import TargetOptions, TargetText, opened
+from fidelitree.cli.printing import AsJson, say, say_json
+from fidelitree.cli.progress import Progress
+from fidelitree.cli.spaces import SpaceOptions
+from fidelitree.cli.wanted import Budgets, Promise, epsilon_of
+from fidelitree.errors import ParameterError
+
+PredictorText = Annotated[
+    str, typer.Argument(metavar="PREDICTOR", help="tree.json, a result folder, or anything that TARGET may be.")
+]
+
+
+@dataclass(frozen=True)
+class CertifyOptions(Budgets, Promise):
+    """Everything that `ft.certify` can be told."""
+
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed of the test inputs; the machine's own entropy unless given.")
+    ] = None
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the certificate as JSON.")] = None
+
+
+def certify(
+    predictor: PredictorText,
+    target: TargetText,
+    reading: TargetOptions,
+    inputs: SpaceOptions,
+    options: CertifyOptions,
+    as_json: AsJson = False,
+) -> int:
+    """Certify how often a predictor agrees with a target, on fresh inputs.
+
+    The predictor may be a tree of yours or any model. Options that say how to read it apply to TARGET only.
+    """
+    from fidelitree.audit import certify as certify_predictor
+
+    epsilon = epsilon_of(options.epsilon)
+    if epsilon is None:
+        raise ParameterError("--epsilon must be a number here; got none")
+    with ExitStack() as stack:
+        judged = stack.enter_context(opened(predictor, TargetOptions(trust_pickle=reading.trust_pickle)))
+        found = stack.enter_context(opened(target, reading))
+        known = found if found.space is not None or judged.space is None else replace(found, space=judged.space)
+        space = inputs.open(known)
+        progress = stack.enter_context(
+            Progress(f"certifying {predictor}", epsilon, (options.max_queries, options.max_seconds))
+        )
+        certificate = certify_predictor(
+            judged.target,
+            found.target,
+            space,
+            epsilon,
+            options.delta,
+            seed=options.seed,
+            deterministic=not options.noisy,
+            max_queries=options.max_queries,
+            max_seconds=options.max_seconds,
+            observer=progress,
+        )
+    if options.out is not None:
+        options.out.write_text(certificate.to_json() + "\n", encoding="utf-8")
+    if as_json:
+        say_json({"certified": certificate.holds, "sentence": str(certificate), "certificate": certificate.to_dict()})
+    else:
+        say(certificate, *([] if options.out is None else [f"wrote {options.out}"]))
+    return Code.CERTIFIED if certificate.holds else Code.NOT_CERTIFIED

@@ -1,0 +1,140 @@
+"""``fidelitree distill``: from a target to a small tree with a certificate."""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fidelitree.cli.ending import Code
+from fidelitree.cli.opening import Opened, TargetOptions, TargetText, opened
+from fidelitree.cli.printing import AsJson, note, say, say_json
+from fidelitree.cli.progress import Progress
+from fidelitree.cli.spaces import SpaceOptions
+from fidelitree.cli.wanted import Budgets, Promise, Search, epsilon_of
+
+if TYPE_CHECKING:
+    from fidelitree.result import Distillation
+
+
+_MOST_LINES = 100  # of a tree; more than that hides what comes after
+
+
+@dataclass(frozen=True)
+class ResultOptions:
+    """Where the result goes."""
+
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder for the result (default: results/NAME of the target).")
+    ] = None
+    as_json: AsJson = False
+
+
+@dataclass(frozen=True)
+class DistillOptions(Budgets, Search, Promise):
+    """Everything that `ft.distill` can be told."""
+
+    def arguments(self) -> dict[str, Any]:
+        """The keyword arguments of `ft.distill`."""
+        return {
+            "epsilon": epsilon_of(self.epsilon),
+            "delta": self.delta,
+            "seed": self.seed,
+            "strategy": self.strategy.value,
+            "prefer": self.prefer.value,
+            "deterministic": not self.noisy,
+            "max_queries": self.max_queries,
+            "max_leaves": self.max_leaves,
+            "max_seconds": self.max_seconds,
+        }
+
+
+def distill(
+    target: TargetText, reading: TargetOptions, inputs: SpaceOptions, options: DistillOptions, result: ResultOptions
+) -> int:
+    """Distil a target into a small tree with a certificate.
+
+    Ctrl-C ends the run with the best tree so far and what is certified about it.
+    """
+    with opened(target, reading) as found:
+        made = _run(target, found, inputs, options)
+    folder = result.out or Path("results") / _plain_name(target)
+    files = made.save(folder)
+    if result.as_json:
+        say_json(_plain(made, files))
+    else:
+        say(*_sentences(made), f"wrote {folder}: {', '.join(path.name for path in files)}")
+    if made.certificate.holds:
+        return Code.CERTIFIED
+    note(f"not certified: {_way_out(made)}")
+    return Code.NOT_CERTIFIED
+
+
+def _run(target: str, found: Opened, inputs: SpaceOptions, options: DistillOptions) -> Distillation:
+    from fidelitree.distiller import distill as distill_target
+
+    space, arguments = inputs.open(found), options.arguments()
+    limits = options.max_queries, options.max_seconds
+    with Progress(f"distilling {target}", arguments["epsilon"], limits) as progress:
+        made = distill_target(found.target, space, **arguments, observer=progress)
+    command = shlex.join(["fidelitree", *sys.argv[1:]])
+    return replace(made, run={**made.run, "command": command})
+
+
+def _sentences(made: Distillation) -> list[str]:
+    """The tree, what is promised about it, what it cost."""
+    lines = str(made.tree).splitlines()
+    if len(lines) > _MOST_LINES:
+        lines = [
+            *lines[:_MOST_LINES],
+            f"... and {len(lines) - _MOST_LINES:,} more lines: fidelitree show prints them all",
+        ]
+    shape = f"{made.tree.size:,} leaves, depth {made.tree.depth}; {made.queries}"
+    return [
+        *lines,
+        "",
+        str(made.certificate),
+        shape,
+        *([] if made.reason == "certified" else [f"ended by {made.reason}"]),
+    ]
+
+
+def _way_out(made: Distillation) -> str:
+    """What to do next when the error asked for was not certified."""
+    bound = made.certificate.error_bound
+    again = "the same command and seed ask the same questions again"
+    if "interrupted" in made.reason:
+        cure = f"let it run on ({again}), or set --max-seconds to have it end by itself"
+    elif "max_" in made.reason:
+        limit = made.reason.partition(" = ")[0].rpartition(" ")[2].replace("_", "-")
+        cure = f"raise --{limit} ({again})"
+    else:
+        cure = "take it as a finding that no small tree agrees so often"
+    enough = f", or be content with --epsilon {math.ceil(bound * 100) / 100:g}" if bound < 1 else ""
+    return f"{cure}{enough}"
+
+
+def _plain(made: Distillation, files: list[Path]) -> dict[str, Any]:
+    return {
+        "certified": made.certificate.holds,
+        "reason": made.reason,
+        "size": made.tree.size,
+        "depth": made.tree.depth,
+        "sentence": str(made.certificate),
+        "certificate": made.certificate.to_dict(),
+        "queries": {"asked": dict(made.queries.asked), "paid": dict(made.queries.paid)},
+        "tree": made.tree.to_dict(),
+        "files": [str(path) for path in files],
+    }
+
+
+def _plain_name(target: str) -> str:
+    """A name for a folder: the file, the function or the program."""
+    last = target.removeprefix("cmd:").rstrip("/").replace("\\", "/").rpartition("/")[2]
+    return re.sub(r"[^\w.-]+", "-", last).strip("-.") or "target"

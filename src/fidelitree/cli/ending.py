@@ -1,0 +1,75 @@
+"""How a command ends: its exit code, and an error in one line without a traceback."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from enum import IntEnum
+from functools import wraps
+from typing import Any
+
+import typer
+
+from fidelitree.errors import FidelitreeError, TargetError
+
+
+class Code(IntEnum):
+    """What scripts may rely on."""
+
+    CERTIFIED = 0
+    TARGET_FAILED = 1
+    BAD_INPUT = 2
+    NOT_CERTIFIED = 3
+
+
+_SPOKEN = {
+    "trust_pickle=True": "--trust-pickle",
+    "deterministic=False": "--noisy",
+    "deterministic=True": "no --noisy",
+    'strategy="influence"': "--strategy influence",
+    'strategy="auto"': "--strategy auto",
+    "max_queries": "--max-queries",
+    "max_leaves": "--max-leaves",
+    "max_seconds": "--max-seconds",
+    "epsilon=None": "--epsilon none",
+    "trusted=": "--trusted ",
+}
+"""Arguments of the library as the command line calls them."""
+
+
+def guarded(command: Callable[..., int]) -> Callable[..., None]:
+    """The command with its result as the exit code, and every error that is not our own bug as one line."""
+
+    @wraps(command)
+    def run(*args: Any, **kwargs: Any) -> None:
+        try:
+            code = int(command(*args, **kwargs))
+        except FidelitreeError as error:
+            code = _failed(in_options(str(error)), _code(error))
+        except OSError as error:
+            where = f": {error.filename}" if error.filename else ""
+            code = _failed(f"{error.strerror or error}{where}", Code.BAD_INPUT)
+        except KeyboardInterrupt:
+            code = _failed("interrupted before there was anything to certify", Code.NOT_CERTIFIED)
+        if code:
+            raise typer.Exit(code)
+
+    return run
+
+
+def in_options(message: str) -> str:
+    """A message of the library with arguments named as the command line names them, on one line."""
+    for argument, option in _SPOKEN.items():
+        message = re.sub(rf"(?<![\w-]){re.escape(argument)}", option, message)
+    return " ".join(message.split())
+
+
+def _code(error: FidelitreeError) -> Code:
+    """A model that refuses a batch for a reason of ours (a feature is missing) was given bad input; it did not fail."""
+    failed = isinstance(error, TargetError) and not isinstance(error.__cause__, FidelitreeError)
+    return Code.TARGET_FAILED if failed else Code.BAD_INPUT
+
+
+def _failed(message: str, code: Code) -> Code:
+    typer.echo(f"fidelitree: {message}", err=True)
+    return code

@@ -1,0 +1,66 @@
+"""``fidelitree experiment``: the paper run again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fidelitree.cli.ending import Code
+from fidelitree.cli.printing import AsJson, say, say_json
+
+
+class ExperimentName(StrEnum):
+    """The experiments that ship."""
+
+    SIZE_VS_EPSILON = "size-vs-epsilon"
+    SIZE_VS_DIMENSION = "size-vs-dimension"
+    BOUNDS = "bounds"
+    ERRATA = "errata"
+
+
+class ScheduleName(StrEnum):
+    """The two readings of Algorithm 2."""
+
+    CORRECTED = "corrected"
+    PRINTED = "printed"
+
+
+@dataclass(frozen=True)
+class ExperimentOptions:
+    """What a user may choose about an experiment."""
+
+    out: Annotated[Path, typer.Option(help="Folder for the CSV, PNG and SVG files.")] = Path("results")
+    repetitions: Annotated[int, typer.Option(min=1, help="Targets for each cell of a figure.")] = 6
+    schedule: Annotated[ScheduleName, typer.Option(help="Sample sizes of Algorithm 2.")] = ScheduleName.CORRECTED
+    seed: Annotated[int, typer.Option(min=0, help="Seed of targets and runs.")] = 0
+    jobs: Annotated[int, typer.Option(min=1, help="Processes to use.")] = 1
+
+
+def experiment(
+    name: Annotated[ExperimentName, typer.Argument(help="Which experiment to run.")],
+    chosen: ExperimentOptions,
+    as_json: AsJson = False,
+) -> int:
+    """Re-run the paper: its figures, its bounds, and what is wrong in it."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from fidelitree.experiments import Settings, run
+
+    settings = Settings(chosen.out, chosen.repetitions, chosen.schedule.value, chosen.seed, chosen.jobs)
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(name.value, total=None)
+
+        def advance(done: int, total: int) -> None:
+            progress.update(task, completed=done, total=total)
+
+        report = run(name.value, settings, advance)
+    if as_json:
+        say_json({"summary": report.summary, "files": [str(path) for path in report.files]})
+    else:
+        say(*report.summary, *(f"wrote {path}" for path in report.files))
+    return Code.CERTIFIED

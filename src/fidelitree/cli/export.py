@@ -1,0 +1,80 @@
+"""``fidelitree export``: a stored tree in another format."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fidelitree.cli.ending import Code
+from fidelitree.cli.printing import AsJson, say, say_json
+from fidelitree.cli.show import PathText
+from fidelitree.errors import ParameterError
+
+if TYPE_CHECKING:
+    from fidelitree.rows import Rows
+    from fidelitree.space import ProductSpace
+    from fidelitree.tree import Tree
+
+
+@dataclass(frozen=True)
+class ExportOptions:
+    """Which format, and where to."""
+
+    to: Annotated[str, typer.Option(metavar="FORMAT", help="Name of the format; an unknown one lists them all.")]
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write to a file instead of printing.")] = None
+
+
+def export(path: PathText, options: ExportOptions, as_json: AsJson = False) -> int:
+    """Write a stored tree as rules, code, a picture, a circuit or a model.
+
+    Formats that are not text (sklearn, onnx) need --out.
+    """
+    from fidelitree.export import FORMATS
+    from fidelitree.store import load
+    from fidelitree.tree import Tree
+
+    if options.to not in FORMATS:
+        raise ParameterError(f"--to must be one of {', '.join(FORMATS)}; got {options.to!r}")
+    if path.is_dir():
+        stored = load(path)
+        tree, space = stored.tree, stored.space
+    else:
+        tree, space = Tree.load(path), None
+    content = _content(_call(FORMATS[options.to], tree, space), options)
+    if options.out is not None:
+        options.out.write_bytes(content)
+    text = None if options.out is not None else content.decode()
+    if as_json:
+        say_json({"format": options.to, "text": text, "file": None if options.out is None else str(options.out)})
+    elif text is None:
+        say(f"wrote {options.out}")
+    else:
+        typer.echo(text, nl=not text.endswith("\n"))
+    return Code.CERTIFIED
+
+
+def _call(make: Any, tree: Tree, space: ProductSpace | Rows | None) -> Any:
+    """Formats that can say more about a tree whose space is known are told it."""
+    if space is not None and "space" in inspect.signature(make).parameters:
+        return make(tree, space=space)
+    return make(tree)
+
+
+def _content(made: Any, options: ExportOptions) -> bytes:
+    """What the file holds: text, an ONNX model as it stores itself, a scikit-learn tree as a skops file."""
+    foreign = hasattr(made, "SerializeToString") or hasattr(made, "predict")
+    if foreign and options.out is None:
+        raise ParameterError(
+            f"--to {options.to} makes a model, which is not text: say where to write it with --out FILE"
+        )
+    if hasattr(made, "SerializeToString"):
+        return bytes(made.SerializeToString())
+    if hasattr(made, "predict"):
+        from fidelitree.targets.models.extras import need
+
+        return bytes(need("skops.io", "skops", "scikit-learn trees in files").dumps(made))
+    return str(made).encode()

@@ -1,0 +1,173 @@
+"""TARGET on the command line: a model, a function, a circuit, a command, a stored tree."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fidelitree.errors import ParameterError
+
+if TYPE_CHECKING:
+    from fidelitree.rows import Rows
+    from fidelitree.space import ProductSpace
+
+TargetText = Annotated[
+    str,
+    typer.Argument(
+        metavar="TARGET",
+        help="A model (.onnx .json .ubj .txt .skops .pkl .joblib), a circuit (.aig .aag .blif .pla), module:function, "
+        "'cmd:program arguments', a stored tree, or a result folder.",
+    ),
+]
+_STORED_TREE = b'"fidelitree.tree"'
+
+
+@dataclass(frozen=True)
+class TargetOptions:
+    """How a target is to be read; each option belongs to some kinds of target only."""
+
+    output: Annotated[
+        str | None, typer.Option(metavar="NAME|INDEX", help="Circuit or ONNX: which output.", rich_help_panel="Target")
+    ] = None
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="argmax|argmin|NUMBER",
+            help="Model with scores: how they become labels; a number is a cut.",
+            rich_help_panel="Target",
+        ),
+    ] = None
+    missing: Annotated[
+        float | None,
+        typer.Option(help="XGBoost: the value that stands for a missing one.", rich_help_panel="Target"),
+    ] = None
+    trust_pickle: Annotated[
+        bool,
+        typer.Option(
+            "--trust-pickle",
+            help="Load a pickle or joblib file, which runs what its author put into it.",
+            rich_help_panel="Target",
+        ),
+    ] = False
+    trusted: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TYPE", help="skops: a type that may be built. Repeatable.", rich_help_panel="Target"),
+    ] = None
+    timeout: Annotated[
+        float | None,
+        typer.Option(help="cmd: seconds of silence before it counts as failed.", rich_help_panel="Target"),
+    ] = None
+
+    def given(self) -> dict[str, Any]:
+        """The options that were used, under the library's names."""
+        found: dict[str, Any] = {
+            "output": self.output,
+            "labels": self.labels,
+            "missing": self.missing,
+            "timeout": self.timeout,
+        }
+        found |= {"trust_pickle": self.trust_pickle or None, "trusted": self.trusted or None}
+        if self.labels is not None:
+            found["labels"] = _number(self.labels)
+        return {name: value for name, value in found.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A target, the inputs that it brings along, and what it knows about its features."""
+
+    target: Callable[[Any], Any]
+    space: ProductSpace | Rows | None = None
+    names: tuple[str, ...] | None = None
+    count: int | None = None
+
+
+@contextmanager
+def opened(text: str, options: TargetOptions) -> Iterator[Opened]:
+    """The target that a text on the command line stands for; what it started is ended with the block."""
+    found = _open(text, options.given())
+    try:
+        yield found
+    finally:
+        close = getattr(found.target, "close", None)
+        if callable(close):
+            close()
+
+
+def _open(text: str, options: dict[str, Any]) -> Opened:
+    from fidelitree.targets.circuits import READERS
+
+    path = Path(text)
+    if path.is_dir():
+        return _stored_result(path, options)
+    if path.suffix.lower() in READERS:
+        return _circuit(path, options)
+    if path.suffix.lower() == ".json" and path.is_file() and _STORED_TREE in _beginning(path):
+        return _stored_tree(path, options)
+    return _model(text, options)
+
+
+def _stored_result(path: Path, options: dict[str, Any]) -> Opened:
+    from fidelitree.store import load
+
+    _refuse_options(str(path), options, ())
+    stored = load(path)
+    return Opened(stored.tree, stored.space, stored.tree.names, len(stored.tree.names))
+
+
+def _stored_tree(path: Path, options: dict[str, Any]) -> Opened:
+    from fidelitree.tree import Tree
+
+    _refuse_options(str(path), options, ())
+    tree = Tree.load(path)
+    return Opened(tree, None, tree.names, len(tree.names))
+
+
+def _circuit(path: Path, options: dict[str, Any]) -> Opened:
+    from fidelitree.targets import read_circuit
+
+    _refuse_options(str(path), options, ("output",))
+    circuit = read_circuit(path, options.get("output"))
+    return Opened(circuit, circuit.space, circuit.names, circuit.n)
+
+
+def _model(text: str, options: dict[str, Any]) -> Opened:
+    from fidelitree.targets.models.function import ADDRESS
+    from fidelitree.targets.models.loading import SUFFIXES, load_model
+
+    address = ADDRESS.fullmatch(text) is not None
+    if not (address or text.startswith("cmd:") or Path(text).suffix.lower() in SUFFIXES):
+        there = "" if Path(text).exists() or os.sep not in text else ", and there is no such file"
+        raise ParameterError(
+            f"TARGET must be a model ({' '.join(SUFFIXES)}), a circuit (.aag .aig .blif .pla), module:function, "
+            f"cmd:COMMAND or a result folder; got {text!r}{there}"
+        )
+    if address and "" not in sys.path and str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))  # as `python -m` would: people name a module beside them
+    model = load_model(text, **options)
+    return Opened(model, None, model.feature_names, model.columns.count)
+
+
+def _refuse_options(text: str, options: dict[str, Any], known: Sequence[str]) -> None:
+    for name in options:
+        if name not in known:
+            raise ParameterError(f"--{name.replace('_', '-')} says nothing about {text!r}; leave it out")
+
+
+def _beginning(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(200)
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text

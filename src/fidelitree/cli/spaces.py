@@ -1,0 +1,131 @@
+"""Where inputs come from, on the command line: a table, a space file, equal bits, or what the target brings along."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fidelitree.cli.opening import Opened
+from fidelitree.cli.printing import note
+from fidelitree.cli.tablefiles import check_columns, read_table
+from fidelitree.errors import ParameterError
+
+if TYPE_CHECKING:
+    from fidelitree.rows import Rows
+    from fidelitree.space import ProductSpace
+
+_PANEL = "Inputs"
+
+
+@dataclass(frozen=True)
+class SpaceOptions:
+    """One of --data, --space and --bernoulli; the others belong to one of them."""
+
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="TABLE", help="Marginals of a table (.csv .tsv .parquet).", rich_help_panel=_PANEL),
+    ] = None
+    rows: Annotated[
+        bool, typer.Option("--rows", help="With --data: its rows as they are, not marginals.", rich_help_panel=_PANEL)
+    ] = False
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="With --data: leave a column out. Repeatable.", rich_help_panel=_PANEL),
+    ] = None
+    categorical: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="With --data: read as categories. Repeatable.", rich_help_panel=_PANEL),
+    ] = None
+    numeric: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="With --data: read as numbers. Repeatable.", rich_help_panel=_PANEL),
+    ] = None
+    space: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A space file (.toml), or a stored space.json.", rich_help_panel=_PANEL),
+    ] = None
+    bernoulli: Annotated[
+        float | None, typer.Option(metavar="P", help="Bits that are 1 with probability P.", rich_help_panel=_PANEL)
+    ] = None
+    features: Annotated[
+        int | None, typer.Option(metavar="N", help="With --bernoulli: how many bits.", rich_help_panel=_PANEL)
+    ] = None
+
+    @property
+    def given(self) -> bool:
+        """Whether inputs were named at all."""
+        return self != SpaceOptions()
+
+    def open(self, opened: Opened) -> ProductSpace | Rows:
+        """The space, made to fit what the target knows about its features."""
+        self._check()
+        if self.data is not None:
+            return self._table(self.data, opened)
+        if self.space is not None:
+            return _stored(self.space)
+        if self.bernoulli is not None:
+            return self._bits(self.bernoulli, opened)
+        if opened.space is None:
+            raise ParameterError(
+                "say where inputs come from: --data TABLE, --space FILE, or --bernoulli P --features N"
+            )
+        return opened.space
+
+    def _check(self) -> None:
+        """Refuse options that contradict each other, or that say nothing."""
+        ways = [name for name in ("data", "space", "bernoulli") if getattr(self, name) is not None]
+        if len(ways) > 1:
+            raise ParameterError(f"inputs come from one place: give --{ways[0]} or --{ways[1]}, not both")
+        needs = {"bernoulli": ("features",), "data": ("rows", "drop", "categorical", "numeric")}
+        for way, options in needs.items():
+            for name in options:
+                if getattr(self, name) and way not in ways:
+                    raise ParameterError(f"--{name} says nothing without --{way}; leave it out, or give --{way}")
+
+    def _table(self, path: Path, opened: Opened) -> ProductSpace | Rows:
+        from fidelitree.rows import Rows
+        from fidelitree.space import ProductSpace
+
+        table = _used(read_table(path, self.drop or ()), opened, path)
+        for option in ("categorical", "numeric"):
+            check_columns(f"--{option}", getattr(self, option) or (), list(table.columns), path)
+        make: Any = Rows if self.rows else ProductSpace.from_data
+        made: ProductSpace | Rows = make(table, self.categorical or (), self.numeric or ())
+        return made
+
+    def _bits(self, p: float, opened: Opened) -> ProductSpace:
+        from fidelitree.space import ProductSpace
+
+        count = opened.count if self.features is None else self.features
+        if count is None:
+            raise ParameterError("--bernoulli P needs --features N: the target does not say how many features it has")
+        names = opened.names if opened.names is not None and len(opened.names) == count else None
+        return ProductSpace.bernoulli(count, p, names)
+
+
+def _used(table: Any, opened: Opened, path: Path) -> Any:
+    """The columns that the target uses, where it knows their names; the rest is left out, and said so."""
+    import narwhals as nw
+
+    frame = nw.from_native(table, eager_only=True)
+    if opened.names is None:
+        return table
+    spelled = {column.replace(" ", "_"): column for column in frame.columns} | {c: c for c in frame.columns}
+    for name in opened.names:
+        if name not in spelled:
+            known = ", ".join(frame.columns[:12]) + (", ..." if len(frame.columns) > 12 else "")
+            raise ParameterError(f"{path.name} lacks the column {name!r}, which the target needs; it has {known}")
+    wanted = {spelled[name] for name in opened.names}
+    extra = [column for column in frame.columns if column not in wanted]
+    if extra:
+        note(f"left out of {path.name}, because the target does not use it: {', '.join(extra)}")
+    return frame.drop(extra).to_native()
+
+
+def _stored(path: Path) -> ProductSpace | Rows:
+    from fidelitree.store import load_space
+
+    return load_space(path)

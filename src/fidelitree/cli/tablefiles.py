@@ -1,0 +1,60 @@
+"""Tables from files, by the library that is installed for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal
+
+from fidelitree.errors import FormatError, MissingExtraError, ParameterError
+
+_SEPARATORS = {".csv": ",", ".tsv": "\t"}
+_PARQUET = (".parquet", ".pq")
+Backend = Literal["pandas", "polars", "pyarrow"]
+
+
+def read_table(path: Path, drop: Sequence[str] = ()) -> Any:
+    """A pandas, polars or arrow table, without the columns to drop."""
+    import narwhals as nw
+
+    suffix = path.suffix.lower()
+    if suffix not in (*_SEPARATORS, *_PARQUET):
+        raise ParameterError(
+            f"--data must be a table ending in {', '.join((*_SEPARATORS, *_PARQUET))}; got {str(path)!r}"
+        )
+    if not path.is_file():
+        raise ParameterError(f"--data names a file that does not exist: {str(path)!r}")
+    backend = _backend(suffix in _PARQUET)
+    try:
+        if suffix in _PARQUET:
+            table = nw.read_parquet(str(path), backend=backend)
+        else:
+            table = nw.read_csv(str(path), backend=backend, separator=_SEPARATORS[suffix])
+    except Exception as error:
+        first = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise FormatError(f"{path.name} cannot be read as a table by {backend}: {first}") from error
+    check_columns("--drop", drop, table.columns, path)
+    return table.drop(list(drop)).to_native()
+
+
+def check_columns(option: str, wanted: Sequence[str], found: Sequence[str], path: Path) -> None:
+    """Refuse a column that the table does not have."""
+    for name in wanted:
+        if name not in found:
+            known = ", ".join(found[:12]) + (", ..." if len(found) > 12 else "")
+            raise ParameterError(f"{option} must name a column of {path.name} ({known}); got {name!r}")
+
+
+def _backend(parquet: bool) -> Backend:
+    """The first library that is there; pandas reads Parquet with the help of pyarrow only."""
+    if find_spec("pandas") and (find_spec("pyarrow") or not parquet):
+        return "pandas"
+    if find_spec("polars"):
+        return "polars"
+    if find_spec("pyarrow"):
+        return "pyarrow"
+    needs = "pandas and pyarrow, or polars" if parquet else "pandas, polars or pyarrow"
+    raise MissingExtraError(
+        f"--data needs {needs}, which are not installed; install pandas with: pip install 'fidelitree[pandas]'"
+    )

@@ -1,0 +1,82 @@
+"""``fidelitree verify``: check a stored result, offline or against the target."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fidelitree.cli.ending import Code
+from fidelitree.cli.opening import Opened, TargetOptions, opened
+from fidelitree.cli.printing import AsJson, say, say_json
+from fidelitree.cli.progress import Progress
+from fidelitree.cli.spaces import SpaceOptions
+
+if TYPE_CHECKING:
+    from fidelitree.verifying import Verification
+
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A folder that distill wrote.")]
+
+
+@dataclass(frozen=True)
+class VerifyOptions:
+    """What `ft.verify` can be told."""
+
+    target: Annotated[
+        str | None,
+        typer.Option(metavar="TARGET", help="Ask this target, on fresh inputs; without it, nobody is asked."),
+    ] = None
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed of the test inputs; the machine's own entropy unless given.")
+    ] = None
+    max_queries: Annotated[int | None, typer.Option(help="End after so many labels.")] = None
+
+
+def verify(
+    folder: Folder, reading: TargetOptions, inputs: SpaceOptions, options: VerifyOptions, as_json: AsJson = False
+) -> int:
+    """Check that tree, space and bound of a result belong together, and ask the target again.
+
+    Ends with 0 if the certificate stands, with 2 if the folder contradicts itself, else with 3. Results about rows of a
+    table need new rows: --data NEW.csv --rows.
+    """
+    from fidelitree.verifying import verify as verify_folder
+
+    with ExitStack() as stack:
+        found = None
+        if options.target is not None:
+            found = stack.enter_context(opened(options.target, reading))
+        space = inputs.open(found or Opened(_nobody)) if inputs.given else None
+        progress = stack.enter_context(Progress(f"verifying {folder}", None, (options.max_queries, None)))
+        report = verify_folder(
+            folder,
+            None if found is None else found.target,
+            space=space,
+            seed=options.seed,
+            max_queries=options.max_queries,
+            observer=progress,
+        )
+    if as_json:
+        say_json(_plain(report))
+    else:
+        say(report)
+    if not report.consistent:
+        return Code.BAD_INPUT
+    return Code.CERTIFIED if report.holds else Code.NOT_CERTIFIED
+
+
+def _nobody(batch: object) -> object:
+    raise AssertionError("without a target nobody is asked")
+
+
+def _plain(report: Verification) -> dict[str, Any]:
+    return {
+        "consistent": report.consistent,
+        "certified": report.holds,
+        "checks": [{"passed": check.passed, "sentence": check.sentence} for check in report.checks],
+        "certificate": report.certificate.to_dict(),
+        "fresh": None if report.fresh is None else report.fresh.to_dict(),
+    }

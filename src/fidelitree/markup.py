@@ -1,0 +1,47 @@
+"""HTML from Python values; whatever is not marked as HTML is escaped."""
+
+from __future__ import annotations
+
+import html
+import json
+from typing import Any
+
+
+class Html(str):
+    """Text that is HTML already."""
+
+    __slots__ = ()
+
+
+def tag(name: str, *children: object, **attributes: object) -> Html:
+    """An element. A trailing ``_`` of an attribute is dropped, other ``_`` become ``-``; None leaves it out.
+
+    >>> tag("a", "<b>", href="#x", class_="y")
+    '<a href="#x" class="y">&lt;b&gt;</a>'
+    """
+    shown = "".join(_attribute(key, value) for key, value in attributes.items())
+    return Html(f"<{name}{shown}>{join(*children)}</{name}>")
+
+
+def join(*children: object) -> Html:
+    """One after the other; nothing for None."""
+    return Html("".join(_escaped(child) for child in children if child is not None))
+
+
+def embedded(identifier: str, data: Any) -> Html:
+    """Data for a script to read, in a block that no browser runs and no name can break out of."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Html(f'<script type="application/json" id="{identifier}">{text}</script>')
+
+
+def _escaped(child: object) -> str:
+    return child if isinstance(child, Html) else html.escape(str(child))
+
+
+def _attribute(key: str, value: object) -> str:
+    if value is None or value is False:
+        return ""
+    name = key.rstrip("_").replace("_", "-")
+    return f" {name}" if value is True else f' {name}="{html.escape(str(value))}"'

@@ -1,0 +1,45 @@
+"""What a report is about: plain data, so that it can be made from a result or from stored files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fidelitree.answers import LeafLabels
+from fidelitree.certificate import Certificate
+from fidelitree.space import ProductSpace
+from fidelitree.targets.counting import Queries
+from fidelitree.tree import Tree
+
+
+@dataclass(frozen=True)
+class Step:
+    """A tree on the way: labels asked until then, its leaves, its error, and the error certified by then.
+
+    The error is exact or estimated; what is not known is None.
+    """
+
+    asked: int
+    size: int
+    error: float | None
+    error_bound: float | None
+
+
+@dataclass(frozen=True)
+class Contents:
+    """Everything that a page shows.
+
+    ``rows`` says that inputs were rows of a table: then ``space`` holds its features with their marginals, and says
+    nothing about how often inputs reach a leaf. ``call`` is the Python call or the command that led here.
+    """
+
+    tree: Tree
+    space: ProductSpace
+    certificate: Certificate
+    queries: Queries
+    steps: tuple[Step, ...] = ()
+    by_leaves: bool = False
+    """Whether each step is one more split of the same tree, so that leaves are what to draw errors against."""
+    leaf_labels: LeafLabels | None = None
+    rows: bool = False
+    reason: str = ""
+    call: str = ""

@@ -1,0 +1,103 @@
+"""The certificate in one sentence, and what it does not say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fidelitree.certificate import ASSUMES_DETERMINISTIC, Certificate
+from fidelitree.markup import Html, join, tag
+from fidelitree.report.contents import Contents
+from fidelitree.report.numbers import at_least, at_most, counted, percent, whole
+
+
+def verdict(contents: Contents) -> Html:
+    """The headline, the figures behind it, the certificate word for word."""
+    certificate, tree = contents.certificate, contents.tree
+    status = "Certified" if certificate.holds else "Not certified"
+    stated = tag("span", status, class_=f"status {'good' if certificate.holds else 'bad'}")
+    return tag(
+        "section",
+        tag("p", stated, " ", _asked_for(certificate), class_="kicker"),
+        tag("h1", headline(contents), id="verdict-title"),
+        tag(
+            "dl",
+            _fact("Agreement", agreement(certificate), "with the target"),
+            _fact("Confidence", _confidence(certificate), "that this is so"),
+            _fact("Size", whole(tree.size), f"{'leaf' if tree.size == 1 else 'leaves'}, depth {tree.depth}"),
+            _fact("Cost", whole(contents.queries.asked), "labels asked"),
+            class_="facts",
+        ),
+        tag("blockquote", tag("p", str(certificate)), class_="certificate"),
+        tag("h2", "What it does not say"),
+        tag("ul", *(tag("li", line) for line in _limits(contents)), class_="limits"),
+        class_="verdict",
+        id="verdict",
+        aria_labelledby="verdict-title",
+    )
+
+
+def headline(contents: Contents) -> str:
+    """One sentence for somebody who reads no other."""
+    certificate, size = contents.certificate, counted(contents.tree.size, "leaf", "leaves")
+    if certificate.error_bound >= 1:
+        return f"A tree with {size}, about which nothing could be certified."
+    if certificate.method == "exact" and certificate.error_bound == 0:
+        return f"A tree with {size} that answers exactly as the target does, on every input."
+    return f"A tree with {size} that answers as the target does on {_how_often(certificate)} of inputs."
+
+
+def agreement(certificate: Certificate) -> str:
+    """The headline's number alone."""
+    if certificate.error_bound >= 1:
+        return "unknown"
+    exact = certificate.method == "exact"
+    return at_least(certificate.error_bound, 4) if exact else f"≥ {at_least(certificate.error_bound)}"
+
+
+def _how_often(certificate: Certificate) -> str:
+    if certificate.method == "exact":
+        return at_least(certificate.error_bound, 4)
+    return f"at least {at_least(certificate.error_bound)}"
+
+
+def _confidence(certificate: Certificate) -> str:
+    return "100%" if certificate.method == "exact" else percent(1 - certificate.delta)
+
+
+def _asked_for(certificate: Certificate) -> str:
+    if certificate.epsilon is None:
+        return "The smallest error within a budget was asked for."
+    asked = f"An error of at most {percent(certificate.epsilon)} was asked for"
+    if certificate.holds:
+        return f"{asked}."
+    return f"{asked}; what could be certified is {at_most(certificate.error_bound)}."
+
+
+def _fact(name: str, value: str, note: str) -> Html:
+    return tag("div", tag("dt", name), tag("dd", tag("strong", value), " ", tag("span", note)))
+
+
+def _limits(contents: Contents) -> Iterator[Html]:
+    certificate = contents.certificate
+    yield _limit("Not that the target is right.", "The tree repeats what the target answers, mistakes included.")
+    where = "rows like those of the table" if contents.rows else "inputs drawn from the stated distribution"
+    yield _limit("Not about other inputs.", f"Agreement is counted over {where}; over others it may be lower.")
+    yield _limit(
+        "Not that errors are spread evenly.",
+        "They may all fall on one kind of input: see where the remaining error sits.",
+    )
+    if certificate.method != "exact":
+        odds = f"With a confidence of {_confidence(certificate)}, up to one certificate in {_one_in(certificate.delta)}"
+        yield _limit("Not that it cannot be wrong.", f"{odds} may promise too much.")
+    if ASSUMES_DETERMINISTIC in certificate.assumes:
+        yield _limit("Not for a target that changes its mind.", "It is taken to answer the same input alike each time.")
+    if not certificate.split_quality:
+        yield _limit("Not that no smaller tree exists,", "nor that every split is the best one.")
+
+
+def _limit(first: str, then: str) -> Html:
+    return join(tag("strong", first), " ", then)
+
+
+def _one_in(delta: float) -> str:
+    return whole(max(1, int(1 / delta + 1e-9)))

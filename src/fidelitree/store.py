@@ -1,0 +1,106 @@
+"""A result as a folder: the tree, its certificate, its space, how it came about.
+
+================  ======================================================================================
+``tree.json``     the tree
+``certificate.json``  what is promised about it
+``space.json``    where inputs come from, exactly; with `Rows`, all rows of the table
+``trace.csv``     one line for each record of the trace
+``run.json``      how the run was asked for, why it ended, what it cost
+================  ======================================================================================
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fidelitree.certificate import Certificate
+from fidelitree.errors import FormatError, ParameterError
+from fidelitree.rows import Rows
+from fidelitree.space import ProductSpace
+from fidelitree.tree import Tree
+
+TREE, CERTIFICATE, SPACE, TRACE, RUN = "tree.json", "certificate.json", "space.json", "trace.csv", "run.json"
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What a folder holds; what is not there is None, or empty."""
+
+    folder: Path
+    tree: Tree
+    certificate: Certificate
+    space: ProductSpace | Rows | None
+    run: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Record:
+    """What is stored beside the tree and its certificate."""
+
+    space: ProductSpace | Rows
+    trace: Sequence[Mapping[str, Any]]
+    run: Mapping[str, Any]
+
+
+def save(folder: str | Path, tree: Tree, certificate: Certificate, record: Record) -> list[Path]:
+    """Write a result; the files, in the order in which one would open them."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    texts = {
+        CERTIFICATE: certificate.to_json() + "\n",
+        SPACE: json.dumps(record.space.to_dict()) + "\n",
+        TRACE: _table(record.trace),
+        RUN: json.dumps(dict(record.run), indent=1) + "\n",
+    }
+    tree.save(folder / TREE)
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8", newline="")
+    return [folder / name for name in (TREE, *texts)]
+
+
+def _table(records: Sequence[Mapping[str, Any]]) -> str:
+    """Records as CSV, under the names of the first one's entries."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(records[0]) if records else ["asked"], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    return text.getvalue()
+
+
+def load(folder: str | Path) -> Stored:
+    """Read a folder that `save` wrote; its files are data, nothing in them is executed."""
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise ParameterError(f"folder must hold a stored result; there is no folder {str(folder)!r}")
+    for name in (TREE, CERTIFICATE):
+        if not (folder / name).is_file():
+            raise ParameterError(f"folder must hold {TREE} and {CERTIFICATE}; {name} is not in {str(folder)!r}")
+    space = load_space(folder / SPACE) if (folder / SPACE).is_file() else None
+    run = _json(folder / RUN) if (folder / RUN).is_file() else {}
+    if not isinstance(run, dict):
+        raise FormatError(f"{RUN} must hold an object; got {run!r:.80}")
+    certificate = Certificate.from_json((folder / CERTIFICATE).read_text(encoding="utf-8"))
+    return Stored(folder, Tree.load(folder / TREE), certificate, space, run)
+
+
+def load_space(path: str | Path) -> ProductSpace | Rows:
+    """A space file in TOML, a stored space, or the stored rows of a table."""
+    path = Path(path)
+    if path.suffix.lower() == ".toml":
+        return ProductSpace.from_file(path)
+    data = _json(path)
+    stored_rows = isinstance(data, dict) and "rows" in data
+    return Rows.from_dict(data) if stored_rows else ProductSpace.from_dict(data)
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{path.name} is not JSON: {error}") from None

@@ -1,0 +1,157 @@
+"""``verify``: whether a stored result is what it says, and whether the target still agrees with it."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from fidelitree.audit import certify
+from fidelitree.binomial import upper_bound
+from fidelitree.certificate import Certificate
+from fidelitree.errors import ParameterError
+from fidelitree.events import Observer, nobody
+from fidelitree.rows import Rows
+from fidelitree.sequential import error_bound, level_of_attempt
+from fidelitree.space import ProductSpace
+from fidelitree.store import Stored, load
+from fidelitree.targets.counting import Target
+
+_ROUNDING = 1e-6
+_DELTA = 0.05  # of a fresh test where the stored certificate is exact and has none
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at; ``passed`` is None where it could not be decided."""
+
+    passed: bool | None
+    sentence: str
+
+    def __str__(self) -> str:
+        return f"{ {True: 'yes', False: 'NO', None: '-'}[self.passed]:<4}{self.sentence}"
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What came out of looking at a stored result.
+
+    ``consistent`` says whether tree, space and bound are those of the certificate; ``fresh`` is the certificate of new
+    test inputs, where the target was asked.
+    """
+
+    certificate: Certificate
+    checks: tuple[Check, ...]
+    fresh: Certificate | None = None
+
+    @property
+    def consistent(self) -> bool:
+        """Whether nothing that was looked at contradicts the certificate."""
+        return all(check.passed is not False for check in self.checks)
+
+    @property
+    def holds(self) -> bool:
+        """Whether the error asked for is certified, the folder is consistent, and the target, if asked, agrees."""
+        return self.certificate.holds and self.consistent and (self.fresh is None or self.fresh.holds)
+
+    def __str__(self) -> str:
+        lines = [str(check) for check in self.checks]
+        if self.fresh is not None:
+            lines.append(str(Check(self.fresh.holds, f"the target, asked again: {self.fresh}")))
+        return "\n".join([*lines, self._verdict()])
+
+    def _verdict(self) -> str:
+        if not self.consistent:
+            return "This folder contradicts itself: do not rely on it."
+        if self.fresh is not None and not self.fresh.holds:
+            return "The folder is consistent, but the target did not confirm it."
+        confirmed = (
+            "The target confirms the stored certificate" if self.fresh else "The stored certificate is consistent"
+        )
+        return f"{confirmed}: {self.certificate}"
+
+
+def verify(
+    folder: str | os.PathLike[str],
+    target: Target | None = None,
+    *,
+    space: ProductSpace | Rows | None = None,
+    seed: int | None = None,
+    max_queries: int | None = None,
+    observer: Observer = nobody,
+) -> Verification:
+    """Check a folder that `Distillation.save` wrote, and with a ``target`` test its tree on fresh inputs.
+
+    Without a target nobody is asked: the digests of tree and space must be those of the certificate, and its bound must
+    follow from its counts. With one, `certify` tests the stored tree for the error that the stored certificate
+    promises. ``space`` replaces the stored one: the space itself, if its target needs batches of a kind that could
+    not be stored, or new `Rows`, where the result is about rows of a table, which can test a tree only once.
+    """
+    stored = load(folder)
+    checks = tuple(_checks(stored, space))
+    found = Verification(stored.certificate, checks)
+    if target is None or not found.consistent:
+        return found
+    epsilon = _promised(stored.certificate)
+    fresh = certify(
+        stored.tree,
+        target,
+        _inputs(stored, space),
+        epsilon,
+        stored.certificate.delta or _DELTA,
+        seed=seed,
+        max_queries=max_queries,
+        observer=observer,
+    )
+    return Verification(stored.certificate, checks, fresh)
+
+
+def _checks(stored: Stored, space: ProductSpace | Rows | None) -> Iterator[Check]:
+    certificate = stored.certificate
+    yield Check(stored.tree.digest == certificate.tree_digest, "the tree is the one that the certificate names")
+    about = "the space is the one that the certificate names"
+    known = stored.space if space is None or isinstance(space, Rows) else space
+    if known is None:
+        yield Check(None, f"{about}: no space is stored here")
+    else:
+        yield Check(known.digest == certificate.space_digest, about)
+    yield _bound(certificate, stored.tree.size)
+
+
+def _bound(certificate: Certificate, size: int) -> Check:
+    """Whether the bound follows from errors, samples and level, and the level from delta."""
+    stated, errors = certificate.error_bound, certificate.errors
+    if certificate.method == "exact" or errors is None:
+        return Check(None, f"the error is exactly {stated:.6g}: only the target itself can confirm that")
+    level = certificate.delta / (8 * size**2)
+    if certificate.method == "fixed":
+        bound = upper_bound(errors, certificate.samples, level) if certificate.samples else 1.0
+    else:
+        prequential = certificate.protocol == "prequential"
+        level = level_of_attempt(certificate.attempt, certificate.delta) if prequential else certificate.delta
+        bound = error_bound(errors, certificate.samples, level)
+    same = certificate.level is None or math.isclose(certificate.level, level, rel_tol=_ROUNDING)
+    follows = stated >= min(1.0, bound + certificate.differs) * (1 - _ROUNDING)
+    counts = f"{errors:,} errors among {certificate.samples:,} test inputs"
+    return Check(same and follows, f"the bound {stated:.6g} follows from {counts}, at level {level:.4g}")
+
+
+def _promised(certificate: Certificate) -> float:
+    """The error that a fresh test is for."""
+    if certificate.holds and certificate.epsilon is not None:
+        return certificate.epsilon
+    if certificate.error_bound >= 1:
+        raise ParameterError("nothing was certified in this folder, so there is nothing that a target could confirm")
+    return certificate.error_bound
+
+
+def _inputs(stored: Stored, space: ProductSpace | Rows | None) -> ProductSpace | Rows:
+    inputs = stored.space if space is None else space
+    if inputs is None:
+        raise ParameterError("the folder holds no space.json: give the space that the result is about")
+    if isinstance(inputs, Rows) and inputs.digest == stored.certificate.space_digest:
+        raise ParameterError(
+            "this result is about rows of a table, and these rows have taught and tested the tree already: give new ones"
+        )
+    return inputs

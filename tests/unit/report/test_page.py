@@ -1,0 +1,221 @@
+"""The page: every kind of result has one, it says what the certificate says, and it stands alone."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fidelitree as ft
+from fidelitree.report import Contents, render
+from fidelitree.targets.counting import Queries, Tally
+from mixed import MIXED, some_inputs
+from reports import HOSTILE
+
+BITS = ft.ProductSpace.bernoulli(11)
+MUX = ft.targets.multiplexer(3)
+VOID = {"br", "hr", "input", "meta"}
+
+
+class Reader(HTMLParser):
+    """The words of a page, and whether every element that is opened is closed."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.words: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if not {"script", "style"} & set(self.open):
+            self.words += data.split()
+
+    @property
+    def text(self) -> str:
+        return " ".join(self.words)
+
+
+def text(result: ft.Distillation) -> str:
+    reader = Reader(render(result.contents))
+    assert reader.open == []
+    return reader.text
+
+
+def mixed_target(batch: Any) -> Any:
+    return np.where((batch["age"] > 40) & (batch["job"] != "pilot") | (batch["income"] > 60), "yes", "no")
+
+
+def test_a_certified_result() -> None:
+    result = ft.distill(MUX, BITS, 0.1)
+    shown = text(result)
+    assert "Certified An error of at most 10% was asked for." in shown
+    assert "A tree with 16 leaves that answers as the target does on at least 90.11% of inputs." in shown
+    assert str(result.certificate) in shown
+    assert "up to one certificate in 20 may promise too much" in shown
+    assert "Nobody knows: the tree got every one of its 54 test inputs right." in shown
+    assert "Testing the tree 134" in shown
+    assert "Following mistakes to features that matter 11" in shown
+    assert "225 labels were used, and the target answered each of them." in shown
+    assert "ft.distill(target, space, epsilon=0.1, delta=0.05, seed=0)" in shown
+    assert result.tree.digest in shown
+    assert result.certificate.space_digest in shown
+    assert "The run ended because the error asked for was certified." in shown
+    assert str(result.tree).split("\n")[3].strip() in shown
+
+
+def test_a_result_that_is_not_certified_says_so_first() -> None:
+    result = ft.distill(MUX, BITS, 0.01, max_queries=150)
+    shown = text(result)
+    assert "Not certified An error of at most 1% was asked for; what could be certified is 36%." in shown
+    assert "Of 60 test inputs the tree got 13 wrong (the bound was lowest after the first 32 of them" in shown
+    assert "The run ended because of this: max_queries = 150." in shown
+    assert "Share of the error" in shown
+
+
+def test_nothing_certified_is_no_number() -> None:
+    result = ft.distill(MUX, BITS, 0.01, max_queries=40)
+    shown = text(replace(result, certificate=replace(result.certificate, error_bound=1.0)))
+    assert "about which nothing could be certified" in shown
+    assert "Agreement unknown" in shown
+
+
+def test_the_best_within_a_budget() -> None:
+    shown = text(ft.distill(MUX, BITS, None, max_queries=400))
+    assert "The smallest error within a budget was asked for." in shown
+
+
+def test_an_exact_result() -> None:
+    perfect = text(ft.distill(ft.targets.majority(5), ft.ProductSpace.bernoulli(5), 0))
+    assert "A tree with 20 leaves that answers exactly as the target does, on every input." in perfect
+    assert "Confidence 100%" in perfect
+    assert "one certificate in" not in perfect
+    assert "Nowhere: the tree has no error at all." in perfect
+    assert "none: nothing was drawn" in perfect
+    close = text(ft.build_top_down(ft.targets.majority(5), ft.ProductSpace.bernoulli(5), 0.1))
+    assert re.search(r"The tree is wrong on exactly [\d.]+% of inputs", close)
+    assert "nor that every split is the best one" not in close
+
+
+def test_rows_of_a_table() -> None:
+    result = ft.distill(mixed_target, ft.Rows(MIXED.batch(some_inputs(MIXED, 2_000))), 0.1)
+    shown = text(result)
+    assert "counted over rows like those of the table" in shown
+    assert "share of test rows that reach it" in shown
+    assert "from the table's columns, one by one" in shown
+    assert "twice the error" not in shown, "that is known of product spaces only"
+    assert "rows of a table with 5 features" in shown
+    unknown = Reader(render(replace(result.contents, leaf_labels=None))).text
+    assert "No answers were kept that could tell." in unknown
+    assert "Each line is a condition; its inputs go on" in unknown
+
+
+def test_the_algorithms_of_the_paper() -> None:
+    space = ft.ProductSpace.bernoulli(3)
+    for result in (
+        ft.build_top_down(ft.targets.majority(3), space, 0),
+        ft.practical_top_down(ft.targets.majority(3), space, 0.3, 0.2),
+        ft.distill(MUX, BITS, 0.1, strategy="influence"),
+    ):
+        page = render(result.contents)
+        assert result.contents.by_leaves
+        assert ">leaves</text>" in page
+        assert "Error after each split" in page
+
+
+def test_a_noisy_target() -> None:
+    noise = np.random.default_rng(0)
+    result = ft.distill(lambda b: MUX(b) ^ (noise.random(len(b)) < 0.02), BITS, 0.1, deterministic=False)
+    assert "changes its mind" not in text(result)
+
+
+def test_a_tree_of_one_leaf_and_an_empty_trace() -> None:
+    space = ft.ProductSpace.bernoulli(30)
+    result = ft.build_top_down(ft.Tree.constant(space, "always"), space, 0)
+    assert result.trace == ()
+    shown = text(result)
+    assert "A tree with 1 leaf that answers exactly" in shown
+    assert "One leaf: the same answer for every input." in shown
+    assert "no feature has any influence on it" in shown
+    assert "No label was asked for." in shown
+    assert "After 0 labels the tree had 1 leaf" in shown
+    assert "<svg" not in render(result.contents)
+
+
+def test_what_is_read_back_from_files_has_a_page_too() -> None:
+    """No trace, no answers, no call: a certificate and a tree are enough."""
+    result = ft.distill(MUX, BITS, 0.1)
+    bare = Contents(result.tree, BITS, result.certificate, Queries(Tally.of({}), Tally.of({})))
+    reader = Reader(render(bare))
+    assert "at least 90.11% of inputs" in reader.text
+    assert "ft.distill" not in reader.text
+
+
+def test_repeats_are_not_paid_for() -> None:
+    result = ft.distill(MUX, BITS, 0.1)
+    queries = Queries(Tally.of({"certify": 10, "other": 1}), Tally.of({"certify": 8, "other": 1}))
+    shown = Reader(render(replace(result.contents, queries=queries))).text
+    assert "11 labels were used; the target received 9 rows: repeated inputs are answered from memory." in shown
+    assert "other 1" in shown
+
+
+def test_many_features_are_folded_away() -> None:
+    space = ft.ProductSpace.bernoulli(30)
+    result = ft.build_top_down(ft.targets.balanced(space, 4, seed=1), space, 0)
+    assert re.search(r"\d+ more features?", text(result))
+    assert "features that the tree does not ask about" in text(result)
+
+
+def test_names_are_inert_and_data_is_closed() -> None:
+    space = ft.ProductSpace.bernoulli(2, names=[HOSTILE, "<img src=x onerror=alert(1)>"])
+    result = ft.distill(lambda bits: np.where(bits[:, 0] & bits[:, 1], HOSTILE, "<b>"), space, 0)
+    page = render(result.contents)
+    assert page.count("<script") == 2
+    assert page.count("</script>") == 2
+    assert "<img" not in page
+    assert "<b>" not in page
+    assert "alert(1)&lt;/script&gt;" in page
+
+
+def test_the_page_asks_for_nothing() -> None:
+    page = render(ft.distill(MUX, BITS, 0.1).contents)
+    assert re.search(r"(?:src|href)=\"(?!#)", page) is None
+    assert not re.search(r"@import|url\(|https?:|fetch\(|XMLHttpRequest|WebSocket|innerHTML|eval\(", page)
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]+)"', page)
+    assert policy is not None
+    assert policy[1].startswith("default-src &#x27;none&#x27;; script-src &#x27;sha256-")
+
+
+def test_the_same_result_gives_the_same_bytes(tmp_path: Path) -> None:
+    result = ft.distill(mixed_target, MIXED, 0.1)
+    one, two = result.report(tmp_path / "one.html"), result.report(str(tmp_path / "two.html"))
+    assert one == tmp_path / "one.html"
+    assert one.read_bytes() == two.read_bytes()
+
+
+def test_a_large_tree_makes_a_page_of_moderate_size() -> None:
+    space = ft.ProductSpace.bernoulli(14)
+    tree = ft.targets.balanced(space, 11, seed=1)
+    assert tree.size == 2048
+    result = ft.distill(MUX, BITS, 0.1)
+    page = render(replace(result.contents, tree=tree, space=space, leaf_labels=None))
+    assert len(page) < 600_000
+
+
+@pytest.mark.parametrize("name", ["page.html", "report.css", "report.js"])
+def test_the_files_of_the_page_are_short(name: str) -> None:
+    lines = (Path(ft.__file__).parent / "report" / name).read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 400
+    assert max(map(len, lines)) <= 125
