@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from fidelitree.analysis import Analysis, analyze
     from fidelitree.audit import certify
     from fidelitree.certificate import Certificate
+    from fidelitree.comparing import Comparison, compare
     from fidelitree.distiller import distill
     from fidelitree.errors import FidelitreeError, FormatError, ParameterError, TargetError
     from fidelitree.exact.error import tree_error
@@ -33,6 +34,7 @@ _HOMES = {
     "Boolean": "features",
     "Categorical": "features",
     "Certificate": "certificate",
+    "Comparison": "comparing",
     "Distillation": "result",
     "FidelitreeError": "errors",
     "FormatError": "errors",
@@ -47,6 +49,7 @@ _HOMES = {
     "analyze": "analysis",
     "build_top_down": "paper",
     "certify": "audit",
+    "compare": "comparing",
     "distill": "distiller",
     "practical_top_down": "paper",
     "tree_error": "exact.error",
@@ -59,6 +62,7 @@ __all__ = [
     "Boolean",
     "Categorical",
     "Certificate",
+    "Comparison",
     "Distillation",
     "FidelitreeError",
     "FormatError",
@@ -74,6 +78,7 @@ __all__ = [
     "analyze",
     "build_top_down",
     "certify",
+    "compare",
     "distill",
     "export",
     "learners",

@@ -25,6 +25,7 @@ from fidelitree.result import Distillation, SplitRecord
 from fidelitree.rows import Rows, check_test_rows
 from fidelitree.sealing import Wanted, tested_certificate
 from fidelitree.sequential import level_of_attempt
+from fidelitree.smallest import distil_known, shrunk
 from fidelitree.source import Source, source_of
 from fidelitree.space import ProductSpace
 from fidelitree.tabular import FAITHFUL, FRUGAL, Plan, TableRun, patient
@@ -32,9 +33,9 @@ from fidelitree.targets.counting import Counted, Target
 from fidelitree.targets.memory import CHECKED, Memory
 from fidelitree.tree import Tree
 
-Strategy = Literal["auto", "influence"]
+Strategy = Literal["auto", "influence", "smallest"]
 Preference = Literal["queries", "leaves"]
-STRATEGIES = ("auto", "influence")
+STRATEGIES = ("auto", "influence", "smallest")
 PREFERENCES = ("queries", "leaves")
 WORTHWHILE = 2_000  # queries from which on a search for fewer leaves is begun
 SEARCH = 900  # its proposals
@@ -63,7 +64,9 @@ def distill(
     exact. A budget, or Ctrl-C, ends the run early with the best tree so far and the error certified for it;
     ``epsilon=None`` asks for the smallest error that can be certified within a budget. With ``prefer="leaves"`` the run
     may spend ten times the queries (or ``max_queries``) to vouch for fewer leaves. ``strategy="influence"`` returns the
-    paper's tree: every split is promised to be within a factor 1/4 of the best one, with the same confidence. The same
+    paper's tree: every split is promised to be within a factor 1/4 of the best one, with the same confidence.
+    ``strategy="smallest"`` looks for the fewest leaves: the optimum where up to 20 000 queries (or ``max_queries``)
+    answer for all inputs, else what it finds with as many, in the time that ``max_seconds`` allows. The same
     seed gives the same tree; ``seed=None`` takes one from the machine and records it. Where ``space`` is `Rows`, inputs
     are the rows of a table: one part of them for learning, the other for tests, each row once.
 
@@ -83,16 +86,18 @@ def distill(
         fresh_seed() if seed is None else check_count("seed", seed, least=0),
         seed is not None,
         strategy == "influence",
-        prefer == "leaves",
+        prefer == "leaves" or strategy == "smallest",
+        strategy == "smallest",
     )
     product = space.product if isinstance(space, Rows) else space
     counted = Counted(target, product, Memory(checked=CHECKED) if deterministic else None, budget, observer=observer)
     if wanted.split_quality:
         _check_best_sets(product)
     source = source_of(space, wanted.seed)
-    if epsilon == 0 and source.masses is not None:
+    result = distil_known(counted, wanted) if wanted.smallest and source.masses is not None else None
+    if result is None and epsilon == 0 and source.masses is not None:
         result = distil_all(counted, wanted)
-    else:
+    elif result is None:
         result = _distil(_run(counted, source, wanted, observer), wanted)
     with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
         observer(Finished(counted.asked, result.tree.size, result.certificate.error_bound, result.reason))
@@ -170,11 +175,16 @@ def _distil(run: _Run, wanted: Wanted) -> Distillation:
     counted = run.counted
     try:
         finish = _finish(run, wanted)
+        first = _as_auto(run, wanted)
         outcome = run.run(finish)
         if outcome is None:
             return distil_exactly(counted, wanted)
         if isinstance(finish, FewestLeaves) and finish.unsettled:
             outcome = _fewer_leaves(run, outcome, finish.to_spend())
+        if wanted.smallest and wanted.epsilon is not None and run.source.masses is not None:
+            outcome = shrunk(outcome, run, wanted.epsilon)
+        if first is not None and first.tree.size < outcome.tree.size:
+            outcome = first
         promised = wanted.split_quality
         enough = outcome.error_bound <= run.attempts.epsilon
         reason = "certified" if enough else f"max_leaves = {counted.budget.max_leaves}"
@@ -189,6 +199,16 @@ def _distil(run: _Run, wanted: Wanted) -> Distillation:
     answers = run.attempts.kept.last(outcome.attempt.samples)
     labels = None if answers is None else answers.leaf_labels(outcome.tree)
     return Distillation(outcome.tree, certificate, counted.queries, trace, counted.space, reason, answers, labels)
+
+
+def _as_auto(run: _Run, wanted: Wanted) -> Outcome | None:
+    """What ``strategy="auto"`` would return, where ``"smallest"`` goes other ways: the result must not be larger."""
+    if not wanted.smallest or wanted.epsilon is None or not isinstance(run, TableRun):
+        return None
+    auto = TableRun(run.counted, run.source, run.attempts, FRUGAL, wanted.seed, nobody)
+    with suppress(BudgetSpent):
+        return auto.run(_finish(auto, replace(wanted, few_leaves=False)))
+    return None
 
 
 def _fewer_leaves(run: _Run, outcome: Outcome, spend: int) -> Outcome:

@@ -23,6 +23,7 @@ class Wanted:
     seed_chosen: bool = True
     split_quality: bool = False
     few_leaves: bool = False
+    smallest: bool = False
 
 
 class Tested(Protocol):

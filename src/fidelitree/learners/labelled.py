@@ -80,21 +80,26 @@ class Labelled:
         return self.binning.tree(sketch, range(len(self.labels)), self.labels)
 
     def nested(self, nested: Nested) -> Tree:
-        """A tree of tests and label codes as a tree; a split whose sides are leaves of one label is undone."""
-        nodes: list[Node] = []
+        """A tree of tests and label codes as a tree."""
+        return built(self.space, nested, self.labels)
 
-        def append(part: Nested) -> int:
-            place = len(nodes)
-            nodes.append(0)
-            if isinstance(part, tuple):
-                no = append(part[1])
-                nodes[place] = (part[0], no, append(part[2]))
-            else:
-                nodes[place] = int(part)
-            return place
 
-        append(simplest(nested))
-        return Tree.build(self.space, nodes, self.labels)
+def built(space: ProductSpace, nested: Nested, labels: Sequence[Any]) -> Tree:
+    """A tree from tests and places among the labels; a split whose sides are leaves of one label is undone."""
+    nodes: list[Node] = []
+
+    def append(part: Nested) -> int:
+        place = len(nodes)
+        nodes.append(0)
+        if isinstance(part, tuple):
+            no = append(part[1])
+            nodes[place] = (part[0], no, append(part[2]))
+        else:
+            nodes[place] = int(part)
+        return place
+
+    append(simplest(nested))
+    return Tree.build(space, nodes, labels)
 
 
 def simplest(nested: Nested) -> Nested:
