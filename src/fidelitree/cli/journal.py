@@ -10,7 +10,6 @@ import typer
 
 from fidelitree.cli.ending import Code
 from fidelitree.cli.printing import AsJson, say, say_json
-from fidelitree.store import JOURNAL
 
 app = typer.Typer(help="Look into the journal of a run, or take its answers out.", no_args_is_help=True)
 
@@ -42,4 +41,6 @@ def export(
 
 
 def _file(journal: Path) -> Path:
+    from fidelitree.store import JOURNAL
+
     return journal / JOURNAL if journal.is_dir() else journal

@@ -90,6 +90,10 @@ class Progress:
             self._told = time.monotonic()
             note(f"{self._title}: {self.line()}")
 
+    def begin(self, title: str) -> None:
+        """A new run begins under a title of its own."""
+        self._title, self._state, self._started = title, State(), time.monotonic()
+
     def line(self) -> str:
         """The state in one line: time, queries and their rate, leaves, error, bound, and what is left."""
         state, seconds = self._state, time.monotonic() - self._started

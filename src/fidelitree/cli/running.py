@@ -17,7 +17,6 @@ import typer
 
 from fidelitree.cli.printing import note
 from fidelitree.errors import MissingExtraError, OtherRunError, ParameterError
-from fidelitree.store import JOURNAL
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -79,6 +78,7 @@ class RunningOptions:
     def _journal(self, target: Any, folder: Path) -> Path | None:
         if self.no_journal or self.journal is not None:
             return self.journal
+        from fidelitree.store import JOURNAL
         from fidelitree.targets import Circuit
         from fidelitree.tree import Tree
 

@@ -21,15 +21,13 @@ KNOWN = (
 
 
 def test_a_target_that_raises_ends_with_1(folder: Path) -> None:
-    assert refused("distill", "aims:fails", *BITS, code=1) == (
-        "the target raised RuntimeError on a batch of 32 inputs: the database is gone"
-    )
+    message = refused("distill", "aims:fails", *BITS, code=1)
+    assert message.startswith("the target raised RuntimeError on a batch of 32 inputs: the database is gone")
 
 
 def test_a_program_that_is_not_there_ends_with_1(folder: Path) -> None:
-    assert refused("distill", "cmd:./nowhere", *BITS, code=1).endswith(
-        "'./nowhere' cannot be started: No such file or directory"
-    )
+    message = refused("distill", "cmd:./nowhere", *BITS, code=1)
+    assert "'./nowhere' cannot be started: No such file or directory" in message
 
 
 def test_an_interrupt_before_the_first_answer_ends_with_3(folder: Path) -> None:
@@ -97,7 +95,7 @@ def test_a_model_that_lacks_a_feature_was_given_bad_input(folder: Path) -> None:
     )
     Path("space.toml").write_text('features.age = { kind = "numeric", low = 1, high = 2 }', encoding="utf-8")
     message = refused("distill", "model.joblib", "--trust-pickle", "--space", "space.toml")
-    assert message.endswith("missing: 'height'. It has 'age'. Name the features of the space like those of the model")
+    assert "missing: 'height'. It has 'age'. Name the features of the space like those of the model" in message
 
 
 # --- tables
