@@ -39,8 +39,7 @@ class Block:
 
 def pages(root: Path = ROOT) -> list[Path]:
     """The Markdown files that are run: beside the Makefile, in docs, in examples."""
-    found = [*root.glob("*.md"), *root.glob("docs/**/*.md"), *root.glob("examples/**/*.md")]
-    return sorted(path for path in found if "_build" not in path.parts)
+    return sorted([*root.glob("*.md"), *root.glob("docs/**/*.md"), *root.glob("examples/**/*.md")])
 
 
 def blocks(text: str) -> list[Block]:

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import fidelitree as ft
+from fidelitree.store import load_space
 from fidelitree.targets.models.command import _as_labels
-from journals import MIXED, on_mixed
+from journals import MIXED, drawn, on_mixed
 
 MEMORY = 200 << 20
 SECONDS = 1.0
@@ -86,6 +87,28 @@ def _journal(path: Path) -> Any:
     return found, ft.journal.export(path, path.with_suffix(".csv"))
 
 
+TOML = b"""batch = "dict"
+[features.owner]
+kind = "boolean"
+p = 0.3
+[features.job]
+kind = "categorical"
+probabilities = { clerk = 0.5, nurse = 0.3, pilot = 0.2 }
+[features.age]
+kind = "numeric"
+low = 18
+high = 90
+[features.rooms]
+kind = "numeric"
+values = [1, 2, 3]
+"""
+
+
+def _space(path: Path) -> Any:
+    space = load_space(path)
+    return space.digest, repr(space)
+
+
 def _command(data: bytes) -> Any:
     lines = data.split(b"\n")
     return _as_labels(lines)
@@ -97,6 +120,7 @@ def formats() -> dict[str, Format]:
     results = [ft.distill(on_mixed, MIXED, 0.1), ft.distill(ft.targets.majority(6), bits, 0.1)]
     trees = [json.dumps(result.tree.to_dict()).encode() for result in results]
     certificates = [result.certificate.to_json().encode() for result in results]
+    spaces = [json.dumps(space.to_dict()).encode() for space in (MIXED, bits, ft.Rows(MIXED.batch(drawn(MIXED, 5))))]
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder, "a.db"), Path(folder, "b.db")]
         ft.distill(on_mixed, MIXED, 0.2, journal=paths[0], max_queries=60)
@@ -106,6 +130,8 @@ def formats() -> dict[str, Format]:
         "tree": Format(trees, _with_file(".json", _tree)),
         "certificate": Format(certificates, _certificate),
         "journal": Format(journals, _with_file(".db", _journal)),
+        "space": Format([TOML, TOML[:120]], _with_file(".toml", _space)),
+        "stored space": Format(spaces, _with_file(".json", _space)),
         "command": Format([b"yes\nno\nmaybe", b"1\n2\n3.0\n1e3", b"true\nfalse", b'"a"\n"b c"'], _command),
     }
 

@@ -9,10 +9,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fidelitree import export, journal, targets, theory
+    from fidelitree import export, journal, learners, targets, theory
     from fidelitree.analysis import Analysis, analyze
     from fidelitree.audit import certify
     from fidelitree.certificate import Certificate
+    from fidelitree.comparing import Comparison, compare
     from fidelitree.distiller import distill
     from fidelitree.errors import FidelitreeError, FormatError, JournalError, ParameterError, TargetError
     from fidelitree.exact.error import tree_error
@@ -32,6 +33,7 @@ _HOMES = {
     "Boolean": "features",
     "Categorical": "features",
     "Certificate": "certificate",
+    "Comparison": "comparing",
     "Distillation": "result",
     "FidelitreeError": "errors",
     "FormatError": "errors",
@@ -47,18 +49,20 @@ _HOMES = {
     "analyze": "analysis",
     "build_top_down": "paper",
     "certify": "audit",
+    "compare": "comparing",
     "distill": "distiller",
     "practical_top_down": "paper",
     "tree_error": "exact.error",
     "verify": "verifying",
 }
-_MODULES = ("export", "journal", "targets", "theory")
+_MODULES = ("export", "journal", "learners", "targets", "theory")
 
 __all__ = [
     "Analysis",
     "Boolean",
     "Categorical",
     "Certificate",
+    "Comparison",
     "Distillation",
     "FidelitreeError",
     "FormatError",
@@ -75,9 +79,11 @@ __all__ = [
     "analyze",
     "build_top_down",
     "certify",
+    "compare",
     "distill",
     "export",
     "journal",
+    "learners",
     "practical_top_down",
     "targets",
     "theory",

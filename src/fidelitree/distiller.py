@@ -9,12 +9,11 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from fidelitree.allknown import Wanted, distil_all, distil_exactly, exact_certificate
+from fidelitree.allknown import distil_all, distil_exactly
 from fidelitree.attempts import Attempts
 from fidelitree.auto import AutoRun, Finish, Outcome
 from fidelitree.budget import Budget, BudgetSpent
 from fidelitree.calls import written
-from fidelitree.certificate import Certificate
 from fidelitree.checks import check_count, check_delta, check_epsilon
 from fidelitree.draw import fresh_seed
 from fidelitree.errors import ParameterError
@@ -27,7 +26,9 @@ from fidelitree.known import Known, exact_error, lists_its_answers
 from fidelitree.result import Distillation, SplitRecord
 from fidelitree.rows import Rows, check_test_rows
 from fidelitree.running import Running, Workers
+from fidelitree.sealing import Wanted, tested_certificate
 from fidelitree.sequential import level_of_attempt
+from fidelitree.smallest import distil_known, shrunk
 from fidelitree.source import Source, source_of
 from fidelitree.space import ProductSpace
 from fidelitree.tabular import FAITHFUL, FRUGAL, Plan, TableRun, patient
@@ -36,9 +37,9 @@ from fidelitree.targets.counting import Counted, Target
 from fidelitree.targets.memory import CHECKED, Memory
 from fidelitree.tree import Tree
 
-Strategy = Literal["auto", "influence"]
+Strategy = Literal["auto", "influence", "smallest"]
 Preference = Literal["queries", "leaves"]
-STRATEGIES = ("auto", "influence")
+STRATEGIES = ("auto", "influence", "smallest")
 PREFERENCES = ("queries", "leaves")
 WORTHWHILE = 2_000  # queries from which on a search for fewer leaves is begun
 SEARCH = 900  # its proposals
@@ -72,7 +73,9 @@ def distill(
     exact. A budget, or Ctrl-C, ends the run early with the best tree so far and the error certified for it;
     ``epsilon=None`` asks for the smallest error that can be certified within a budget. With ``prefer="leaves"`` the run
     may spend ten times the queries (or ``max_queries``) to vouch for fewer leaves. ``strategy="influence"`` returns the
-    paper's tree: every split is promised to be within a factor 1/4 of the best one, with the same confidence. The same
+    paper's tree: every split is promised to be within a factor 1/4 of the best one, with the same confidence.
+    ``strategy="smallest"`` looks for the fewest leaves: the optimum where up to 20 000 queries (or ``max_queries``)
+    answer for all inputs, else what it finds with as many, in the time that ``max_seconds`` allows. The same
     seed gives the same tree; ``seed=None`` takes one from the machine and records it. Where ``space`` is `Rows`, inputs
     are its rows: one part for learning, the other for tests. What follows the limits changes nothing: see `Running`.
 
@@ -92,7 +95,8 @@ def distill(
         fresh_seed() if seed is None else check_count("seed", seed, least=0),
         seed is not None,
         strategy == "influence",
-        prefer == "leaves",
+        prefer == "leaves" or strategy == "smallest",
+        strategy == "smallest",
     )
     running = Running(batch_size, executor, timeout, retries, journal)
     arguments = {"epsilon": wanted.epsilon, "delta": wanted.delta, "strategy": strategy, "prefer": prefer}
@@ -111,9 +115,10 @@ def _distil_from(counted: Counted, space: ProductSpace | Rows, wanted: Wanted, o
     if wanted.split_quality:
         _check_best_sets(counted.space)
     source = source_of(space, wanted.seed)
-    if wanted.epsilon == 0 and source.masses is not None:
+    result = distil_known(counted, wanted) if wanted.smallest and source.masses is not None else None
+    if result is None and wanted.epsilon == 0 and source.masses is not None:
         result = distil_all(counted, wanted)
-    else:
+    elif result is None:
         result = _distil(_run(counted, source, wanted, observer), wanted)
     with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
         observer(Finished(counted.asked, result.tree.size, result.certificate.error_bound, result.reason))
@@ -188,11 +193,16 @@ def _distil(run: _Run, wanted: Wanted) -> Distillation:
     counted = run.counted
     try:
         finish = _finish(run, wanted)
+        first = _as_auto(run, wanted)
         outcome = run.run(finish)
         if outcome is None:
             return distil_exactly(counted, wanted)
         if isinstance(finish, FewestLeaves) and finish.unsettled:
             outcome = _fewer_leaves(run, outcome, finish.to_spend())
+        if wanted.smallest and wanted.epsilon is not None and run.source.masses is not None:
+            outcome = shrunk(outcome, run, wanted.epsilon)
+        if first is not None and first.tree.size < outcome.tree.size:
+            outcome = first
         promised = wanted.split_quality
         enough = outcome.error_bound <= run.attempts.epsilon
         reason = "certified" if enough else f"max_leaves = {counted.budget.max_leaves}"
@@ -202,11 +212,21 @@ def _distil(run: _Run, wanted: Wanted) -> Distillation:
         outcome, promised = _so_far(run), False
         enough = wanted.epsilon is not None and outcome.error_bound <= wanted.epsilon
         reason = ("certified, then " if enough else "") + (str(stop) or "interrupted")
-    certificate = _certificate(outcome, run, replace(wanted, split_quality=promised))
+    certificate = tested_certificate(outcome, run, replace(wanted, split_quality=promised))
     trace: tuple[SplitRecord | TreeJudged, ...] = outcome.splits if promised else tuple(run.history)
     answers = run.attempts.kept.last(outcome.attempt.samples)
     labels = None if answers is None else answers.leaf_labels(outcome.tree)
     return Distillation(outcome.tree, certificate, counted.queries, trace, counted.space, reason, answers, labels)
+
+
+def _as_auto(run: _Run, wanted: Wanted) -> Outcome | None:
+    """What ``strategy="auto"`` would return, where ``"smallest"`` goes other ways: the result must not be larger."""
+    if not wanted.smallest or wanted.epsilon is None or not isinstance(run, TableRun):
+        return None
+    auto = TableRun(run.counted, run.source, run.attempts, FRUGAL, wanted.seed, nobody)
+    with suppress(BudgetSpent):
+        return auto.run(_finish(auto, replace(wanted, few_leaves=False)))
+    return None
 
 
 def _fewer_leaves(run: _Run, outcome: Outcome, spend: int) -> Outcome:
@@ -230,30 +250,3 @@ def _so_far(run: _Run) -> Outcome:
     if not lists_its_answers(run.counted):
         return outcome
     return replace(outcome, error=exact_error(outcome.tree, run.counted))
-
-
-def _certificate(outcome: Outcome, run: _Run, wanted: Wanted) -> Certificate:
-    attempt, counted = outcome.attempt, run.counted
-    if outcome.error is not None:
-        return exact_certificate(counted, outcome.tree, outcome.error, wanted.epsilon)
-    errors, samples = attempt.counts
-    return Certificate(
-        wanted.epsilon,
-        wanted.delta,
-        outcome.error_bound,
-        samples,
-        errors,
-        "sequential",
-        outcome.tree.digest,
-        run.source.digest,
-        seed=wanted.seed,
-        seed_chosen=wanted.seed_chosen,
-        split_quality=wanted.split_quality,
-        assumes=run.source.assumes(counted.deterministic),
-        protocol="prequential",
-        attempts=len(run.attempts.all),
-        attempt=attempt.number,
-        level=attempt.level,
-        differs=outcome.differs,
-        queries=dict(counted.queries.asked),
-    )

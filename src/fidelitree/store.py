@@ -27,6 +27,7 @@ from fidelitree.errors import FormatError, ParameterError
 from fidelitree.rows import Rows
 from fidelitree.space import ProductSpace
 from fidelitree.tree import Tree
+from fidelitree.treefile import MAX_BYTES
 
 TREE, CERTIFICATE, SPACE, TRACE, RUN = "tree.json", "certificate.json", "space.json", "trace.csv", "run.json"
 REPORT = "report.html"
@@ -96,7 +97,7 @@ def load(folder: str | os.PathLike[str]) -> Stored:
     run = _json(folder / RUN) if (folder / RUN).is_file() else {}
     if not isinstance(run, dict):
         raise FormatError(f"{RUN} must hold an object; got {run!r:.80}")
-    certificate = Certificate.from_json((folder / CERTIFICATE).read_text(encoding="utf-8"))
+    certificate = Certificate.from_json(_text(folder / CERTIFICATE))
     return Stored(folder, Tree.load(folder / TREE), certificate, space, run)
 
 
@@ -111,7 +112,18 @@ def load_space(path: str | os.PathLike[str]) -> ProductSpace | Rows:
 
 
 def _json(path: Path) -> Any:
+    text = _text(path)
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{path.name} is not JSON: {error}") from None
+
+
+def _text(path: Path) -> str:
+    """A file as text, unless it is too large to be what it says."""
+    if path.stat().st_size > MAX_BYTES:
+        raise FormatError(f"{path.name} is larger than the {MAX_BYTES // 1_000_000} MB that it may have")
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise FormatError(f"{path.name} must be text in UTF-8") from None

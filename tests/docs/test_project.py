@@ -25,6 +25,7 @@ DOORS = {
     "paper.py": {"build_top_down", "practical_top_down"},
     "analysis.py": {"analyze"},
     "audit.py": {"certify"},
+    "comparing.py": {"compare"},
     "distiller.py": {"distill"},
     "sklearn.py": {"__init__"},
 }

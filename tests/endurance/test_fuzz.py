@@ -95,6 +95,14 @@ def test_changed_certificates(data: Any) -> None:
     read_or_refused(lambda found: str(ft.Certificate.from_dict(found)), data)
 
 
+@given(disturbed(FORMATS["stored space"].seeds))
+def test_changed_spaces(data: Any) -> None:
+    def read(found: Any) -> str:
+        return (ft.Rows if isinstance(found, dict) and "rows" in found else ft.ProductSpace).from_dict(found).digest
+
+    read_or_refused(read, data)
+
+
 RUN = Run(
     "distill", "model", "ab" * 32, [{"name": "a", "kind": "categorical", "values": ["b"]}], 7, True, {"epsilon": 0.1}
 )

@@ -28,6 +28,7 @@ _SPOKEN = {
     "deterministic=True": "no --noisy",
     'strategy="influence"': "--strategy influence",
     'strategy="auto"': "--strategy auto",
+    'strategy="smallest"': "--strategy smallest",
     "max_queries": "--max-queries",
     "max_leaves": "--max-leaves",
     "max_seconds": "--max-seconds",

@@ -61,6 +61,10 @@ class Progress:
             self._told = time.monotonic()
             note(self.line())
 
+    def begin(self, title: str) -> None:
+        """A new run begins under a title of its own."""
+        self._title, self._state, self._started = title, State(), time.monotonic()
+
     def line(self) -> str:
         """The state in one line."""
         return f"{self._title}: {' · '.join(self._status.parts(time.monotonic() - self._started))}"

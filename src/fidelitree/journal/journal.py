@@ -34,7 +34,8 @@ class Journal:
     """The journal of one run.
 
     It is opened for a ``run``, which must be the one that it belongs to, or without one to be read only. Use it in a
-    ``with`` block. No other process can open it meanwhile; a process that is killed lets go of it.
+    ``with`` block. No other process can open it meanwhile; a process that is killed lets go of it. ``records`` were
+    there when it was opened, ``kept`` are there now.
     """
 
     def __init__(self, path: str | os.PathLike[str], run: Run | None = None) -> None:
@@ -45,6 +46,7 @@ class Journal:
             with self._talking():
                 self.run = self._own(run)
                 self.records, self.seconds = self._sums()
+                self.kept = self.records
                 self.ending = self._ending()
                 if self.writes:
                     write_ahead(self._connection, on=True)
@@ -97,6 +99,7 @@ class Journal:
         marks = ", ".join("?" * len(timed.row()))
         with self._talking():
             self._connection.execute(f"INSERT INTO answers ({COLUMNS}) VALUES ({marks})", timed.row())
+        self.kept += 1
 
     def all(self) -> Iterator[Record]:
         """Every record, in the order in which they were written."""

@@ -56,10 +56,12 @@ class Journalled:
         try:
             yield from self._calls.parts(inner, purpose)
         except TargetError as error:
+            if not self._journal.kept:
+                raise
             raise TargetError(
                 f"{error}. Every answer until then is in the journal {str(self._journal.path)!r}: make the same call "
                 f"again, and it goes on from there"
-            ) from (error.__cause__ or error)
+            ) from error.__cause__
 
 
 def _gaps(known: NDArray[np.bool_]) -> list[tuple[int, int]]:
