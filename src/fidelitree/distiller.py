@@ -86,9 +86,7 @@ def distill(
     (20, 'exact')
     """
     given = locals()
-    for name, value, known in (("strategy", strategy, STRATEGIES), ("prefer", prefer, PREFERENCES)):
-        if value not in known:
-            raise ParameterError(f"{name} must be one of {', '.join(known)}; got {value!r}")
+    _check_choices(strategy, prefer)
     budget = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
     wanted = Wanted(
         _check_wanted(epsilon, strategy, budget),
@@ -129,6 +127,12 @@ def _distil_from(counted: Counted, space: ProductSpace | Rows, wanted: Wanted, o
     with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
         observer(Finished(counted.asked, result.tree.size, result.certificate.error_bound, result.reason))
     return result
+
+
+def _check_choices(strategy: str, prefer: str) -> None:
+    for name, value, known in (("strategy", strategy, STRATEGIES), ("prefer", prefer, PREFERENCES)):
+        if value not in known:
+            raise ParameterError(f"{name} must be one of {', '.join(known)}; got {value!r}")
 
 
 def _check_wanted(epsilon: float | None, strategy: str, budget: Budget) -> float | None:
