@@ -28,10 +28,9 @@ class Progress:
     def __init__(
         self, title: str, epsilon: float | None, limits: tuple[int | None, float | None] = (None, None)
     ) -> None:
-        from fidelitree.status import Status
-
-        self._title, self._status = title, Status(epsilon, limits)
-        self._started = self._told = time.monotonic()
+        self._wanted = epsilon, limits
+        self._told = time.monotonic()
+        self.begin(title)
         self._live: Live | None = None
 
     def __enter__(self) -> Self:
@@ -63,7 +62,9 @@ class Progress:
 
     def begin(self, title: str) -> None:
         """A new run begins under a title of its own."""
-        self._title, self._state, self._started = title, State(), time.monotonic()
+        from fidelitree.status import Status
+
+        self._title, self._status, self._started = title, Status(*self._wanted), time.monotonic()
 
     def line(self) -> str:
         """The state in one line."""
