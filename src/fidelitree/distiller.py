@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -85,9 +86,7 @@ def distill(
     (20, 'exact')
     """
     given = locals()
-    for name, value, known in (("strategy", strategy, STRATEGIES), ("prefer", prefer, PREFERENCES)):
-        if value not in known:
-            raise ParameterError(f"{name} must be one of {', '.join(known)}; got {value!r}")
+    _check_choices(strategy, prefer)
     budget = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
     wanted = Wanted(
         _check_wanted(epsilon, strategy, budget),
@@ -99,9 +98,7 @@ def distill(
         strategy == "smallest",
     )
     running = Running(batch_size, executor, timeout, retries, journal)
-    arguments = {"epsilon": wanted.epsilon, "delta": wanted.delta, "strategy": strategy, "prefer": prefer}
-    limits = {name: getattr(budget, name) for name in LIMITS}
-    call = Call("distill", wanted.seed, wanted.seed_chosen, {**arguments, "deterministic": deterministic, **limits})
+    call = _call(wanted, budget, {"strategy": strategy, "prefer": prefer, "deterministic": deterministic})
     with access(target, space, running, call) as way:
         wanted = replace(wanted, seed=way.seed, seed_chosen=way.seed_chosen)
         counted = way.counted(Memory(checked=CHECKED) if deterministic else None, budget, observer)
@@ -109,6 +106,13 @@ def distill(
         way.end(counted, result.reason)
     run = {"door": "distill", "seed": wanted.seed, **call.arguments}
     return replace(result, space=space, run=run, call=written(distill, {**given, "seed": wanted.seed}))
+
+
+def _call(wanted: Wanted, budget: Budget, told: Mapping[str, Any]) -> Call:
+    """What was asked for, as a journal and a stored result keep it."""
+    limits = {name: getattr(budget, name) for name in LIMITS}
+    promised = {"epsilon": wanted.epsilon, "delta": wanted.delta}
+    return Call("distill", wanted.seed, wanted.seed_chosen, {**promised, **told, **limits})
 
 
 def _distil_from(counted: Counted, space: ProductSpace | Rows, wanted: Wanted, observer: Observer) -> Distillation:
@@ -123,6 +127,12 @@ def _distil_from(counted: Counted, space: ProductSpace | Rows, wanted: Wanted, o
     with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
         observer(Finished(counted.asked, result.tree.size, result.certificate.error_bound, result.reason))
     return result
+
+
+def _check_choices(strategy: str, prefer: str) -> None:
+    for name, value, known in (("strategy", strategy, STRATEGIES), ("prefer", prefer, PREFERENCES)):
+        if value not in known:
+            raise ParameterError(f"{name} must be one of {', '.join(known)}; got {value!r}")
 
 
 def _check_wanted(epsilon: float | None, strategy: str, budget: Budget) -> float | None:
