@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from dataclasses import replace
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -96,9 +96,8 @@ def distill(
         prefer == "leaves",
     )
     running = Running(batch_size, executor, timeout, retries, journal)
-    arguments = {"epsilon": wanted.epsilon, "delta": wanted.delta, "strategy": strategy, "prefer": prefer}
-    limits = {name: getattr(budget, name) for name in LIMITS}
-    call = Call("distill", wanted.seed, wanted.seed_chosen, {**arguments, "deterministic": deterministic, **limits})
+    searched = {"strategy": strategy, "prefer": prefer, "deterministic": deterministic}
+    call = _call(wanted, searched, budget)
     with access(target, space, running, call) as way:
         wanted = replace(wanted, seed=way.seed, seed_chosen=way.seed_chosen)
         counted = way.counted(Memory(checked=CHECKED) if deterministic else None, budget, observer)
@@ -106,6 +105,13 @@ def distill(
         way.end(counted, result.reason)
     run = {"door": "distill", "seed": wanted.seed, **call.arguments}
     return replace(result, space=space, run=run, call=written(distill, {**given, "seed": wanted.seed}))
+
+
+def _call(wanted: Wanted, searched: dict[str, Any], budget: Budget) -> Call:
+    """What was asked for, as a journal writes it down."""
+    limits = {name: getattr(budget, name) for name in LIMITS}
+    arguments = {"epsilon": wanted.epsilon, "delta": wanted.delta, **searched, **limits}
+    return Call("distill", wanted.seed, wanted.seed_chosen, arguments)
 
 
 def _distil_from(counted: Counted, space: ProductSpace | Rows, wanted: Wanted, observer: Observer) -> Distillation:
