@@ -19,6 +19,7 @@ def test_every_option_of_a_command_is_in_it() -> None:
     for wanted in (
         "## fidelitree distill",
         "`--strategy auto\\|influence\\|smallest`",
+        "`--prefer queries\\|leaves`",
         "Default: 0.05.",
         "`--given FEATURE=WHAT`",
     ):

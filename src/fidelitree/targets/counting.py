@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.budget import Budget, BudgetSpent
-from fidelitree.errors import ParameterError
 from fidelitree.events import Asked, Observer, nobody
 from fidelitree.journal.journal import Ending
-from fidelitree.space import ProductSpace
+from fidelitree.space import ProductSpace, check_space
 from fidelitree.targets.calls import Calls, Direct, Target
 from fidelitree.targets.labels import Codes, LabelBook
 from fidelitree.targets.memory import Memory
@@ -91,8 +90,7 @@ class Counted:
     _paid: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.space, ProductSpace):
-            raise ParameterError(f"space must be a ProductSpace; got {self.space!r:.80}")
+        check_space(self.space)
         if self.calls is None:
             self.calls = Direct(self.target, self.space, self.book)
 
