@@ -42,9 +42,9 @@ bench-leaves: $(VENV)/installed-bench ## count the leaves of certified trees of 
 campaign: $(VENV)/installed-test ## thousands of certified runs: do certificates keep their word? (docs/campaign.md)
 	$(BIN)/python -m benchmarks.campaign --write --processes $(WORKERS)
 
-docs: $(VENV)/installed-docs ## build the documentation into docs/_build/html
-	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
-	@echo "pages: docs/_build/html/index.html"
+docs: $(VENV)/installed-docs ## build the documentation into site/, every warning an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "pages: site/index.html (to search in them: $(BIN)/python -m http.server -d site)"
 
 lint: $(VENV)/installed-test ## style, types and the direction of imports
 	$(BIN)/ruff check
@@ -72,7 +72,7 @@ browser:
 		&& timeout 300 apt-get -qq install --no-install-recommends chromium; } > /dev/null 2>&1 || true
 
 clean: ## remove what the other targets made, the environment included (results stay)
-	rm -rf $(VENV) build dist docs/_build .coverage .coverage.* .hypothesis .import_linter_cache
+	rm -rf $(VENV) build dist site .coverage .coverage.* .hypothesis .import_linter_cache
 	rm -rf .mypy_cache .pytest_cache .ruff_cache
 	find src tests benchmarks docs -name __pycache__ -prune -exec rm -rf {} +
 

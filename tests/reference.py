@@ -492,6 +492,52 @@ def slow_drop(rows: np.ndarray, chances: np.ndarray, answers: np.ndarray, i: int
     return q1 * (1 - q1) * (2 * cross - both_in - both_out)
 
 
+# --- the smallest trees, by trying every test ------------------------------------------------------------------------
+
+
+def least_error(f: Table, biases: Sequence[Number], depth: int, region: Region | None = None) -> Number:
+    """The least error of a tree of so many levels, times the mass of its region."""
+    region = whole(biases) if region is None else region
+    best = mass(biases, region) * error(f, biases, region)
+    if depth:
+        for i in free(region):
+            best = min(best, sum(least_error(f, biases, depth - 1, restrict(region, i, v)) for v in (0, 1)))
+    return best
+
+
+def least_leaves(answers: dict[tuple[int, ...], int], kinds: Sequence[str], one_value: bool) -> int:
+    """Fewest leaves of a tree for a function of some values: ``kinds`` says of each feature what may be asked.
+
+    A category is asked whether it is in a set (of one value, where ``one_value``), anything else whether it is at most
+    a value.
+    """
+    if len(set(answers.values())) == 1:
+        return 1
+    best = len(answers)
+    for i, kind in enumerate(kinds):
+        values = sorted({point[i] for point in answers})
+        sizes = range(1, 2 if one_value else len(values))
+        sets = [set(some) for size in sizes for some in itertools.combinations(values, size)]
+        for yes in sets if kind == "categorical" else [set(values[:k]) for k in range(1, len(values))]:
+            sides = [{point: a for point, a in answers.items() if (point[i] in yes) == side} for side in (False, True)]
+            if all(sides):
+                best = min(best, sum(least_leaves(side, kinds, one_value) for side in sides))
+    return best
+
+
+def least_rank(rows: Sequence[tuple[Sequence[int], int]]) -> int:
+    """The smallest rank of a tree of bits that fits all rows (Ehrenfeucht and Haussler), by trying every tree."""
+    if len({label for _, label in rows}) == 1:
+        return 0
+    ranks = []
+    for i in range(len(rows[0][0])):
+        sides = [[row for row in rows if row[0][i] == v] for v in (0, 1)]
+        if all(sides):
+            one, two = sorted(least_rank(side) for side in sides)
+            ranks.append(two + (one == two))
+    return min(ranks)
+
+
 def count_leaf_labels(tree: Any, inputs: Any, labels: Any, classes: list[Any]) -> list[list[int]]:
     """How many inner rows reach each leaf with each label: one row and one test at a time."""
     leaves = [node for node in range(len(tree.feature)) if tree.feature[node] < 0]

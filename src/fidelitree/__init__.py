@@ -6,14 +6,14 @@ Names are loaded when they are first used, so that ``import fidelitree`` stays q
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fidelitree import export, journal, targets, theory
+    from fidelitree import export, journal, learners, targets, theory
     from fidelitree.analysis import Analysis, analyze
     from fidelitree.audit import certify
     from fidelitree.certificate import Certificate
+    from fidelitree.comparing import Comparison, compare
     from fidelitree.distiller import distill
     from fidelitree.errors import FidelitreeError, FormatError, JournalError, ParameterError, TargetError
     from fidelitree.exact.error import tree_error
@@ -26,13 +26,14 @@ if TYPE_CHECKING:
     from fidelitree.tree import Tree
     from fidelitree.verifying import Verification, verify
 
-__version__ = version("fidelitree")
+    __version__: str
 
 _HOMES = {
     "Analysis": "analysis",
     "Boolean": "features",
     "Categorical": "features",
     "Certificate": "certificate",
+    "Comparison": "comparing",
     "Distillation": "result",
     "FidelitreeError": "errors",
     "FormatError": "errors",
@@ -48,18 +49,20 @@ _HOMES = {
     "analyze": "analysis",
     "build_top_down": "paper",
     "certify": "audit",
+    "compare": "comparing",
     "distill": "distiller",
     "practical_top_down": "paper",
     "tree_error": "exact.error",
     "verify": "verifying",
 }
-_MODULES = ("export", "journal", "targets", "theory")
+_MODULES = ("export", "journal", "learners", "targets", "theory")
 
 __all__ = [
     "Analysis",
     "Boolean",
     "Categorical",
     "Certificate",
+    "Comparison",
     "Distillation",
     "FidelitreeError",
     "FormatError",
@@ -76,9 +79,11 @@ __all__ = [
     "analyze",
     "build_top_down",
     "certify",
+    "compare",
     "distill",
     "export",
     "journal",
+    "learners",
     "practical_top_down",
     "targets",
     "theory",
@@ -88,6 +93,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        globals()[name] = import_module("importlib.metadata").version("fidelitree")
+        return globals()[name]
     if name in _MODULES:
         return import_module(f"fidelitree.{name}")
     if name in _HOMES:

@@ -9,7 +9,6 @@ import numpy as np
 from fidelitree.answers import LeafLabels, tally
 from fidelitree.binning import Binning
 from fidelitree.budget import Budget, BudgetSpent
-from fidelitree.certificate import Certificate
 from fidelitree.errors import ParameterError
 from fidelitree.events import TreeJudged, nobody
 from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction, free_of_charge
@@ -22,6 +21,7 @@ from fidelitree.refine.curve import Point
 from fidelitree.refine.search import Refiner
 from fidelitree.region import Region
 from fidelitree.result import Distillation, SplitRecord
+from fidelitree.sealing import Wanted, exact_certificate
 from fidelitree.targets.counting import Counted
 from fidelitree.targets.table import enumerate_inputs, tabulate
 from fidelitree.tree import Tree
@@ -30,18 +30,6 @@ _PROPOSALS, _ROUNDS = 150, 20
 _ROWS = 2e5  # rows that all rounds together may look at, about
 _GRAINS = 2.0**50  # probabilities go into the search as so many grains: sums and differences of them are exact
 _TINY = 1e-6  # an epsilon below it asks for no error; then inputs of any probability count alike
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What was asked for."""
-
-    epsilon: float | None
-    delta: float
-    seed: int
-    seed_chosen: bool
-    split_quality: bool
-    few_leaves: bool
 
 
 def distil_all(counted: Counted, wanted: Wanted) -> Distillation:
@@ -77,13 +65,6 @@ def distil_exactly(counted: Counted, wanted: Wanted) -> Distillation:
     certificate = exact_certificate(counted, tree, error, wanted.epsilon)
     reason = "certified" if error <= epsilon else f"max_leaves = {most}"
     return Distillation(tree, certificate, counted.queries, trace, counted.space, reason, leaf_labels=labels)
-
-
-def exact_certificate(counted: Counted, tree: Tree, error: float, epsilon: float | None) -> Certificate:
-    """The certificate of an error that is known."""
-    digests = tree.digest, counted.space.digest
-    queries = dict(counted.queries.asked)
-    return Certificate(epsilon, 0.0, min(1.0, error), counted.asked, None, "exact", *digests, queries=queries)
 
 
 _Found = tuple[Tree, float, tuple[SplitRecord | TreeJudged, ...], LeafLabels]

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from fidelitree.allknown import Wanted, distil_all, distil_exactly, exact_certificate
+from fidelitree.allknown import distil_all, distil_exactly
 from fidelitree.attempts import Attempts
 from fidelitree.auto import AutoRun, Finish, Outcome
 from fidelitree.budget import Budget, BudgetSpent
 from fidelitree.calls import written
-from fidelitree.certificate import Certificate
 from fidelitree.checks import check_count, check_delta, check_epsilon
 from fidelitree.draw import fresh_seed
 from fidelitree.errors import ParameterError
@@ -27,7 +27,9 @@ from fidelitree.known import Known, exact_error, lists_its_answers
 from fidelitree.result import Distillation, SplitRecord
 from fidelitree.rows import Rows, check_test_rows
 from fidelitree.running import Running, Workers
+from fidelitree.sealing import Wanted, tested_certificate
 from fidelitree.sequential import level_of_attempt
+from fidelitree.smallest import distil_known, shrunk
 from fidelitree.source import Source, source_of
 from fidelitree.space import ProductSpace
 from fidelitree.tabular import FAITHFUL, FRUGAL, Plan, TableRun, patient
@@ -36,9 +38,9 @@ from fidelitree.targets.counting import Counted, Target
 from fidelitree.targets.memory import CHECKED, Memory
 from fidelitree.tree import Tree
 
-Strategy = Literal["auto", "influence"]
+Strategy = Literal["auto", "influence", "smallest"]
 Preference = Literal["queries", "leaves"]
-STRATEGIES = ("auto", "influence")
+STRATEGIES = ("auto", "influence", "smallest")
 PREFERENCES = ("queries", "leaves")
 WORTHWHILE = 2_000  # queries from which on a search for fewer leaves is begun
 SEARCH = 900  # its proposals
@@ -72,10 +74,11 @@ def distill(
     exact. A budget, or Ctrl-C, ends the run early with the best tree so far and the error certified for it;
     ``epsilon=None`` asks for the smallest error that can be certified within a budget. With ``prefer="leaves"`` the run
     may spend ten times the queries (or ``max_queries``) to vouch for fewer leaves. ``strategy="influence"`` returns the
-    paper's tree: every split is promised to be within a factor 1/4 of the best one, with the same confidence. The same
+    paper's tree: every split is promised to be within a factor 1/4 of the best one, with the same confidence.
+    ``strategy="smallest"`` looks for the fewest leaves: the optimum where up to 20 000 queries (or ``max_queries``)
+    answer for all inputs, else what it finds with as many, in the time that ``max_seconds`` allows. The same
     seed gives the same tree; ``seed=None`` takes one from the machine and records it. Where ``space`` is `Rows`, inputs
-    are the rows of a table: one part of them for learning, the other for tests, each row once. What follows the limits
-    changes neither tree nor certificate: see `Running`, and docs/journal.md.
+    are its rows: one part for learning, the other for tests. What follows the limits changes nothing: see `Running`.
 
     >>> from fidelitree.targets import majority
     >>> result = distill(majority(5), ProductSpace.bernoulli(5), epsilon=0)
@@ -83,9 +86,7 @@ def distill(
     (20, 'exact')
     """
     given = locals()
-    for name, value, known in (("strategy", strategy, STRATEGIES), ("prefer", prefer, PREFERENCES)):
-        if value not in known:
-            raise ParameterError(f"{name} must be one of {', '.join(known)}; got {value!r}")
+    _check_choices(strategy, prefer)
     budget = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
     wanted = Wanted(
         _check_wanted(epsilon, strategy, budget),
@@ -93,11 +94,11 @@ def distill(
         fresh_seed() if seed is None else check_count("seed", seed, least=0),
         seed is not None,
         strategy == "influence",
-        prefer == "leaves",
+        prefer == "leaves" or strategy == "smallest",
+        strategy == "smallest",
     )
     running = Running(batch_size, executor, timeout, retries, journal)
-    searched = {"strategy": strategy, "prefer": prefer, "deterministic": deterministic}
-    call = _call(wanted, searched, budget)
+    call = _call(wanted, budget, {"strategy": strategy, "prefer": prefer, "deterministic": deterministic})
     with access(target, space, running, call) as way:
         wanted = replace(wanted, seed=way.seed, seed_chosen=way.seed_chosen)
         counted = way.counted(Memory(checked=CHECKED) if deterministic else None, budget, observer)
@@ -107,24 +108,31 @@ def distill(
     return replace(result, space=space, run=run, call=written(distill, {**given, "seed": wanted.seed}))
 
 
-def _call(wanted: Wanted, searched: dict[str, Any], budget: Budget) -> Call:
-    """What was asked for, as a journal writes it down."""
+def _call(wanted: Wanted, budget: Budget, told: Mapping[str, Any]) -> Call:
+    """What was asked for, as a journal and a stored result keep it."""
     limits = {name: getattr(budget, name) for name in LIMITS}
-    arguments = {"epsilon": wanted.epsilon, "delta": wanted.delta, **searched, **limits}
-    return Call("distill", wanted.seed, wanted.seed_chosen, arguments)
+    promised = {"epsilon": wanted.epsilon, "delta": wanted.delta}
+    return Call("distill", wanted.seed, wanted.seed_chosen, {**promised, **told, **limits})
 
 
 def _distil_from(counted: Counted, space: ProductSpace | Rows, wanted: Wanted, observer: Observer) -> Distillation:
     if wanted.split_quality:
         _check_best_sets(counted.space)
     source = source_of(space, wanted.seed)
-    if wanted.epsilon == 0 and source.masses is not None:
+    result = distil_known(counted, wanted) if wanted.smallest and source.masses is not None else None
+    if result is None and wanted.epsilon == 0 and source.masses is not None:
         result = distil_all(counted, wanted)
-    else:
+    elif result is None:
         result = _distil(_run(counted, source, wanted, observer), wanted)
     with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
         observer(Finished(counted.asked, result.tree.size, result.certificate.error_bound, result.reason))
     return result
+
+
+def _check_choices(strategy: str, prefer: str) -> None:
+    for name, value, known in (("strategy", strategy, STRATEGIES), ("prefer", prefer, PREFERENCES)):
+        if value not in known:
+            raise ParameterError(f"{name} must be one of {', '.join(known)}; got {value!r}")
 
 
 def _check_wanted(epsilon: float | None, strategy: str, budget: Budget) -> float | None:
@@ -195,11 +203,16 @@ def _distil(run: _Run, wanted: Wanted) -> Distillation:
     counted = run.counted
     try:
         finish = _finish(run, wanted)
+        first = _as_auto(run, wanted)
         outcome = run.run(finish)
         if outcome is None:
             return distil_exactly(counted, wanted)
         if isinstance(finish, FewestLeaves) and finish.unsettled:
             outcome = _fewer_leaves(run, outcome, finish.to_spend())
+        if wanted.smallest and wanted.epsilon is not None and run.source.masses is not None:
+            outcome = shrunk(outcome, run, wanted.epsilon)
+        if first is not None and first.tree.size < outcome.tree.size:
+            outcome = first
         promised = wanted.split_quality
         enough = outcome.error_bound <= run.attempts.epsilon
         reason = "certified" if enough else f"max_leaves = {counted.budget.max_leaves}"
@@ -209,11 +222,21 @@ def _distil(run: _Run, wanted: Wanted) -> Distillation:
         outcome, promised = _so_far(run), False
         enough = wanted.epsilon is not None and outcome.error_bound <= wanted.epsilon
         reason = ("certified, then " if enough else "") + (str(stop) or "interrupted")
-    certificate = _certificate(outcome, run, replace(wanted, split_quality=promised))
+    certificate = tested_certificate(outcome, run, replace(wanted, split_quality=promised))
     trace: tuple[SplitRecord | TreeJudged, ...] = outcome.splits if promised else tuple(run.history)
     answers = run.attempts.kept.last(outcome.attempt.samples)
     labels = None if answers is None else answers.leaf_labels(outcome.tree)
     return Distillation(outcome.tree, certificate, counted.queries, trace, counted.space, reason, answers, labels)
+
+
+def _as_auto(run: _Run, wanted: Wanted) -> Outcome | None:
+    """What ``strategy="auto"`` would return, where ``"smallest"`` goes other ways: the result must not be larger."""
+    if not wanted.smallest or wanted.epsilon is None or not isinstance(run, TableRun):
+        return None
+    auto = TableRun(run.counted, run.source, run.attempts, FRUGAL, wanted.seed, nobody)
+    with suppress(BudgetSpent):
+        return auto.run(_finish(auto, replace(wanted, few_leaves=False)))
+    return None
 
 
 def _fewer_leaves(run: _Run, outcome: Outcome, spend: int) -> Outcome:
@@ -237,30 +260,3 @@ def _so_far(run: _Run) -> Outcome:
     if not lists_its_answers(run.counted):
         return outcome
     return replace(outcome, error=exact_error(outcome.tree, run.counted))
-
-
-def _certificate(outcome: Outcome, run: _Run, wanted: Wanted) -> Certificate:
-    attempt, counted = outcome.attempt, run.counted
-    if outcome.error is not None:
-        return exact_certificate(counted, outcome.tree, outcome.error, wanted.epsilon)
-    errors, samples = attempt.counts
-    return Certificate(
-        wanted.epsilon,
-        wanted.delta,
-        outcome.error_bound,
-        samples,
-        errors,
-        "sequential",
-        outcome.tree.digest,
-        run.source.digest,
-        seed=wanted.seed,
-        seed_chosen=wanted.seed_chosen,
-        split_quality=wanted.split_quality,
-        assumes=run.source.assumes(counted.deterministic),
-        protocol="prequential",
-        attempts=len(run.attempts.all),
-        attempt=attempt.number,
-        level=attempt.level,
-        differs=outcome.differs,
-        queries=dict(counted.queries.asked),
-    )

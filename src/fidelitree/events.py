@@ -54,6 +54,15 @@ class UnderTest(Event):
 
 
 @dataclass(frozen=True)
+class LearnerBegan(Event):
+    """A comparison goes on to its next learner."""
+
+    learner: str
+    number: int
+    of: int
+
+
+@dataclass(frozen=True)
 class Finished(Event):
     """The run is over and says why."""
 

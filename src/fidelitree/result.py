@@ -136,14 +136,15 @@ class Distillation:
         return card(self.certificate.holds, str(self.certificate), facts, tree)
 
     def save(self, folder: str | os.PathLike[str]) -> list[Path]:
-        """Write tree, certificate, space, trace and run into a folder, which ``ft.verify`` can check.
+        """Write tree, certificate, space, trace, run and report into a folder, which ``ft.verify`` can check.
 
         The space is stored with all observed values, so that it can be checked without the table: give the folder to
         nobody who must not see them.
         """
         run = {**self.run, "reason": self.reason, "asked": dict(self.queries.asked), "paid": dict(self.queries.paid)}
         record = store.Record(self.space, [_row(entry, self.tree) for entry in self.trace], run)
-        return store.save(Path(folder), self.tree, self.certificate, record)
+        files = store.save(Path(folder), self.tree, self.certificate, record)
+        return [*files, self.report(Path(folder) / store.REPORT)]
 
     def __str__(self) -> str:
         return f"{self.tree}\n\n{self.certificate}\n{self.tree.size} leaves, depth {self.tree.depth}; {self.queries}"

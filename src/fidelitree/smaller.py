@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.exact.frontier import Frontier
+from fidelitree.exact.lattice import axes_of
 from fidelitree.prune import Prunings
 from fidelitree.space import ProductSpace
 from fidelitree.tree import Tree
@@ -68,8 +69,9 @@ class _AllTrees:
         rows = np.zeros((1 << len(features), len(space)), np.uint8)
         rows[:, features] = (np.arange(len(rows))[:, None] >> np.arange(len(features))) & 1
         codes = np.searchsorted(tree.labels, tree.predict(rows))
-        self._frontier = Frontier(space, features, codes, tree.labels, most)
+        axes, grid = axes_of(space, codes, features=features)
+        self._frontier, self._tree, self._space = Frontier(axes, grid, most), tree, space
         self.disagreements = self._frontier.errors
 
     def with_leaves(self, leaves: int) -> Tree:
-        return self._frontier.tree(min(leaves, len(self.disagreements)))
+        return self._frontier.tree(self._space, self._tree.labels, min(leaves, len(self.disagreements)))

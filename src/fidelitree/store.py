@@ -6,6 +6,7 @@
 ``space.json``    where inputs come from, exactly; with `Rows`, all rows of the table
 ``trace.csv``     one line for each record of the trace
 ``run.json``      how the run was asked for, why it ended, what it cost
+``report.html``   all of it for people, written by `Distillation.report`
 ``journal.db``    every answer, where the run kept a journal here
 ================  ======================================================================================
 """
@@ -29,6 +30,7 @@ from fidelitree.tree import Tree
 from fidelitree.treefile import MAX_BYTES
 
 TREE, CERTIFICATE, SPACE, TRACE, RUN = "tree.json", "certificate.json", "space.json", "trace.csv", "run.json"
+REPORT = "report.html"
 JOURNAL = "journal.db"
 """The answers of the run, where it kept them here."""
 

@@ -101,9 +101,9 @@ def verify(
 
     Without a target nobody is asked: the digests of tree and space must be those of the certificate, its bound must
     follow from its counts, and where the folder holds the run's journal, its answers must lead to the same again. With
-    a target, `certify` tests the stored tree for the error that the stored certificate promises. ``space`` replaces the
-    stored one: the space itself, if its target needs batches of a kind that could not be stored, or new `Rows`, where
-    the result is about rows of a table, which can test a tree only once.
+    a target, `certify` tests the stored tree for the error that the stored certificate promises. ``space`` replaces
+    the stored one: the space itself, if its target needs batches of a kind that could not be stored, or new `Rows`,
+    where the result is about rows of a table, which can test a tree only once.
     """
     stored = load(folder)
     checks = tuple(_checks(stored, space))

@@ -18,7 +18,8 @@ def test_every_option_of_a_command_is_in_it() -> None:
     page = "\n".join(SCRIPT["reference"](SCRIPT["app"]))
     for wanted in (
         "## fidelitree distill",
-        "`--strategy auto\\|influence`",
+        "`--strategy auto\\|influence\\|smallest`",
+        "`--prefer queries\\|leaves`",
         "Default: 0.05.",
         "`--given FEATURE=WHAT`",
     ):

@@ -25,9 +25,9 @@ DOORS = {
     "paper.py": {"build_top_down", "practical_top_down"},
     "analysis.py": {"analyze"},
     "audit.py": {"certify"},
+    "comparing.py": {"compare"},
     "distiller.py": {"distill"},
     "sklearn.py": {"__init__"},
-    "cli.py": {"experiment"},
 }
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -353,7 +353,7 @@ def test_too_few_rows_are_refused() -> None:
         ({"over": "moon"}, r"^over must be one of product, rows; got 'moon'$"),
         ({"epsilon": 5}, r"^epsilon must be at least 0 and below 1; got 5"),
         ({"delta": 0}, r"^delta must be"),
-        ({"strategy": "hope"}, r"^strategy must be one of auto, influence; got 'hope'$"),
+        ({"strategy": "hope"}, r"^strategy must be one of auto, influence, smallest; got 'hope'$"),
         ({"max_queries": -1}, r"^max_queries must be"),
     ],
 )

@@ -77,13 +77,14 @@ def distill(
         running.arguments(found.target, folder, timeout) as more,
         sigterm_as_interrupt(),
     ):
+        folder.mkdir(parents=True, exist_ok=True)  # now, not after hours
         arguments = {**options.arguments(), **more}
         made = running.run(lambda: _run(target, found, inputs, arguments), more["journal"])
     files = made.save(folder)
     if result.as_json:
         say_json(_plain(made, files))
     else:
-        say(*_sentences(made), f"wrote {folder}: {', '.join(path.name for path in files)}")
+        say(*_sentences(made), f"wrote {folder}: {', '.join(path.name for path in files)}", f"report: {files[-1]}")
     if made.certificate.holds:
         return Code.CERTIFIED
     note(f"not certified: {_way_out(made)}")
@@ -97,7 +98,7 @@ def _run(target: str, found: Opened, inputs: SpaceOptions, arguments: dict[str, 
     with Progress(f"distilling {target}", arguments["epsilon"], limits) as progress:
         made = distill_target(found.target, space, **arguments, observer=progress)
     command = shlex.join(["fidelitree", *sys.argv[1:]])
-    return replace(made, run={**made.run, "command": command})
+    return replace(made, run={**made.run, "command": command}, call=command)
 
 
 def _sentences(made: Distillation) -> list[str]:

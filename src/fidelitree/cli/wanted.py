@@ -18,6 +18,7 @@ class StrategyName(StrEnum):
 
     AUTO = "auto"
     INFLUENCE = "influence"
+    SMALLEST = "smallest"
 
 
 class PreferenceName(StrEnum):
@@ -63,7 +64,10 @@ class Search:
     """How the tree is found."""
 
     strategy: Annotated[
-        StrategyName, typer.Option(help="auto: few queries, small tree; influence: the paper's tree with its promise.")
+        StrategyName,
+        typer.Option(
+            help="auto: few queries, small tree; influence: the paper's tree with its promise; smallest: fewest leaves."
+        ),
     ] = StrategyName.AUTO
     prefer: Annotated[
         PreferenceName, typer.Option(help="queries: ask little; leaves: a smaller tree, for up to ten times as many.")

@@ -117,6 +117,10 @@ class Menu:
         """What each test leaves unexplained; infinite where all rows go to one side."""
         return _scores(self._left, self._counts, impurity)
 
+    def passing(self) -> Floats:
+        """The weight of the rows that pass each test."""
+        return np.asarray(self._left.sum(axis=0))
+
     def decode(self, number: int) -> tuple[int, Test]:
         """The feature and the test, over groups, with this number."""
         return self._splits.decode(number, self._orders)

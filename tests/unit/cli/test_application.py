@@ -12,6 +12,7 @@ from typing import Annotated
 import pytest
 import typer
 
+import fidelitree
 from commandline import run
 from fidelitree import cli
 from fidelitree.cli.signature import spread
@@ -32,6 +33,10 @@ def test_every_command_has_help_and_json(command: str) -> None:
     assert done.code == 0
     assert f"fidelitree {command}" in " ".join(done.out.split()) or command in done.out
     assert "--json" in done.out
+
+
+def test_the_version_is_printed() -> None:
+    assert run("--version").out == f"fidelitree {fidelitree.__version__}\n"
 
 
 def test_help_loads_nothing_that_only_a_run_needs() -> None:

@@ -24,8 +24,10 @@ def test_a_certified_run_prints_the_tree_and_writes_the_folder(folder: Path) -> 
     by_hand = ft.distill(lambda b: b[:, 3] & (b[:, 0] | b[:, 1] & b[:, 2]), ft.ProductSpace.bernoulli(12), seed=3)
     lines = done.out.splitlines()
     assert done.out.startswith(f"{by_hand.tree}\n\n{by_hand.certificate}\n")
-    assert lines[-2] == f"{by_hand.tree.size} leaves, depth {by_hand.tree.depth}; {by_hand.queries}"
-    assert lines[-1].startswith("wrote kept: tree.json, certificate.json, space.json, trace.csv, run.json")
+    assert lines[-3] == f"{by_hand.tree.size} leaves, depth {by_hand.tree.depth}; {by_hand.queries}"
+    assert lines[-2] == "wrote kept: tree.json, certificate.json, space.json, trace.csv, run.json, report.html"
+    assert lines[-1] == "report: kept/report.html"
+    assert "fidelitree" in Path("kept/report.html").read_text(encoding="utf-8")
     assert ft.Tree.load("kept/tree.json") == by_hand.tree
     assert ft.Certificate.from_json(Path("kept/certificate.json").read_text(encoding="utf-8")) == by_hand.certificate
 

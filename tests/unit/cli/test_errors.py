@@ -21,15 +21,13 @@ KNOWN = (
 
 
 def test_a_target_that_raises_ends_with_1(folder: Path) -> None:
-    assert refused("distill", "aims:fails", *BITS, code=1) == (
-        "the target raised RuntimeError on a batch of 32 inputs: the database is gone"
-    )
+    message = refused("distill", "aims:fails", *BITS, code=1)
+    assert message.startswith("the target raised RuntimeError on a batch of 32 inputs: the database is gone")
 
 
 def test_a_program_that_is_not_there_ends_with_1(folder: Path) -> None:
-    assert refused("distill", "cmd:./nowhere", *BITS, code=1).endswith(
-        "'./nowhere' cannot be started: No such file or directory"
-    )
+    message = refused("distill", "cmd:./nowhere", *BITS, code=1)
+    assert "'./nowhere' cannot be started: No such file or directory" in message
 
 
 def test_an_interrupt_before_the_first_answer_ends_with_3(folder: Path) -> None:
@@ -82,7 +80,7 @@ def test_options_of_other_targets_are_refused(folder: Path) -> None:
     Path("and.pla").write_text(".i 2\n.o 1\n11 1\n.e\n", encoding="utf-8")
     assert refused("distill", "and.pla", "--missing", 0) == "--missing says nothing about 'and.pla'; leave it out"
     assert refused("distill", "aims:alarm", *BITS, "--labels", 0.5) == "options of 'aims:alarm' are none; got labels"
-    assert refused("distill", "and.pla", "--output", "z").startswith("output must be one of the circuit's 1 outputs")
+    assert refused("distill", "and.pla", "--output", "z").startswith("--output must be one of the circuit's 1 outputs")
 
 
 def test_a_model_that_lacks_a_feature_was_given_bad_input(folder: Path) -> None:
@@ -97,7 +95,7 @@ def test_a_model_that_lacks_a_feature_was_given_bad_input(folder: Path) -> None:
     )
     Path("space.toml").write_text('features.age = { kind = "numeric", low = 1, high = 2 }', encoding="utf-8")
     message = refused("distill", "model.joblib", "--trust-pickle", "--space", "space.toml")
-    assert message.endswith("missing: 'height'. It has 'age'. Name the features of the space like those of the model")
+    assert "missing: 'height'. It has 'age'. Name the features of the space like those of the model" in message
 
 
 # --- tables
@@ -177,13 +175,13 @@ def test_tabs_separate_too(folder: Path) -> None:
         (["--bernoulli", "0.5", "--rows"], "--rows says nothing without --data; leave it out, or give --data"),
         (["--space", "b.toml", "--drop", "x"], "--drop says nothing without --data; leave it out, or give --data"),
         (["--bernoulli", "0.5"], "--bernoulli P needs --features N: the target does not say how many features it has"),
-        (["--bernoulli", "5", "--features", "3"], "p must be a probability between 0 and 1; got 5.0 - did"),
+        (["--bernoulli", "5", "--features", "3"], "--bernoulli must be a probability between 0 and 1; got 5.0 - did"),
         (["--space", "nowhere.toml"], "No such file or directory: nowhere.toml"),
-        ([*BITS, "--epsilon", "5"], "epsilon must be at least 0 and below 1; got 5.0 - did you mean 0.05?"),
+        ([*BITS, "--epsilon", "5"], "--epsilon must be at least 0 and below 1; got 5.0 - did you mean 0.05?"),
         ([*BITS, "--epsilon", "small"], "--epsilon must be a number, or none; got 'small'"),
         ([*BITS, "--epsilon", "none"], "--epsilon none asks for the best tree within a budget: give --max-"),
         ([*BITS, "--max-leaves", "0"], "--max-leaves must be at least 1; got 0"),
-        ([*BITS, "--noisy", "--epsilon", "0"], "epsilon must be above 0 with --noisy: no error of a noisy"),
+        ([*BITS, "--noisy", "--epsilon", "0"], "--epsilon must be above 0 with --noisy: no error of a noisy"),
     ],
 )  # fmt: skip
 def test_bad_combinations_are_refused(folder: Path, options: list[str], message: str) -> None:
@@ -204,6 +202,16 @@ def test_a_folder_that_is_a_file_is_named(folder: Path) -> None:
     assert refused("distill", "aims:alarm", *BITS, "--out", "taken") == "File exists: taken"
 
 
+def test_a_space_of_another_size_than_the_model_is_refused_before_it_is_asked(folder: Path) -> None:
+    import joblib
+    from sklearn.tree import DecisionTreeClassifier
+
+    joblib.dump(DecisionTreeClassifier().fit([[0, 1], [1, 0]], [0, 1]), "model.joblib")
+    message = refused("distill", "model.joblib", "--trust-pickle", *BITS)
+    assert message == "the target takes 2 features; the space has 12"
+    assert not Path("results/model.joblib/journal.db").exists()
+
+
 def test_the_bits_of_a_circuit_may_be_uneven(folder: Path) -> None:
     Path("and.pla").write_text(".i 2\n.o 1\n.ilb a b\n11 1\n.e\n", encoding="utf-8")
     done = run("distill", "and.pla", "--bernoulli", 0.1, "--epsilon", 0.05)
@@ -212,4 +220,5 @@ def test_the_bits_of_a_circuit_may_be_uneven(folder: Path) -> None:
 
 def test_arguments_are_named_as_options() -> None:
     assert in_options("use deterministic=False,\nor raise max_queries") == "use --noisy, or raise --max-queries"
+    assert in_options("labels=None needs ... Give labels='argmax'") == "no --labels needs ... Give --labels argmax"
     assert in_options("say trusted=['a.B', 'c.D']") == "say --trusted 'a.B' --trusted 'c.D'"

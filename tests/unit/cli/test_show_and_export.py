@@ -48,6 +48,12 @@ def test_export_prints_or_writes(kept: Path, name: str, function: Any) -> None:
     assert run("export", kept, "--to", name, "--out", "b.txt", "--json").json["file"] == "b.txt"
 
 
+@pytest.mark.parametrize("name", export.FORMATS)
+def test_every_format_can_be_written(kept: Path, name: str) -> None:
+    assert run("export", kept, "--to", name, "--out", "made").out == "wrote made\n"
+    assert Path("made").read_bytes().strip()
+
+
 def test_formats_that_want_the_space_get_it(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def to_count(tree: ft.Tree, space: Any = None) -> str:
         return "none" if space is None else str(len(space))

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.exact.frontier import Frontier
+import reference
+from fidelitree.exact.frontier import Frontier, entries
+from fidelitree.exact.lattice import axes_of
 from fidelitree.prune import Prunings
 from small import cube, random_tree
 
 
 def frontier_of(target: Callable[[np.ndarray], np.ndarray], space: ft.ProductSpace, most: int) -> Frontier:
     codes = np.asarray(target(cube(len(space)))).astype(np.intp)
-    return Frontier(space, range(len(space)), codes, np.array([0, 1]), most)
+    return Frontier(*axes_of(space, codes), most)
 
 
 @pytest.mark.parametrize("p", [0.5, 0.3])
@@ -27,7 +27,7 @@ def test_every_size_has_a_tree_with_exactly_the_least_error(p: float) -> None:
     frontier = frontier_of(target, space, 20)
     assert (np.diff(frontier.errors) <= 1e-15).all()
     for leaves in range(1, 21):
-        tree = frontier.tree(leaves)
+        tree = frontier.tree(space, [0, 1], leaves)
         assert tree.size <= leaves
         assert ft.tree_error(tree, target, space) == pytest.approx(frontier.errors[leaves - 1], abs=1e-12)
 
@@ -47,26 +47,32 @@ def test_no_pruning_of_any_grown_tree_beats_it() -> None:
 
 def test_features_that_do_not_matter_may_be_left_out() -> None:
     space = ft.ProductSpace.bernoulli(9, 0.3)
-    frontier = Frontier(space, [2, 7], np.array([0, 1, 1, 0]), np.array(["no", "yes"]), 4)
-    tree = frontier.tree(4)
+    frontier = Frontier(*axes_of(space, np.array([0, 1, 1, 0]), features=[2, 7]), 4)
+    tree = frontier.tree(space, ["no", "yes"], 4)
     assert set(tree.feature.tolist()) == {-1, 2, 7}
     assert frontier.errors[3] == 0
     assert frontier.errors[0] == pytest.approx(0.42)
 
 
-NAMES = {
-    "tribes_3x3": ft.targets.tribes(3, 3),
-    "hwb_8": ft.targets.hidden_weighted_bit(8),
-    "address_3": ft.targets.multiplexer(3),
-    "sel_parity_2x2_k3": ft.targets.selector_parity(2, 2, 3),
-}
+def test_curves_beyond_the_most_leaves_are_not_kept() -> None:
+    target, space = ft.targets.majority(7), ft.ProductSpace.bernoulli(7)
+    whole, few = frontier_of(target, space, 128), frontier_of(target, space, 12)
+    assert np.array_equal(few.errors, whole.errors[:12])
+    assert len(few.errors) == 12
+    axes, _ = axes_of(space, np.asarray(target(cube(7))))
+    assert entries(axes, 1) == 3**7
+    assert entries(axes, 128) == 2**14
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_it_reproduces_the_known_frontiers(name: str, data_file: Callable[[str], Path]) -> None:
-    with data_file("optimal/frontier.tsv").open() as file:
-        row = next(row for row in csv.DictReader(file, delimiter="\t") if row["target"] == name)
-    wanted = {float(key.removeprefix("leaves_at_")): int(row[key]) for key in row if key.startswith("leaves_at_")}
-    target = NAMES[name]
-    errors = frontier_of(target, ft.ProductSpace.bernoulli(target.n), max(wanted.values())).errors
-    assert {epsilon: int(np.argmax(errors <= epsilon + 1e-12)) + 1 for epsilon in wanted} == wanted
+@pytest.mark.parametrize("p", [0.5, 0.2])
+def test_by_depth_it_is_what_a_slow_recursion_finds(p: float) -> None:
+    target, space = ft.targets.tribes(2, 2), ft.ProductSpace.bernoulli(4, p)
+    table = np.asarray(target(cube(4))).tolist()
+    axes, grid = axes_of(space, np.array(table))
+    frontier = Frontier(axes, grid, 9, by="depth")
+    wanted = [reference.least_error(table, [p] * 4, depth) for depth in range(5)]
+    assert frontier.errors.tolist() == pytest.approx(wanted, abs=1e-12)
+    for depth in range(5):
+        tree = frontier.tree(space, [0, 1], depth)
+        assert tree.depth <= depth
+        assert ft.tree_error(tree, target, space) == pytest.approx(wanted[depth], abs=1e-12)

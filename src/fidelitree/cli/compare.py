@@ -1,0 +1,89 @@
+"""``fidelitree compare``: the learners of the literature side by side on one target."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fidelitree.cli.ending import Code
+from fidelitree.cli.opening import TargetOptions, TargetText, opened
+from fidelitree.cli.printing import AsJson, say, say_json
+from fidelitree.cli.progress import Progress
+from fidelitree.cli.spaces import SpaceOptions
+from fidelitree.cli.wanted import epsilon_of
+from fidelitree.errors import ParameterError
+
+if TYPE_CHECKING:
+    from fidelitree.events import Event
+
+
+@dataclass(frozen=True)
+class CompareOptions:
+    """Everything that `ft.compare` can be told."""
+
+    epsilon: Annotated[str, typer.Option(metavar="NUMBER", help="Tolerated error.")] = "0.05"
+    delta: Annotated[float, typer.Option(help="Probability that each certificate may be wrong.")] = 0.05
+    learner: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only this learner. Repeatable; all unless given."),
+    ] = None
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same trees.")] = 0
+    max_queries: Annotated[int | None, typer.Option(help="Labels that each learner may use.")] = None
+    max_seconds: Annotated[float, typer.Option(help="Seconds that each learner may take.")] = 60.0
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write the table, a CSV and a plot of error against leaves.")
+    ] = None
+
+
+class _Progress(Progress):
+    """Says which learner is at work."""
+
+    def __call__(self, event: Event) -> None:
+        from fidelitree.events import LearnerBegan
+
+        if isinstance(event, LearnerBegan):
+            self.begin(f"{event.learner}, {event.number} of {event.of}")
+        super().__call__(event)
+
+
+def compare(
+    target: TargetText,
+    reading: TargetOptions,
+    inputs: SpaceOptions,
+    options: CompareOptions,
+    as_json: AsJson = False,
+) -> int:
+    """Compare the learners of the literature on a target: queries, leaves, certified and true errors, seconds.
+
+    Ends with 0 if at least one of them is certified.
+    """
+    from fidelitree.comparing import compare as compare_learners
+
+    epsilon = epsilon_of(options.epsilon)
+    if epsilon is None:
+        raise ParameterError("--epsilon must be a number here; got none")
+    with ExitStack() as stack:
+        found = stack.enter_context(opened(target, reading))
+        space = inputs.open(found)
+        limits = options.max_queries, options.max_seconds
+        comparison = compare_learners(
+            found.target,
+            space,
+            epsilon,
+            options.delta,
+            seed=options.seed,
+            learners=options.learner or None,
+            max_queries=options.max_queries,
+            max_seconds=options.max_seconds,
+            observer=stack.enter_context(_Progress(f"comparing {target}", epsilon, limits)),
+        )
+    written = [] if options.out is None else comparison.save(options.out)
+    if as_json:
+        say_json({"epsilon": epsilon, "delta": options.delta, "rows": [asdict(row) for row in comparison.rows]})
+    else:
+        say(comparison, *(f"wrote {path}" for path in written))
+    return Code.CERTIFIED if any(row.certified for row in comparison.rows) else Code.NOT_CERTIFIED

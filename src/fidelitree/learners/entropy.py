@@ -1,0 +1,51 @@
+"""ID3: split where the entropy of the labels falls most, until the labels of a leaf agree.
+
+J. R. Quinlan, *Induction of decision trees*, Machine Learning 1 (1986). Labelled inputs alone.
+
+Running time: (labels) x (features) x (depth). Where its guarantee ends: there is none on error or size. It learns
+juntas when every bit's bias is drawn at random (Brutzkus, Daniely, Malach 2020), because then every feature that
+matters correlates with the label; on a parity of fair bits nothing does, and it splits at random. Quinlan's trees have
+a branch for each value; ours ask for one set of values against the others.
+"""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+from fidelitree.learners.labelled import Labelled
+from fidelitree.learners.lesson import Lesson, Limits, from_labels
+from fidelitree.refine.grouped import Grouped
+from fidelitree.refine.growth import Grower
+from fidelitree.refine.impurity import entropy
+from fidelitree.refine.node import sketch
+from fidelitree.refine.splits import Splits
+from fidelitree.result import Distillation
+from fidelitree.rows import Rows
+from fidelitree.space import ProductSpace
+from fidelitree.targets.counting import Target
+from fidelitree.tree import Tree
+
+
+def id3(
+    target: Target,
+    space: ProductSpace | Rows,
+    epsilon: float = 0.05,
+    delta: float = 0.05,
+    seed: int = 0,
+    **limits: Unpack[Limits],
+) -> Distillation:
+    """ID3's tree for a growing set of labels, certified.
+
+    >>> from fidelitree.targets import multiplexer
+    >>> id3(multiplexer(2), ProductSpace.bernoulli(6), epsilon=0).tree.size
+    26
+    """
+    return from_labels(Lesson.begin(target, space, (epsilon, delta, seed), limits), fit)
+
+
+def fit(data: Labelled) -> Tree:
+    """The tree for the rows that teach."""
+    rows = data.coded(data.growing)
+    grouped = Grouped(rows)
+    everything = grouped.everything
+    return data.sketched(sketch(Grower(Splits(grouped), 0.0, entropy).grow(everything, grouped.counts(everything))))

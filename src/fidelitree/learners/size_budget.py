@@ -1,0 +1,130 @@
+"""BuildTopDown with a budget of s leaves: always split where probability times influence is largest.
+
+G. Blanc, J. Lange, L.-Y. Tan, *Top-down induction of decision trees: rigorous guarantees and inherent limitations*,
+ITCS 2020; G. Blanc, N. Gupta, J. Lange, L.-Y. Tan, *Universal guarantees for decision tree induction via a higher-order
+splitting criterion*, NeurIPS 2020, for the budget. Queries of the learner's own choice: an input, and the same input
+with one bit drawn anew.
+
+Running time: a split takes ``pairs`` x (n + 1) queries for each of its two leaves. Where its guarantee ends: to error
+epsilon it grows s^O(log(s/epsilon) log(1/epsilon)) leaves at most (fair bits), and there are functions where it needs
+s^Omega(log s): a selector whose influence is small comes last (`targets.selector_parity`). Here influences are
+estimated from few pairs, exactly where all inputs are asked; `practical_top_down` takes as many as its promise about
+splits needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Unpack
+
+import numpy as np
+
+from fidelitree.bare import BareTree, Leaf
+from fidelitree.budget import Budget
+from fidelitree.checks import check_count
+from fidelitree.draw import Stream
+from fidelitree.events import nobody
+from fidelitree.exact.engine import exact_subfunction
+from fidelitree.features import Test
+from fidelitree.grow import grow
+from fidelitree.learners.labelled import Labelled
+from fidelitree.learners.lesson import CERTIFIED, FIRST, Lesson, Limits
+from fidelitree.learners.monotone import check_bits
+from fidelitree.paper import grow_exactly
+from fidelitree.probes.evidence import Evidence
+from fidelitree.probes.pairs import FreshPairs
+from fidelitree.region import Region
+from fidelitree.result import Distillation
+from fidelitree.space import ProductSpace
+from fidelitree.targets.counting import Target
+from fidelitree.tree import Tree
+
+PAIRS = 64
+SMALL = 4096
+"""Inputs up to which all are asked, and influences are exact."""
+_LABELS = 2_048
+_MOST_LEAVES = 1_024
+
+
+class Own(Limits, total=False):
+    """``size`` is the number of leaves to grow, as many as epsilon takes where it is not given.
+
+    ``pairs`` are drawn inside each leaf to estimate influences.
+    """
+
+    size: int
+    pairs: int
+
+
+def top_down(
+    target: Target,
+    space: ProductSpace,
+    epsilon: float = 0.05,
+    delta: float = 0.05,
+    seed: int = 0,
+    **own: Unpack[Own],
+) -> Distillation:
+    """Top-down growth by influence to a size or an error, certified.
+
+    >>> from fidelitree.targets import multiplexer
+    >>> top_down(multiplexer(2), ProductSpace.bernoulli(6), epsilon=0).tree.size
+    8
+    """
+    size, pairs = own.pop("size", None), check_count("pairs", own.pop("pairs", PAIRS))
+    size = None if size is None else check_count("size", size)
+    check_bits(space)
+    lesson = Lesson.begin(target, space, (epsilon, delta, seed), own)
+
+    def teach() -> str:
+        most = min(size or _MOST_LEAVES, lesson.counted.budget.max_leaves or _MOST_LEAVES)
+        if lesson.cheap_to_ask_all(SMALL):
+            return _exactly(lesson, size, most)
+        data, _ = lesson.labels(max(FIRST, min(_LABELS, int(40 / lesson.epsilon))))
+        judge = _Judge(lesson, data, size)
+        pairs_of = FreshPairs(lesson.counted, Stream.named(lesson.wanted.seed, "grow"), lambda leaves: pairs * leaves)
+        grow(BareTree(lesson.product), pairs_of, judge, judge, Budget(max_leaves=most))
+        return CERTIFIED if lesson.test(judge.tree) else f"{judge.tree.size} leaves were not enough"
+
+    return lesson.run(teach)
+
+
+def _exactly(lesson: Lesson, size: int | None, most: int) -> str:
+    counted = lesson.counted
+    codes = lesson.all_answers()
+    root = exact_subfunction(counted, Region.whole(lesson.product), len(codes.codes))
+    assert root is not None, "all inputs were asked"
+    limit = Budget(max_leaves=most if size or counted.budget.max_leaves else None)
+    grown = grow_exactly(counted, root, 0.0 if size else lesson.epsilon, limit, nobody)
+    return lesson.settle_at(grown.tree, grown.certificate.error_bound)
+
+
+class _Judge:
+    """Labels leaves and looks at the error, on inputs of its own; nothing of it steers a split."""
+
+    def __init__(self, lesson: Lesson, data: Labelled, size: int | None) -> None:
+        self._lesson, self._data, self._size = lesson, data, size
+        self._codes: dict[int, int] = {}
+        self.tree = Tree.build(data.space, [0], data.labels)
+
+    def hear(self, bare: BareTree, made: Sequence[Leaf]) -> None:
+        """The tree with labels, as far as it has grown."""
+        unlabelled = bare.complete({number: place for place, number in enumerate(bare.leaves)}, range(bare.size))
+        reached = unlabelled.predict_inner(self._data.inner)
+        rows = self._data.growing
+        votes = np.zeros((bare.size, len(self._data.labels)))
+        np.add.at(votes, (reached[rows], self._data.codes[rows]), 1)
+        codes = {}
+        for place, (number, leaf) in enumerate(bare.leaves.items()):
+            above = self._codes.get(leaf.parent if leaf.parent is not None else 0, 0)
+            before = self._codes.get(number, above)
+            codes[number] = int(votes[place].argmax()) if votes[place].any() else before
+        self._codes = {**self._codes, **codes}
+        self.tree = self._lesson.propose(bare.complete(codes, self._data.labels), self._data)
+
+    def enough(self, bare: BareTree, evidence: Mapping[int, Evidence]) -> bool:
+        """Whether the tree does well on inputs that it was not labelled by."""
+        self._lesson.counted.budget.check(self._lesson.counted.asked)
+        return self._size is None and self._data.error(self.tree) <= self._data.aim(self._lesson.epsilon)
+
+    def split(self, leaf: Leaf, test: Test, score: float) -> None:
+        """Nothing to note."""

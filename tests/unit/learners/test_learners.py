@@ -1,0 +1,210 @@
+"""What each learner does that the others do not."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fidelitree as ft
+import reference
+from fidelitree.learners import LEARNERS
+from fidelitree.learners.gain_ratio import c45
+from fidelitree.learners.labelled import Columns, Labelled
+from fidelitree.learners.lesson import Lesson
+from fidelitree.learners.rank import fit as fit_rank
+from fidelitree.learners.restrictions import fit as fit_restrictions
+from mixed import MIXED
+from small import cube, true_error
+
+S = ft.ProductSpace.bernoulli
+MAJORITY_7 = ft.targets.majority(7)(cube(7)).tolist()
+
+
+def labelled(target: Any, space: ft.ProductSpace, held: bool = False) -> Labelled:
+    inner = cube(len(space))
+    return Labelled(space, [0, 1], inner, np.asarray(target(inner)).astype(np.intp), np.ones(len(inner)), held)
+
+
+def rank(tree: ft.Tree, node: int = 0) -> int:
+    if tree.feature[node] < 0:
+        return 0
+    one, two = sorted(rank(tree, int(side[node])) for side in (tree.no, tree.yes))
+    return two + (one == two)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_find_has_the_smallest_rank(seed: int) -> None:
+    table = np.random.default_rng(seed).integers(0, 2, 16)
+    if table.min() == table.max():
+        pytest.skip("a constant")
+    data = labelled(ft.targets.TruthTable(table), S(4))
+    tree = fit_rank(data, 64, lambda: None)
+    assert tree.predict(data.inner).tolist() == data.codes.tolist()
+    assert rank(tree) == reference.least_rank(
+        [(row.tolist(), int(code)) for row, code in zip(data.inner, data.codes, strict=True)]
+    )
+
+
+def test_find_stops_at_the_largest_rank_allowed() -> None:
+    tree = ft.learners.lowest_rank(ft.targets.parity(4), S(4), 0.0, rank=2).tree
+    assert rank(tree) <= 2
+    with pytest.raises(ft.ParameterError, match="rank must be a whole number; got 'two'"):
+        ft.learners.lowest_rank(ft.targets.parity(4), S(4), rank="two")
+
+
+def test_restrictions_to_full_depth_are_the_frontier() -> None:
+    target = ft.targets.tribes(2, 3)
+    for epsilon in (0.3, 0.1, 0.02):
+        best = ft.learners.optimal(target, S(6), epsilon).tree
+        assert ft.learners.mehta_raghavan(target, S(6), epsilon).tree.size == best.size
+        assert fit_restrictions(labelled(target, S(6)), epsilon, 6).size == best.size
+
+
+def test_restrictions_of_some_depth_lead_to_trees_of_that_depth() -> None:
+    tree = fit_restrictions(labelled(ft.targets.majority(7), S(7)), 0.0, 3)
+    assert tree.depth == 3
+    assert true_error(tree, ft.targets.majority(7), S(7)) == reference.least_error(MAJORITY_7, [0.5] * 7, 3)
+
+
+def test_the_most_influential_features_need_not_be_enough() -> None:
+    """Selector-parity: the selectors come last by influence, and with all candidates they are found."""
+    target = ft.targets.selector_parity(2, 2, 2)
+    few = ft.learners.blanc_lange_qiao_tan(target, S(8), 0.0, candidates=1)
+    many = ft.learners.blanc_lange_qiao_tan(target, S(8), 0.0, candidates=8)
+    assert (few.tree.size, many.tree.size) == (64, 28)
+
+
+def test_a_size_budget_is_kept() -> None:
+    target = ft.targets.majority(9)
+    grown = ft.learners.top_down(target, S(9), 0.05, size=30)
+    assert grown.tree == ft.build_top_down(target, S(9), 0.0, max_leaves=30).tree
+    assert ft.learners.monotone_top_down(target, S(9), 0.05, size=12).tree.size == 12
+
+
+def test_influence_is_correlation_where_the_target_is_monotone() -> None:
+    target = ft.targets.tribes(2, 4)
+    for epsilon in (0.2, 0.05, 0.0):
+        by_influence = ft.learners.top_down(target, S(8, 0.3), epsilon)
+        by_correlation = ft.learners.monotone_top_down(target, S(8, 0.3), epsilon)
+        assert by_correlation.tree.size == by_influence.tree.size
+
+
+def test_sampled_influences_find_what_no_correlation_shows() -> None:
+    result = ft.learners.top_down(lambda batch: batch[:, :3].sum(axis=1) % 2, S(16), 0.05, max_seconds=60)
+    assert result.certificate.holds
+    assert result.tree.size == 8
+    assert "grow" in result.queries.asked
+
+
+def test_pessimistic_pruning_undoes_what_noise_did() -> None:
+    rng = np.random.default_rng(0)
+    noise = rng.random(1 << 12) < 0.05
+
+    def noisy(batch: Any) -> Any:
+        place = (batch.astype(np.int64) << np.arange(12)).sum(axis=1)
+        return batch[:, 0] ^ noise[place]
+
+    assert c45(noisy, S(12), 0.1).tree.size < ft.learners.id3(noisy, S(12), 0.1).tree.size / 3
+
+
+def test_numbers_and_categories_become_columns() -> None:
+    columns = Columns.one_hot(MIXED)
+    kinds = {feature.kind for feature in MIXED}
+    assert {"categorical", "boolean", "numeric"} == kinds
+    values = sum(len(feature.values) for feature in MIXED if feature.values)
+    assert len(columns.tests) == values + sum(1 for feature in MIXED if not feature.values)
+
+
+def test_any_features_are_learnt() -> None:
+    space = ft.ProductSpace(
+        [ft.Categorical("job", ["clerk", "nurse", "pilot"]), ft.Numeric("age", 18, 90), ft.Boolean("owner", 0.3)]
+    )
+
+    def target(batch: Any) -> Any:
+        young = batch["age"] <= 40
+        return np.where(young & (batch["job"] == "nurse"), "yes", "no")
+
+    for name in ("id3", "c45", "cart", "lowest_rank", "mehta_raghavan", "streed"):
+        if LEARNERS[name].why_not(space) is None:
+            result = LEARNERS[name].learn(target, space, 0.1, 0.05, 0)
+            assert result.certificate.holds, name
+            assert result.tree.size <= 8, name
+
+
+def test_rows_of_a_table() -> None:
+    rng = np.random.default_rng(1)
+    rows = ft.Rows({"a": rng.random(4000) < 0.5, "b": rng.random(4000)})
+
+    def target(batch: Any) -> Any:
+        return np.asarray(batch["a"]) & (np.asarray(batch["b"]) > 0.25)
+
+    result = ft.learners.id3(target, rows, 0.1)
+    assert result.certificate.holds
+    assert result.tree.size == 3
+    with pytest.raises(ft.ParameterError, match="epsilon must be above 0 where inputs are rows of a table; got 0"):
+        ft.learners.id3(target, rows, 0.0)
+    assert LEARNERS["top_down"].why_not(rows) == "not all features are bits"
+    assert LEARNERS["optimal"].why_not(rows) == "it chooses its own inputs, and these are rows of a table"
+
+
+def test_the_optimum_says_what_it_cannot_do() -> None:
+    with pytest.raises(ft.ParameterError, match="objective must be one of leaves, depth, average_depth; got 'size'"):
+        ft.learners.optimal(ft.targets.majority(3), S(3), objective="size")
+    with pytest.raises(ft.ParameterError, match=r'epsilon must be 0 with objective="average_depth"; got 0\.1'):
+        ft.learners.optimal(ft.targets.majority(3), S(3), 0.1, objective="average_depth")
+    with pytest.raises(ft.ParameterError, match="at most 43,046,721 restrictions can be solved"):
+        ft.learners.optimal(ft.targets.majority(17), S(17))
+    with pytest.raises(ft.ParameterError, match="epsilon must be 0 where 15 features matter"):
+        ft.learners.optimal(ft.targets.parity(15), S(15), 0.01)
+
+
+def test_the_optimum_within_limits() -> None:
+    target = ft.targets.majority(9)
+    few = ft.learners.optimal(target, S(9), 0.0, max_leaves=108)
+    assert few.certificate.error_bound == ft.learners.optimal(target, S(9), 0.1).certificate.error_bound
+    shallow = ft.learners.optimal(target, S(9), 0.25, objective="depth")
+    assert shallow.tree.depth == 5
+
+
+def test_time_may_end_the_search_for_an_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
+    target = ft.targets.majority(9)
+    start, clock = time.monotonic(), iter(range(10_000))
+    monkeypatch.setattr("fidelitree.budget.time.monotonic", lambda: start + next(clock))
+    result = ft.learners.optimal(target, S(9), max_seconds=40)
+    assert result.reason == "max_seconds = 40"
+    assert result.certificate.error_bound == 0
+    assert result.tree.size == 252
+
+
+def test_an_interrupt_before_the_first_answer_is_passed_on() -> None:
+    def stop(batch: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ft.learners.id3(stop, S(20), 0.1)
+
+
+def test_an_interrupt_later_leaves_what_there_is() -> None:
+    calls = 0
+
+    def target(batch: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls > 2:
+            raise KeyboardInterrupt
+        return batch[:, 0]
+
+    result = ft.learners.id3(target, S(20), 0.001)
+    assert result.reason == "interrupted"
+    assert not result.certificate.holds
+    assert result.tree.size == 2
+
+
+def test_labels_are_shared_fairly_with_tests() -> None:
+    lesson = Lesson.begin(ft.targets.parity(20), S(20), (0.1, 0.05, 0), {"max_queries": 100})
+    data, last = lesson.labels(256)
+    assert (len(data.codes), last) == (60, True)
+    assert (data.growing.sum(), data.judging.sum()) == (45, 15)
