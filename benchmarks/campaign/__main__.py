@@ -21,6 +21,7 @@ COUNTS = {  # runs at each delta; those that take longest are fewer
     "auto": 700,
     "auto, prefer leaves": 60,
     "influence": 200,
+    "smallest": 60,
     "auto, not deterministic": 300,
     "auto, epsilon None": 500,
     "auto, any features": 80,

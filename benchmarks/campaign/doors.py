@@ -44,6 +44,10 @@ def leaves(case: Case, epsilon: float, delta: float, seed: int) -> Claim:
     return _distilled(case, epsilon, delta, seed, prefer="leaves", max_queries=MANY)
 
 
+def smallest(case: Case, epsilon: float, delta: float, seed: int) -> Claim:
+    return _distilled(case, epsilon, delta, seed, strategy="smallest", max_queries=MANY)
+
+
 def noisy(case: Case, epsilon: float, delta: float, seed: int) -> Claim:
     return _distilled(case, epsilon, delta, seed, deterministic=False)
 
@@ -89,6 +93,7 @@ DOORS: dict[str, Door] = {
     "auto": auto,
     "auto, prefer leaves": leaves,
     "influence": influence,
+    "smallest": smallest,
     "auto, not deterministic": noisy,
     "auto, epsilon None": within_a_budget,
     "auto, any features": tables,

@@ -58,7 +58,8 @@ def test_killed_and_resumed(tmp_path: Path, soak: bool) -> None:
     kills, epsilon = (100, 0.002) if soak else (5, 0.05)  # so that the run takes several calls for each kill
     for _ in range(kills):
         session = Session(tmp_path, epsilon=epsilon)
-        session.wait_for_calls(len(session.calls()) + 1)  # it is at work
+        # One call is that of the resumed run, to see that it is the same target; then it is at work.
+        session.wait_for_calls(len(session.calls()) + moments.choice((1, 2, 2, 3)))
         time.sleep(moments.uniform(0, 4 * SECONDS))
         assert session.process.poll() is None, "the run is longer than all sessions together"
         session.process.send_signal(signal.SIGKILL)

@@ -184,6 +184,27 @@ def test_what_else_was_on_its_way_is_kept(tmp_path: Path) -> None:
     assert 5 < ft.journal.info(path).answers < 27
 
 
+class Odd:
+    """Answers NaN to inputs that begin with 1."""
+
+    def __call__(self, batch: Any) -> Any:
+        return np.where(batch[:, 0], np.nan, on_bits(batch))
+
+
+def test_answers_beside_one_that_is_no_label_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    with pytest.raises(ft.TargetError, match="the target answered nan in row 0 of a batch"):
+        ft.distill(Odd(), BITS, 0.1, executor=processes(2), batch_size=1, journal=path)
+    assert 5 < ft.journal.info(path).answers < 27
+
+
+def test_an_executor_that_is_closed_is_refused() -> None:
+    pool = ThreadPoolExecutor(1)
+    pool.shutdown()
+    with pytest.raises(ft.ParameterError, match="executor must be one that takes work; it says: cannot schedule"):
+        ft.distill(on_bits, BITS, 0.1, executor=pool)
+
+
 def test_a_target_that_cannot_be_pickled_is_refused() -> None:
     with pytest.raises(ft.ParameterError, match=r"target must be one that can be pickled .*ThreadPoolExecutor"):
         ft.distill(Closure(on_bits), BITS, 0.1, executor=processes(1))

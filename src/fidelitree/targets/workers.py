@@ -75,8 +75,13 @@ class OnWorkers:
                 for piece, answer in self._wait(waiting, out):
                     if isinstance(answer, worker.Failure):
                         failed = self._again(waiting, piece, answer) or failed
-                    else:
-                        yield piece.start, self._book.checked(answer, len(piece.rows))
+                        continue
+                    try:
+                        labels = self._book.checked(answer, len(piece.rows))
+                    except TargetError as error:
+                        failed = error
+                        continue
+                    yield piece.start, labels
             if failed is not None:  # what else was on its way has arrived first
                 raise failed
         finally:
@@ -114,6 +119,8 @@ class OnWorkers:
                 self._rebuild(error)
                 waiting += out.take_back()
                 continue
+            except RuntimeError as error:
+                raise ParameterError(f"executor must be one that takes work; it says: {error}") from error
             waiting.pop(0)
             out.futures[future] = piece
 

@@ -20,6 +20,7 @@ PLAIN = {
     "mixed": (on_mixed, MIXED, {}),
     "leaves": (on_bits, BITS, {"prefer": "leaves"}),
     "influence": (on_bits, BITS, {"strategy": "influence"}),
+    "smallest": (on_bits, BITS, {"strategy": "smallest"}),
     "noisy": (on_bits, BITS, {"deterministic": False}),
     "exact": (on_bits, ft.ProductSpace.bernoulli(6), {"epsilon": 0}),
     "open": (on_mixed, MIXED, {"epsilon": None, "max_queries": 300}),
