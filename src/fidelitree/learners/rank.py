@@ -51,7 +51,7 @@ def lowest_rank(
 
     >>> from fidelitree.targets import multiplexer
     >>> lowest_rank(multiplexer(2), ProductSpace.bernoulli(6), epsilon=0).tree.size
-    8
+    18
     """
     rank = check_count("rank", own.pop("rank", 64), least=0)
     lesson = Lesson.begin(target, space, (epsilon, delta, seed), own)
