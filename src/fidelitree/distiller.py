@@ -93,18 +93,23 @@ def distill(
     counted = Counted(target, product, Memory(checked=CHECKED) if deterministic else None, budget, observer=observer)
     if wanted.split_quality:
         _check_best_sets(product)
-    source = source_of(space, wanted.seed)
-    result = distil_known(counted, wanted) if wanted.smallest and source.masses is not None else None
-    if result is None and epsilon == 0 and source.masses is not None:
-        result = distil_all(counted, wanted)
-    elif result is None:
-        result = _distil(_run(counted, source, wanted, observer), wanted)
+    result = _result(counted, source_of(space, wanted.seed), wanted, observer)
     with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
         observer(Finished(counted.asked, result.tree.size, result.certificate.error_bound, result.reason))
     limits = {"max_queries": max_queries, "max_leaves": max_leaves, "max_seconds": max_seconds}
     chosen = {"seed": wanted.seed, "strategy": strategy, "prefer": prefer, "deterministic": deterministic}
     run = {"door": "distill", "epsilon": wanted.epsilon, "delta": wanted.delta, **chosen, **limits}
     return replace(result, space=space, run=run, call=written(distill, {**arguments, "seed": wanted.seed}))
+
+
+def _result(counted: Counted, source: Source, wanted: Wanted, observer: Observer) -> Distillation:
+    """By knowing every answer where that is asked for, or cheap; else by a run over some of them."""
+    known = distil_known(counted, wanted) if wanted.smallest and source.masses is not None else None
+    if known is not None:
+        return known
+    if wanted.epsilon == 0 and source.masses is not None:
+        return distil_all(counted, wanted)
+    return _distil(_run(counted, source, wanted, observer), wanted)
 
 
 def _check_wanted(epsilon: float | None, strategy: str, budget: Budget) -> float | None:

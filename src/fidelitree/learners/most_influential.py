@@ -20,6 +20,7 @@ from typing import Any, Protocol, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.budget import BudgetSpent
 from fidelitree.checks import check_count
 from fidelitree.exact.engine import exact_subfunction
 from fidelitree.features import IsOne, Test
@@ -93,12 +94,17 @@ def _exactly(lesson: Lesson, candidates: int, deepest: int) -> str:
     root = exact_subfunction(lesson.counted, Region.whole(lesson.product), len(everything.codes))
     assert root is not None, "all inputs were asked"
     search = _Search(lesson, candidates, {})
-    for depth in _depths(deepest) if lesson.epsilon else [deepest]:
-        curve = search.curve(root, {}, depth)
-        if curve[-1] <= lesson.epsilon + 1e-12 or search.exhausted:
-            break
-    leaves = int(np.argmax(curve <= max(lesson.epsilon, float(curve[-1])) + 1e-12)) + 1
-    return lesson.settle(everything.nested(search.tree({}, depth, leaves)), everything)
+    ended, best = "", everything.nested(int(np.argmax(root.label_probabilities())))
+    try:
+        for depth in _depths(deepest) if lesson.epsilon else [deepest]:
+            curve = search.curve(root, {}, depth)
+            leaves = int(np.argmax(curve <= max(lesson.epsilon, float(curve[-1])) + 1e-12)) + 1
+            best = everything.nested(search.tree({}, depth, leaves))
+            if curve[-1] <= lesson.epsilon + 1e-12 or search.exhausted:
+                break
+    except BudgetSpent as stop:
+        ended = str(stop)
+    return lesson.settle(best, everything) if not ended else ended + ": " + lesson.settle(best, everything)
 
 
 def _depths(deepest: int) -> list[int]:
@@ -156,7 +162,7 @@ class _Search:
     def _look(self, part: Part, path: dict[int, int]) -> tuple[Floats, list[int], list[Any]]:
         key = frozenset(path.items())
         if key not in self._parts:
-            self._lesson.counted.budget.check(0)
+            self._lesson.watch()
             influences = part.influences()
             influences[list(path)] = 0
             order = np.argsort(-influences, kind="stable")[: self._candidates]

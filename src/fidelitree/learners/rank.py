@@ -55,7 +55,7 @@ def lowest_rank(
     """
     rank = check_count("rank", own.pop("rank", 64), least=0)
     lesson = Lesson.begin(target, space, (epsilon, delta, seed), own)
-    return from_labels(lesson, lambda data: fit(data, rank, lambda: lesson.counted.budget.check(0)))
+    return from_labels(lesson, lambda data: fit(data, rank, lesson.watch))
 
 
 def fit(data: Labelled, most: int, watch: Callable[[], None]) -> Tree:
