@@ -15,14 +15,14 @@ PIP := -m pip install -qq --disable-pip-version-check
 BARE := build/bare
 
 .DELETE_ON_ERROR:
-.PHONY: help run test soak bench bench-queries bench-leaves browser docs lint wheel clean
+.PHONY: help run test soak bench bench-queries bench-leaves browser campaign docs lint wheel clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
 
-run: $(VENV)/installed-plot ## draw the paper's first figure with one repetition, into results/
-	$(BIN)/fidelitree experiment size-vs-epsilon --repetitions 1 --out $(RESULTS)
-	@find $(RESULTS) -name '*size-vs-epsilon*.png' | sed 's/^/figure: /' | grep .
+run: $(VENV)/installed-example ## distil a real model, 150 boosted trees, into a small certified tree in results/wine
+	$(BIN)/python examples/wine.py $(RESULTS)/wine.csv
+	PYTHONPATH=examples $(BIN)/fidelitree distill wine:model --data $(RESULTS)/wine.csv --epsilon 0.1 --prefer leaves --out $(RESULTS)/wine
 
 test: lint wheel browser $(VENV)/installed-test ## all that must pass: lint, the wheel in a bare environment, tests, coverage
 	$(BIN)/python -m pytest -n $(WORKERS) --cov
@@ -39,9 +39,12 @@ bench-queries: $(VENV)/installed-bench ## count the labels that a certified tree
 bench-leaves: $(VENV)/installed-bench ## count the leaves of certified trees of real models, ours and the peers'
 	$(BIN)/python -m benchmarks.leaves
 
-docs: $(VENV)/installed-docs ## build the documentation into docs/_build/html
-	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
-	@echo "pages: docs/_build/html/index.html"
+campaign: $(VENV)/installed-test ## thousands of certified runs: do certificates keep their word? (docs/campaign.md)
+	$(BIN)/python -m benchmarks.campaign --write --processes $(WORKERS)
+
+docs: $(VENV)/installed-docs ## build the documentation into site/, every warning an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "pages: site/index.html (to search in them: $(BIN)/python -m http.server -d site)"
 
 lint: $(VENV)/installed-test ## style, types and the direction of imports
 	$(BIN)/ruff check
@@ -56,6 +59,8 @@ wheel: $(VENV)/installed-test
 	$(BIN)/python -m venv $(BARE)
 	$(BARE)/bin/python $(PIP) --no-compile build/wheel/*.whl
 	cd $(BARE) && bin/fidelitree --help > /dev/null
+	cd $(BARE) && for name in $$(bin/python -c 'from fidelitree.cli import app; print(*[c.name for c in app.registered_commands])'); \
+		do bin/fidelitree $$name --help > /dev/null || exit 1; done
 	@echo "wheel: installs and answers --help in a bare environment"
 	rm -rf $(BARE)
 
@@ -67,7 +72,7 @@ browser:
 		&& timeout 300 apt-get -qq install --no-install-recommends chromium; } > /dev/null 2>&1 || true
 
 clean: ## remove what the other targets made, the environment included (results stay)
-	rm -rf $(VENV) build dist docs/_build .coverage .coverage.* .hypothesis .import_linter_cache
+	rm -rf $(VENV) build dist site .coverage .coverage.* .hypothesis .import_linter_cache
 	rm -rf .mypy_cache .pytest_cache .ruff_cache
 	find src tests benchmarks docs -name __pycache__ -prune -exec rm -rf {} +
 

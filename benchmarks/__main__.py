@@ -9,7 +9,18 @@ from pathlib import Path
 from benchmarks.machine import describe
 from benchmarks.report import Section
 
-NAMES = ("influences", "predict", "circuits", "diagrams", "outputs", "backends", "algorithm2", "figures", "sobol")
+NAMES = (
+    "influences",
+    "predict",
+    "circuits",
+    "diagrams",
+    "outputs",
+    "backends",
+    "algorithm2",
+    "figures",
+    "sobol",
+    "overhead",
+)
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 OPENING = """\
 # Benchmarks

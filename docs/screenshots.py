@@ -13,22 +13,23 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
-from sklearn.datasets import load_breast_cancer
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.datasets import load_wine
+from sklearn.ensemble import GradientBoostingClassifier
 
 import fidelitree as ft
 
 FIGURES = Path(__file__).parent / "figures"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
-COLOURS = 128  # a page has few; a palette makes the files a third as large
+COLOURS = 256  # a page has few; a palette makes the files a third as large
 
 
 def write_report(folder: Path) -> Path:
-    """Distil a model of tumours from measurements of their cells."""
-    data = load_breast_cancer(as_frame=True)
-    names = np.array(["malignant", "benign"])
-    model = HistGradientBoostingClassifier(random_state=0).fit(data.data, names[data.target])
-    return ft.distill(model.predict, ft.Rows(data.data), epsilon=0.1, seed=0).report(folder / "report.html")
+    """Distil a model that tells three growers of wine apart."""
+    data = load_wine(as_frame=True)
+    growers = np.array(["Rossi", "Bianchi", "Verdi"])
+    model = GradientBoostingClassifier(random_state=0).fit(data.data, growers[data.target])
+    result = ft.distill(model.predict, ft.ProductSpace.from_data(data.data), epsilon=0.05, seed=0)
+    return result.report(folder / "report.html")
 
 
 def take(browser: Browser, report: Path, name: str, scheme: str, size: tuple[int, int, float]) -> None:
@@ -42,11 +43,13 @@ def take(browser: Browser, report: Path, name: str, scheme: str, size: tuple[int
     )
     page.goto(report.as_uri())
     page.click("button[type=submit]")
-    page.evaluate("window.scrollTo(0, 0)")
+    page.evaluate("window.scrollTo(0, 0); document.querySelector('.canvas').scrollTo(0, 0)")
     path = FIGURES / f"report-{name}.png"
     page.screenshot(path=path)
     page.close()
-    Image.open(path).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
+    picture = Image.open(path).convert("RGB")
+    few = picture.quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    few.save(path, optimize=True)
     print(f"{path.name}: {path.stat().st_size:,} bytes")
 
 

@@ -3,6 +3,7 @@
 - the `python` blocks of a page run in order in one namespace and one temporary folder;
 - a `text` or `output` block directly after a `python` block is what that block prints;
 - a line `$ ...` of a `console` block is run, and the lines under it are what it prints (see console.py);
+- a block with `title="NAME"` after its language is also written to the file NAME of that folder;
 - a line that is only `...` stands for any number of lines;
 - a block right under the comment `<!-- not run: reason -->` is checked (it compiles, its options exist), but not run.
 """
@@ -20,6 +21,7 @@ from markdown_it import MarkdownIt
 from console import check_command, commands, is_run, run_command
 
 ROOT = Path(__file__).resolve().parents[1]
+TITLE = re.compile(r'title="([\w.-]+)"')
 
 
 class DocumentError(AssertionError):
@@ -28,9 +30,10 @@ class DocumentError(AssertionError):
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: its language, its text, the line of the page that its text starts on."""
+    """A fenced block: its language, the file that it is, its text, the line of the page that its text starts on."""
 
     language: str
+    file: str | None
     text: str
     line: int
     runs: bool  # False right under a "not run" comment
@@ -39,8 +42,7 @@ class Block:
 
 def pages(root: Path = ROOT) -> list[Path]:
     """The Markdown files that are run: beside the Makefile, in docs, in examples."""
-    found = [*root.glob("*.md"), *root.glob("docs/**/*.md"), *root.glob("examples/**/*.md")]
-    return sorted(path for path in found if "_build" not in path.parts)
+    return sorted([*root.glob("*.md"), *root.glob("docs/**/*.md"), *root.glob("examples/**/*.md")])
 
 
 def blocks(text: str) -> list[Block]:
@@ -49,8 +51,8 @@ def blocks(text: str) -> list[Block]:
     for token in MarkdownIt().parse(text):
         if token.type == "fence" and token.map is not None:
             language = token.info.split()[0] if token.info.strip() else ""
-            runs = not comment.startswith("<!-- not run:")
-            found.append(Block(language, token.content, token.map[0] + 2, runs, before == "fence"))
+            title, runs = TITLE.search(token.info), not comment.startswith("<!-- not run:")
+            found.append(Block(language, title and title[1], token.content, token.map[0] + 2, runs, before == "fence"))
         before, comment = token.type, token.content if token.type == "html_block" else ""
     return found
 
@@ -61,7 +63,9 @@ def run_page(page: Path, folder: Path) -> None:
     printed: str | None = None  # by the python block just above
     with contextlib.chdir(folder):
         for block in blocks(page.read_text(encoding="utf-8")):
-            if block.language in ("text", "output") and block.follows_block and printed is not None:
+            if block.file is not None:
+                Path(block.file).write_text(block.text, encoding="utf-8")
+            elif block.language in ("text", "output") and block.follows_block and printed is not None:
                 compare(block.text, printed, f"{page.name}:{block.line}")
             printed = run_python(block, page, namespace) if block.language == "python" else None
             if block.language == "console":

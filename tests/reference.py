@@ -307,12 +307,12 @@ class SelectorParity:
 def e_value(errors: int, samples: int, epsilon: Fraction) -> Fraction:
     """The bet against "the error is at least epsilon", from its definition.
 
-    Two fifths are on error 0, the rest on errors q in (0, epsilon) with density 2 (1 - q/epsilon)/epsilon; each wins
+    A quarter is on error 0, the rest on errors q in (0, epsilon) with density 2 (1 - q/epsilon)/epsilon; each wins
     the likelihood of what was seen at q over its likelihood at epsilon.
     """
-    won = Fraction(3, 5) * _average_likelihood(errors, samples, epsilon)
+    won = Fraction(3, 4) * _average_likelihood(errors, samples, epsilon)
     if errors == 0:
-        won += Fraction(2, 5)
+        won += Fraction(1, 4)
     return won / _likelihood(errors, samples, epsilon)
 
 
@@ -331,8 +331,8 @@ def log_e_value(errors: int, samples: int, epsilon: float, points: int = 1_000_0
     right = samples - errors
     logs = np.log(2 * (1 - share)) + errors * np.log(share) + right * (np.log1p(-epsilon * share) - np.log1p(-epsilon))
     top = float(logs.max())
-    won = math.log(0.6) + top + math.log(float(np.exp(logs - top).mean()))
-    return won if errors else float(np.logaddexp(won, math.log(0.4) - right * math.log1p(-epsilon)))
+    won = math.log(0.75) + top + math.log(float(np.exp(logs - top).mean()))
+    return won if errors else float(np.logaddexp(won, math.log(0.25) - right * math.log1p(-epsilon)))
 
 
 def _likelihood(errors: int, samples: int, q: Fraction) -> Fraction:

@@ -6,17 +6,16 @@ Names are loaded when they are first used, so that ``import fidelitree`` stays q
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fidelitree import export, learners, targets, theory
+    from fidelitree import export, journal, learners, targets, theory
     from fidelitree.analysis import Analysis, analyze
     from fidelitree.audit import certify
     from fidelitree.certificate import Certificate
     from fidelitree.comparing import Comparison, compare
     from fidelitree.distiller import distill
-    from fidelitree.errors import FidelitreeError, FormatError, ParameterError, TargetError
+    from fidelitree.errors import FidelitreeError, FormatError, JournalError, ParameterError, TargetError
     from fidelitree.exact.error import tree_error
     from fidelitree.features import Boolean, Categorical, Numeric
     from fidelitree.paper import build_top_down, practical_top_down
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from fidelitree.tree import Tree
     from fidelitree.verifying import Verification, verify
 
-__version__ = version("fidelitree")
+    __version__: str
 
 _HOMES = {
     "Analysis": "analysis",
@@ -38,6 +37,7 @@ _HOMES = {
     "Distillation": "result",
     "FidelitreeError": "errors",
     "FormatError": "errors",
+    "JournalError": "errors",
     "Numeric": "features",
     "ParameterError": "errors",
     "ProductSpace": "space",
@@ -55,7 +55,7 @@ _HOMES = {
     "tree_error": "exact.error",
     "verify": "verifying",
 }
-_MODULES = ("export", "learners", "targets", "theory")
+_MODULES = ("export", "journal", "learners", "targets", "theory")
 
 __all__ = [
     "Analysis",
@@ -66,6 +66,7 @@ __all__ = [
     "Distillation",
     "FidelitreeError",
     "FormatError",
+    "JournalError",
     "Numeric",
     "ParameterError",
     "ProductSpace",
@@ -81,6 +82,7 @@ __all__ = [
     "compare",
     "distill",
     "export",
+    "journal",
     "learners",
     "practical_top_down",
     "targets",
@@ -91,6 +93,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        globals()[name] = import_module("importlib.metadata").version("fidelitree")
+        return globals()[name]
     if name in _MODULES:
         return import_module(f"fidelitree.{name}")
     if name in _HOMES:

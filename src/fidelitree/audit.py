@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -22,8 +23,10 @@ from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge
 from fidelitree.exact.error import known_error
 from fidelitree.region import Region
 from fidelitree.rows import ASSUMES_ROWS, ASSUMES_UNSEEN, Rows, check_test_rows
+from fidelitree.running import Running, Workers
 from fidelitree.sequential import Bet, log_e_value_below
-from fidelitree.space import ProductSpace
+from fidelitree.space import ProductSpace, check_space
+from fidelitree.targets.access import Access, Call, access
 from fidelitree.targets.counting import Counted, Target
 from fidelitree.targets.table import MAX_FEATURES, enumerate_inputs
 from fidelitree.tree import Tree
@@ -43,6 +46,11 @@ def certify(
     deterministic: bool = True,
     max_queries: int | None = None,
     max_seconds: float | None = None,
+    batch_size: int | None = None,
+    executor: Workers | None = None,
+    timeout: float | None = None,
+    retries: int = 0,
+    journal: str | os.PathLike[str] | None = None,
     observer: Observer = nobody,
 ) -> Certificate:
     """Whether a predictor agrees with the target on at least 1 - epsilon of inputs, with confidence 1 - delta.
@@ -50,12 +58,12 @@ def certify(
     ``predictor`` is a tree, any callable from a batch to labels, or anything with a ``predict`` method. Test inputs
     come from a stream of their own, keyed by the seed (the machine's entropy unless you give one) and by the
     predictor itself, so that nobody can train for them. The audit ends as soon as the error is certified to be at most
-    epsilon, or shown to be above it; undecided, after 64 ln(1/delta)/epsilon answers or ``max_queries``. Where all
-    inputs of a deterministic target can be asked for less, and where trees and circuits are compared, the certificate
-    is exact.
+    epsilon, or shown to be above it; undecided, after ``max_queries`` answers, or 64 ln(1/delta)/epsilon where that
+    is not given. Where all inputs of a deterministic target can be asked for less, and where trees and circuits are
+    compared, the certificate is exact.
 
     Where ``space`` is `Rows`, all rows of the table are test inputs, each at most once and in random order; the
-    predictor must not have been made from them.
+    predictor must not have been made from them. What follows the limits changes no certificate: see `Running`.
 
     >>> from fidelitree.targets import majority
     >>> print(certify(Tree.constant(ProductSpace.bernoulli(3), 1), majority(3), ProductSpace.bernoulli(3)))
@@ -63,35 +71,24 @@ def certify(
 certified), provided that the target is deterministic and inputs follow the stated product distribution.
     """
     epsilon, delta = check_epsilon(epsilon), check_delta(delta)
-    # Memory would save nothing where all inputs are asked once, and mislead about a noisy target elsewhere.
     product = space.product if isinstance(space, Rows) else space
     budget = Budget(max_queries=max_queries, max_seconds=max_seconds)
-    counted = Counted(target, product, budget=budget, observer=observer)
-    audit = _Audit(counted, _prediction(predictor, product), epsilon, delta)
+    running = Running(batch_size, executor, timeout, retries, journal)
     if isinstance(space, Rows):
         check_test_rows(space.count, epsilon, delta)
-    digest = predictor.digest if isinstance(predictor, Tree) else audit.fingerprint(space)
-    error = None if isinstance(space, Rows) else audit.known_error(predictor, deterministic)
-    if error is not None:
-        return audit.exact(digest, error)
-    chosen = fresh_seed() if seed is None else seed
-    bet = audit.test(_source(space, Stream.named(chosen, "certify").child(digest)), observer)
-    errors, samples = bet.counts
-    return Certificate(
-        epsilon,
-        delta,
-        bet.error_bound,
-        samples,
-        errors,
-        "sequential",
-        digest,
-        space.digest,
-        seed=chosen,
-        seed_chosen=seed is not None,
-        assumes=(ASSUMES_ROWS, ASSUMES_UNSEEN) if isinstance(space, Rows) else assumptions(deterministic=False),
-        level=delta,
-        queries=dict(counted.queries.asked),
-    )
+    check_space(product)
+    predict = _prediction(predictor, product)
+    digest = predictor.digest if isinstance(predictor, Tree) else _fingerprint(predict, space)
+    arguments = {"epsilon": epsilon, "delta": delta, "deterministic": deterministic, "predictor": digest}
+    limits = {"max_queries": budget.max_queries, "max_seconds": budget.max_seconds}
+    call = Call("certify", fresh_seed() if seed is None else seed, seed is not None, {**arguments, **limits})
+    with access(target, space, running, call) as way:
+        # Memory would save nothing where all inputs are asked once, and mislead about a noisy target elsewhere.
+        audit = _Audit(way.counted(None, budget, observer), predict, digest, epsilon, delta)
+        error = None if isinstance(space, Rows) else audit.known_error(predictor, deterministic)
+        found = audit.exact(error) if error is not None else audit.drawn(space, way, observer)
+        way.end(audit.counted, "certified" if found.holds else "not certified")
+    return found
 
 
 def _prediction(predictor: Any, space: ProductSpace) -> Target:
@@ -121,29 +118,52 @@ def _source(space: ProductSpace | Rows, stream: Stream) -> _Source:
     return _Source(lambda block, taken, rows: draw(whole, stream, block, rows).T, math.inf)
 
 
+def _labels(predict: Target, batch: NDArray[Any]) -> NDArray[Any]:
+    """The predictor's labels, one for each input."""
+    labels = np.asarray(predict(batch))
+    if labels.shape != (len(batch),):
+        raise ParameterError(
+            f"predictor must give one label per input: it received {len(batch)} inputs and answered an array of "
+            f"shape {labels.shape}"
+        )
+    return labels
+
+
+def _fingerprint(predict: Target, space: ProductSpace | Rows) -> str:
+    """A digest of a predictor that has none: what it says about inputs that anybody can draw."""
+    labels = _labels(predict, _source(space, Stream("fingerprint")).take(0, 0, FINGERPRINT))
+    return hashlib.sha256(repr(labels.tolist()).encode()).hexdigest()
+
+
 @dataclass(frozen=True)
 class _Audit:
     """One predictor against one target."""
 
     counted: Counted
     predict: Target
+    digest: str
     epsilon: float
     delta: float
 
-    def predictions(self, batch: NDArray[Any]) -> NDArray[Any]:
-        """The predictor's labels, one for each input."""
-        labels = np.asarray(self.predict(batch))
-        if labels.shape != (len(batch),):
-            raise ParameterError(
-                f"predictor must give one label per input: it received {len(batch)} inputs and answered an array of "
-                f"shape {labels.shape}"
-            )
-        return labels
-
-    def fingerprint(self, space: ProductSpace | Rows) -> str:
-        """A digest of a predictor that has none: what it says about inputs that anybody can draw."""
-        labels = self.predictions(_source(space, Stream("fingerprint")).take(0, 0, FINGERPRINT))
-        return hashlib.sha256(repr(labels.tolist()).encode()).hexdigest()
+    def drawn(self, space: ProductSpace | Rows, way: Access, observer: Observer) -> Certificate:
+        """The certificate of inputs as they come."""
+        bet = self.test(_source(space, Stream.named(way.seed, "certify").child(self.digest)), observer)
+        errors, samples = bet.counts
+        return Certificate(
+            self.epsilon,
+            self.delta,
+            bet.error_bound,
+            samples,
+            errors,
+            "sequential",
+            self.digest,
+            space.digest,
+            seed=way.seed,
+            seed_chosen=way.seed_chosen,
+            assumes=(ASSUMES_ROWS, ASSUMES_UNSEEN) if isinstance(space, Rows) else assumptions(deterministic=False),
+            level=self.delta,
+            queries=dict(self.counted.queries.asked),
+        )
 
     def known_error(self, predictor: Any, deterministic: bool) -> float | None:
         """The exact error where it costs nothing, or no more than drawing; None elsewhere."""
@@ -177,18 +197,20 @@ class _Audit:
             wrong += float(space.chances(batch[self._mistakes(batch)]).sum())
         return wrong
 
-    def exact(self, digest: str, error: float) -> Certificate:
+    def exact(self, error: float) -> Certificate:
         """The certificate of an error that is known."""
         asked, space = self.counted.queries.asked, self.counted.space
         bound = min(1.0, error)
         return Certificate(
-            self.epsilon, 0.0, bound, int(asked), None, "exact", digest, space.digest, queries=dict(asked)
+            self.epsilon, 0.0, bound, int(asked), None, "exact", self.digest, space.digest, queries=dict(asked)
         )
 
     def test(self, source: _Source, observer: Observer) -> Bet:
         """Inputs as they come, until the error is certified, or shown to be too large, or patience ends."""
         bet = Bet(self.delta)
-        patience = min(math.ceil(PATIENCE * math.log(1 / self.delta) / self.epsilon), source.most)
+        limit = self.counted.budget.max_queries
+        usual = math.ceil(PATIENCE * math.log(1 / self.delta) / self.epsilon)
+        patience = min(usual if limit is None else limit, source.most)
         for block in itertools.count():
             left = self.counted.left
             ends = (bet.needed_for(self.epsilon), patience - bet.samples, patience if left is None else left)
@@ -206,7 +228,7 @@ class _Audit:
 
     def _mistakes(self, batch: NDArray[Any]) -> NDArray[np.bool_]:
         labels = self.counted.labels(self.counted.ask(batch, "certify"))
-        return np.asarray(self.predictions(batch) != labels)
+        return np.asarray(_labels(self.predict, batch) != labels)
 
     def _too_large(self, bet: Bet) -> bool:
         """Whether the error is shown to be above epsilon."""

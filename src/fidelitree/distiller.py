@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -20,15 +22,18 @@ from fidelitree.events import Finished, Observer, TreeJudged, nobody
 from fidelitree.exact.cells import ALL_SUBSETS
 from fidelitree.finishes import AsTested, FewestLeaves, LowestError, Smallest, best_so_far
 from fidelitree.greedy import Greedy
+from fidelitree.journal.run import LIMITS
 from fidelitree.known import Known, exact_error, lists_its_answers
 from fidelitree.result import Distillation, SplitRecord
 from fidelitree.rows import Rows, check_test_rows
+from fidelitree.running import Running, Workers
 from fidelitree.sealing import Wanted, tested_certificate
 from fidelitree.sequential import level_of_attempt
 from fidelitree.smallest import distil_known, shrunk
 from fidelitree.source import Source, source_of
 from fidelitree.space import ProductSpace
 from fidelitree.tabular import FAITHFUL, FRUGAL, Plan, TableRun, patient
+from fidelitree.targets.access import Call, access
 from fidelitree.targets.counting import Counted, Target
 from fidelitree.targets.memory import CHECKED, Memory
 from fidelitree.tree import Tree
@@ -55,6 +60,11 @@ def distill(
     max_queries: int | None = None,
     max_leaves: int | None = None,
     max_seconds: float | None = None,
+    batch_size: int | None = None,
+    executor: Workers | None = None,
+    timeout: float | None = None,
+    retries: int = 0,
+    journal: str | os.PathLike[str] | None = None,
     observer: Observer = nobody,
 ) -> Distillation:
     """A small tree that agrees with the target on at least 1 - epsilon of inputs, with confidence 1 - delta.
@@ -68,17 +78,15 @@ def distill(
     ``strategy="smallest"`` looks for the fewest leaves: the optimum where up to 20 000 queries (or ``max_queries``)
     answer for all inputs, else what it finds with as many, in the time that ``max_seconds`` allows. The same
     seed gives the same tree; ``seed=None`` takes one from the machine and records it. Where ``space`` is `Rows`, inputs
-    are the rows of a table: one part of them for learning, the other for tests, each row once.
+    are its rows: one part for learning, the other for tests. What follows the limits changes nothing: see `Running`.
 
     >>> from fidelitree.targets import majority
     >>> result = distill(majority(5), ProductSpace.bernoulli(5), epsilon=0)
     >>> result.tree.size, result.certificate.method
     (20, 'exact')
     """
-    arguments = locals()
-    for name, value, known in (("strategy", strategy, STRATEGIES), ("prefer", prefer, PREFERENCES)):
-        if value not in known:
-            raise ParameterError(f"{name} must be one of {', '.join(known)}; got {value!r}")
+    given = locals()
+    _check_choices(strategy, prefer)
     budget = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
     wanted = Wanted(
         _check_wanted(epsilon, strategy, budget),
@@ -89,17 +97,37 @@ def distill(
         prefer == "leaves" or strategy == "smallest",
         strategy == "smallest",
     )
-    product = space.product if isinstance(space, Rows) else space
-    counted = Counted(target, product, Memory(checked=CHECKED) if deterministic else None, budget, observer=observer)
+    running = Running(batch_size, executor, timeout, retries, journal)
+    call = _call(wanted, budget, {"strategy": strategy, "prefer": prefer, "deterministic": deterministic})
+    with access(target, space, running, call) as way:
+        wanted = replace(wanted, seed=way.seed, seed_chosen=way.seed_chosen)
+        counted = way.counted(Memory(checked=CHECKED) if deterministic else None, budget, observer)
+        result = _distil_from(counted, space, wanted, observer)
+        way.end(counted, result.reason)
+    run = {"door": "distill", "seed": wanted.seed, **call.arguments}
+    return replace(result, space=space, run=run, call=written(distill, {**given, "seed": wanted.seed}))
+
+
+def _call(wanted: Wanted, budget: Budget, told: Mapping[str, Any]) -> Call:
+    """What was asked for, as a journal and a stored result keep it."""
+    limits = {name: getattr(budget, name) for name in LIMITS}
+    promised = {"epsilon": wanted.epsilon, "delta": wanted.delta}
+    return Call("distill", wanted.seed, wanted.seed_chosen, {**promised, **told, **limits})
+
+
+def _distil_from(counted: Counted, space: ProductSpace | Rows, wanted: Wanted, observer: Observer) -> Distillation:
     if wanted.split_quality:
-        _check_best_sets(product)
+        _check_best_sets(counted.space)
     result = _result(counted, source_of(space, wanted.seed), wanted, observer)
     with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
         observer(Finished(counted.asked, result.tree.size, result.certificate.error_bound, result.reason))
-    limits = {"max_queries": max_queries, "max_leaves": max_leaves, "max_seconds": max_seconds}
-    chosen = {"seed": wanted.seed, "strategy": strategy, "prefer": prefer, "deterministic": deterministic}
-    run = {"door": "distill", "epsilon": wanted.epsilon, "delta": wanted.delta, **chosen, **limits}
-    return replace(result, space=space, run=run, call=written(distill, {**arguments, "seed": wanted.seed}))
+    return result
+
+
+def _check_choices(strategy: str, prefer: str) -> None:
+    for name, value, known in (("strategy", strategy, STRATEGIES), ("prefer", prefer, PREFERENCES)):
+        if value not in known:
+            raise ParameterError(f"{name} must be one of {', '.join(known)}; got {value!r}")
 
 
 def _result(counted: Counted, source: Source, wanted: Wanted, observer: Observer) -> Distillation:

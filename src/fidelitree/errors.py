@@ -20,5 +20,13 @@ class TargetError(FidelitreeError):
     """The target failed, or answered something that is not a batch of labels."""
 
 
+class OtherRunError(ParameterError):
+    """A journal belongs to another run than the one it was given for."""
+
+
+class JournalError(FidelitreeError, OSError):
+    """A journal cannot be opened or written; what it holds already is safe."""
+
+
 class MissingExtraError(FidelitreeError, ImportError):
     """A feature needs an optional dependency that is not installed."""

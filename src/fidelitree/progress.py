@@ -11,14 +11,15 @@ from rich.control import Control
 from rich.segment import ControlType
 from rich.text import Text
 
-from fidelitree.events import Event, Finished, TreeJudged
+from fidelitree.events import Event, Finished
 from fidelitree.markup import tag
+from fidelitree.status import Status
 
 _START_OF_LINE = Control((ControlType.CARRIAGE_RETURN,), (ControlType.ERASE_IN_LINE, 2))
 
 
 class Progress:
-    """Pass it as ``observer``: it shows labels asked, leaves, error, certified bound and rate.
+    """Pass it as ``observer``: it shows labels asked, leaves, error, certified bound, rate and time.
 
     The line changes at most every ``every`` seconds, however many events there are. In a notebook it is one output that
     is replaced, with no widgets to install; where output goes to a file, only the last line is written.
@@ -30,7 +31,7 @@ class Progress:
         self._every, self._clock = every, clock
         self._console = console or Console()
         self._begun = self._shown = -1.0
-        self._judged: TreeJudged | None = None
+        self._status = Status()
         self._output: Any = None
 
     def __call__(self, event: Event) -> None:
@@ -38,27 +39,13 @@ class Progress:
         now = self._clock()
         if self._begun < 0:
             self._begun = now
-        if isinstance(event, TreeJudged):
-            self._judged = event
+        self._status.see(event)
         if isinstance(event, Finished):
-            self._show(f"{self._line(event, now)} · {event.reason}", last=True)
-            self._begun, self._judged, self._output = -1.0, None, None
+            self._show(" · ".join([*self._status.parts(now - self._begun), event.reason]), last=True)
+            self._begun, self._status, self._output = -1.0, Status(), None
         elif now - self._shown >= self._every:
             self._shown = now
-            self._show(self._line(event, now), last=False)
-
-    def _line(self, event: Event, now: float) -> str:
-        """Five figures and the time."""
-        seconds, judged = now - self._begun, self._judged
-        parts = [f"{event.asked:,} labels"]
-        if judged is not None:
-            parts += [f"{judged.size:,} leaves", f"error about {judged.error:.2g}"]
-        told = event if isinstance(event, Finished) else judged
-        bound = 1.0 if told is None else told.error_bound
-        parts.append("nothing certified yet" if bound >= 1 else f"certified {bound:.3g}")
-        if seconds >= 1:
-            parts.append(f"{event.asked / seconds:,.0f} labels/s")
-        return " · ".join([*parts, f"{int(seconds // 60)}:{int(seconds % 60):02d}"])
+            self._show(" · ".join(self._status.parts(now - self._begun)), last=False)
 
     def _show(self, line: str, last: bool) -> None:
         if self._console.is_jupyter:

@@ -91,13 +91,12 @@ class Distillation:
     space: ProductSpace | Rows
     reason: str
     """Why the run ended."""
-    answers: Answers | None = None
+    answers: Answers | None = field(default=None, compare=False, repr=False)
     """The answers that the certificate could count; None where no inputs were drawn for tests, or none were kept."""
-    leaf_labels: LeafLabels | None = None
+    leaf_labels: LeafLabels | None = field(default=None, compare=False, repr=False)
     """How often the target gives each label in each leaf: exact, or estimated from the answers; None where unknown."""
     call: str = ""
     """The call that led here, as far as its arguments can be written down."""
-
     run: Mapping[str, Any] = field(default_factory=dict)
     """How it was asked for: the arguments of the door it came through."""
 
@@ -137,14 +136,15 @@ class Distillation:
         return card(self.certificate.holds, str(self.certificate), facts, tree)
 
     def save(self, folder: str | os.PathLike[str]) -> list[Path]:
-        """Write tree, certificate, space, trace and run into a folder, which ``ft.verify`` can check.
+        """Write tree, certificate, space, trace, run and report into a folder, which ``ft.verify`` can check.
 
         The space is stored with all observed values, so that it can be checked without the table: give the folder to
         nobody who must not see them.
         """
         run = {**self.run, "reason": self.reason, "asked": dict(self.queries.asked), "paid": dict(self.queries.paid)}
         record = store.Record(self.space, [_row(entry, self.tree) for entry in self.trace], run)
-        return store.save(Path(folder), self.tree, self.certificate, record)
+        files = store.save(Path(folder), self.tree, self.certificate, record)
+        return [*files, self.report(Path(folder) / store.REPORT)]
 
     def __str__(self) -> str:
         return f"{self.tree}\n\n{self.certificate}\n{self.tree.size} leaves, depth {self.tree.depth}; {self.queries}"

@@ -2,10 +2,9 @@
 
 An e-value is a bet against "the error is at least epsilon": it starts at 1, cannot grow on average while that
 holds, and so exceeds 1/level, at any time at all, with probability at most ``level`` (Ville's inequality). Any
-mixture of bets on error rates below epsilon will do. Ours puts two fifths on error 0, where most runs end, and the
-rest on a triangle over (0, epsilon), highest at 0. At epsilon/2 the triangle is as high as an even spread, below it
-higher, so that it needs fewer samples there and never more. More on error 0 saves samples there and costs some at
-epsilon/2; at two fifths no error up to there needs more than 1.25 times the fewest possible.
+mixture of bets on error rates below epsilon will do. Ours puts a quarter on error 0 and the rest on a triangle over
+(0, epsilon), highest at 0. At epsilon/2 the triangle is as high as an even spread, below it higher, so that it needs
+fewer samples there and never more: 88 instead of 94 at an error of epsilon/4, epsilon = 0.1, level 0.03.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import math
 import numpy as np
 from scipy import special
 
-ATOM = 0.4
+ATOM = 0.25
 _FAR = 1 << 40
 
 
@@ -25,7 +24,7 @@ def log_e_value(errors: int, samples: int, epsilon: float) -> float:
     It is minus infinity where the errors are so many that nothing of the bet is left.
 
     >>> [round(math.exp(log_e_value(k, 40, 0.1)), 1) for k in (0, 1)]
-    [42.2, 2.4]
+    [35.8, 3.0]
     """
     right = -(samples - errors) * math.log1p(-epsilon)
     spread = _log_triangle(errors, samples, epsilon) - errors * math.log(epsilon) + right + math.log(1 - ATOM)
@@ -61,7 +60,7 @@ def error_bound(errors: int, samples: int, level: float) -> float:
     It is where the e-values, each against its own epsilon, start to accept.
 
     >>> round(error_bound(0, 42, 0.0304), 3), error_bound(0, 0, 0.05)
-    (0.09, 1.0)
+    (0.093, 1.0)
     """
     if not samples:
         return 1.0

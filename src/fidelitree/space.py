@@ -193,3 +193,9 @@ def _check_names(n: int, names: Sequence[str] | None) -> Sequence[str]:
         if not isinstance(name, str):
             raise ParameterError(f"names must be strings; got {name!r}")
     return names
+
+
+def check_space(space: object) -> None:
+    """Refuse what is no space, before anything is made of it."""
+    if not isinstance(space, ProductSpace):
+        raise ParameterError(f"space must be a ProductSpace; got {space!r:.80}")

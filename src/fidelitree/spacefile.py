@@ -32,6 +32,7 @@ from fidelitree.errors import FormatError, ParameterError
 from fidelitree.features import Boolean, Categorical, Feature, Numeric
 
 _MOST_INTEGERS = 1 << 20
+_MOST_BYTES = 16 << 20
 Entry = Mapping[str, Any]
 Form = tuple[tuple[str, ...], tuple[str, ...], Callable[[str, Entry], Feature]]
 """Keys that it must have, keys that it may have besides, and what they make."""
@@ -40,12 +41,14 @@ Form = tuple[tuple[str, ...], tuple[str, ...], Callable[[str, Entry], Feature]]
 def read_space_file(path: str | os.PathLike[str]) -> tuple[list[Feature], Kind | None]:
     """The features of a space file in their order, and the kind of batch that it asks for."""
     path = Path(path)
+    if path.stat().st_size > _MOST_BYTES:
+        raise FormatError(f"{path.name} is larger than the {_MOST_BYTES >> 20} MB that a space file may have")
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise FormatError(f"{path.name} is not TOML: {error}") from None
     except UnicodeDecodeError:
         raise FormatError(f"{path.name} is not TOML: it must be text in UTF-8") from None
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{path.name} is not TOML: {error}") from None
     return _Reader(path.name).read(data)
 
 

@@ -6,6 +6,8 @@
 ``space.json``    where inputs come from, exactly; with `Rows`, all rows of the table
 ``trace.csv``     one line for each record of the trace
 ``run.json``      how the run was asked for, why it ended, what it cost
+``report.html``   all of it for people, written by `Distillation.report`
+``journal.db``    every answer, where the run kept a journal here
 ================  ======================================================================================
 """
 
@@ -14,6 +16,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,8 +27,12 @@ from fidelitree.errors import FormatError, ParameterError
 from fidelitree.rows import Rows
 from fidelitree.space import ProductSpace
 from fidelitree.tree import Tree
+from fidelitree.treefile import MAX_BYTES
 
 TREE, CERTIFICATE, SPACE, TRACE, RUN = "tree.json", "certificate.json", "space.json", "trace.csv", "run.json"
+REPORT = "report.html"
+JOURNAL = "journal.db"
+"""The answers of the run, where it kept them here."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +45,11 @@ class Stored:
     space: ProductSpace | Rows | None
     run: Mapping[str, Any]
 
+    @property
+    def journal(self) -> Path | None:
+        """The answers of the run."""
+        return self.folder / JOURNAL if (self.folder / JOURNAL).is_file() else None
+
 
 @dataclass(frozen=True)
 class Record:
@@ -48,7 +60,7 @@ class Record:
     run: Mapping[str, Any]
 
 
-def save(folder: str | Path, tree: Tree, certificate: Certificate, record: Record) -> list[Path]:
+def save(folder: str | os.PathLike[str], tree: Tree, certificate: Certificate, record: Record) -> list[Path]:
     """Write a result; the files, in the order in which one would open them."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -73,7 +85,7 @@ def _table(records: Sequence[Mapping[str, Any]]) -> str:
     return text.getvalue()
 
 
-def load(folder: str | Path) -> Stored:
+def load(folder: str | os.PathLike[str]) -> Stored:
     """Read a folder that `save` wrote; its files are data, nothing in them is executed."""
     folder = Path(folder)
     if not folder.is_dir():
@@ -85,11 +97,11 @@ def load(folder: str | Path) -> Stored:
     run = _json(folder / RUN) if (folder / RUN).is_file() else {}
     if not isinstance(run, dict):
         raise FormatError(f"{RUN} must hold an object; got {run!r:.80}")
-    certificate = Certificate.from_json((folder / CERTIFICATE).read_text(encoding="utf-8"))
+    certificate = Certificate.from_json(_text(folder / CERTIFICATE))
     return Stored(folder, Tree.load(folder / TREE), certificate, space, run)
 
 
-def load_space(path: str | Path) -> ProductSpace | Rows:
+def load_space(path: str | os.PathLike[str]) -> ProductSpace | Rows:
     """A space file in TOML, a stored space, or the stored rows of a table."""
     path = Path(path)
     if path.suffix.lower() == ".toml":
@@ -100,7 +112,18 @@ def load_space(path: str | Path) -> ProductSpace | Rows:
 
 
 def _json(path: Path) -> Any:
+    text = _text(path)
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{path.name} is not JSON: {error}") from None
+
+
+def _text(path: Path) -> str:
+    """A file as text, unless it is too large to be what it says."""
+    if path.stat().st_size > MAX_BYTES:
+        raise FormatError(f"{path.name} is larger than the {MAX_BYTES // 1_000_000} MB that it may have")
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise FormatError(f"{path.name} must be text in UTF-8") from None

@@ -104,17 +104,25 @@ def like_table(features: Sequence[Feature], described: Mapping[str, Any]) -> Lik
 
 def _writer_like(feature: Feature, backend: str, kind: str) -> Writer:
     values = list(feature.values or ()) if feature.kind == "categorical" else feature.listed(None)[0].tolist()
-    column: Column
-    if backend in ("array", "dict"):
-        column = np.array(values, kind)
-    elif kind in _STORABLE:
-        values = [bool(value) for value in values] if kind == "Boolean" else values
-        column = nw.new_series(feature.name, values, getattr(nw, kind), backend=backend)  # type: ignore[arg-type]
-    else:
-        raise ParameterError(f"type of column {feature.name!r} must be one of {', '.join(_STORABLE)}; got {kind!r}")
+    try:
+        column = _column_like(feature.name, values, backend, kind)
+    except Exception as error:  # each library has errors of its own for values that are not of a type
+        raise ParameterError(
+            f"values of feature {feature.name!r} are not of type {kind!r:.40}: {error!s:.200}"
+        ) from error
     if feature.kind == "numeric":
         return _cast(column, feature.name) or _numbers_palette(column, feature.name, numbers(column, feature.name))
     return Palette(feature.name, None, _native(column))
+
+
+def _column_like(name: str, values: list[Any], backend: str, kind: str) -> Column:
+    if backend in ("array", "dict"):
+        return np.array(values, kind)
+    if kind not in _STORABLE:
+        raise TypeError(f"types are {', '.join(_STORABLE)}")
+    plain = {"Boolean": "bool", **_NUMPY_TYPES}.get(kind)
+    exact = values if plain is None else np.array(values, plain).tolist()
+    return nw.new_series(name, exact, getattr(nw, kind), backend=backend)  # type: ignore[arg-type]
 
 
 def _stacked(columns: dict[str, Any]) -> Any:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +19,22 @@ from numpy.typing import NDArray
 
 from fidelitree import treefile
 from fidelitree.bits import Words, everyone, pack, route, unpack
+from fidelitree.drawing import Sketch, draw_tree
 from fidelitree.errors import ParameterError
-from fidelitree.features import Feature, IsOne, Test
+from fidelitree.features import AtMost, Feature, IsOne, Test
 from fidelitree.inputs import as_inner
 from fidelitree.partition import Nodes, leaf_codes
 from fidelitree.region import Region
 from fidelitree.space import ProductSpace
+from fidelitree.wording import shown
 
 Labels = NDArray[Any]
 Node = tuple[Test | int, int, int] | int
 """A test with its children (a number stands for the test ``x = 1`` of a bit), or the code of a leaf's label."""
 _BLOCK_ROWS = 1 << 16
 _ROWS_PER_LEAF = 1 / 200
+_MOST_DRAWN = 300
+"""Leaves of a tree that a notebook shows without being asked."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +115,10 @@ class Tree:
         test = self._nodes[0][node]
         assert test is not None, "a leaf asks nothing"
         return test
+
+    def label(self, node: int) -> Any:
+        """The label of a leaf, as Python writes it."""
+        return self.labels[self.code[node]].item()
 
     def regions(self, space: ProductSpace) -> Iterator[tuple[int, Region]]:
         """Every node with the region that reaches it, in preorder."""
@@ -240,24 +249,49 @@ class Tree:
 
     def _lines(self) -> Iterator[str]:
         if self.size == 1:
-            yield str(self.labels[self.code[0]])
+            yield shown(self.label(0))
             return
         waiting = [(side, 0) for side in self._sides(0)]
         while waiting:
             (child, condition), depth = waiting.pop()
             leaf = self.feature[child] < 0
-            yield "    " * depth + condition + (f": {self.labels[self.code[child]]}" if leaf else "")
+            yield "    " * depth + condition + (f": {shown(self.label(child))}" if leaf else "")
             if not leaf:
                 waiting += [(side, depth + 1) for side in self._sides(child)]
 
-    def _sides(self, node: int) -> list[tuple[int, str]]:
+    def condition(self, node: int, yes: bool = True) -> str:
+        """The condition that inputs on one side of an inner node meet, as text."""
         test = self.test(node)
-        about = self.names[test.feature], self.values[test.feature] if self.values else None
+        return test.text(self.names[test.feature], yes, self.values[test.feature] if self.values else None)
+
+    def _sides(self, node: int) -> list[tuple[int, str]]:
         # Taken from the end: 0 before 1, but "at most" before "above" and "in" before "not in".
         sides = [(self.yes, True), (self.no, False)]
-        if not isinstance(test, IsOne):
+        if node in self.tests:
             sides.reverse()
-        return [(int(child[node]), test.text(about[0], yes, about[1])) for child, yes in sides]
+        return [(int(child[node]), self.condition(node, yes)) for child, yes in sides]
+
+    def _repr_html_(self) -> str:
+        """A drawing for notebooks; text where it would be very long."""
+        if self.size > _MOST_DRAWN:
+            return f"<pre>{escape(repr(self))}: export.to_svg draws it, export.to_text writes it</pre>"
+        return f'<div style="overflow:auto;max-height:40em">{self.to_svg()}</div>'
+
+    def to_svg(self, share: Sequence[float] | None = None) -> str:
+        """The tree drawn from left to right; ``share`` is the probability of reaching each node."""
+        _, no, yes, code = self.as_lists
+        text = [self.condition(node) if no[node] >= 0 else shown(self.label(node)) for node in range(len(no))]
+        brief = {
+            node: f"{shown(self.names[test.feature])} <= {test.cut:.6g}"
+            for node, test in self.tests.items()
+            if isinstance(test, AtMost)
+        }
+        title = f"Decision tree of {self.size} {'leaves' if self.size > 1 else 'leaf'}"
+        asked = ", ".join(shown(self.names[i]) for i in self._used[:12]) + (", ..." if len(self._used) > 12 else "")
+        about = f"{f'It asks about {asked}' if asked else 'It asks nothing'}, at most {self.depth} tests deep"
+        return draw_tree(
+            Sketch(no, yes, text, code, brief, share), title, f"{about}. Upper branches are yes, lower ones no."
+        )
 
     @cached_property
     def digest(self) -> str:
@@ -275,10 +309,14 @@ class Tree:
         names, kinds, values, labels, arrays, tests = treefile.decode(data)
         return cls(names, kinds, labels, *arrays, values, tests)
 
+    def to_json(self) -> str:
+        """The text of the file that `save` writes."""
+        treefile.check_storable(self.names, self.values)
+        return json.dumps(self.to_dict(), indent=1) + "\n"
+
     def save(self, path: str | Path) -> None:
         """Write the tree as JSON; categories must be str, int, float, bool or None to be read again."""
-        treefile.check_storable(self.names, self.values)
-        Path(path).write_text(json.dumps(self.to_dict(), indent=1) + "\n", encoding="utf-8")
+        Path(path).write_text(self.to_json(), encoding="utf-8")
 
     @classmethod
     def load(cls, path: str | Path) -> Tree:

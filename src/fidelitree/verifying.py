@@ -5,20 +5,23 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from fidelitree.audit import certify
 from fidelitree.binomial import upper_bound
 from fidelitree.certificate import Certificate
-from fidelitree.errors import ParameterError
+from fidelitree.errors import FormatError, ParameterError, TargetError
 from fidelitree.events import Observer, nobody
+from fidelitree.replaying import replay
 from fidelitree.rows import Rows
-from fidelitree.sequential import error_bound, level_of_attempt
+from fidelitree.sequential import error_bound, level_of_attempt, log_e_value_below
 from fidelitree.space import ProductSpace
 from fidelitree.store import Stored, load
 from fidelitree.targets.counting import Target
 
 _ROUNDING = 1e-6
+_PATIENCE = 256  # times ln(1/delta)/epsilon answers: trees are made to be no better than they must
 _DELTA = 0.05  # of a fresh test where the stored certificate is exact and has none
 
 
@@ -51,6 +54,16 @@ class Verification:
         return all(check.passed is not False for check in self.checks)
 
     @property
+    def contradicted(self) -> bool:
+        """Whether the target, asked again, shows a larger error than was promised; it may also have shown nothing."""
+        if self.fresh is None or self.fresh.holds:
+            return False
+        if self.fresh.errors is None or self.fresh.epsilon is None:
+            return True  # the error is known exactly
+        against = log_e_value_below(self.fresh.errors, self.fresh.samples, self.fresh.epsilon)
+        return against >= -math.log(self.fresh.delta)
+
+    @property
     def holds(self) -> bool:
         """Whether the error asked for is certified, the folder is consistent, and the target, if asked, agrees."""
         return self.certificate.holds and self.consistent and (self.fresh is None or self.fresh.holds)
@@ -58,14 +71,17 @@ class Verification:
     def __str__(self) -> str:
         lines = [str(check) for check in self.checks]
         if self.fresh is not None:
-            lines.append(str(Check(self.fresh.holds, f"the target, asked again: {self.fresh}")))
+            passed = False if self.contradicted else self.fresh.holds or None
+            lines.append(str(Check(passed, f"the target, asked again: {self.fresh}")))
         return "\n".join([*lines, self._verdict()])
 
     def _verdict(self) -> str:
         if not self.consistent:
             return "This folder contradicts itself: do not rely on it."
+        if self.contradicted:
+            return "The target contradicts the stored certificate: it is not the same target, or not the same space."
         if self.fresh is not None and not self.fresh.holds:
-            return "The folder is consistent, but the target did not confirm it."
+            return "Undecided: the tree's error is too near to what was promised; more queries may decide it."
         confirmed = (
             "The target confirms the stored certificate" if self.fresh else "The stored certificate is consistent"
         )
@@ -83,25 +99,29 @@ def verify(
 ) -> Verification:
     """Check a folder that `Distillation.save` wrote, and with a ``target`` test its tree on fresh inputs.
 
-    Without a target nobody is asked: the digests of tree and space must be those of the certificate, and its bound must
-    follow from its counts. With one, `certify` tests the stored tree for the error that the stored certificate
-    promises. ``space`` replaces the stored one: the space itself, if its target needs batches of a kind that could
-    not be stored, or new `Rows`, where the result is about rows of a table, which can test a tree only once.
+    Without a target nobody is asked: the digests of tree and space must be those of the certificate, its bound must
+    follow from its counts, and where the folder holds the run's journal, its answers must lead to the same again. With
+    a target, `certify` tests the stored tree for the error that the stored certificate promises. ``space`` replaces
+    the stored one: the space itself, if its target needs batches of a kind that could not be stored, or new `Rows`,
+    where the result is about rows of a table, which can test a tree only once.
     """
     stored = load(folder)
     checks = tuple(_checks(stored, space))
     found = Verification(stored.certificate, checks)
     if target is None or not found.consistent:
         return found
-    epsilon = _promised(stored.certificate)
+    epsilon, delta = _promised(stored.certificate), stored.certificate.delta or _DELTA
+    most = max_queries
+    if most is None and epsilon > 0:
+        most = math.ceil(_PATIENCE * math.log(1 / delta) / epsilon)
     fresh = certify(
         stored.tree,
         target,
         _inputs(stored, space),
         epsilon,
-        stored.certificate.delta or _DELTA,
+        delta,
         seed=seed,
-        max_queries=max_queries,
+        max_queries=most,
         observer=observer,
     )
     return Verification(stored.certificate, checks, fresh)
@@ -117,6 +137,26 @@ def _checks(stored: Stored, space: ProductSpace | Rows | None) -> Iterator[Check
     else:
         yield Check(known.digest == certificate.space_digest, about)
     yield _bound(certificate, stored.tree.size)
+    if stored.journal is not None:
+        yield _replayed(stored, stored.journal, known)
+
+
+def _replayed(stored: Stored, journal: Path, space: ProductSpace | Rows | None) -> Check:
+    """Whether the run, made again from the answers that it kept, ends with the same tree and certificate."""
+    about = "the answers in the journal lead to this tree and this certificate"
+    if space is None:
+        return Check(None, f"{about}: no space is stored here")
+    try:
+        again = replay(journal, space)
+    except ParameterError as error:
+        return Check(None, f"{about}: not tried, {error}")
+    except (FormatError, TargetError) as error:
+        return Check(False, f"{about}: {error}")
+    made = replace(again.certificate, versions=stored.certificate.versions)
+    same = again.tree.digest == stored.tree.digest and made == stored.certificate
+    if not same and "interrupted" in again.reason:
+        return Check(None, f"{about}: the run was interrupted between two answers, and a replay cannot tell where")
+    return Check(same, about)
 
 
 def _bound(certificate: Certificate, size: int) -> Check:
@@ -152,6 +192,6 @@ def _inputs(stored: Stored, space: ProductSpace | Rows | None) -> ProductSpace |
         raise ParameterError("the folder holds no space.json: give the space that the result is about")
     if isinstance(inputs, Rows) and inputs.digest == stored.certificate.space_digest:
         raise ParameterError(
-            "this result is about rows of a table, and these rows have taught and tested the tree already: give new ones"
+            "this result is about rows of a table, and these rows have taught and tested the tree: give new ones"
         )
     return inputs

@@ -73,8 +73,18 @@ $ make test
 
 <!-- not run: it would fail -->
 
-```python
+```python title="failing.py"
 raise SystemExit
+```
+
+```text title="words.txt"
+one
+```
+
+```console
+$ cat failing.py words.txt
+raise SystemExit
+one
 ```
 """
 

@@ -28,7 +28,6 @@ DOORS = {
     "comparing.py": {"compare"},
     "distiller.py": {"distill"},
     "sklearn.py": {"__init__"},
-    "cli.py": {"experiment"},
 }
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -149,6 +149,12 @@ def test_algorithm_2_says_what_its_test_inputs_saw() -> None:
     assert labels.wrong(result.tree).sum() * labels.samples == pytest.approx(result.certificate.errors)
 
 
+def test_equal_runs_are_equal_whatever_they_keep() -> None:
+    one, two = (ft.distill(noisy_majority, ft.ProductSpace.bernoulli(30, 0.4), 0.2, max_queries=800) for _ in range(2))
+    assert one == two
+    assert "answers" not in repr(one)
+
+
 def test_algorithm_2_without_test_inputs_says_nothing() -> None:
     first = ft.theory.label_samples(1, 0.3, 0.2)
     result = ft.practical_top_down(noisy_majority, BITS, 0.3, 0.2, max_queries=first + 1)

@@ -28,7 +28,7 @@ def test_a_perfect_predictor_is_certified_without_an_error(predictor: object) ->
     certificate = ft.certify(predictor, asked_target, SPACE, 0.1, 0.05, seed=0)
     assert certificate.holds
     assert (certificate.errors, certificate.method, certificate.protocol) == (0, "sequential", "separate")
-    assert certificate.samples == certificate.queries["certify"] == 33
+    assert certificate.samples == certificate.queries["certify"] == 34
 
 
 def test_a_bad_predictor_is_shown_to_be_bad_and_the_bound_is_true() -> None:

@@ -90,8 +90,8 @@ def test_twice_the_disagreement_is_not_enough_for_other_features(kind: str) -> N
 
 def test_nothing_is_returned_before_the_tree_is_certified() -> None:
     attempts, finish = attempts_for(TREE), Smallest(Counted(TREE, SPACE))
-    assert finish.needed(attempts) == 38
-    count_clean(attempts, 37)
+    assert finish.needed(attempts) == 40
+    count_clean(attempts, 39)
     assert finish.done(attempts) is None
     assert finish.needed(attempts) == 1
 

@@ -157,7 +157,7 @@ def test_certify_over_rows_takes_trees() -> None:
             0.005,
             (
                 "the table leaves 401 test rows, and certifying an error of 0.005 with confidence 0.95 takes at least "
-                "684, even without a mistake - give more rows, or raise epsilon or delta"
+                "715, even without a mistake - give more rows, or raise epsilon or delta"
             ),
         ),
         (0, "epsilon must be above 0 where inputs are rows of a table; got 0"),

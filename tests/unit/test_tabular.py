@@ -422,7 +422,7 @@ def test_too_few_rows_are_refused_before_anything_is_asked() -> None:
 
     with pytest.raises(
         ParameterError,
-        match=r"leaves 50 test rows, and certifying an error of 0\.05 with confidence 0\.95 takes at least 78",
+        match=r"leaves 50 test rows, and certifying an error of 0\.05 with confidence 0\.95 takes at least 81",
     ):
         ft.distill(never, table_of(100, 0), 0.05)
     with pytest.raises(ParameterError, match="epsilon must be above 0 where inputs are rows of a table"):
@@ -434,8 +434,8 @@ def test_too_few_rows_are_refused_before_anything_is_asked() -> None:
 
 
 def test_just_enough_rows_are_enough() -> None:
-    result = ft.distill(lambda batch: np.zeros(len(batch["age"]), int), table_of(156, 0), 0.05)
-    assert (result.certificate.holds, result.certificate.samples, result.tree.size) == (True, 78, 1)
+    result = ft.distill(lambda batch: np.zeros(len(batch["age"]), int), table_of(162, 0), 0.05)
+    assert (result.certificate.holds, result.certificate.samples, result.tree.size) == (True, 81, 1)
 
 
 @pytest.mark.parametrize("rows", [300, 500])

@@ -11,9 +11,11 @@ from collections.abc import Iterator
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
+from typing import Annotated
 
 import typer
 
+import fidelitree
 from fidelitree.cli.ending import guarded
 from fidelitree.cli.signature import spread
 
@@ -26,6 +28,20 @@ def _modules() -> Iterator[tuple[str, ModuleType]]:
         yield name, import_module(f"{__name__}.{name}")
 
 
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"fidelitree {fidelitree.__version__}")
+        raise typer.Exit
+
+
+def _version(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_show_version, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Options of the program itself."""
+
+
 def _application() -> typer.Typer:
     made = typer.Typer(
         help="Turn any function you can call into a small decision tree with a certificate.",
@@ -34,6 +50,7 @@ def _application() -> typer.Typer:
         pretty_exceptions_enable=False,
         add_completion=False,
     )
+    made.callback()(_version)
     for name, module in _modules():
         if isinstance(group := getattr(module, "app", None), typer.Typer):
             for member in group.registered_commands:

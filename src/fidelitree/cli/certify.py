@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from fidelitree.cli.ending import Code
-from fidelitree.cli.opening import TargetOptions, TargetText, opened
+from fidelitree.cli.opening import Opened, TargetOptions, TargetText, opened
 from fidelitree.cli.printing import AsJson, say, say_json
 from fidelitree.cli.progress import Progress
 from fidelitree.cli.spaces import SpaceOptions
@@ -52,8 +52,7 @@ def certify(
     with ExitStack() as stack:
         judged = stack.enter_context(opened(predictor, TargetOptions(trust_pickle=reading.trust_pickle)))
         found = stack.enter_context(opened(target, reading))
-        known = found if found.space is not None or judged.space is None else replace(found, space=judged.space)
-        space = inputs.open(known)
+        space = inputs.open(_both(found, judged))
         progress = stack.enter_context(
             Progress(f"certifying {predictor}", epsilon, (options.max_queries, options.max_seconds))
         )
@@ -76,3 +75,9 @@ def certify(
     else:
         say(certificate, *([] if options.out is None else [f"wrote {options.out}"]))
     return Code.CERTIFIED if certificate.holds else Code.NOT_CERTIFIED
+
+
+def _both(target: Opened, predictor: Opened) -> Opened:
+    """What the two know about inputs; the target's word comes first."""
+    names, count = (predictor.names, predictor.count) if target.names is None else (target.names, target.count)
+    return Opened(target.target, predictor.space if target.space is None else target.space, names, count)

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fidelitree.cli.ending import Code
-from fidelitree.cli.opening import Opened, TargetOptions, TargetText, opened
+from fidelitree.cli.opening import Opened, TargetOptions, TargetText, is_command, opened
 from fidelitree.cli.printing import AsJson, note, say, say_json
 from fidelitree.cli.progress import Progress
+from fidelitree.cli.running import RunningOptions, sigterm_as_interrupt
 from fidelitree.cli.spaces import SpaceOptions
 from fidelitree.cli.wanted import Budgets, Promise, Search, epsilon_of
 
@@ -56,35 +57,48 @@ class DistillOptions(Budgets, Search, Promise):
 
 
 def distill(
-    target: TargetText, reading: TargetOptions, inputs: SpaceOptions, options: DistillOptions, result: ResultOptions
+    target: TargetText,
+    reading: TargetOptions,
+    inputs: SpaceOptions,
+    options: DistillOptions,
+    running: RunningOptions,
+    result: ResultOptions,
 ) -> int:
     """Distil a target into a small tree with a certificate.
 
-    Ctrl-C ends the run with the best tree so far and what is certified about it.
+    Ctrl-C ends the run with the best tree so far and what is certified about it. Every answer is kept in a journal: the
+    same command goes on from there, and pays for nothing twice.
     """
-    with opened(target, reading) as found:
-        made = _run(target, found, inputs, options)
     folder = result.out or Path("results") / _plain_name(target)
+    # A command has a timeout of its own; of anything else, the workers have.
+    timeout, reading = (None, reading) if is_command(target) else (reading.timeout, replace(reading, timeout=None))
+    with (
+        opened(target, reading) as found,
+        running.arguments(found.target, folder, timeout) as more,
+        sigterm_as_interrupt(),
+    ):
+        folder.mkdir(parents=True, exist_ok=True)  # now, not after hours
+        arguments = {**options.arguments(), **more}
+        made = running.run(lambda: _run(target, found, inputs, arguments), more["journal"])
     files = made.save(folder)
     if result.as_json:
         say_json(_plain(made, files))
     else:
-        say(*_sentences(made), f"wrote {folder}: {', '.join(path.name for path in files)}")
+        say(*_sentences(made), f"wrote {folder}: {', '.join(path.name for path in files)}", f"report: {files[-1]}")
     if made.certificate.holds:
         return Code.CERTIFIED
     note(f"not certified: {_way_out(made)}")
     return Code.NOT_CERTIFIED
 
 
-def _run(target: str, found: Opened, inputs: SpaceOptions, options: DistillOptions) -> Distillation:
+def _run(target: str, found: Opened, inputs: SpaceOptions, arguments: dict[str, Any]) -> Distillation:
     from fidelitree.distiller import distill as distill_target
 
-    space, arguments = inputs.open(found), options.arguments()
-    limits = options.max_queries, options.max_seconds
+    space, limits = inputs.open(found), (arguments["max_queries"], arguments["max_seconds"])
     with Progress(f"distilling {target}", arguments["epsilon"], limits) as progress:
         made = distill_target(found.target, space, **arguments, observer=progress)
     command = shlex.join(["fidelitree", *sys.argv[1:]])
-    return replace(made, run={**made.run, "command": command})
+    return replace(made, run={**made.run, "command": command}, call=command)
 
 
 def _sentences(made: Distillation) -> list[str]:
@@ -101,14 +115,14 @@ def _sentences(made: Distillation) -> list[str]:
         "",
         str(made.certificate),
         shape,
-        *([] if made.reason == "certified" else [f"ended by {made.reason}"]),
+        *([] if made.reason == "certified" else [f"ended early: {made.reason}"]),
     ]
 
 
 def _way_out(made: Distillation) -> str:
     """What to do next when the error asked for was not certified."""
     bound = made.certificate.error_bound
-    again = "the same command and seed ask the same questions again"
+    again = "the same command goes on from there"
     if "interrupted" in made.reason:
         cure = f"let it run on ({again}), or set --max-seconds to have it end by itself"
     elif "max_" in made.reason:

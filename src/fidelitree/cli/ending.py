@@ -33,7 +33,15 @@ _SPOKEN = {
     "max_leaves": "--max-leaves",
     "max_seconds": "--max-seconds",
     "epsilon=None": "--epsilon none",
-    "trusted=": "--trusted ",
+    "epsilon must be": "--epsilon must be",
+    "delta must be": "--delta must be",
+    "output must be": "--output must be",
+    "p must be a probability": "--bernoulli must be a probability",
+    "labels=None": "no --labels",
+    "labels='argmax'": "--labels argmax",
+    "make the same call again": "give the same command again",
+    "give another journal": "give another --journal or --out",
+    "or another journal": "or another --journal or --out",
 }
 """Arguments of the library as the command line calls them."""
 
@@ -47,6 +55,8 @@ def guarded(command: Callable[..., int]) -> Callable[..., None]:
             code = int(command(*args, **kwargs))
         except FidelitreeError as error:
             code = _failed(in_options(str(error)), _code(error))
+        except BrokenPipeError:
+            raise  # whoever reads has seen enough: typer ends quietly
         except OSError as error:
             where = f": {error.filename}" if error.filename else ""
             code = _failed(f"{error.strerror or error}{where}", Code.BAD_INPUT)
@@ -62,13 +72,19 @@ def in_options(message: str) -> str:
     """A message of the library with arguments named as the command line names them, on one line."""
     for argument, option in _SPOKEN.items():
         message = re.sub(rf"(?<![\w-]){re.escape(argument)}", option, message)
+    message = re.sub(r"(?<!\w)trusted=\[(.*?)\]", lambda found: _each("--trusted", found[1]), message)
     return " ".join(message.split())
+
+
+def _each(option: str, listed: str) -> str:
+    """An option once for each item of a list."""
+    return " ".join(f"{option} {item}" for item in listed.split(", "))
 
 
 def _code(error: FidelitreeError) -> Code:
     """A model that refuses a batch for a reason of ours (a feature is missing) was given bad input; it did not fail."""
-    failed = isinstance(error, TargetError) and not isinstance(error.__cause__, FidelitreeError)
-    return Code.TARGET_FAILED if failed else Code.BAD_INPUT
+    reason = error.__cause__ if isinstance(error.__cause__, FidelitreeError) else error
+    return Code.TARGET_FAILED if isinstance(reason, TargetError) else Code.BAD_INPUT
 
 
 def _failed(message: str, code: Code) -> Code:

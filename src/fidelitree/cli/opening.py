@@ -89,6 +89,11 @@ class Opened:
     count: int | None = None
 
 
+def is_command(text: str) -> bool:
+    """Whether TARGET is a program that is run."""
+    return text.startswith("cmd:")
+
+
 @contextmanager
 def opened(text: str, options: TargetOptions) -> Iterator[Opened]:
     """The target that a text on the command line stands for; what it started is ended with the block."""
@@ -143,7 +148,7 @@ def _model(text: str, options: dict[str, Any]) -> Opened:
     from fidelitree.targets.models.loading import SUFFIXES, load_model
 
     address = ADDRESS.fullmatch(text) is not None
-    if not (address or text.startswith("cmd:") or Path(text).suffix.lower() in SUFFIXES):
+    if not (address or is_command(text) or Path(text).suffix.lower() in SUFFIXES):
         there = "" if Path(text).exists() or os.sep not in text else ", and there is no such file"
         raise ParameterError(
             f"TARGET must be a model ({' '.join(SUFFIXES)}), a circuit (.aag .aig .blif .pla), module:function, "

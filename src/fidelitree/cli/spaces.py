@@ -62,6 +62,12 @@ class SpaceOptions:
     def open(self, opened: Opened) -> ProductSpace | Rows:
         """The space, made to fit what the target knows about its features."""
         self._check()
+        space = self._space(opened)
+        if opened.names is None and opened.count not in (None, len(space.features)):
+            raise ParameterError(f"the target takes {opened.count} features; the space has {len(space.features)}")
+        return space
+
+    def _space(self, opened: Opened) -> ProductSpace | Rows:
         if self.data is not None:
             return self._table(self.data, opened)
         if self.space is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +16,8 @@ from fidelitree.cli.progress import Progress
 from fidelitree.cli.spaces import SpaceOptions
 
 if TYPE_CHECKING:
+    from fidelitree.rows import Rows
+    from fidelitree.space import ProductSpace
     from fidelitree.verifying import Verification
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A folder that distill wrote.")]
@@ -49,7 +51,7 @@ def verify(
         found = None
         if options.target is not None:
             found = stack.enter_context(opened(options.target, reading))
-        space = inputs.open(found or Opened(_nobody)) if inputs.given else None
+        space = _space(folder, found or Opened(_nobody), inputs)
         progress = stack.enter_context(Progress(f"verifying {folder}", None, (options.max_queries, None)))
         report = verify_folder(
             folder,
@@ -66,6 +68,15 @@ def verify(
     if not report.consistent:
         return Code.BAD_INPUT
     return Code.CERTIFIED if report.holds else Code.NOT_CERTIFIED
+
+
+def _space(folder: Path, found: Opened, inputs: SpaceOptions) -> ProductSpace | Rows | None:
+    """The space that the options name, with the features of the stored tree where the target does not know any."""
+    from fidelitree.store import load
+
+    if not inputs.given:
+        return None
+    return inputs.open(found if found.names is not None else replace(found, names=load(folder).tree.names))
 
 
 def _nobody(batch: object) -> object:

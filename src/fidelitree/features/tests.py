@@ -9,6 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.wording import shown
+
 
 class Test(Protocol):
     """A question about one feature."""
@@ -41,7 +43,7 @@ class IsOne:
 
     def text(self, name: str, yes: bool, values: Sequence[Any] | None = None) -> str:
         """``x3 = 1`` on the yes side."""
-        return f"{name} = {int(yes)}"
+        return f"{shown(name)} = {int(yes)}"
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class AtMost:
 
     def text(self, name: str, yes: bool, values: Sequence[Any] | None = None) -> str:
         """``age <= 32.5`` on the yes side."""
-        return f"{name} {'<=' if yes else '>'} {short(self.cut)}"
+        return f"{shown(name)} {'<=' if yes else '>'} {short(self.cut)}"
 
 
 @dataclass(frozen=True)
@@ -78,12 +80,12 @@ class IsIn:
 
     def text(self, name: str, yes: bool, values: Sequence[Any] | None = None) -> str:
         """``job in {clerk, nurse}`` on the yes side, ``job = pilot`` where A has one value."""
-        shown = [str(code if values is None else values[code]) for code in sorted(self.codes)]
-        if len(shown) == 1:
-            return f"{name} {'=' if yes else '!='} {shown[0]}"
-        return f"{name} {'' if yes else 'not '}in {{{', '.join(shown)}}}"
+        members = [shown(code if values is None else values[code]) for code in sorted(self.codes)]
+        if len(members) == 1:
+            return f"{shown(name)} {'=' if yes else '!='} {members[0]}"
+        return f"{shown(name)} {'' if yes else 'not '}in {{{', '.join(members)}}}"
 
 
 def short(cut: float) -> str:
     """A number with as few digits as tell it apart, whole ones without ``.0``."""
-    return str(int(cut)) if cut.is_integer() and abs(cut) < 1e15 else repr(cut)
+    return str(int(cut)) if cut.is_integer() and abs(cut) < 1e15 else repr(float(cut))

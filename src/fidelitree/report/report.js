@@ -50,6 +50,7 @@
     return `${Number((100 * share).toPrecision(3))}%`;
   }
 
+  const whole = (number) => Math.round(number).toLocaleString("en");
   const brief = (number) => String(Number(number.toPrecision(7)));
 
   function condition(node, side, exact = false) {
@@ -96,7 +97,7 @@
     const text = parent[node] < 0 ? "All inputs" : condition(parent[node], sideOf(node));
     row.append(element("span", { class: "condition" }, text));
     if (!inner) row.append(element("span", { class: "arrow", "aria-hidden": "true" }, "→"), chip(code[node]));
-    if (inner) row.append(element("span", { class: "below" }, `${leaves[node]} leaves`));
+    if (inner) row.append(element("span", { class: "below" }, `${whole(leaves[node])} leaves`));
     if (scene.masses) row.append(massOf(node));
     return row;
   }
@@ -260,7 +261,7 @@
     const width = scene.classes.length;
     const shares = [...labelShares.subarray(node * width, (node + 1) * width)];
     const total = shares.reduce((sum, share) => sum + share, 0);
-    const seen = scene.samples === null ? "" : `, ${Math.round(total * scene.samples)} of ${scene.samples} test inputs`;
+    const seen = scene.samples === null ? "" : `, ${whole(total * scene.samples)} of ${whole(scene.samples)} test inputs`;
     if (!total) return add("The target answers", `not seen here${seen}`);
     const order = shares.map((share, k) => [share, k]).filter(([share]) => share > 0).sort((a, b) => b[0] - a[0]);
     const shown = order.slice(0, 6).map(([share, k]) => `${scene.classes[k]} ${percent(share / total)}`);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, KeysView, Mapping
+from collections.abc import Iterator, KeysView, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -11,14 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.budget import Budget
-from fidelitree.errors import ParameterError, TargetError
+from fidelitree.budget import Budget, BudgetSpent
 from fidelitree.events import Asked, Observer, nobody
-from fidelitree.space import ProductSpace
+from fidelitree.journal.journal import Ending
+from fidelitree.space import ProductSpace, check_space
+from fidelitree.targets.calls import Calls, Direct, Target
 from fidelitree.targets.labels import Codes, LabelBook
 from fidelitree.targets.memory import Memory
 
-Target = Callable[[Any], Any]
+__all__ = ["Counted", "Queries", "Tally", "Target"]
 
 
 class Tally(int):
@@ -70,7 +71,8 @@ class Queries:
 class Counted:
     """A target that counts what it is asked.
 
-    ``memory`` answers repeated inputs of a deterministic target without paying again; None switches it off. The
+    ``memory`` answers repeated inputs of a deterministic target without paying again; None switches it off. ``calls``
+    is the way to the target, straight there unless told otherwise. A replayed run ends where ``ending`` says. The
     ``observer`` hears of every request.
     """
 
@@ -80,14 +82,17 @@ class Counted:
     budget: Budget = field(default_factory=Budget)
     book: LabelBook = field(default_factory=LabelBook)
     observer: Observer = nobody
+    calls: Calls | None = None
+    ending: Ending | None = None
+    questions: int = 0
+    """Batches that were answered so far, from memory or not."""
     _asked: Counter[str] = field(default_factory=Counter)
     _paid: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.space, ProductSpace):
-            raise ParameterError(f"space must be a ProductSpace; got {self.space!r:.80}")
-        if not callable(self.target):
-            raise ParameterError(f"target must be callable: a batch of inputs in, labels out; got {self.target!r}")
+        check_space(self.space)
+        if self.calls is None:
+            self.calls = Direct(self.target, self.space, self.book)
 
     @property
     def deterministic(self) -> bool:
@@ -118,10 +123,16 @@ class Counted:
         """Label codes of inner values (rows by features); raises BudgetSpent before it would ask too much."""
         if self.memory is None:
             return self._ask_new(batch, purpose)
-        self.budget.check(self.asked + len(batch))
+        self._check(len(batch))
         codes = self._answer(self.memory, batch, purpose)
         self._count(purpose, len(batch))
         return codes
+
+    def _check(self, rows: int) -> None:
+        """BudgetSpent where so many more labels are too many, or where the run that is replayed ended."""
+        if self.ending is not None and self.questions >= self.ending.questions:
+            raise BudgetSpent(self.ending.reason)
+        self.budget.check(self.asked + rows)
 
     def labels(self, codes: Codes) -> NDArray[Any]:
         """The labels that codes stand for."""
@@ -131,7 +142,7 @@ class Counted:
         """Like `ask`, but inputs that are remembered are not asked again, nor counted."""
         if self.memory is None:
             return self.ask(batch, purpose)
-        self.budget.check(self.asked + self.memory.missing(batch))
+        self._check(self.memory.missing(batch))
         before = self._paid[purpose]
         codes = self._answer(self.memory, batch, purpose)
         self._count(purpose, self._paid[purpose] - before)
@@ -147,13 +158,14 @@ class Counted:
         return codes
 
     def _ask_new(self, batch: NDArray[Any], purpose: str) -> Codes:
-        self.budget.check(self.asked + len(batch))
+        self._check(len(batch))
         codes = self._pay(batch, purpose)
         self._count(purpose, len(batch))
         return codes
 
     def _count(self, purpose: str, labels: int) -> None:
         self._asked[purpose] += labels
+        self.questions += 1
         if self.observer is not nobody:
             self.observer(Asked(self.asked, self.paid))
 
@@ -166,16 +178,8 @@ class Counted:
     def _pay(self, batch: NDArray[Any], purpose: str) -> Codes:
         if not len(batch):
             return np.zeros(0, np.intp)
-        try:
-            answers = np.asarray(self.target(self.space.batch(batch)))
-        except Exception as error:
-            raise TargetError(
-                f"the target raised {type(error).__name__} on a batch of {len(batch)} inputs: {error}"
-            ) from error
+        assert self.calls is not None, "made with the object"
+        found = dict(self.calls.parts(batch, purpose))
         self._paid[purpose] += len(batch)
-        if answers.shape != (len(batch),):
-            raise TargetError(
-                f"labels must be one per input: the target received {len(batch)} inputs and answered an array of "
-                f"shape {answers.shape}"
-            )
-        return self.book.encode(answers)
+        # Labels are numbered in draw order, whatever order they were answered in.
+        return self.book.encode(np.concatenate([found[start] for start in sorted(found)]))

@@ -25,20 +25,27 @@ class LabelBook:
     def __init__(self) -> None:
         self.kind: str | None = None
         self.seen: list[Any] = []
+        self._codes: dict[Any, int] = {}
 
     def encode(self, answers: NDArray[Any]) -> Codes:
         """The code of every answer; new labels get new codes."""
-        answers = self._one_kind(answers)
+        answers = self.one_kind(answers)
         if not self.seen:
-            self.seen = np.unique(answers).tolist()
+            for value in np.unique(answers).tolist():
+                self._code(value)
         if len(self.seen) == 2:
             second: NDArray[np.bool_] = answers == self.seen[1]
             if np.count_nonzero(second) + np.count_nonzero(answers == self.seen[0]) == len(answers):
                 return second.view(np.uint8)
         values, inverse = np.unique(answers, return_inverse=True)
-        self.seen += [value for value in values.tolist() if value not in self.seen]
-        codes = np.array([self.seen.index(value) for value in values.tolist()], np.intp)
+        codes = np.array([self._code(value) for value in values.tolist()], np.intp)
         return codes[inverse]
+
+    def _code(self, value: Any) -> int:
+        if value not in self._codes:
+            self._codes[value] = len(self.seen)
+            self.seen.append(value)
+        return self._codes[value]
 
     def sorted(self) -> list[Any]:
         """All labels seen, in increasing order."""
@@ -46,15 +53,26 @@ class LabelBook:
 
     def ranks(self) -> list[int]:
         """Position of each code in the increasing order."""
-        order = self.sorted()
-        return [order.index(value) for value in self.seen]
+        place = {value: rank for rank, value in enumerate(self.sorted())}
+        return [place[value] for value in self.seen]
 
     def majority(self, counts: Sequence[float]) -> int:
         """The code with the largest count; ties go to the label that comes first in increasing order."""
         ranks = self.ranks()
         return max(range(len(counts)), key=lambda code: (counts[code], -ranks[code]), default=0)
 
-    def _one_kind(self, answers: NDArray[Any]) -> NDArray[Any]:
+    def checked(self, answers: Any, rows: int) -> NDArray[Any]:
+        """What a target answered to so many inputs, as labels of one kind; TargetError where it is not that."""
+        found = np.asarray(answers)
+        if found.shape != (rows,):
+            raise TargetError(
+                f"labels must be one per input: the target received {rows} inputs and answered an array of shape "
+                f"{found.shape}"
+            )
+        return self.one_kind(found)
+
+    def one_kind(self, answers: NDArray[Any]) -> NDArray[Any]:
+        """The answers as truth values, whole numbers or text; an error where they are not what came before."""
         kind = _KINDS.get(answers.dtype.kind)
         if answers.dtype.kind == "f":
             _check_integral(answers)

@@ -10,6 +10,7 @@ from fidelitree.report.numbers import at_most, counted, percent, whole
 from fidelitree.report.shares import Shares
 
 _SHOWN = 12
+_MANY = 200  # errors from which on a share of them means something
 _TINY = 1e-12
 
 
@@ -47,9 +48,10 @@ def _explanation(contents: Contents, shares: Shares) -> str:
     basis = ""
     if certificate.samples < labels.samples:
         basis = f" (the bound was lowest after the first {whole(certificate.samples)} of them, and stays as it was)"
+    rough = "with so few, the shares are rough, and" if wrong < _MANY else "the shares are"
     return (
-        f"Of {tests} the tree got {whole(wrong)} wrong{basis}. This is where they fell; with so few, the shares are "
-        f"rough, and a little too kind, because a run ends when its answers suffice."
+        f"Of {tests} the tree got {whole(wrong)} wrong{basis}. This is where they fell; {rough} a little too kind, "
+        f"because a run ends when its answers suffice."
     )
 
 

@@ -120,7 +120,7 @@ def _label(line: bytes, row: int) -> Label:
     try:
         text = line.decode().strip()
         value = json.loads(text)
-    except UnicodeDecodeError:
+    except (UnicodeDecodeError, RecursionError):
         value = None
     except ValueError:
         value = _plain(text)

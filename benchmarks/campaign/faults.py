@@ -1,0 +1,73 @@
+"""Three faults that a certificate could have; the campaign must see each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+from unittest.mock import patch
+
+from fidelitree import sequential
+from fidelitree.attempts import Attempts
+from fidelitree.binomial import upper_bound
+from fidelitree.targets.counting import Counted
+
+
+@contextmanager
+def no_fault() -> Iterator[None]:
+    yield
+
+
+@contextmanager
+def estimate_for_bound() -> Iterator[None]:
+    """The share of errors seen is taken for the error."""
+    with ExitStack() as stack:
+        stack.enter_context(
+            patch.object(sequential, "accepts", lambda k, n, epsilon, level: n >= 20 and k <= epsilon * n)
+        )
+        stack.enter_context(patch.object(sequential, "error_bound", lambda k, n, level: k / n if n >= 20 else 1.0))
+        yield
+
+
+@contextmanager
+def peeking() -> Iterator[None]:
+    """A bound for a number of samples fixed beforehand is looked at again and again, until it is good enough."""
+    with ExitStack() as stack:
+        stack.enter_context(
+            patch.object(
+                sequential, "accepts", lambda k, n, epsilon, level: n > 0 and upper_bound(k, n, level) <= epsilon
+            )
+        )
+        stack.enter_context(
+            patch.object(sequential, "error_bound", lambda k, n, level: upper_bound(k, n, level) if n else 1.0)
+        )
+        yield
+
+
+@contextmanager
+def shared_inputs() -> Iterator[None]:
+    """An attempt counts the answers that its tree was made from, too."""
+    asked: list[tuple[Any, Any]] = []
+    ask, begin = Counted.ask, Attempts.open
+
+    def remembering(self: Counted, batch: Any, purpose: str) -> Any:
+        codes = ask(self, batch, purpose)
+        asked.append((batch, self.labels(codes)))
+        return codes
+
+    def counting(self: Attempts, tree: Any) -> None:
+        before = len(self.all)
+        begin(self, tree)
+        for attempt in self.all[before:]:
+            for batch, labels in asked:
+                attempt.count(int((tree.predict_inner(batch) != labels).sum()), len(labels))
+
+    with patch.object(Counted, "ask", remembering), patch.object(Attempts, "open", counting):
+        yield
+
+
+FAULTS = {
+    "the estimate for the bound": (estimate_for_bound, "certify"),
+    "peeking at a fixed-size bound": (peeking, "certify"),
+    "answers that taught are counted": (shared_inputs, "auto"),
+}

@@ -1,0 +1,126 @@
+"""How a target is reached: on which workers, how patiently, and where its answers are kept."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from itertools import count
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from fidelitree.cli.printing import note
+from fidelitree.errors import MissingExtraError, OtherRunError, ParameterError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+_PANEL = "Running"
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True)
+class RunningOptions:
+    """What changes neither tree nor certificate."""
+
+    journal: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Keep every answer here (default: DIR/journal.db).", rich_help_panel=_PANEL),
+    ] = None
+    no_journal: Annotated[bool, typer.Option("--no-journal", help="Keep no answers.", rich_help_panel=_PANEL)] = False
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Ask the target in so many processes.", rich_help_panel=_PANEL)
+    ] = None
+    dask: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Ask the target on a Dask cluster.", rich_help_panel=_PANEL)
+    ] = None
+    retries: Annotated[
+        int, typer.Option(min=0, help="Make a call that failed so many times more.", rich_help_panel=_PANEL)
+    ] = 0
+    batch_size: Annotated[
+        int | None, typer.Option(min=1, help="The most inputs of one call.", rich_help_panel=_PANEL)
+    ] = None
+
+    @contextmanager
+    def arguments(self, target: Any, folder: Path, timeout: float | None) -> Iterator[dict[str, Any]]:
+        """The running arguments of `ft.distill`, for a result that goes into a folder."""
+        if self.jobs is not None and self.dask is not None:
+            raise ParameterError("--jobs and --dask must not be given together: one of them asks the target")
+        if self.no_journal and self.journal is not None:
+            raise ParameterError("--journal and --no-journal must not be given together")
+        with ExitStack() as stack:
+            yield {
+                "journal": self._journal(target, folder),
+                "executor": self._executor(stack),
+                "timeout": timeout,
+                "retries": self.retries,
+                "batch_size": self.batch_size,
+            }
+
+    def run(self, begin: Callable[[], Made], journal: Path | None) -> Made:
+        """Run with the journal; where another run left its own in the folder, that one is put aside first."""
+        try:
+            return begin()
+        except OtherRunError:
+            if journal is None or journal == self.journal:
+                raise
+        kept = next(path for k in count(1) if not (path := journal.with_stem(f"{journal.stem}-{k}")).exists())
+        journal.rename(kept)
+        note(f"the journal in {journal.parent} belongs to another run: it is kept as {kept.name}")
+        return begin()
+
+    def _journal(self, target: Any, folder: Path) -> Path | None:
+        if self.no_journal or self.journal is not None:
+            return self.journal
+        from fidelitree.store import JOURNAL
+        from fidelitree.targets import Circuit
+        from fidelitree.tree import Tree
+
+        if isinstance(target, (Circuit, Tree)):  # their answers cost nothing
+            return None
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder / JOURNAL
+
+    def _executor(self, stack: ExitStack) -> Any:
+        if self.jobs is not None:
+            from fidelitree.targets.workers import processes
+
+            return processes(self.jobs)
+        return None if self.dask is None else stack.enter_context(_cluster(self.dask))
+
+
+@contextmanager
+def _cluster(address: str) -> Iterator[Executor]:
+    try:
+        distributed: Any = import_module("distributed")
+    except ModuleNotFoundError:
+        raise MissingExtraError("--dask needs Dask: install it with: pip install 'fidelitree[dask]'") from None
+    try:
+        client = distributed.Client(address, timeout=10)
+    except (OSError, ValueError) as error:
+        raise ParameterError(f"--dask must be the address of a scheduler, such as tcp://host:8786; {error}") from None
+    with client:
+        yield client.get_executor()
+
+
+@contextmanager
+def sigterm_as_interrupt() -> Iterator[None]:
+    """A process that is asked to end does what it does on Ctrl-C: it returns the best tree so far."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,64 @@
+"""A tree as a list of guard clauses: what the languages with ``if`` and ``CASE`` have in common.
+
+At every test the smaller side is indented and ends in an answer; the larger side follows at the same depth, because
+whoever gets there was not on the smaller one. So a chain of a thousand tests is a flat list of a thousand clauses, and
+no tree of n leaves is nested deeper than log2 n: parsers, compilers and databases have limits for that, and none for
+the length of a list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from fidelitree.tree import Tree
+
+
+@dataclass(frozen=True)
+class Clause:
+    """One line: the test of a node and the side of it that the indented lines are about, or the answer of a leaf.
+
+    ``yes`` is None at a leaf, which ends its block. ``first`` says that the clause begins a block.
+    """
+
+    depth: int
+    node: int
+    yes: bool | None
+    first: bool
+
+
+def clauses(tree: Tree) -> Iterator[Clause]:
+    """The clauses in the order in which they are written.
+
+    >>> from fidelitree.space import ProductSpace
+    >>> space = ProductSpace.bernoulli(2)
+    >>> for c in clauses(Tree.build(space, [(0, 1, 2), 0, (1, 3, 4), 1, 0], [0, 1])):
+    ...     print("    " * c.depth + (f"answer of {c.node}" if c.yes is None else f"test of {c.node}: {c.yes}"))
+    test of 0: False
+        answer of 1
+    test of 2: True
+        answer of 4
+    answer of 3
+    """
+    _, no, yes, _ = tree.as_lists
+    size = leaves_below(tree)
+    waiting = [(0, 0, True)]
+    while waiting:
+        node, depth, first = waiting.pop()
+        if no[node] < 0:
+            yield Clause(depth, node, None, first)
+            continue
+        side = size[yes[node]] <= size[no[node]]
+        small, large = (yes[node], no[node]) if side else (no[node], yes[node])
+        yield Clause(depth, node, side, first)
+        waiting += [(large, depth, False), (small, depth + 1, True)]
+
+
+def leaves_below(tree: Tree) -> list[int]:
+    """How many leaves each node leads to."""
+    _, no, yes, _ = tree.as_lists
+    size = [1] * len(no)
+    for node in reversed(range(len(no))):  # children come after their parents
+        if no[node] >= 0:
+            size[node] = size[no[node]] + size[yes[node]]
+    return size

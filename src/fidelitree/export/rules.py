@@ -1,0 +1,244 @@
+"""A tree as rules: for each leaf the conditions that lead to it, how often they hold, and how pure it is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import Any, Literal, Protocol, overload
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.errors import MissingExtraError, ParameterError
+from fidelitree.features import AtMost, IsIn, Test
+from fidelitree.features.tests import short
+from fidelitree.rows import Rows
+from fidelitree.space import ProductSpace
+from fidelitree.tree import Tree
+from fidelitree.wording import shown
+
+_BACKENDS = {"pandas": "pandas", "polars": "polars", "arrow": "pyarrow"}
+
+
+class Answers(Protocol):
+    """The target's labels for inputs drawn from the whole space, as a run keeps them."""
+
+    def classes(self, tree: Tree) -> Sequence[Any]:
+        """The labels that the columns of `counts` stand for."""
+
+    def counts(self, tree: Tree) -> NDArray[np.int64]:
+        """How many inputs reached each leaf with each label, leaves in the order of their nodes."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What a path asks of one feature: all its tests of the feature in one.
+
+    A bit is ``low`` = ``high`` = 0 or 1; a number is above ``low`` and at most ``high``; a category is one of
+    ``values``, or none of them where ``excluded``.
+    """
+
+    name: str
+    kind: str
+    low: float = -math.inf
+    high: float = math.inf
+    values: tuple[Any, ...] = ()
+    excluded: bool = False
+
+    def holds(self, value: Any) -> bool:
+        """Whether a value of the feature meets the condition; a missing category is None."""
+        if self.kind == "categorical":
+            return (value in self.values) != self.excluded
+        return self.low < value <= self.high if self.kind == "numeric" else bool(value) == bool(self.low)
+
+    def __str__(self) -> str:
+        name = shown(self.name)
+        if self.kind == "boolean":
+            return f"{name} = {self.low:g}"
+        if self.kind == "numeric":
+            if self.low == -math.inf:
+                return f"{name} <= {short(self.high)}"
+            return (
+                f"{name} > {short(self.low)}"
+                if self.high == math.inf
+                else f"{short(self.low)} < {name} <= {short(self.high)}"
+            )
+        if len(self.values) == 1:
+            return f"{name} {'!=' if self.excluded else '='} {shown(self.values[0])}"
+        return f"{name} {'not ' * self.excluded}in {{{', '.join(map(shown, self.values))}}}"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One leaf: inputs that meet all ``conditions`` get ``label``.
+
+    ``probability`` is how often an input is drawn that does, None where no space was given. Of the ``answers`` that the
+    target gave to such inputs, the share ``purity`` was the label; None where nobody asked.
+    """
+
+    leaf: int
+    conditions: tuple[Condition, ...]
+    label: Any
+    probability: float | None = None
+    answers: int | None = None
+    purity: float | None = None
+
+    def holds(self, values: Mapping[str, Any]) -> bool:
+        """Whether an input, a mapping of feature name to value, meets all conditions."""
+        return all(condition.holds(values[condition.name]) for condition in self.conditions)
+
+    def __str__(self) -> str:
+        meant = f"If {self.premise} then {shown(self.label)}" if self.conditions else f"Always {shown(self.label)}"
+        facts = []
+        if self.probability is not None:
+            facts.append(f"reached by {_percent(self.probability)} of inputs")
+        if self.answers is not None and self.purity is not None:
+            facts.append(f"right for {_percent(self.purity)} of {self.answers:,} answers")
+        elif self.answers is not None:
+            facts.append("no answers")
+        return meant + (f" ({', '.join(facts)})." if facts else ".")
+
+    @property
+    def premise(self) -> str:
+        """All conditions in one line."""
+        return " and ".join(map(str, self.conditions))
+
+
+class Rules(Sequence[Rule]):
+    """The rules of a tree, one a leaf, of which exactly one holds for every input.
+
+    ``str()`` gives a sentence for each; `to_dict` and `to_frame` give a table.
+    """
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self._rules = tuple(rules)
+
+    @overload
+    def __getitem__(self, place: int) -> Rule: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Rule, ...]: ...
+    def __getitem__(self, place: int | slice) -> Rule | tuple[Rule, ...]:
+        return self._rules[place]
+
+    def __len__(self) -> int:
+        return len(self._rules)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Rules) and self._rules == other._rules
+
+    def __hash__(self) -> int:
+        return hash(self._rules)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self._rules))
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} rules>"
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Columns: the leaf's node, its conditions as text, label, probability, answers, purity."""
+        rules = self._rules
+        return {
+            "leaf": [rule.leaf for rule in rules],
+            "rule": [rule.premise for rule in rules],
+            "label": [rule.label for rule in rules],
+            "probability": [rule.probability for rule in rules],
+            "answers": [rule.answers for rule in rules],
+            "purity": [rule.purity for rule in rules],
+        }
+
+    def to_frame(self, kind: Literal["pandas", "polars", "arrow"] = "pandas") -> Any:
+        """The columns that hold something as a table of pandas, polars or arrow."""
+        if kind not in _BACKENDS:
+            raise ParameterError(f"kind must be one of {', '.join(_BACKENDS)}; got {kind!r}")
+        columns = {name: column for name, column in self.to_dict().items() if any(v is not None for v in column)}
+        library = _BACKENDS[kind]
+        try:
+            import_module(library)
+        except ModuleNotFoundError:
+            raise MissingExtraError(f"this table needs {library}, which is not installed; to_dict does not") from None
+        return nw.from_dict(columns, backend=library).to_native()  # type: ignore[arg-type]
+
+
+def to_rules(tree: Tree, space: ProductSpace | Rows | None = None, answers: Answers | None = None) -> Rules:
+    """The rules of a tree, in the order of its leaves.
+
+    ``space`` (a result's ``space``) adds how often each rule holds; ``answers`` (a result's ``answers``) how often the
+    target agreed where it did.
+
+    >>> tree = Tree.build(ProductSpace.bernoulli(2, 0.1), [(0, 1, 2), 0, (1, 3, 4), 0, 1], ["no", "yes"])
+    >>> print(to_rules(tree, ProductSpace.bernoulli(2, 0.1)))
+    If x0 = 0 then no (reached by 90 % of inputs).
+    If x0 = 1 and x1 = 0 then no (reached by 9 % of inputs).
+    If x0 = 1 and x1 = 1 then yes (reached by 1 % of inputs).
+    """
+    rules = [Rule(leaf, conditions, tree.label(leaf)) for leaf, conditions in _paths(tree)]
+    if space is not None:
+        shares = reach(tree, space)
+        rules = [replace(rule, probability=shares[rule.leaf]) for rule in rules]
+    if answers is not None:
+        counts, classes = answers.counts(tree), list(answers.classes(tree))
+        rules = [_judged(rule, row, classes.index(rule.label)) for rule, row in zip(rules, counts, strict=True)]
+    return Rules(rules)
+
+
+def reach(tree: Tree, space: ProductSpace | Rows) -> list[float]:
+    """For every node the probability that an input reaches it: exact, or the share among the rows of a table."""
+    if isinstance(space, ProductSpace):
+        tree.check_space(space)
+        return [region.mass for _, region in tree.regions(space)]
+    tree.check_space(space.product)
+    shares = np.bincount(tree.reached_inner(space.inner), minlength=len(tree.feature)) / space.count
+    for node in np.flatnonzero(tree.feature >= 0)[::-1]:
+        shares[node] = shares[tree.no[node]] + shares[tree.yes[node]]
+    return [float(share) for share in shares]
+
+
+def _judged(rule: Rule, row: NDArray[np.int64], own: int) -> Rule:
+    total = int(row.sum())
+    return replace(rule, answers=total, purity=int(row[own]) / total if total else None)
+
+
+def _paths(tree: Tree) -> Iterator[tuple[int, tuple[Condition, ...]]]:
+    """Every leaf with its conditions, features in the order in which the path meets them."""
+    waiting: list[tuple[int, dict[int, Condition]]] = [(0, {})]
+    while waiting:
+        node, path = waiting.pop()
+        if tree.feature[node] < 0:
+            yield node, tuple(path.values())
+            continue
+        test = tree.test(node)
+        before = path.get(test.feature)
+        for child, yes in ((tree.yes, True), (tree.no, False)):
+            waiting.append((int(child[node]), {**path, test.feature: _narrowed(tree, test, yes, before)}))
+
+
+def _narrowed(tree: Tree, test: Test, yes: bool, before: Condition | None) -> Condition:
+    """A condition and one more answer about its feature."""
+    found = before or Condition(tree.names[test.feature], test.kind, excluded=test.kind == "categorical")
+    if isinstance(test, AtMost):
+        cut = float(test.cut)
+        return replace(found, high=min(found.high, cut)) if yes else replace(found, low=max(found.low, cut))
+    if not isinstance(test, IsIn):
+        return replace(found, low=float(yes), high=float(yes))
+    known = tree.values[test.feature] or ()
+    named = tuple(known[code] for code in sorted(test.codes))
+    if found.excluded:  # so far the path named values that it leaves out
+        left = tuple(value for value in named if value not in found.values)
+        return (
+            replace(found, values=left, excluded=False)
+            if yes
+            else replace(found, values=_in_order(known, found.values + named))
+        )
+    return replace(found, values=tuple(value for value in found.values if (value in named) == yes))
+
+
+def _in_order(known: Sequence[Any], some: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(value for value in known if value in some)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"

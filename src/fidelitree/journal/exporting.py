@@ -1,0 +1,112 @@
+"""The answers of a journal as a table: they are the user's data."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.errors import FormatError, MissingExtraError, ParameterError
+from fidelitree.journal.journal import Journal
+from fidelitree.journal.run import Run
+
+SUFFIXES = (".csv", ".parquet")
+_TYPES = {"boolean": "uint8", "numeric": "float64", "integer": "int64", "bool": "bool", "int": "int64"}
+
+
+def export(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> int:
+    """Write every answer as one row: its purpose and batch, the features, the label; returns how many there were.
+
+    The suffix decides: ``.csv`` or ``.parquet`` (which needs pyarrow). Rows stand in the order in which they were
+    answered. Memory holds one batch at a time.
+    """
+    written, suffix = Path(out), Path(out).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise ParameterError(f"out must end in {' or '.join(SUFFIXES)}; got {str(written)!r}")
+    with Journal(path) as journal:
+        tables = _tables(journal)
+        return _write_csv(tables, written) if suffix == ".csv" else _write_parquet(tables, written)
+
+
+def _tables(journal: Journal) -> Iterator[dict[str, NDArray[Any]]]:
+    run = journal.run
+    feature_names = [feature["name"] for feature in run.features]
+    purpose, batch, label = (_free(name, feature_names) for name in ("purpose", "batch", "label"))
+    for record in journal.all():
+        inner = record.inner(len(run.features), run.bits)
+        columns = {name: _column(run, i, inner[:, i]) for i, name in enumerate(feature_names)}
+        rows = record.count
+        yield {
+            purpose: np.full(rows, record.purpose, object),
+            batch: np.full(rows, record.batch),
+            **columns,
+            label: record.answers().astype(object) if record.kind == "str" else record.answers(),
+        }
+
+
+def _free(name: str, taken: list[str]) -> str:
+    """A name for a column of our own that no feature has."""
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _column(run: Run, i: int, inner: NDArray[Any]) -> NDArray[Any]:
+    feature = run.features[i]
+    if "values" in feature:
+        return _looked_up(feature, inner)
+    kind = "integer" if feature.get("integer") is True else feature["kind"]
+    if kind == "integer" and not (np.abs(inner) < 2.0**53).all():
+        raise FormatError(f"feature {feature['name']!r:.60} must hold whole numbers")
+    return inner.astype(_TYPES[kind])
+
+
+def _looked_up(feature: Mapping[str, Any], inner: NDArray[Any]) -> NDArray[Any]:
+    values = [None if value is None else str(value) for value in feature["values"]]
+    known = np.isfinite(inner) & (inner >= 0) & (inner < len(values)) & (inner == np.floor(inner))
+    if not known.all():
+        raise FormatError(f"feature {feature['name']!r:.60} must hold the codes of its {len(values)} values")
+    return np.array([*values, None], object)[inner.astype(np.intp)]
+
+
+def _write_csv(tables: Iterator[dict[str, NDArray[Any]]], out: Path) -> int:
+    written = 0
+    with out.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        for table in tables:
+            if not written:
+                writer.writerow(table)
+            columns = [column.tolist() for column in table.values()]
+            writer.writerows(zip(*columns, strict=True))
+            written += len(columns[0])
+    return written
+
+
+def _write_parquet(tables: Iterator[dict[str, NDArray[Any]]], out: Path) -> int:
+    try:
+        import pyarrow as pa  # a large library, for this format only
+        from pyarrow import parquet
+    except ModuleNotFoundError:
+        raise MissingExtraError("Parquet files need pyarrow, which is not installed: pip install pyarrow") from None
+    written, writer = 0, None
+    try:
+        for table in tables:
+            arrow = pa.table({name: _arrow(pa, column) for name, column in table.items()})
+            writer = writer or parquet.ParquetWriter(out, arrow.schema)
+            writer.write_table(arrow)
+            written += arrow.num_rows
+    finally:
+        if writer is not None:
+            writer.close()
+    if not written:
+        raise ParameterError("the journal holds no answer yet: there is nothing to write")
+    return written
+
+
+def _arrow(pa: Any, column: NDArray[Any]) -> Any:
+    return pa.array(column.tolist(), pa.string()) if column.dtype == object else pa.array(column)

@@ -1,0 +1,52 @@
+"""How a run reaches its target: in which portions, on which workers, how patiently, and where answers are kept."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass
+
+from fidelitree.checks import check_count, check_number
+from fidelitree.errors import ParameterError
+
+Workers = Executor | Callable[[], Executor]
+
+
+@dataclass(frozen=True)
+class Running:
+    """None of this changes a tree, a certificate or the number of queries.
+
+    ``batch_size`` is the most inputs that one call of the target receives. ``executor`` runs calls elsewhere: any
+    `concurrent.futures.Executor`, or a function without arguments that makes one, which is called again when a pool
+    breaks. ``timeout`` is the longest silence of the workers in seconds, ``retries`` how often a call that failed is
+    made again, and ``journal`` the file that keeps every answer.
+    """
+
+    batch_size: int | None = None
+    executor: Workers | None = None
+    timeout: float | None = None
+    retries: int = 0
+    journal: str | os.PathLike[str] | None = None
+
+    def __post_init__(self) -> None:
+        if self.batch_size is not None:
+            check_count("batch_size", self.batch_size)
+        check_count("retries", self.retries, least=0)
+        if not (self.executor is None or isinstance(self.executor, Executor) or callable(self.executor)):
+            raise ParameterError(
+                f"executor must be a concurrent.futures.Executor, or a function making one; got {self.executor!r:.60}"
+            )
+        if not isinstance(self.journal, (str, os.PathLike, type(None))):
+            raise ParameterError(f"journal must be the path of a file; got {self.journal!r:.80}")
+        if self.timeout is not None:
+            self._check_timeout(self.timeout)
+
+    def _check_timeout(self, timeout: float) -> None:
+        if check_number("timeout", timeout) <= 0:
+            raise ParameterError(f"timeout must be above 0 seconds; got {timeout!r}")
+        if self.executor is None or isinstance(self.executor, ThreadPoolExecutor):
+            raise ParameterError(
+                "timeout must be None where the target runs in this process, which cannot end a call that hangs: give "
+                "an executor of processes too (a command has a timeout of its own)"
+            )

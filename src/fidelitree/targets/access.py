@@ -1,0 +1,131 @@
+"""How a run reaches its target from beginning to end: the way is opened, used, and closed whatever happens."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fidelitree.budget import Budget
+from fidelitree.errors import ParameterError
+from fidelitree.events import Observer, nobody
+from fidelitree.journal.journal import Ending, Journal
+from fidelitree.journal.run import Run
+from fidelitree.rows import Rows
+from fidelitree.running import Running
+from fidelitree.space import ProductSpace
+from fidelitree.targets.calls import Calls, Direct, Target
+from fidelitree.targets.circuits.circuit import Circuit
+from fidelitree.targets.counting import Counted
+from fidelitree.targets.journalled import Journalled, Replayed, ask_again, name_of
+from fidelitree.targets.labels import LabelBook
+from fidelitree.targets.memory import Memory
+from fidelitree.targets.table import TruthTable
+from fidelitree.targets.workers import OnWorkers
+from fidelitree.tree import Tree
+
+
+@dataclass(frozen=True)
+class Call:
+    """What a user asked for, besides the target and the space; limits are among the arguments."""
+
+    door: str
+    seed: int
+    seed_chosen: bool
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Access:
+    """An open way to the target; the seed is the journal's, where there is one."""
+
+    target: Target
+    space: ProductSpace
+    calls: Calls
+    book: LabelBook
+    journal: Journal | None
+    seed: int
+    seed_chosen: bool
+
+    def counted(self, memory: Memory | None, budget: Budget, observer: Observer = nobody) -> Counted:
+        """The target with its queries counted; of a limited time, what the journal's answers took is used up."""
+        ending = None
+        if self.journal is not None and self.journal.writes:
+            budget = replace(budget, started=0.0, clock=self.journal.clock)
+        elif self.journal is not None:
+            budget = replace(budget, max_seconds=None)  # the journal knows when the time was over
+            ending = self.journal.ending
+        return Counted(self.target, self.space, memory, budget, self.book, observer, self.calls, ending)
+
+    def end(self, counted: Counted, reason: str) -> None:
+        """Tell the journal how the run ended."""
+        if self.journal is not None and self.journal.writes:
+            self.journal.end(Ending(counted.questions, reason.removeprefix("certified, then ")))
+
+
+@contextmanager
+def access(target: Target, space: ProductSpace | Rows, running: Running, call: Call) -> Iterator[Access]:
+    """Open the journal and the workers; both are closed at the end, and what was answered is kept."""
+    product, book = space.product if isinstance(space, Rows) else space, LabelBook()
+    with ExitStack() as closing:
+        calls: Calls = Direct(target, product, book, running.batch_size, running.retries)
+        if running.executor is not None:
+            calls = OnWorkers(target, product, book, running)
+            closing.callback(calls.close)
+        journal, seed = None, (call.seed, call.seed_chosen)
+        if running.journal is not None:
+            run = _run(target, space, call)
+            journal = closing.enter_context(_journal(target, running.journal, run))
+            seed = journal.run.seed, journal.run.seed_chosen
+            if journal.writes and journal.records and call.arguments.get("deterministic", True):
+                ask_again(journal, calls)
+            calls = Journalled(calls, journal)
+        elif isinstance(target, Replayed):
+            raise ParameterError("journal must name the file that a run is replayed from; got None")
+        yield Access(target, product, calls, book, journal, *seed)
+
+
+def _run(target: Target, space: ProductSpace | Rows, call: Call) -> Run:
+    """What the journal of this call belongs to."""
+    features = [
+        {
+            "name": feature.name,
+            "kind": feature.kind,
+            **({} if feature.values is None else {"values": [_plain(value) for value in feature.values]}),
+            **({"integer": True} if getattr(feature, "integer", False) else {}),
+        }
+        for feature in space.features
+    ]
+    return Run(
+        call.door,
+        name_of(target),
+        space.digest,
+        features,
+        call.seed,
+        call.seed_chosen,
+        call.arguments,
+        lists_answers=isinstance(target, (Circuit, TruthTable, Tree)),
+    )
+
+
+def _plain(value: Any) -> Any:
+    return value if value is None or isinstance(value, (str, bool, int, float)) else repr(value)
+
+
+def _journal(target: Target, path: str | os.PathLike[str], run: Run) -> Journal:
+    if not isinstance(target, Replayed):
+        return Journal(path, run)
+    journal = Journal(path)
+    try:
+        journal.run.check(run, replaying=True)
+        if journal.run.lists_answers:
+            raise ParameterError(
+                "a run whose target is a tree, a table or a circuit cannot be replayed without it: more than its "
+                "answers was used"
+            )
+    except BaseException:
+        journal.close()
+        raise
+    return journal

@@ -1,0 +1,74 @@
+"""Having inputs answered, part by part: the contract, and the plain way, in this process."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
+
+from fidelitree.errors import ParameterError, TargetError
+from fidelitree.space import ProductSpace
+from fidelitree.targets.labels import LabelBook
+
+Target = Callable[[Any], Any]
+Inner = NDArray[Any]
+Part = tuple[int, NDArray[Any]]
+"""The place of the first input in its batch, and the labels from there on."""
+
+MOST_ROWS = 1 << 16
+MOST_BYTES = 1 << 25
+"""Rows and bytes of inputs that one call receives at most, so that memory does not grow with a batch."""
+FIRST_WAIT, LONGEST_WAIT = 0.1, 30.0  # seconds between a failure and the next try, which double
+
+
+class Calls(Protocol):
+    """A way to the target."""
+
+    def parts(self, inner: Inner, purpose: str) -> Iterator[Part]:
+        """Labels of all inputs, each part as soon as it is there, in any order."""
+
+
+def pieces(inner: Inner, batch_size: int | None) -> Iterator[tuple[int, Inner]]:
+    """Inputs cut into calls; where they are cut changes nothing but the number of calls."""
+    bytes_each = max(1, inner.shape[1] * inner.itemsize)
+    rows = max(1, min(batch_size or MOST_ROWS, MOST_ROWS, MOST_BYTES // bytes_each))
+    for start in range(0, len(inner), rows):
+        yield start, inner[start : start + rows]
+
+
+def raised(kind: str, rows: int, said: object) -> TargetError:
+    """What a target that raised is told."""
+    return TargetError(f"the target raised {kind} on a batch of {rows} inputs: {said}")
+
+
+def wait_before(attempt: int) -> None:
+    """Back off: a target that is overloaded needs time, and more of it every time."""
+    time.sleep(min(LONGEST_WAIT, FIRST_WAIT * 2**attempt))
+
+
+class Direct:
+    """Calls the target here and now; a call that raises is made again up to ``retries`` times."""
+
+    def __init__(
+        self, target: Target, space: ProductSpace, book: LabelBook, batch_size: int | None = None, retries: int = 0
+    ) -> None:
+        if not callable(target):
+            raise ParameterError(f"target must be callable: a batch of inputs in, labels out; got {target!r}")
+        self._target, self._space, self._book = target, space, book
+        self._batch_size, self._retries = batch_size, retries
+
+    def parts(self, inner: Inner, purpose: str) -> Iterator[Part]:
+        for start, rows in pieces(inner, self._batch_size):
+            yield start, self._book.checked(self._call(rows), len(rows))
+
+    def _call(self, rows: Inner) -> Any:
+        for attempt in range(self._retries + 1):
+            try:
+                return self._target(self._space.batch(rows))
+            except Exception as error:
+                if attempt == self._retries:
+                    raise raised(type(error).__name__, len(rows), error) from error
+            wait_before(attempt)
+        raise AssertionError("the last try returns or raises")

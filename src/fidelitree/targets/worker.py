@@ -1,0 +1,64 @@
+"""What happens inside a worker: one thread for each library, and a target that is sent once."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+_THREADS = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+)
+_targets: dict[str, Any] = {}
+_limited: list[int] = []
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An exception as plain text: some cannot be sent, and one of those would break the pool."""
+
+    kind: str
+    said: str
+
+
+def call(home: int, key: str, pickled: bytes | None, batch: Any) -> Any:
+    """The target's answers, or the `Failure` that it raised; None where the worker does not have the target yet.
+
+    ``home`` is the process of the run, whose own libraries are left alone.
+    """
+    if os.getpid() not in (home, *_limited):
+        one_thread_each()
+        _limited[:] = [os.getpid()]  # a process that is forked off later must do it itself
+    try:
+        if key not in _targets:
+            if pickled is None:
+                return None
+            _targets.clear()
+            _targets[key] = pickle.loads(pickled)
+        return np.asarray(_targets[key](batch))
+    except Exception as error:  # noqa: BLE001 - it is the target's, and goes to the run
+        return Failure(type(error).__name__, str(error))
+
+
+def one_thread_each() -> None:
+    """As many workers as cores is right only if none of them uses several: limit what is loaded and what will be."""
+    os.environ.update(dict.fromkeys(_THREADS, "1"))
+    try:
+        from threadpoolctl import threadpool_limits  # comes with scikit-learn and its kin
+    except ModuleNotFoundError:
+        return
+    threadpool_limits(1)
+
+
+def start() -> None:
+    """For pools of our own: Ctrl-C is for the run, which ends its workers itself."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    one_thread_each()

@@ -1,0 +1,230 @@
+"""Calls on workers: any executor, in any order of completion, with pools that are rebuilt when they break."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from fidelitree.errors import ParameterError, TargetError
+from fidelitree.running import Running
+from fidelitree.space import ProductSpace
+from fidelitree.targets import worker
+from fidelitree.targets.calls import Inner, Part, Target, pieces, raised, wait_before
+from fidelitree.targets.labels import LabelBook
+
+REBUILDS = 3  # pools that may break one after the other without an answer in between
+
+
+@dataclass
+class _Piece:
+    """A call to be made."""
+
+    start: int
+    rows: Inner
+    failures: int = 0
+    sends_target: bool = False
+
+
+@dataclass
+class _Out:
+    """Calls that are being made."""
+
+    futures: dict[Future[Any], _Piece] = field(default_factory=dict)
+
+    def take_back(self) -> list[_Piece]:
+        """Give up on all of them."""
+        found = list(self.futures.values())
+        for future in self.futures:
+            future.cancel()
+        self.futures.clear()
+        return found
+
+
+class OnWorkers:
+    """A target called on an executor.
+
+    The target is pickled once and reaches each worker once. Threads call it as it is. A pool that breaks is made again
+    where ``executor`` is a function that makes one; so is a pool that was silent for too long.
+    """
+
+    def __init__(self, target: Target, space: ProductSpace, book: LabelBook, running: Running) -> None:
+        self._target, self._space, self._book, self._running = target, space, book, running
+        given = running.executor
+        self._pool: Executor | None = given if isinstance(given, Executor) else None
+        self._make = None if isinstance(given, Executor) else given
+        self._broken = 0
+        self._pickled: bytes | None = None
+        self._key = ""
+
+    def parts(self, inner: Inner, purpose: str) -> Iterator[Part]:
+        size = self._running.batch_size or -(-len(inner) // _width(self._executor()))
+        waiting = [_Piece(start, rows) for start, rows in pieces(inner, size)]
+        out = _Out()
+        failed: TargetError | None = None
+        try:
+            while out.futures or (waiting and failed is None):
+                if failed is None:
+                    self._submit(waiting, out)
+                for piece, answer in self._wait(waiting, out):
+                    if isinstance(answer, worker.Failure):
+                        failed = self._again(waiting, piece, answer) or failed
+                    else:
+                        yield piece.start, self._book.checked(answer, len(piece.rows))
+            if failed is not None:  # what else was on its way has arrived first
+                raise failed
+        finally:
+            if out.take_back() and self._make is not None:
+                self._discard()
+
+    def close(self) -> None:
+        """End the workers of a pool that was made here."""
+        if self._make is not None and self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+            self._pool = None
+
+    def _executor(self) -> Executor:
+        if self._pool is None:
+            assert self._make is not None, "an executor is given or made"
+            made = self._make()
+            if not isinstance(made, Executor):
+                raise ParameterError(f"executor must make a concurrent.futures.Executor; it made {made!r:.80}")
+            self._check_timeout(made)
+            self._pool = made
+        return self._pool
+
+    def _check_timeout(self, pool: Executor) -> None:
+        if self._running.timeout is not None and isinstance(pool, ThreadPoolExecutor):
+            raise ParameterError(
+                "timeout must be None where threads of this process call the target: they cannot be ended"
+            )
+
+    def _submit(self, waiting: list[_Piece], out: _Out) -> None:
+        while waiting:
+            piece = waiting[0]
+            try:
+                future = self._send(self._executor(), piece)
+            except BrokenExecutor as error:
+                self._rebuild(error)
+                waiting += out.take_back()
+                continue
+            waiting.pop(0)
+            out.futures[future] = piece
+
+    def _send(self, pool: Executor, piece: _Piece) -> Future[Any]:
+        batch = self._space.batch(piece.rows)
+        if isinstance(pool, ThreadPoolExecutor):
+            return pool.submit(_call_here, self._target, batch)
+        pickled = self._pickle()
+        return pool.submit(worker.call, os.getpid(), self._key, pickled if piece.sends_target else None, batch)
+
+    def _wait(self, waiting: list[_Piece], out: _Out) -> Iterator[tuple[_Piece, Any]]:
+        """Answers and failures as they arrive; what must be sent again joins the waiting."""
+        done, _ = wait(out.futures, self._running.timeout, FIRST_COMPLETED)
+        if not done:
+            self._silent(waiting, out)
+        for future in done:
+            piece = out.futures.pop(future, None)
+            if piece is None:
+                continue
+            try:
+                answer = future.result()
+            except BrokenExecutor as error:
+                self._rebuild(error)
+                waiting += [piece, *out.take_back()]
+                return
+            except Exception as error:  # noqa: BLE001 - the executor's own, such as a batch that cannot be sent
+                answer = worker.Failure(type(error).__name__, str(error))
+            if answer is None:
+                piece.sends_target = True
+                waiting.append(piece)
+                continue
+            self._broken = 0
+            yield piece, answer
+
+    def _again(self, waiting: list[_Piece], piece: _Piece, failure: worker.Failure) -> TargetError | None:
+        """Another try for a call that failed, or the error once there were enough."""
+        if piece.failures == self._running.retries:
+            return raised(failure.kind, len(piece.rows), failure.said)
+        wait_before(piece.failures)
+        piece.failures += 1
+        waiting.append(piece)
+        return None
+
+    def _silent(self, waiting: list[_Piece], out: _Out) -> None:
+        silence = f"the workers were silent for timeout = {self._running.timeout:g} seconds"
+        pieces_out = out.take_back()
+        if self._make is None:
+            raise TargetError(f"{silence}; an executor that is made by a function could be ended and made again")
+        self._discard()
+        if any(piece.failures == self._running.retries for piece in pieces_out):
+            raise TargetError(f"{silence} while they had {sum(len(p.rows) for p in pieces_out)} inputs, and were ended")
+        for piece in pieces_out:
+            piece.failures += 1
+            piece.sends_target = False
+        waiting += pieces_out
+
+    def _rebuild(self, error: BrokenExecutor) -> None:
+        if self._make is None:
+            raise TargetError(
+                f"the executor broke: {error}. Give a function that makes one as executor, and it is made again"
+            ) from error
+        self._broken += 1
+        if self._broken > REBUILDS:
+            raise TargetError(f"the executor broke {self._broken} times one after the other: {error}") from error
+        self._discard()
+
+    def _discard(self) -> None:
+        """End a pool at once, hanging workers included, which would keep this process from ending."""
+        pool, self._pool = self._pool, None
+        if pool is None:
+            return
+        for process in list((getattr(pool, "_processes", None) or {}).values()):
+            with suppress(OSError, ValueError):
+                process.kill()
+        pool.shutdown(wait=False, cancel_futures=True)
+
+    def _pickle(self) -> bytes:
+        if self._pickled is None:
+            self._pickled = _pickled(self._target)
+            self._key = hashlib.sha256(self._pickled).hexdigest()
+        return self._pickled
+
+
+def processes(jobs: int) -> partial[Executor]:
+    """A function that makes a pool of so many processes."""
+    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 - needs semaphores, which some systems lack
+
+    return partial(ProcessPoolExecutor, jobs, initializer=worker.start)
+
+
+def _width(pool: Executor) -> int:
+    """How many calls run at once; where an executor does not tell, as many as there are cores here."""
+    return int(getattr(pool, "_max_workers", None) or os.cpu_count() or 1)
+
+
+def _call_here(target: Target, batch: Any) -> Any:
+    try:
+        return target(batch)
+    except Exception as error:  # noqa: BLE001 - it is the target's, and goes to the run
+        return worker.Failure(type(error).__name__, str(error))
+
+
+def _pickled(target: Target) -> bytes:
+    try:  # it comes with Dask, and takes functions that are not part of a module
+        from cloudpickle import dumps
+    except ModuleNotFoundError:
+        dumps = pickle.dumps
+    try:
+        return bytes(dumps(target))
+    except Exception as error:
+        raise ParameterError(
+            f"target must be one that can be pickled to reach other processes; {target!r:.60} cannot: {error}. A "
+            f"function of a module can, and threads (ThreadPoolExecutor) take any target"
+        ) from error

@@ -1,0 +1,101 @@
+"""A run that is killed at random moments ends as if nothing had happened, and pays for one batch a kill at most."""
+
+from __future__ import annotations
+
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import fidelitree as ft
+import slowrun
+from fidelitree.targets.journalled import ASKED_AGAIN
+
+SCRIPT = Path(slowrun.__file__)
+SECONDS = 0.02  # that a call takes; a run makes some thirty of them
+
+
+class Session:
+    """One process that works on the run."""
+
+    def __init__(self, folder: Path, seconds: float = SECONDS, before: object = None, epsilon: float = 0.05) -> None:
+        self.log = folder / "log"
+        arguments = [sys.executable, SCRIPT, folder / "run.db", self.log, str(seconds), str(epsilon)]
+        self.process = subprocess.Popen(
+            arguments,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=before,  # noqa: PLW1509 - this process has one thread
+        )
+
+    def calls(self) -> list[int]:
+        """Inputs of each call so far, over all sessions."""
+        return calls_in(self.log) if self.log.exists() else []
+
+    def wait_for_calls(self, calls: int) -> None:
+        end = time.monotonic() + 60
+        while len(self.calls()) < calls and self.process.poll() is None and time.monotonic() < end:
+            time.sleep(0.005)
+
+    def finish(self) -> str:
+        output, complaints = self.process.communicate(timeout=120)
+        assert self.process.returncode == 0, complaints
+        return output
+
+
+def undisturbed(tmp_path: Path, epsilon: float = 0.05) -> str:
+    return slowrun.result(None, str(tmp_path / "undisturbed.log"), epsilon=epsilon)
+
+
+def test_killed_and_resumed(tmp_path: Path, soak: bool) -> None:
+    moments = random.Random(1)
+    kills, epsilon = (100, 0.002) if soak else (5, 0.05)  # so that the run takes several calls for each kill
+    for _ in range(kills):
+        session = Session(tmp_path, epsilon=epsilon)
+        session.wait_for_calls(len(session.calls()) + 1)  # it is at work
+        time.sleep(moments.uniform(0, 4 * SECONDS))
+        assert session.process.poll() is None, "the run is longer than all sessions together"
+        session.process.send_signal(signal.SIGKILL)
+        session.process.communicate()
+    last = Session(tmp_path, seconds=0, epsilon=epsilon)
+    assert last.finish() == undisturbed(tmp_path, epsilon)
+    calls = calls_in(tmp_path / "undisturbed.log")
+    assert sum(last.calls()) <= sum(calls) + kills * max(calls) + (kills + 1) * ASKED_AGAIN
+
+
+def calls_in(log: Path) -> list[int]:
+    return [int(line.split()[0]) for line in log.read_text(encoding="ascii").splitlines()]
+
+
+@pytest.mark.parametrize("signal_sent", [signal.SIGTERM, signal.SIGINT])
+def test_asked_to_end_it_leaves_a_journal_that_goes_on(tmp_path: Path, signal_sent: signal.Signals) -> None:
+    session = Session(tmp_path)
+    session.wait_for_calls(8)
+    session.process.send_signal(signal_sent)
+    output, _ = session.process.communicate(timeout=60)
+    if signal_sent == signal.SIGINT:  # the library returns the best tree so far
+        assert output.endswith("interrupted\n")
+    else:
+        assert session.process.returncode == -signal.SIGTERM
+    assert ft.journal.info(tmp_path / "run.db").answers >= sum(session.calls()[:7])
+    assert Session(tmp_path, seconds=0).finish() == undisturbed(tmp_path)
+
+
+def test_a_full_disk_is_told_and_loses_nothing(tmp_path: Path) -> None:
+    def small_files() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
+
+    session = Session(tmp_path, seconds=0, before=small_files)
+    _, complaints = session.process.communicate(timeout=60)
+    assert "JournalError: journal " in complaints, complaints
+    assert "Every answer before this one is kept: make room, then make the same call again" in complaints
+    kept, asked = ft.journal.info(tmp_path / "run.db").answers, session.calls()
+    assert 0 < kept == sum(asked[:-1])
+    assert Session(tmp_path, seconds=0).finish() == undisturbed(tmp_path)

@@ -1,0 +1,236 @@
+"""Workers: the same tree, certificate and queries for any number of them, also when one of them dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fidelitree as ft
+from fidelitree.targets import worker
+from fidelitree.targets.workers import REBUILDS, processes
+from journals import BITS, MIXED, alike, on_bits, on_mixed
+
+PLAIN = {
+    "bits": (on_bits, BITS, {"epsilon": 0.1}),
+    "mixed": (on_mixed, MIXED, {"epsilon": 0.05}),
+    "noisy": (on_bits, BITS, {"epsilon": 0.1, "deterministic": False}),
+}
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 4])
+def test_any_number_of_processes(jobs: int) -> None:
+    with ProcessPoolExecutor(jobs) as pool:
+        for target, space, arguments in PLAIN.values():
+            assert alike(ft.distill(target, space, executor=pool, **arguments), ft.distill(target, space, **arguments))
+
+
+class Closure:
+    """Cannot be pickled."""
+
+    def __init__(self, target: Any) -> None:
+        self.target, self.lock = target, threading.Lock()
+
+    def __call__(self, batch: Any) -> Any:
+        with self.lock:
+            return self.target(batch)
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_threads_take_any_target(name: str) -> None:
+    target, space, arguments = PLAIN[name]
+    with ThreadPoolExecutor(3) as pool:
+        found = ft.distill(Closure(target), space, executor=pool, batch_size=3, **arguments)
+    assert alike(found, ft.distill(target, space, **arguments))
+
+
+class Backwards(Executor):
+    """Answers the newest call first, when nothing new has come for a moment."""
+
+    def __init__(self) -> None:
+        self.waiting: list[tuple[Future[Any], Any]] = []
+        self.lock, self.ended = threading.Lock(), False
+        threading.Thread(target=self.work, daemon=True).start()
+
+    def submit(self, function: Any, /, *arguments: Any, **named: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        with self.lock:
+            self.waiting.append((future, partial(function, *arguments, **named)))
+        return future
+
+    def work(self) -> None:
+        while not self.ended:
+            time.sleep(0.003)
+            with self.lock:
+                waiting, self.waiting = self.waiting, []
+            for future, call in reversed(waiting):
+                future.set_result(call())
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        self.ended = True
+
+
+def test_any_order_of_completion(tmp_path: Path) -> None:
+    with Backwards() as pool:
+        found = ft.distill(on_mixed, MIXED, 0.05, executor=pool, batch_size=2, journal=tmp_path / "run.db")
+    assert alike(found, ft.distill(on_mixed, MIXED, 0.05))
+    resumed = ft.distill(on_mixed, MIXED, 0.05, journal=tmp_path / "run.db", batch_size=7)
+    assert alike(resumed, found)
+
+
+class Mortal:
+    """Kills its worker once: whoever makes the file first."""
+
+    def __init__(self, folder: Path, deaths: int = 1) -> None:
+        self.folder, self.deaths = folder, deaths
+
+    def __call__(self, batch: Any) -> Any:
+        for death in range(self.deaths):
+            try:
+                (self.folder / f"death{death}").touch(exist_ok=False)
+            except FileExistsError:
+                continue
+            os.kill(os.getpid(), signal.SIGKILL)
+        return on_bits(batch)
+
+
+def test_a_pool_that_breaks_is_made_again(tmp_path: Path) -> None:
+    found = ft.distill(Mortal(tmp_path), BITS, 0.1, executor=partial(ProcessPoolExecutor, 2))
+    assert alike(found, ft.distill(on_bits, BITS, 0.1))
+    assert (tmp_path / "death0").exists()
+
+
+def test_a_target_that_kills_every_worker_is_an_error(tmp_path: Path) -> None:
+    target = Mortal(tmp_path, deaths=100)
+    with pytest.raises(ft.TargetError, match=f"the executor broke {REBUILDS + 1} times one after the other"):
+        ft.distill(target, BITS, 0.1, executor=partial(ProcessPoolExecutor, 1))
+
+
+def test_a_pool_that_was_given_cannot_be_made_again(tmp_path: Path) -> None:
+    with (
+        ProcessPoolExecutor(1) as pool,
+        pytest.raises(ft.TargetError, match="Give a function that makes one as executor, and it is made again"),
+    ):
+        ft.distill(Mortal(tmp_path), BITS, 0.1, executor=pool)
+
+
+class Hanging:
+    """Hangs so many times."""
+
+    def __init__(self, folder: Path, times: int) -> None:
+        self.folder, self.times = folder, times
+
+    def __call__(self, batch: Any) -> Any:
+        for turn in range(self.times):
+            try:
+                (self.folder / f"turn{turn}").touch(exist_ok=False)
+            except FileExistsError:
+                continue
+            time.sleep(3600)
+        return on_bits(batch)
+
+
+def test_a_hanging_worker_is_ended_and_replaced(tmp_path: Path) -> None:
+    found = ft.distill(Hanging(tmp_path, 1), BITS, 0.1, executor=processes(2), timeout=2, retries=1)
+    assert alike(found, ft.distill(on_bits, BITS, 0.1))
+
+
+def test_silence_is_an_error_with_the_journal_intact(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    with pytest.raises(ft.TargetError, match="the workers were silent for timeout = 1 seconds while they had"):
+        ft.distill(Hanging(tmp_path, 1), BITS, 0.1, executor=processes(1), timeout=1, journal=path)
+    assert alike(ft.distill(Hanging(tmp_path, 1), BITS, 0.1, journal=path), ft.distill(on_bits, BITS, 0.1))
+
+
+def raising(batch: Any) -> Any:
+    if len(batch) < 32:
+        raise Unsendable(1, 2)
+    return on_bits(batch)
+
+
+class Unsendable(Exception):  # noqa: N818 - one that cannot be unpickled
+    def __init__(self, one: int, two: int) -> None:
+        super().__init__(f"{one} and {two}")
+
+
+def test_an_exception_in_a_worker_reaches_the_user(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    with pytest.raises(ft.TargetError, match=r"the target raised Unsendable on a batch of \d+ inputs: 1 and 2"):
+        ft.distill(raising, BITS, 0.1, executor=processes(1), journal=path)
+    assert ft.journal.info(path).answers == 32
+
+
+class Half:
+    """Fails on inputs that begin with 1."""
+
+    def __call__(self, batch: Any) -> Any:
+        if batch[0, 0]:
+            raise ValueError("odd")
+        return on_bits(batch)
+
+
+def test_what_else_was_on_its_way_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    with pytest.raises(ft.TargetError, match="the target raised ValueError"):
+        ft.distill(Half(), BITS, 0.1, executor=processes(2), batch_size=1, journal=path)
+    assert 5 < ft.journal.info(path).answers < 27
+
+
+def test_a_target_that_cannot_be_pickled_is_refused() -> None:
+    with pytest.raises(ft.ParameterError, match=r"target must be one that can be pickled .*ThreadPoolExecutor"):
+        ft.distill(Closure(on_bits), BITS, 0.1, executor=processes(1))
+
+
+def threads_inside(batch: Any) -> Any:
+    from threadpoolctl import threadpool_info
+
+    np.dot(np.ones((2, 2)), np.ones((2, 2)))
+    most = max([library["num_threads"] for library in threadpool_info()], default=1)
+    return np.full(len(batch), most if os.environ["OMP_NUM_THREADS"] == "1" else 99)
+
+
+def test_libraries_inside_workers_use_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    assert ft.distill(threads_inside, BITS, 0.2, executor=processes(1)).tree.labels.tolist() == [1]
+
+
+def test_a_worker_asks_for_a_target_that_it_does_not_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    import pickle
+
+    monkeypatch.setattr(worker, "_targets", {})
+    batch = np.zeros((3, 12), np.uint8)
+    assert worker.call(os.getpid(), "a", None, batch) is None
+    assert worker.call(os.getpid(), "a", pickle.dumps(on_bits), batch).tolist() == [0, 0, 0]
+    assert worker.call(os.getpid(), "a", None, batch).tolist() == [0, 0, 0]
+    assert worker.call(os.getpid(), "b", None, batch) is None
+
+
+@pytest.fixture
+def cluster() -> Any:
+    distributed = pytest.importorskip("distributed")
+    import dask
+
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 10}),
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as found,
+        distributed.Client(found) as client,
+    ):
+        yield client
+
+
+@pytest.mark.filterwarnings("ignore")  # what Dask warns of is not ours
+def test_a_dask_cluster_with_a_worker_killed(cluster: Any, tmp_path: Path) -> None:
+    for target, space, arguments in PLAIN.values():
+        found = ft.distill(target, space, executor=cluster.get_executor(), **arguments)
+        assert alike(found, ft.distill(target, space, **arguments))
+    found = ft.distill(Mortal(tmp_path), BITS, 0.1, executor=cluster.get_executor())
+    assert alike(found, ft.distill(on_bits, BITS, 0.1))
+    assert (tmp_path / "death0").exists()

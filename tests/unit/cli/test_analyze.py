@@ -1,0 +1,91 @@
+"""`fidelitree analyze`: influences in print, as JSON and as a picture."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import fidelitree as ft
+from commandline import people, refused, run
+
+SPACE = """
+[features.owner]
+kind = "boolean"
+[features.age]
+kind = "numeric"
+low = 20
+high = 60
+[features.job]
+kind = "categorical"
+values = ["clerk", "nurse", "7"]
+"""
+
+
+def test_influences_have_bars(folder: Path) -> None:
+    Path("and.pla").write_text(".i 3\n.o 1\n.ilb a b c\n11- 1\n.e\n", encoding="utf-8")
+    assert run("analyze", "and.pla").out.startswith(
+        "influence of each feature (exact); total 0.5000\n"
+        f"a  0.2500  {'█' * 30}\nb  0.2500  {'█' * 30}\nc  0.0000\n"
+        "labels: 0: 0.7500, 1: 0.2500\n"
+    )
+
+
+def test_given_names_a_region(folder: Path) -> None:
+    Path("and.pla").write_text(".i 3\n.o 1\n.ilb a b c\n11- 1\n.e\n", encoding="utf-8")
+    assert run("analyze", "and.pla", "--given", "a=1").out.splitlines()[1].startswith("b  0.5000")
+
+
+def test_given_speaks_of_every_kind(folder: Path) -> None:
+    Path("space.toml").write_text(SPACE, encoding="utf-8")
+    chosen = ["--given", "age=45:", "--given", "owner=0", "--given", "job=nurse,7"]
+    data = run("analyze", "aims:loan", "--space", "space.toml", "--max-queries", 2000, "--json", *chosen).json
+    by_hand = ft.analyze(
+        lambda t: (t["age"] > 40) & (t["job"] == "nurse"),
+        ft.ProductSpace.from_file("space.toml"),
+        {"age": (45, None), "owner": 0, "job": ["nurse", "7"]},
+        max_queries=2000,
+    )
+    assert [entry["influence"] for entry in data["influences"]] == by_hand.influences.tolist()
+    assert [[entry["low"], entry["high"]] for entry in data["influences"]] == by_hand.intervals.tolist()
+    assert data["labels"][1] == {"label": "yes", "probability": by_hand.label_probabilities[1]}
+    assert data["exact"] is False
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("age", "--given must be FEATURE=WHAT with a feature of the space (owner, age, job); got 'age'"),
+        ("wage=3", "--given must be FEATURE=WHAT with a feature of the space (owner, age, job); got 'wage=3'"),
+        ("owner=yes", "--given owner must be 0 or 1; got 'yes'"),
+        ("age=old", "--given age must be a number or an interval LOW:HIGH; got 'old'"),
+        ("job=judge", "given['job'] must hold values of the feature ('clerk', 'nurse', '7'); got 'judge'"),
+    ],
+)
+def test_a_region_that_is_none_is_refused(folder: Path, given: str, message: str) -> None:
+    Path("space.toml").write_text(SPACE, encoding="utf-8")
+    assert refused("analyze", "aims:loan", "--space", "space.toml", "--given", given) == message
+
+
+def test_a_plot_is_written(folder: Path) -> None:
+    done = run("analyze", "aims:alarm", "--bernoulli", 0.5, "--features", 4, "--plot", "bars.svg")
+    assert done.out.endswith("wrote bars.svg\n")
+    assert "<svg" in Path("bars.svg").read_text(encoding="utf-8")
+    message = refused("analyze", "aims:alarm", "--bernoulli", 0.5, "--features", 4, "--plot", "bars.xyz")
+    assert message.startswith("--plot must end in a format that matplotlib writes; got 'bars.xyz': ")
+
+
+def test_a_plot_without_matplotlib_names_the_extra(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    message = refused("analyze", "aims:alarm", "--bernoulli", 0.5, "--features", 4, "--plot", "bars.svg")
+    assert message.endswith("pip install 'fidelitree[plot]'")
+
+
+def test_rows_are_analysed(folder: Path) -> None:
+    table = people(folder)
+    done = run("analyze", "aims:loan", "--data", table, "--drop", "label", "--rows", "--max-queries", 2000)
+    assert done.code == 0
+    assert done.out.startswith("influence of each feature (estimated)")

@@ -1,0 +1,71 @@
+"""`fidelitree certify`: predictors of every kind against targets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import fidelitree as ft
+from commandline import BITS, people, refused, run
+
+
+@pytest.fixture
+def kept(folder: Path) -> Path:
+    run("distill", "aims:alarm", *BITS, "--out", "kept")
+    return Path("kept")
+
+
+def test_a_result_folder_brings_its_space_along(kept: Path) -> None:
+    done = run("certify", kept, "aims:alarm", "--seed", 1)
+    assert done.code == 0
+    assert done.out.startswith("With confidence 0.95, this tree disagrees with the target on at most 0.04983 of inputs")
+
+
+def test_a_stored_tree_needs_a_space(kept: Path) -> None:
+    assert run("certify", kept / "tree.json", "aims:alarm", *BITS, "--seed", 1).code == 0
+    assert refused("certify", kept / "tree.json", "aims:alarm") == (
+        "say where inputs come from: --data TABLE, --space FILE, or --bernoulli P --features N"
+    )
+
+
+def test_the_stored_space_is_a_space_file_too(kept: Path) -> None:
+    assert run("certify", kept / "tree.json", "aims:alarm", "--space", kept / "space.json").code == 0
+
+
+def test_a_function_is_a_predictor(folder: Path) -> None:
+    done = run("certify", "aims:parity", "aims:alarm", *BITS, "--seed", 1, "--json", "--out", "certificate.json")
+    assert done.code == 3
+    assert done.json["certified"] is False
+    written = ft.Certificate.from_json(Path("certificate.json").read_text(encoding="utf-8"))
+    assert written == ft.Certificate.from_dict(done.json["certificate"])
+    assert written.seed == 1
+
+
+def test_the_file_is_named(kept: Path) -> None:
+    assert run("certify", kept, "aims:alarm", "--out", "mine.json").out.endswith("wrote mine.json\n")
+
+
+def test_a_circuit_is_compared_exactly(folder: Path) -> None:
+    Path("and.pla").write_text(".i 2\n.o 1\n11 1\n.e\n", encoding="utf-8")
+    Path("or.pla").write_text(".i 2\n.o 1\n1- 1\n-1 1\n.e\n", encoding="utf-8")
+    done = run("certify", "and.pla", "or.pla")
+    assert done.code == 3
+    assert "exactly 0.5 of all inputs" in done.out
+
+
+def test_a_table_gives_inputs(folder: Path) -> None:
+    table = people(folder)
+    done = run("certify", "aims:loan", "aims:loan", "--data", table, "--rows", "--epsilon", 0.1)
+    assert done.code == 0
+    assert "the predictor was not made from them" in done.out
+
+
+def test_an_error_must_be_named(kept: Path) -> None:
+    assert refused("certify", kept, "aims:alarm", "--epsilon", "none") == "--epsilon must be a number here; got none"
+
+
+def test_a_budget_ends_it(kept: Path) -> None:
+    done = run("certify", kept, "aims:alarm", "--max-queries", 10, "--seed", 0)
+    assert done.code == 3
+    assert "among 10 test inputs" in done.out

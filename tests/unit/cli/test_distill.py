@@ -1,0 +1,188 @@
+"""`fidelitree distill`: what it prints, writes, and how it ends."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+import fidelitree as ft
+from commandline import BITS, people, run
+from fidelitree.cli.wanted import PreferenceName, StrategyName
+from fidelitree.distiller import PREFERENCES, STRATEGIES
+from fidelitree.targets import read_circuit
+
+CIRCUIT = ".i 3\n.o 2\n.ilb a b c\n.ob f g\n11- 10\n--1 01\n.e\n"
+
+
+def test_a_certified_run_prints_the_tree_and_writes_the_folder(folder: Path) -> None:
+    done = run("distill", "aims:alarm", *BITS, "--seed", 3, "--out", "kept")
+    assert done.code == 0
+    assert done.err == ""
+    by_hand = ft.distill(lambda b: b[:, 3] & (b[:, 0] | b[:, 1] & b[:, 2]), ft.ProductSpace.bernoulli(12), seed=3)
+    lines = done.out.splitlines()
+    assert done.out.startswith(f"{by_hand.tree}\n\n{by_hand.certificate}\n")
+    assert lines[-3] == f"{by_hand.tree.size} leaves, depth {by_hand.tree.depth}; {by_hand.queries}"
+    assert lines[-2] == "wrote kept: tree.json, certificate.json, space.json, trace.csv, run.json, report.html"
+    assert lines[-1] == "report: kept/report.html"
+    assert "fidelitree" in Path("kept/report.html").read_text(encoding="utf-8")
+    assert ft.Tree.load("kept/tree.json") == by_hand.tree
+    assert ft.Certificate.from_json(Path("kept/certificate.json").read_text(encoding="utf-8")) == by_hand.certificate
+
+
+def test_the_trace_and_the_run_are_written(folder: Path) -> None:
+    run("distill", "aims:alarm", *BITS, "--out", "kept", "--max-leaves", 50)
+    with Path("kept/trace.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == ["asked", "size", "error", "error_bound"]
+    assert [int(row["asked"]) for row in rows] == sorted(int(row["asked"]) for row in rows)
+    stored = json.loads(Path("kept/run.json").read_text(encoding="utf-8"))
+    assert (stored["door"], stored["epsilon"], stored["seed"], stored["max_leaves"]) == ("distill", 0.05, 0, 50)
+    assert stored["reason"] == "certified"
+    assert sum(stored["asked"].values()) >= int(rows[-1]["asked"])
+
+
+def test_the_trace_of_the_papers_tree_has_its_splits(folder: Path) -> None:
+    assert run("distill", "aims:alarm", *BITS, "--strategy", "influence", "--out", "kept").code == 0
+    with Path("kept/trace.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert rows[0]["leaf"] == "-" * 12
+    assert rows[0]["test"] == "x3 = 1"
+    assert [int(row["size"]) for row in rows] == list(range(2, len(rows) + 2))
+
+
+def test_without_a_folder_the_result_lies_under_the_name_of_the_target(folder: Path) -> None:
+    done = run("distill", "aims:alarm", *BITS)
+    assert "wrote results/aims-alarm: " in done.out
+    assert Path("results/aims-alarm/tree.json").is_file()
+
+
+def test_json_is_one_object(folder: Path) -> None:
+    done = run("distill", "aims:alarm", *BITS, "--json", "--out", "kept")
+    assert done.code == 0
+    assert done.json["certified"] is True
+    assert ft.Tree.from_dict(done.json["tree"]).size == done.json["size"]
+    assert ft.Certificate.from_dict(done.json["certificate"]).holds
+    assert done.json["sentence"].startswith("With confidence 0.95")
+    assert all(Path(path).is_file() for path in done.json["files"])
+
+
+def test_a_budget_ends_with_3_and_says_what_to_do(folder: Path) -> None:
+    done = run("distill", "aims:parity", "--bernoulli", 0.5, "--features", 24, "--max-queries", 300)
+    assert done.code == 3
+    assert "an error of 0.05 was asked for and is NOT certified" in done.out
+    assert "ended early: max_queries = 300" in done.out
+    assert "not certified: raise --max-queries (the same command goes on from there)" in done.err
+    bound = ft.Certificate.from_json(
+        Path("results/aims-parity/certificate.json").read_text(encoding="utf-8")
+    ).error_bound
+    offered = float(done.err.rpartition("--epsilon ")[2])
+    assert bound <= offered < bound + 0.01
+
+
+def test_ctrl_c_ends_with_the_best_tree_and_3(folder: Path) -> None:
+    done = run("distill", "aims:interrupted", "--bernoulli", 0.5, "--features", 24)
+    assert done.code == 3
+    assert "ended early: interrupted" in done.out
+    assert "NOT certified" in done.out
+    assert "not certified: let it run on (the same command goes on from there)" in done.err
+    assert Path("results/aims-interrupted/tree.json").is_file()
+
+
+def test_no_small_tree_is_a_finding(folder: Path) -> None:
+    table = people(folder)
+    done = run(
+        "distill", "aims:other", "--data", table, "--drop", "label", "--rows", "--epsilon", 0.06, "--max-leaves", 1
+    )
+    assert done.code == 3
+    assert "not certified: " in done.err
+
+
+def test_the_best_tree_within_a_budget(folder: Path) -> None:
+    done = run("distill", "aims:alarm", *BITS, "--epsilon", "none", "--max-queries", 200)
+    assert done.code == 0
+    assert "the smallest error within a budget was asked for" in done.out
+
+
+def test_noisy_and_delta_reach_the_certificate(folder: Path) -> None:
+    done = run("distill", "aims:alarm", *BITS, "--noisy", "--delta", 0.01, "--epsilon", 0.1)
+    assert "With confidence 0.99" in done.out
+    assert "deterministic" not in done.out
+
+
+def test_a_circuit_needs_no_space_and_an_output_has_a_name_or_a_place(folder: Path) -> None:
+    Path("two.pla").write_text(CIRCUIT, encoding="utf-8")
+    for output, tested in (("f", "a"), ("g", "c"), ("1", "c")):
+        done = run("distill", "two.pla", "--output", output, "--epsilon", 0)
+        assert done.code == 0
+        assert done.out.startswith(f"{tested} = 0: 0\n")
+        assert "exactly 0 of all inputs" in done.out
+
+
+def test_a_table_gives_marginals_or_rows(folder: Path) -> None:
+    table = people(folder)
+    for more, assumed in (
+        ((), "stated product distribution"),
+        (("--rows",), "inputs are rows like those of this table"),
+    ):
+        done = run("distill", "aims:loan", "--data", table, "--drop", "label", "--epsilon", 0.1, *more)
+        assert done.code == 0
+        assert assumed in done.out
+        assert "job = nurse" in done.out
+
+
+def test_columns_can_be_read_as_another_kind(folder: Path) -> None:
+    table = people(folder)
+    done = run(
+        "distill", "aims:other", "--data", table, "--drop", "label", "--drop", "job", "--epsilon", 0.1,
+        "--categorical", "age", "--json",
+    )  # fmt: skip
+    assert [entry["kind"] for entry in done.json["tree"]["features"]] == ["categorical", "boolean"]
+
+
+def test_a_program_is_a_target(folder: Path) -> None:
+    Path("score.py").write_text(
+        "import json, sys\nfor line in sys.stdin:\n    print(json.loads(line)['x0'], flush=True)\n", encoding="utf-8"
+    )
+    done = run("distill", "cmd:python score.py", *BITS, "--timeout", 60)
+    assert done.code == 0
+    assert done.out.startswith("x0 = 0: 0\nx0 = 1: 1\n")
+    assert "wrote results/python-score.py: " in done.out
+
+
+def test_a_space_file_names_the_features(folder: Path) -> None:
+    Path("space.toml").write_text(
+        '[features.age]\nkind = "numeric"\nlow = 18\nhigh = 90\n'
+        '[features.job]\nkind = "categorical"\nvalues = ["nurse", "pilot"]\n',
+        encoding="utf-8",
+    )
+    done = run("distill", "aims:loan", "--space", "space.toml", "--epsilon", 0.1)
+    assert done.code == 0
+    assert "job = nurse" in done.out
+
+
+def test_a_large_tree_is_cut_off_in_print_only(folder: Path) -> None:
+    done = run("distill", "aims:parity", "--bernoulli", 0.5, "--features", 7, "--epsilon", 0)
+    assert done.code == 0
+    assert "more lines: fidelitree show prints them all" in done.out
+    assert len(run("show", "results/aims-parity").out.splitlines()) > len(done.out.splitlines())
+
+
+def test_the_choices_are_the_librarys() -> None:
+    assert [name.value for name in StrategyName] == list(STRATEGIES)
+    assert [name.value for name in PreferenceName] == list(PREFERENCES)
+
+
+@pytest.mark.parametrize("text", ["0.1", "none"])
+def test_a_stored_circuit_tree_is_a_target_too(folder: Path, text: str) -> None:
+    Path("two.pla").write_text(CIRCUIT, encoding="utf-8")
+    assert run("distill", "two.pla", "--output", "f", "--out", "kept").code == 0
+    again = run("distill", "kept", "--epsilon", text, "--max-queries", 100, "--out", "again")
+    assert again.code == 0
+    assert ft.Tree.load("again/tree.json").size <= 3
+    assert (
+        ft.tree_error(ft.Tree.load("kept/tree.json"), read_circuit("two.pla", "f"), read_circuit("two.pla", "f").space)
+        == 0
+    )

@@ -1,0 +1,156 @@
+"""A journal keeps what it is told, notices damage, and says what it holds."""
+
+from __future__ import annotations
+
+import csv
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fidelitree as ft
+from fidelitree.journal.journal import Ending, Journal
+from fidelitree.journal.records import Record
+from fidelitree.journal.run import Run
+from journals import BITS, MIXED, on_bits, on_mixed, only_file
+
+RUN = Run("distill", "model", "ab" * 32, [{"name": "x0", "kind": "boolean"}], 7, True, {"epsilon": 0.05})
+ONE = Record.made("label", 0, 0, b"\x80\x00", np.array([True, False]))
+TWO = Record.made("label", 0, 2, b"\x80", np.array([True]))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    with Journal(tmp_path / "run.db", RUN) as journal:
+        journal.keep(TWO)
+        journal.keep(ONE)
+    return tmp_path / "run.db"
+
+
+def test_records_are_found_again_in_order(path: Path) -> None:
+    with Journal(path, RUN) as journal:
+        assert journal.records == 2
+        assert [(record.start, record.answers().tolist()) for record in journal.find("label", 0)] == [
+            (0, [True, False]),
+            (2, [True]),
+        ]
+        assert [record.start for record in journal.all()] == [2, 0]
+        assert list(journal.find("label", 1)) == list(journal.find("certify", 0)) == []
+        assert [record.start for record in journal.some(1)] == [2]
+        assert [record.start for record in journal.some(16)] == [2, 0]
+    assert only_file(path) == ["run.db"]
+
+
+def test_seconds_go_on_where_they_were(path: Path) -> None:
+    with Journal(path, RUN) as journal:
+        used = journal.seconds
+        assert used > 0
+        journal.keep(ONE)
+    with Journal(path) as journal:
+        assert journal.seconds > used
+
+
+def test_the_ending_is_kept_until_the_next(path: Path) -> None:
+    with Journal(path, RUN) as journal:
+        assert journal.ending is None
+        journal.end(Ending(5, "max_seconds = 3"))
+    with Journal(path, RUN) as journal:
+        assert journal.ending == Ending(5, "max_seconds = 3")
+        journal.end(Ending(9, "certified"))
+    with Journal(path) as journal:
+        assert journal.ending == Ending(9, "certified")
+
+
+def test_one_that_is_read_cannot_be_written(path: Path) -> None:
+    with Journal(path) as journal, pytest.raises(ft.JournalError, match="cannot be written"):
+        journal.keep(ONE)
+
+
+@pytest.mark.parametrize(
+    ("statement", "sentence"),
+    [
+        ("UPDATE answers SET labels = x'0100' WHERE start = 0", None),
+        ("UPDATE answers SET labels = x'0001' WHERE start = 0", "batch 0 of 'label' does not match its seal"),
+        ("UPDATE answers SET start = 9 WHERE start = 0", "does not match its seal"),
+        ("UPDATE answers SET purpose = 'certify'", "batch 0 of 'certify' does not match its seal"),
+        ("UPDATE answers SET kind = 3", "does not match its seal"),
+        ("UPDATE answers SET labels = 'text'", "a record holds values of other types"),
+        ("UPDATE answers SET seconds = 'late'", "a time must be a number"),
+        ("UPDATE run SET value = '{' WHERE name = 'seed'", "an entry is not JSON"),
+        ("DELETE FROM run WHERE name = 'seed'", "its entry 'seed' is missing"),
+        ("INSERT INTO run VALUES ('ended', '[1]')", "its ending is not one"),
+        ("INSERT INTO run VALUES ('ended', '[\"a\", \"b\"]')", "its ending is not one"),
+        ("UPDATE run SET value = CAST(x'ff' AS TEXT) WHERE name = 'seed'", "its text is not UTF-8"),
+    ],
+)
+def test_damage_is_noticed(path: Path, statement: str, sentence: str | None) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(statement)
+    if sentence is None:
+        assert ft.journal.info(path).answers == 3
+        return
+    with pytest.raises(ft.FormatError, match=sentence) as caught:
+        ft.journal.info(path)
+    assert str(path) in str(caught.value)
+
+
+def test_changed_inputs_are_noticed_when_they_are_used(path: Path, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE answers SET inputs = x'0000' WHERE start = 0")
+    with pytest.raises(ft.FormatError, match="inputs of batch 0 of 'label' have changed"):
+        ft.journal.export(path, tmp_path / "out.csv")
+
+
+def test_info_in_words(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    result = ft.distill(on_bits, BITS, 0.1, seed=3, journal=path)
+    found = ft.journal.info(path)
+    assert found.answers == result.queries.paid
+    assert found.by_purpose.keys() == {*result.queries.paid} - {"check"}
+    assert found.run.target == "on_bits"
+    text = str(found)
+    assert "run      distill(delta=0.05, deterministic=True, epsilon=0.1, " in text
+    assert "seed=3)" in text
+    assert text.endswith("state    certified")
+
+
+def test_info_of_a_run_that_was_cut_off(path: Path) -> None:
+    assert str(ft.journal.info(path)).endswith("state    cut off: the same call goes on from here")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_answers_are_exported_as_the_user_knows_them(tmp_path: Path, suffix: str) -> None:
+    path, out = tmp_path / "run.db", tmp_path / f"answers.{suffix}"
+    result = ft.distill(on_mixed, MIXED, 0.1, seed=3, journal=path)
+    assert ft.journal.export(path, out) == result.queries.paid
+    table = pd.read_csv(out, keep_default_na=False) if suffix == "csv" else pd.read_parquet(out)
+    assert list(table) == ["purpose", "batch", "owner", "job", "age", "children", "label"]
+    assert len(table) == result.queries.paid
+    inputs = {name: table[name].to_numpy() for name in MIXED.names}
+    assert table["label"].tolist() == on_mixed(inputs).tolist()
+    assert table["children"].dtype.kind == "i"
+
+
+def test_a_feature_may_have_one_of_our_names(tmp_path: Path) -> None:
+    space = ft.ProductSpace.bernoulli(2, names=["label", "batch"])
+    ft.distill(on_first, space, journal=tmp_path / "run.db")
+    ft.journal.export(tmp_path / "run.db", tmp_path / "out.csv")
+    with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as stream:
+        assert next(csv.reader(stream)) == ["purpose", "batch_", "label", "batch", "label_"]
+
+
+def on_first(batch: np.ndarray) -> np.ndarray:
+    return batch[:, 0]
+
+
+def test_export_refuses_other_formats_and_empty_tables(tmp_path: Path) -> None:
+    with Journal(tmp_path / "run.db", RUN):
+        pass
+    with pytest.raises(ft.ParameterError, match=r"out must end in \.csv or \.parquet; got 'answers\.xlsx'"):
+        ft.journal.export(tmp_path / "run.db", "answers.xlsx")
+    with pytest.raises(ft.ParameterError, match="the journal holds no answer yet"):
+        ft.journal.export(tmp_path / "run.db", tmp_path / "answers.parquet")
+    assert ft.journal.export(tmp_path / "run.db", tmp_path / "answers.csv") == 0

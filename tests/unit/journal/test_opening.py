@@ -1,0 +1,147 @@
+"""Opening a journal: alone, whole, and nobody else's file."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+import fidelitree as ft
+from fidelitree.journal.opening import APPLICATION, SCHEMA, VERSION, open_to_read, open_to_write, write_ahead
+
+
+def test_a_new_journal_is_durable_and_ours(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    with closing(open_to_write(path)) as connection:
+        write_ahead(connection, on=True)
+        found = {
+            name: connection.execute(f"PRAGMA {name}").fetchone()[0]
+            for name in (
+                "journal_mode",
+                "synchronous",
+                "locking_mode",
+                "trusted_schema",
+                "application_id",
+                "user_version",
+            )
+        }
+    assert found == {
+        "journal_mode": "wal",
+        "synchronous": 2,  # FULL
+        "locking_mode": "exclusive",
+        "trusted_schema": 0,
+        "application_id": APPLICATION,
+        "user_version": VERSION,
+    }
+
+
+@pytest.mark.parametrize("again", [open_to_write, open_to_read])
+def test_the_second_to_open_it_is_refused(tmp_path: Path, again: object) -> None:
+    path = tmp_path / "run.db"
+    with closing(open_to_write(path)), pytest.raises(ft.JournalError, match=r"run\.db' is in use by another run"):
+        again(path)
+    again(path).close()
+
+
+def test_another_process_is_refused_too(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    code = (
+        "import sys; from pathlib import Path; from fidelitree.journal.opening import open_to_write; "
+        "open_to_write(Path(sys.argv[1]))"
+    )
+    with closing(open_to_write(path)):
+        done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=False)
+    assert "JournalError" in done.stderr
+    assert "is in use by another run: wait for it, or give another journal" in done.stderr
+
+
+def other(path: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+OURS = (f"PRAGMA application_id={APPLICATION}", f"PRAGMA user_version={VERSION}", *SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("statements", "sentence"),
+    [
+        (("CREATE TABLE t (x)",), "it is another program's file"),
+        (
+            (OURS[0], "PRAGMA user_version=2", *SCHEMA),
+            "its schema must be version 1, which this fidelitree reads; got 2",
+        ),
+        (OURS[:-1], "its tables are not those of a journal"),
+        ((*OURS, "CREATE VIEW v AS SELECT 1"), "its tables are not those of a journal"),
+        (
+            (*OURS, "CREATE TRIGGER t AFTER INSERT ON run BEGIN DELETE FROM run; END"),
+            "its tables are not those of a journal",
+        ),
+    ],
+)
+@pytest.mark.parametrize("opening", [open_to_read, open_to_write])
+def test_other_databases_are_refused(
+    tmp_path: Path, statements: tuple[str, ...], sentence: str, opening: object
+) -> None:
+    path = tmp_path / "run.db"
+    other(path, *statements)
+    before = path.read_bytes()
+    with pytest.raises(ft.FormatError) as caught:
+        opening(path)
+    assert path.read_bytes() == before
+    assert str(caught.value) == f"not a journal of fidelitree: {str(path)!r}: {sentence}"
+
+
+@pytest.mark.parametrize("opening", [open_to_read, open_to_write])
+def test_a_file_that_is_no_database_is_refused_and_not_touched(tmp_path: Path, opening: object) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("dear diary\n" * 200, encoding="utf-8")
+    with pytest.raises(
+        ft.FormatError, match=r"not a journal of fidelitree, or a damaged one: .*file is not a database"
+    ):
+        opening(path)
+    assert path.read_text(encoding="utf-8") == "dear diary\n" * 200
+
+
+def test_an_empty_file_becomes_a_journal(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    path.touch()
+    open_to_write(path).close()
+    open_to_read(path).close()
+
+
+def test_reading_makes_nothing(tmp_path: Path) -> None:
+    with pytest.raises(ft.JournalError, match="does not exist"):
+        open_to_read(tmp_path / "run.db")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_not_there_is_an_error_about_the_folder(tmp_path: Path) -> None:
+    with pytest.raises(ft.JournalError) as caught:
+        open_to_write(tmp_path / "nowhere" / "run.db")
+    assert "cannot be written: unable to open database file. Its folder must exist" in str(caught.value)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_read_only_folder_is_an_error_about_the_folder(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    try:
+        with pytest.raises(ft.JournalError, match="Its folder must exist, and be one that you may write to"):
+            open_to_write(tmp_path / "run.db")
+    finally:
+        tmp_path.chmod(0o700)
+
+
+def test_large_values_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    with closing(open_to_write(path)) as connection:
+        with pytest.raises(sqlite3.Error, match="too big"):
+            connection.execute("INSERT INTO run VALUES ('x', zeroblob(70000000))")
+        with pytest.raises(sqlite3.Error, match="too many attached"):
+            connection.execute("ATTACH ':memory:' AS other")

@@ -1,0 +1,222 @@
+"""Runs with a journal: resumed from anywhere they end as if nothing had happened, and other runs are refused."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fidelitree as ft
+from fidelitree.journal.journal import Journal
+from fidelitree.replaying import replay
+from fidelitree.targets.journalled import ASKED_AGAIN, Replayed, name_of
+from journals import BITS, MIXED, Counting, alike, drawn, on_bits, on_mixed
+
+PLAIN = {
+    "bits": (on_bits, BITS, {}),
+    "mixed": (on_mixed, MIXED, {}),
+    "leaves": (on_bits, BITS, {"prefer": "leaves"}),
+    "influence": (on_bits, BITS, {"strategy": "influence"}),
+    "noisy": (on_bits, BITS, {"deterministic": False}),
+    "exact": (on_bits, ft.ProductSpace.bernoulli(6), {"epsilon": 0}),
+    "open": (on_mixed, MIXED, {"epsilon": None, "max_queries": 300}),
+    "spent": (on_bits, BITS, {"epsilon": 0.01, "max_queries": 100}),
+    "rows": (on_mixed, ft.Rows(MIXED.batch(drawn(MIXED, 2_000))), {}),
+}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "run.db"
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_resumed_after_any_answer_it_ends_the_same(name: str, path: Path) -> None:
+    target, space, more = PLAIN[name]
+    arguments = {"epsilon": 0.1, "seed": 3, **more}
+    undisturbed = ft.distill(target, space, **arguments)
+    paid, cuts, whole = int(undisturbed.queries.paid), 0, None
+    while whole is None:
+        broken = Counting(target, ASKED_AGAIN + paid // 5)
+        try:
+            whole = ft.distill(broken, space, journal=path, batch_size=8, **arguments)
+        except ft.TargetError as error:
+            assert "make the same call again, and it goes on from there" in str(error)  # noqa: PT017
+            cuts += 1
+    assert alike(whole, undisturbed)
+    assert cuts > 1
+    again = Counting(target)
+    assert alike(ft.distill(again, space, journal=path, **arguments), undisturbed)
+    assert again.rows <= (0 if more.get("deterministic") is False else ASKED_AGAIN)
+    assert alike(replay(path, space), undisturbed)
+    assert ft.journal.info(path).answers == paid
+
+
+def test_a_seed_of_the_machine_is_taken_from_the_journal(path: Path) -> None:
+    with pytest.raises(ft.TargetError):
+        ft.distill(Counting(on_bits, 100), BITS, 0.05, seed=None, journal=path)
+    result = ft.distill(Counting(on_bits), BITS, 0.05, seed=None, journal=path)
+    assert result.certificate.seed == ft.journal.info(path).run.seed
+    assert not result.certificate.seed_chosen
+    assert alike(replay(path, BITS), result)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"seed": 1}, "seed was 0 and is 1 now"),
+        ({"epsilon": 0.2}, "epsilon was 0.1 and is 0.2 now"),
+        ({"space": ft.ProductSpace.bernoulli(12, 0.4)}, "space was "),
+        ({"target": on_mixed}, "target was 'on_bits' and is 'on_mixed' now"),
+        ({"deterministic": False}, "deterministic was True and is False now"),
+    ],
+)
+def test_another_run_is_refused_and_the_journal_kept(change: dict[str, Any], sentence: str, path: Path) -> None:
+    arguments: dict[str, Any] = {"target": on_bits, "space": BITS, "epsilon": 0.1, "seed": 0, "journal": path}
+    ft.distill(**arguments)
+    before = path.read_bytes()
+    with pytest.raises(ft.ParameterError, match=sentence):
+        ft.distill(**{**arguments, **change})
+    assert path.read_bytes() == before
+
+
+def test_another_target_of_the_same_name_is_noticed(path: Path) -> None:
+    ft.distill(Counting(on_bits), BITS, 0.1, journal=path)
+    with pytest.raises(ft.ParameterError) as caught:
+        ft.distill(Counting(lambda batch: 1 - on_bits(batch)), BITS, 0.1, journal=path)
+    assert f"and {str(path)!r} belongs to another one, or to one that is not deterministic: an input" in str(
+        caught.value
+    )
+
+
+def test_a_larger_budget_goes_on(path: Path) -> None:
+    with_limit = {"epsilon": 0.01, "seed": 4, "journal": path}
+    first = Counting(on_bits)
+    short = ft.distill(first, BITS, max_queries=200, **with_limit)
+    assert not short.certificate.holds
+    second = Counting(on_bits)
+    longer = ft.distill(second, BITS, max_queries=2_000, **with_limit)
+    assert longer.certificate.holds
+    assert alike(longer, ft.distill(on_bits, BITS, 0.01, seed=4, max_queries=2_000))
+    assert second.rows < longer.queries.paid, "some of it was known"
+
+
+def test_time_that_was_used_is_used(path: Path) -> None:
+    def slow(batch: Any) -> Any:
+        time.sleep(0.05)
+        return on_bits(batch)
+
+    space = ft.ProductSpace.bernoulli(30)
+    arguments = {"epsilon": 0.001, "seed": 5, "journal": path}
+    first = ft.distill(slow, space, max_seconds=0.4, **arguments)
+    assert first.reason == "max_seconds = 0.4"
+    assert alike(replay(path, space), first)
+    known = ft.journal.info(path).answers
+    again = ft.distill(slow, space, max_seconds=0.4, **arguments)
+    assert again.reason == "max_seconds = 0.4"
+    assert ft.journal.info(path).answers <= known + 32, "what was left of the time allows a batch at most"
+    longer = ft.distill(slow, space, max_seconds=1.5, **arguments)
+    assert longer.queries.asked > first.queries.asked
+
+
+def test_an_interrupt_while_the_target_is_asked_is_replayed(path: Path) -> None:
+    def interrupted(batch: Any) -> Any:
+        if interrupted.calls == 12:
+            raise KeyboardInterrupt
+        interrupted.calls += 1
+        return on_bits(batch)
+
+    interrupted.calls = 0
+    result = ft.distill(interrupted, BITS, 0.01, seed=4, journal=path)
+    assert result.reason == "interrupted"
+    assert alike(replay(path, BITS), result)
+    assert ft.journal.info(path).ended == "interrupted"
+
+
+def test_a_replay_needs_a_journal_all_answers_and_a_target_that_only_answers(path: Path) -> None:
+    with pytest.raises(ft.ParameterError, match="journal must name the file that a run is replayed from; got None"):
+        ft.distill(Replayed(), BITS)
+    with pytest.raises(ft.TargetError):
+        ft.distill(Counting(on_bits, 100), BITS, 0.01, journal=path)
+    with pytest.raises(ft.TargetError, match="the journal does not have their answers, and the target is not there"):
+        replay(path, BITS)
+    table = ft.targets.TruthTable([0, 1, 1, 0])
+    ft.distill(table, ft.ProductSpace.bernoulli(2), 0.1, journal=path.with_name("table.db"))
+    with pytest.raises(
+        ft.ParameterError, match="a run whose target is a tree, a table or a circuit cannot be replayed"
+    ):
+        replay(path.with_name("table.db"), ft.ProductSpace.bernoulli(2))
+
+
+def test_a_replay_changes_nothing_and_works_on_a_copy(path: Path, tmp_path: Path) -> None:
+    result = ft.distill(on_bits, BITS, 0.1, journal=path)
+    copy = tmp_path / "copy.db"
+    copy.write_bytes(path.read_bytes())
+    copy.chmod(0o400)
+    assert alike(replay(copy, BITS), result)
+    assert copy.read_bytes() == path.read_bytes()
+
+
+def test_no_secret_is_written(path: Path) -> None:
+    command = ft.targets.load_model(
+        "cmd:python -c 'import sys; [print(1, flush=True) for _ in sys.stdin]' --key s3cret"
+    )
+    with command:
+        ft.distill(command, BITS, 0.2, journal=path)
+    assert name_of(command) == "cmd:python"
+    assert b"s3cret" not in path.read_bytes()
+    assert ft.journal.info(path).run.target == "cmd:python"
+
+
+def test_a_part_of_a_batch_is_enough(path: Path) -> None:
+    undisturbed = ft.distill(on_bits, BITS, 0.1, seed=3)
+    with pytest.raises(ft.TargetError):
+        ft.distill(Counting(on_bits, 20), BITS, 0.1, seed=3, journal=path, batch_size=5)
+    with Journal(path) as journal:
+        assert [(record.start, record.count) for record in journal.all()] == [(0, 5), (5, 5), (10, 5), (15, 5)]
+    whole = Counting(on_bits)
+    assert alike(ft.distill(whole, BITS, 0.1, seed=3, journal=path), undisturbed)
+    assert whole.rows == undisturbed.queries.paid - 20 + ASKED_AGAIN
+
+
+@pytest.mark.parametrize(
+    ("fault", "sentence"),
+    [
+        (lambda labels: labels[1:], "labels must be one per input"),
+        (lambda labels: np.repeat(labels, 2), "labels must be one per input"),
+        (lambda labels: np.where(labels, np.nan, 0.0), "the target answered nan"),
+        (lambda labels: labels.astype(str), "the target answered int before and now str"),
+        (lambda labels: np.array([None] * len(labels)), "labels must be bool, int or str"),
+        (lambda labels: 1 / 0, "the target raised ZeroDivisionError"),
+    ],
+)
+def test_a_target_that_goes_wrong_leaves_the_journal_intact(fault: Any, sentence: str, path: Path) -> None:
+    class Target(Counting):
+        def __call__(self, batch: Any) -> Any:
+            labels = super().__call__(batch)
+            return fault(labels) if self.rows > self.good else labels
+
+    undisturbed = ft.distill(on_bits, BITS, 0.1, seed=3)
+    broken, whole = Target(on_bits), Target(on_bits)
+    broken.good, whole.good = 60, np.inf
+    with pytest.raises(ft.TargetError, match=sentence) as caught:
+        ft.distill(broken, BITS, 0.1, seed=3, journal=path)
+    assert "make the same call again" in str(caught.value)
+    kept = ft.journal.info(path).answers
+    assert 0 < kept < broken.rows
+    assert alike(ft.distill(whole, BITS, 0.1, seed=3, journal=path), undisturbed)
+    assert whole.rows <= undisturbed.queries.paid - kept + ASKED_AGAIN
+
+
+def test_a_noisy_target_is_found_out_with_its_journal_intact(path: Path) -> None:
+    random = np.random.default_rng(0)
+
+    def noisy(batch: Any) -> Any:
+        return on_bits(batch) ^ (random.random(len(batch)) < 0.3)
+
+    with pytest.raises(ft.TargetError, match="deterministic=False"):
+        ft.distill(noisy, ft.ProductSpace.bernoulli(6, 0.9), 0.1, journal=path)
+    assert ft.journal.info(path).answers > 0

@@ -1,0 +1,81 @@
+"""Results as folders: saved, loaded, damaged."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+import fidelitree as ft
+from fidelitree.store import load, load_space
+
+SPACE = ft.ProductSpace([ft.Boolean("owner", 0.3), ft.Categorical("job", ["a", "b"]), ft.Numeric("age", 18, 90)])
+
+
+def target(batch: dict[str, object]) -> object:
+    return (batch["age"] > 40) & (batch["job"] == "a")  # type: ignore[operator]
+
+
+def test_a_result_comes_back(tmp_path: Path) -> None:
+    result = ft.distill(target, SPACE, 0.1)
+    files = result.save(tmp_path / "deep" / "folder")
+    assert {"tree.json", "certificate.json", "space.json", "trace.csv", "run.json"} <= {path.name for path in files}
+    stored = load(tmp_path / "deep" / "folder")
+    assert (stored.tree, stored.certificate, stored.space) == (result.tree, result.certificate, SPACE)
+    assert stored.run["reason"] == "certified"
+    assert stored.run["asked"] == dict(result.queries.asked)
+    assert stored.run["deterministic"] is True
+
+
+def test_rows_come_back(tmp_path: Path) -> None:
+    rows = ft.Rows({"age": list(range(200)), "job": ["a", "b"] * 100})
+    result = ft.distill(target, rows, 0.2)
+    result.save(tmp_path)
+    stored = load(tmp_path)
+    assert isinstance(stored.space, ft.Rows)
+    assert stored.space.digest == stored.certificate.space_digest
+
+
+def test_the_trace_of_an_exact_run_names_its_tests(tmp_path: Path) -> None:
+    finite = ft.ProductSpace([ft.Categorical("job", ["a", "b", "c"]), ft.Numeric.from_values("age", [20, 50, 60])])
+    ft.build_top_down(target, finite, 0).save(tmp_path)
+    with (tmp_path / "trace.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert rows[0]["leaf"] == "all inputs"
+    assert {row["test"] for row in rows} == {"age <= 35", "job = a"}
+
+
+def test_a_tree_without_a_trace_has_an_empty_table(tmp_path: Path) -> None:
+    ft.build_top_down(lambda batch: batch[:, 0] * 0, ft.ProductSpace.bernoulli(2), 0).save(tmp_path)
+    assert (tmp_path / "trace.csv").read_text(encoding="utf-8") == "asked\n"
+
+
+def test_space_and_run_may_be_missing(tmp_path: Path) -> None:
+    ft.distill(target, SPACE, 0.1).save(tmp_path)
+    (tmp_path / "space.json").unlink()
+    (tmp_path / "run.json").unlink()
+    assert load(tmp_path).space is None
+    assert load(tmp_path).run == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("run.json", "[]", r"run.json must hold an object; got \[\]"),
+        ("run.json", "{", "run.json is not JSON: "),
+        ("space.json", "", "space.json is not JSON: "),
+        ("tree.json", "", "tree.json is not JSON: "),
+        ("certificate.json", "", "not a stored certificate: it is not JSON: "),
+    ],
+)
+def test_damaged_files_are_named(tmp_path: Path, name: str, text: str, message: str) -> None:
+    ft.distill(target, SPACE, 0.1).save(tmp_path)
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(ft.FormatError, match=message):
+        load(tmp_path)
+
+
+def test_a_space_is_read_by_its_suffix(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text('features.a = { kind = "boolean", p = 0.25 }', encoding="utf-8")
+    assert load_space(tmp_path / "a.toml") == ft.ProductSpace([ft.Boolean("a", 0.25)])
