@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -17,15 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.features import AtMost, IsIn, IsOne, Test
+from fidelitree.learners.labelled import Columns, Nested, built
 from fidelitree.space import ProductSpace
-from fidelitree.tree import Node, Tree
+from fidelitree.tree import Tree
 
 Array = NDArray[Any]
 HELD = 4  # every so many-th label is held out
 MARGINS = (0.0, 0.5, 1.0, 1.75, 2.5, 3.5, 5.0)  # in standard errors of the held-out share, below epsilon
 MOST_LEAVES = 400
-THRESHOLDS = 10  # a feature, for pystreed
 WIDER = 5  # one more level is taken to need at least so many times as long: else it is not begun
 HAS_STREED = find_spec("pystreed") is not None
 
@@ -49,72 +48,6 @@ class Labelled:
         return [max(self.epsilon / 4, self.epsilon - margin * error) for margin in MARGINS]
 
 
-@dataclass(frozen=True)
-class Columns:
-    """Tests as columns of 0 and 1, or numbers that are cut where the learner likes."""
-
-    tests: Sequence[Test | int]
-
-    @classmethod
-    def one_hot(cls, space: ProductSpace) -> Columns:
-        """A number stays one column, a category gets one for each value."""
-        tests: list[Test | int] = []
-        for i, feature in enumerate(space):
-            tests += [IsIn(i, frozenset([code])) for code in range(len(feature.values))] if feature.values else [i]
-        return cls(tests)
-
-    @classmethod
-    def binary(cls, space: ProductSpace, inner: Array) -> Columns:
-        """A number gets one for each of some quantiles as well."""
-        tests: list[Test | int] = []
-        for test in cls.one_hot(space).tests:
-            if isinstance(test, int) and space.features[test].kind == "numeric":
-                cuts = np.unique(np.quantile(inner[:, test], np.linspace(0, 1, THRESHOLDS + 2)[1:-1], method="lower"))
-                tests += [AtMost(test, float(cut)) for cut in cuts if cut < inner[:, test].max()]
-            else:
-                tests.append(IsOne(test) if isinstance(test, int) else test)
-        return cls(tests)
-
-    def of(self, inner: Array) -> Array:
-        columns = [
-            inner[:, test] if isinstance(test, int) else test.answers(inner[:, test.feature]) for test in self.tests
-        ]
-        return np.column_stack(columns).astype(np.float32)
-
-    def node(self, space: ProductSpace, column: int, cut: float, below: Any, above: Any) -> tuple[Test, Any, Any]:
-        """The test "at most cut" of a column, and its no and yes sides."""
-        test = self.tests[column]
-        if not isinstance(test, int):
-            return test, below, above
-        if space.features[test].kind == "boolean":
-            return IsOne(test), below, above
-        return AtMost(test, cut), above, below
-
-
-Nested = Any  # a place among the labels, or (test, no, yes)
-
-
-def _simplest(test: Test, no: Nested, yes: Nested) -> Nested:
-    return no if isinstance(no, int) and no == yes else (test, no, yes)
-
-
-def _tree(space: ProductSpace, nested: Nested, labels: Array) -> Tree:
-    nodes: list[Node] = []
-
-    def append(part: Nested) -> int:
-        place = len(nodes)
-        nodes.append(0)
-        if isinstance(part, int):
-            nodes[place] = part
-        else:
-            no = append(part[1])
-            nodes[place] = (part[0], no, append(part[2]))
-        return place
-
-    append(nested)
-    return Tree.build(space, nodes, labels)
-
-
 class Cart:
     """A fitted tree of scikit-learn, cut back to any number of leaves it had while it grew best first."""
 
@@ -128,7 +61,7 @@ class Cart:
 
     def tree(self, leaves: int) -> Tree:
         """Nodes are numbered in the order of their making: so many leaves are the first 2 x leaves - 1 nodes."""
-        return _tree(self.data.space, self._nested(0, 2 * leaves - 1), self.model.classes_)
+        return built(self.data.space, self._nested(0, 2 * leaves - 1), self.model.classes_)
 
     def _nested(self, node: int, nodes: int) -> Nested:
         inside = self.model.tree_
@@ -137,7 +70,7 @@ class Cart:
             return int(inside.value[node, 0].argmax())
         sides = self._nested(below, nodes), self._nested(above, nodes)
         column, cut = int(inside.feature[node]), float(inside.threshold[node])
-        return _simplest(*self.columns.node(self.data.space, column, cut, *sides))
+        return self.columns.node(column, cut, *sides)
 
     def held_out(self) -> NDArray[np.float64]:
         """Shares of held-out errors with 1, 2, 3, ... leaves."""
@@ -219,7 +152,7 @@ def streed(data: Labelled, seconds: float) -> list[Tree]:
             nested = _from_streed(model.get_tree(), columns)
         except (RuntimeError, AttributeError):  # its way of saying that time was up before any tree was found
             break
-        trees.append(_tree(data.space, nested, classes))
+        trees.append(built(data.space, nested, classes))
         taken = left - (end - time.monotonic())
         if (trees[-1].predict_inner(data.inner) != data.labels).mean() <= data.aims()[2]:
             break
@@ -233,7 +166,7 @@ def _from_streed(node: Any, columns: Columns) -> Nested:
     sides = _from_streed(node.left_child, columns), _from_streed(node.right_child, columns)
     test = columns.tests[int(node.feature)]
     assert not isinstance(test, int), "all columns are tests"
-    return _simplest(test, *sides)
+    return test, *sides
 
 
 def _distinct(trees: Any) -> list[Tree]:

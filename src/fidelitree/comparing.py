@@ -147,7 +147,7 @@ def compare(
     >>> from fidelitree.targets import multiplexer
     >>> found = compare(multiplexer(2), ProductSpace.bernoulli(6), 0, learners=["optimal", "id3", "top_down"])
     >>> [(row.learner, row.leaves) for row in found.rows]
-    [('optimal', 8), ('id3', 26), ('top_down', 8)]
+    [('optimal', 8), ('id3', 18), ('top_down', 8)]
     """
     names = [*OURS, *LEARNERS] if learners is None else list(learners)
     for name in (*names, *(options or {})):

@@ -118,12 +118,7 @@ def _call(wanted: Wanted, budget: Budget, told: Mapping[str, Any]) -> Call:
 def _distil_from(counted: Counted, space: ProductSpace | Rows, wanted: Wanted, observer: Observer) -> Distillation:
     if wanted.split_quality:
         _check_best_sets(counted.space)
-    source = source_of(space, wanted.seed)
-    result = distil_known(counted, wanted) if wanted.smallest and source.masses is not None else None
-    if result is None and wanted.epsilon == 0 and source.masses is not None:
-        result = distil_all(counted, wanted)
-    elif result is None:
-        result = _distil(_run(counted, source, wanted, observer), wanted)
+    result = _result(counted, source_of(space, wanted.seed), wanted, observer)
     with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
         observer(Finished(counted.asked, result.tree.size, result.certificate.error_bound, result.reason))
     return result
@@ -133,6 +128,16 @@ def _check_choices(strategy: str, prefer: str) -> None:
     for name, value, known in (("strategy", strategy, STRATEGIES), ("prefer", prefer, PREFERENCES)):
         if value not in known:
             raise ParameterError(f"{name} must be one of {', '.join(known)}; got {value!r}")
+
+
+def _result(counted: Counted, source: Source, wanted: Wanted, observer: Observer) -> Distillation:
+    """By knowing every answer where that is asked for, or cheap; else by a run over some of them."""
+    known = distil_known(counted, wanted) if wanted.smallest and source.masses is not None else None
+    if known is not None:
+        return known
+    if wanted.epsilon == 0 and source.masses is not None:
+        return distil_all(counted, wanted)
+    return _distil(_run(counted, source, wanted, observer), wanted)
 
 
 def _check_wanted(epsilon: float | None, strategy: str, budget: Budget) -> float | None:

@@ -20,6 +20,10 @@ class ExperimentName(StrEnum):
     SIZE_VS_DIMENSION = "size-vs-dimension"
     BOUNDS = "bounds"
     ERRATA = "errata"
+    JUNTAS = "juntas"
+    SELECTOR_PARITY = "selector-parity"
+    IMPURITY = "impurity"
+    HARD_INSTANCES = "hard-instances"
 
 
 class ScheduleName(StrEnum):

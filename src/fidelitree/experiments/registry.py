@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from fidelitree import theory
 from fidelitree.errors import ParameterError
-from fidelitree.experiments import bounds, errata, pictures, sizes, tables
+from fidelitree.experiments import bounds, errata, pictures, published, sizes, tables
 from fidelitree.experiments.sizes import BIASES, FAMILIES, Row
 
 Advance = Callable[[int, int], None]
@@ -127,9 +128,21 @@ def _errata(settings: Settings, advance: Advance) -> Report:
     return Report(files, lines)
 
 
+def _published(name: str, settings: Settings, advance: Advance) -> Report:
+    cases = list(published.PLANS[name](settings.repetitions, settings.seed))
+    rows = []
+    for case in cases:
+        rows.append(published.row(case))
+        advance(len(rows), len(cases))
+    lines = published.summary(rows)
+    files = [tables.save(rows, settings.out / f"{name}.csv"), tables.save_text(lines, settings.out / f"{name}.txt")]
+    return Report(files, lines)
+
+
 EXPERIMENTS: dict[str, Callable[[Settings, Advance], Report]] = {
     "size-vs-epsilon": _size_vs_epsilon,
     "size-vs-dimension": _size_vs_dimension,
     "bounds": _bounds,
     "errata": _errata,
+    **{name: partial(_published, name) for name in published.PLANS},
 }

@@ -55,7 +55,8 @@ class _Prunings:
     def __init__(self, data: Labelled) -> None:
         self._data, self._columns = data, Columns.one_hot(data.space)
         rows = data.growing
-        self._taught = self._columns.of(data.inner[rows]), data.codes[rows], data.weights[rows]
+        weights = data.weights[rows] / data.weights[rows].mean()  # ties among huge weights would be lost in rounding
+        self._taught = self._columns.of(data.inner[rows]), data.codes[rows], weights
         path = self._model().cost_complexity_pruning_path(*self._taught)
         self.alphas = np.unique(np.maximum(path.ccp_alphas, 0))
         self.tree = cache(self._tree)

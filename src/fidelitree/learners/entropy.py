@@ -38,7 +38,7 @@ def id3(
 
     >>> from fidelitree.targets import multiplexer
     >>> id3(multiplexer(2), ProductSpace.bernoulli(6), epsilon=0).tree.size
-    26
+    18
     """
     return from_labels(Lesson.begin(target, space, (epsilon, delta, seed), limits), fit)
 

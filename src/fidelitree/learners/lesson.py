@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any, TypedDict
 
 import numpy as np
@@ -36,6 +38,7 @@ from fidelitree.tree import Tree
 
 FIRST = 256  # labels
 MOST_LABELS = 1 << 16
+_LEARNING = 0.7  # of the time that a run may take
 LATE = 0.6  # of a budget goes into learning, the rest into tests
 BATCH = 16
 LOOK = 20  # answers before a test may be given up
@@ -96,9 +99,22 @@ class Lesson:
             if isinstance(stop, KeyboardInterrupt) and not self.counted.book.seen:
                 raise
             reason = str(stop) or "interrupted"
+            if self._last is not None and not self.attempts.all and not isinstance(stop, KeyboardInterrupt):
+                with suppress(BudgetSpent, KeyboardInterrupt):  # what is left of the budget gives the last tree a bound
+                    reason = CERTIFIED if self.test(self._last) else reason
         result = self._result(reason)
         self._observer(Finished(self.counted.asked, result.tree.size, result.certificate.error_bound, reason))
         return result
+
+    def watch(self) -> None:
+        """Ends learning while there is time left for a test."""
+        budget = self.counted.budget
+        if budget.max_seconds is None:
+            return
+        try:
+            replace(budget, max_seconds=_LEARNING * budget.max_seconds).check(0)
+        except BudgetSpent:
+            raise BudgetSpent(f"max_seconds = {budget.max_seconds:g}") from None
 
     @property
     def product(self) -> ProductSpace:
@@ -124,7 +140,13 @@ class Lesson:
     def table(self) -> NDArray[np.intp]:
         """The answers to all inputs, in truth-table order, as places among the labels in increasing order."""
         if self._table is None:
-            self._table = self._ranked(tabulate(self.counted, Region.whole(self.product)).astype(np.intp))
+            whole = Region.whole(self.product)
+            if free_of_charge(self.counted):  # to remember what can be looked up takes longer than to look it up
+                plain = Counted(self.counted.target, self.product, budget=self.counted.budget)
+                codes = self.counted.ask_known(plain.labels(tabulate(plain, whole)), "enumerate")
+            else:
+                codes = tabulate(self.counted, whole)
+            self._table = self._ranked(codes.astype(np.intp))
         return self._table
 
     def all_answers(self) -> Labelled:

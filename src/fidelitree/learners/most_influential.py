@@ -20,6 +20,7 @@ from typing import Any, Protocol, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.budget import BudgetSpent
 from fidelitree.checks import check_count
 from fidelitree.exact.engine import exact_subfunction
 from fidelitree.features import IsOne, Test
@@ -35,7 +36,7 @@ from fidelitree.targets.counting import Target
 CANDIDATES = 3
 STARS = 512  # inputs whose every flip is asked
 _MOST_STARS = 8_192
-_MOST = 40_000  # restrictions of a search
+_MOST = 10_000  # restrictions of a search
 _DEEPEST = 14
 
 Floats = NDArray[np.float64]
@@ -69,11 +70,11 @@ def blanc_lange_qiao_tan(
     seed: int = 0,
     **own: Unpack[Own],
 ) -> Distillation:
-    """The best tree that tests influential features only, one level deeper until it is good enough; certified.
+    """The best tree that tests influential features only, deeper until it is good enough; certified.
 
     >>> from fidelitree.targets import hidden_weighted_bit
     >>> blanc_lange_qiao_tan(hidden_weighted_bit(6), ProductSpace.bernoulli(6), epsilon=0).tree.size
-    34
+    35
     """
     candidates = check_count("candidates", own.pop("candidates", CANDIDATES))
     depth = check_count("depth", own.pop("depth", _DEEPEST))
@@ -93,12 +94,22 @@ def _exactly(lesson: Lesson, candidates: int, deepest: int) -> str:
     root = exact_subfunction(lesson.counted, Region.whole(lesson.product), len(everything.codes))
     assert root is not None, "all inputs were asked"
     search = _Search(lesson, candidates, {})
-    for depth in range(1, deepest + 1):
-        curve = search.curve(root, {}, depth)
-        if curve[-1] <= lesson.epsilon + 1e-12 or search.exhausted:
-            break
-    leaves = int(np.argmax(curve <= max(lesson.epsilon, float(curve[-1])) + 1e-12)) + 1
-    return lesson.settle(everything.nested(search.tree({}, depth, leaves)), everything)
+    ended, best = "", everything.nested(int(np.argmax(root.label_probabilities())))
+    try:
+        for depth in _depths(deepest) if lesson.epsilon else [deepest]:
+            curve = search.curve(root, {}, depth)
+            leaves = int(np.argmax(curve <= max(lesson.epsilon, float(curve[-1])) + 1e-12)) + 1
+            best = everything.nested(search.tree({}, depth, leaves))
+            if curve[-1] <= lesson.epsilon + 1e-12 or search.exhausted:
+                break
+    except BudgetSpent as stop:
+        ended = str(stop)
+    return lesson.settle(best, everything) if not ended else ended + ": " + lesson.settle(best, everything)
+
+
+def _depths(deepest: int) -> list[int]:
+    """Depths to try, each some deeper than the one before."""
+    return [depth for depth in (1, 2, 3, 4, 6, 8, 11) if depth < deepest] + [deepest]
 
 
 def _on_stars(lesson: Lesson, candidates: int, deepest: int) -> str:
@@ -106,7 +117,7 @@ def _on_stars(lesson: Lesson, candidates: int, deepest: int) -> str:
     while True:
         stars, data = _Stars.ask(lesson, rows)
         search = _Search(lesson, candidates, {})
-        for depth in range(1, deepest + 1):
+        for depth in _depths(deepest):
             curve = search.curve(stars, {}, depth)
             leaves = int(np.argmax(curve <= max(data.aim(lesson.epsilon), float(curve[-1])) + 1e-12)) + 1
             tree = lesson.propose(data.nested(search.tree({}, depth, leaves)), data)
@@ -151,7 +162,7 @@ class _Search:
     def _look(self, part: Part, path: dict[int, int]) -> tuple[Floats, list[int], list[Any]]:
         key = frozenset(path.items())
         if key not in self._parts:
-            self._lesson.counted.budget.check(0)
+            self._lesson.watch()
             influences = part.influences()
             influences[list(path)] = 0
             order = np.argsort(-influences, kind="stable")[: self._candidates]

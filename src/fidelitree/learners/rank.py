@@ -51,11 +51,11 @@ def lowest_rank(
 
     >>> from fidelitree.targets import multiplexer
     >>> lowest_rank(multiplexer(2), ProductSpace.bernoulli(6), epsilon=0).tree.size
-    8
+    18
     """
     rank = check_count("rank", own.pop("rank", 64), least=0)
     lesson = Lesson.begin(target, space, (epsilon, delta, seed), own)
-    return from_labels(lesson, lambda data: fit(data, rank, lambda: lesson.counted.budget.check(0)))
+    return from_labels(lesson, lambda data: fit(data, rank, lesson.watch))
 
 
 def fit(data: Labelled, most: int, watch: Callable[[], None]) -> Tree:

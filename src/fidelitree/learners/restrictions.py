@@ -16,6 +16,7 @@ that labelled inputs mislead; the certificate does not rely on either.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import combinations
 from typing import Unpack
 
@@ -67,7 +68,7 @@ def mehta_raghavan(
     lesson = Lesson.begin(target, space, (epsilon, delta, seed), own)
     if depth is None and lesson.cheap_to_ask_all(SMALL):
         return lesson.run(lambda: _on_all_inputs(lesson))
-    return from_labels(lesson, lambda data: fit(data, lesson.epsilon, depth))
+    return from_labels(lesson, lambda data: fit(data, lesson.epsilon, depth, lesson.watch))
 
 
 def _on_all_inputs(lesson: Lesson) -> str:
@@ -85,13 +86,17 @@ def _on_all_inputs(lesson: Lesson) -> str:
         most *= 2
 
 
-def fit(data: Labelled, epsilon: float, depth: int | None) -> Tree:
+def _go_on() -> None:
+    """The watch that nobody keeps."""
+
+
+def fit(data: Labelled, epsilon: float, depth: int | None, watch: Callable[[], None] = _go_on) -> Tree:
     """The smallest tree of a depth that errs little enough on the judging rows; the best one where none does."""
     columns = Columns.binary(data.space, data.inner)
     count = len(columns.tests)
     if depth is None:
         depth = max(d for d in range(1, _DEEPEST) if d == 1 or math.comb(count, d) << d <= _RESTRICTIONS)
-    curves = _Curves(columns.of(data.inner).astype(np.bool_), data, min(depth, count))
+    curves = _Curves(columns.of(data.inner).astype(np.bool_), data, min(depth, count), watch)
     trees = (data.nested(_tests(curves.sketch(leaves), columns)) for leaves in range(1, curves.most + 1))
     best: tuple[float, Tree] | None = None
     for tree in trees:
@@ -113,13 +118,14 @@ def _tests(sketch: Nested, columns: Columns) -> Nested:
 class _Curves:
     """For every set of at most ``depth`` columns and all their values, the fewest errors for each number of leaves."""
 
-    def __init__(self, bits: NDArray[np.bool_], data: Labelled, depth: int) -> None:
+    def __init__(self, bits: NDArray[np.bool_], data: Labelled, depth: int, watch: Callable[[], None]) -> None:
         rows = data.growing
         self._bits, self._labels, self._depth = bits[rows].astype(np.intp), len(data.labels), depth
         self._codes, self._weights = data.codes[rows], data.weights[rows]
         self._masses: dict[tuple[int, ...], Floats] = {}
         self._errors: dict[tuple[int, ...], Floats] = {}
         for size in range(depth, -1, -1):
+            watch()
             for fixed in combinations(range(bits.shape[1]), size):
                 self._solve(fixed)
         self.most = len(self._errors[()])

@@ -49,7 +49,7 @@ def streed(
     depth = check_count("depth", own.pop("depth", DEPTH))
     need("pystreed", "optimal", "optimal trees of labelled inputs")
     lesson = Lesson.begin(target, space, (epsilon, delta, seed), own)
-    return from_labels(lesson, lambda data: fit(data, lesson.epsilon, depth, lambda: lesson.counted.budget.check(0)))
+    return from_labels(lesson, lambda data: fit(data, lesson.epsilon, depth, lesson.watch))
 
 
 def fit(data: Labelled, epsilon: float, deepest: int, watch: Callable[[], None]) -> Tree:

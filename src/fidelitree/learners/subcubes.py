@@ -108,7 +108,7 @@ def smallest(lesson: Lesson, axes: list[Axis], grid: Codes, objective: Objective
     most = lesson.counted.budget.max_leaves
     if lesson.epsilon > 0:
         return _within(lesson, axes, grid, "depth" if objective == "depth" else "leaves")
-    best = Optimum(axes, grid, objective, lambda: lesson.counted.budget.check(0))
+    best = Optimum(axes, grid, objective, lesson.watch)
     if objective == "leaves" and most is not None and best.cost > most:
         return _frontier(axes, grid, most, "leaves").tree(lesson.product, labels, most)
     return best.tree(lesson.product, labels)

@@ -14,7 +14,7 @@ from fidelitree.experiments import registry
 
 
 def run(*arguments: str) -> tuple[int, str]:
-    done = CliRunner(env={"COLUMNS": "200"}).invoke(cli.app, list(arguments))
+    done = CliRunner(env={"COLUMNS": "300"}).invoke(cli.app, list(arguments))
     return done.exit_code, done.output
 
 

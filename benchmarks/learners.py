@@ -1,0 +1,167 @@
+"""All learners on the targets of the literature and on real ones: the page docs/comparison.md.
+
+python -m benchmarks.learners --write
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import fidelitree as ft
+from benchmarks.queries.forests import read as read_forest
+from benchmarks.subjects import DATA
+from fidelitree.comparing import Comparison, Entry
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "comparison.md"
+EPSILON, DELTA = 0.05, 0.05
+SECONDS = 10.0
+CIRCUITS = (
+    ("ctrl.aig", "epfl", 0),
+    ("con1", "pla", 0),
+    ("con1", "pla", 1),
+    ("rd73", "pla", 0),
+    ("9sym", "pla", 0),
+    ("misex1", "pla", 2),
+    ("5xp1", "pla", 1),
+    ("alu4", "pla", 3),
+    ("b12", "pla", 6),
+    ("vg2", "pla", 4),
+)
+OPENING = """\
+# The learners compared
+
+All learners of [the literature](learners.md) at epsilon {epsilon:g} and delta {delta:g}, each with at most
+{seconds:g} seconds. Made by
+
+<!-- not run: it takes half an hour -->
+```console
+$ {command}
+```
+
+An entry is leaves / queries of the certified tree; in brackets where the error asked for was **not** certified, with
+the bound that was. `-` means that a learner does not apply. `frontier` is the fewest leaves of any tree with that
+error, where it was computed. True errors, where they can be looked up, never exceeded a certified bound ({checked}
+certificates).
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A target and its inputs."""
+
+    name: str
+    target: Callable[[Any], Any]
+    space: ft.ProductSpace
+
+
+def paper() -> Iterator[Case]:
+    for family, size in (("balanced", 4), ("chain", 8)):
+        for p in (0.5, 0.3, 0.1):
+            space = ft.ProductSpace.bernoulli(20, p)
+            tree = getattr(ft.targets, family)(space, size, seed=1)
+            yield Case(f"{family}, p = {p:g}", tree.predict, space)  # a black box
+
+
+def textbook() -> Iterator[Case]:
+    for target in (
+        ft.targets.multiplexer(3),
+        ft.targets.parity(20, 4),
+        ft.targets.tribes(3, 3),
+        ft.targets.majority(9),
+        ft.targets.selector_parity(2, 2, 3),
+    ):
+        yield Case(target.name.replace("_", "-"), target, ft.ProductSpace.bernoulli(target.n))
+
+
+def listed(path: Path) -> tuple[Callable[[Any], Any], ft.ProductSpace]:
+    """A function that a file lists in full, last column the class."""
+    with path.open(newline="", encoding="utf-8") as file:
+        header, *lines = csv.reader(file)
+    place = header.index("class")
+    names = [name for name in header if name != "class"]
+    answers = {tuple(v for k, v in enumerate(line) if k != place): line[place] for line in lines}
+    columns = list(zip(*answers, strict=True))
+    space = ft.ProductSpace([ft.Categorical(n, sorted(set(c))) for n, c in zip(names, columns, strict=True)])
+
+    def target(batch: dict[str, Any]) -> Any:
+        return np.array([answers[key] for key in zip(*(batch[name].tolist() for name in names), strict=True)])
+
+    return target, space
+
+
+def real() -> Iterator[Case]:
+    for number in (1, 2, 3):
+        yield Case(f"monks-{number}", *listed(DATA / "functions" / f"monks-{number}.full.csv"))
+    for number in (1, 2, 3):
+        forest = read_forest(DATA / "forests" / f"COMPAS-ProPublica.RF{number}.txt")
+        yield Case(f"COMPAS RF{number}", forest, ft.ProductSpace.bernoulli(12))
+    for name, folder, output in CIRCUITS:
+        path = DATA / "circuits" / folder / (name if "." in name else f"{name}.pla")
+        circuit = ft.targets.read_circuit(path, output)
+        yield Case(f"{path.stem} {output}", circuit, circuit.space)
+
+
+def cell(row: Entry) -> str:
+    if row.leaves is None:
+        return "-"
+    shown = f"{row.leaves:,} / {row.queries:,}"
+    return shown if row.certified else f"({shown}; {row.error_bound:.2f})"
+
+
+def frontier(found: Comparison) -> str:
+    if found.frontier is None:
+        return "-"
+    return str(int(np.argmax(found.frontier <= EPSILON + 1e-12)) + 1)
+
+
+def page(found: dict[str, Comparison], options: argparse.Namespace) -> str:
+    learners = [row.learner for row in next(iter(found.values())).rows]
+    judged = [row for one in found.values() for row in one.rows if row.error is not None and row.certified]
+    false = [row for row in judged if row.error is not None and row.error > (row.error_bound or 0) + 1e-9]
+    if false:
+        raise AssertionError(f"certificates that are false: {false}")
+    command = shlex.join(["python", "-m", "benchmarks.learners", *sys.argv[1:]])
+    opening = OPENING.format(
+        epsilon=EPSILON, delta=DELTA, seconds=options.seconds, command=command, checked=len(judged)
+    )
+    lines = [["target", *found]]
+    for place, name in enumerate(learners):
+        lines.append([name, *(cell(one.rows[place]) for one in found.values())])
+    lines.append(["frontier", *(frontier(one) for one in found.values())])
+    turned = list(zip(*lines, strict=True))
+    table = ["| " + " | ".join(turned[0]) + " |", "|" + "---|" * len(turned[0])]
+    table += ["| " + " | ".join(line) + " |" for line in turned[1:]]
+    return opening + "\n" + "\n".join(table) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="that each learner may take")
+    parser.add_argument("--only", help="targets whose name contains this")
+    parser.add_argument("--write", action="store_true", help="write docs/comparison.md")
+    options = parser.parse_args()
+    learn = partial(ft.compare, epsilon=EPSILON, delta=DELTA, max_seconds=options.seconds)
+    found = {}
+    for case in (*paper(), *textbook(), *real()):
+        if options.only is None or options.only in case.name:
+            found[case.name] = learn(case.target, case.space)
+            print(f"\n{case.name}\n{found[case.name]}", flush=True)
+    text = page(found, options)
+    if options.write:
+        PAGE.write_text(text, encoding="utf-8")
+    else:
+        print("\n" + text)
+
+
+if __name__ == "__main__":
+    main()
