@@ -59,7 +59,9 @@ _AIMS = (0.9, 0.85, 0.8, 0.7, 0.6, 0.5)  # in epsilons
 # In standard errors of the held-out share, below epsilon. The test sees many more answers than were held out, so sizes
 # are worth a try that the latter leave open (0, 0.5), and some that are safe if the held-out labels flattered (5).
 _MARGINS = (0.0, 0.5, 1.0, 1.75, 2.5, 3.5, 5.0)
-_LARGER = (1.2, 1.45)  # times the largest of those: sizes to fall back on if the held-out labels flattered all of them
+# Times the largest of those: trees fitted to the held-out labels too, which err less than the others of their size, and
+# are there to fall back on if those labels flattered all of them.
+_LARGER = (0.85, 1.0, 1.2, 1.45)
 
 
 def patient(epsilon: float) -> Plan:
@@ -164,11 +166,12 @@ class TableRun:
         self._judge(self._best, others.errors(best) / others.total)
         if faithful:
             return [self._best]
+        sketches = [self._on_all(binning, sketch) for sketch in found.values()]
         if found and not self._plan.frugal:
+            everything = refiner.carried_on(binning.coded(self._inner, self._codes), self._plan.steps)
             sizes = [int(factor * max(found)) for factor in _LARGER]
-            larger = [_within(refiner, leaves) for leaves in sizes if most is None or leaves <= most]
-            found = {**{size(sketch): sketch for sketch in larger}, **found}
-        return [self._tree(binning, self._on_all(binning, sketch)) for _, sketch in sorted(found.items())]
+            sketches += [_within(everything, leaves) for leaves in sizes if most is None or leaves <= most]
+        return [self._tree(binning, sketch) for sketch in sorted(sketches, key=size)]
 
     def _aims(self) -> tuple[float, ...]:
         """Held-out errors of trees that are worth a test, falling."""

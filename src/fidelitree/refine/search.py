@@ -47,6 +47,7 @@ class Refiner:
         if held is not None:
             self._splits = Splits(Grouped(rows, relevant(rows, _SHADOWED, self._random)))
         self._tree: Node | None = None
+        self._paid = 0.0  # the price of a leaf in the last round
         self.steps = 0
 
     def curve(self) -> list[tuple[int, float, float, Sketch]]:
@@ -69,10 +70,27 @@ class Refiner:
             moves = Moves(self._splits, price, self._random)
             self._tree = self._descend(self._start(moves, error), moves, min(_ROUND, steps), end)
             share = self._curve.add(self._tree)
+            self._paid = price
             steps -= _ROUND
             if not self._exactly(error):
                 # A tree with too many leaves to be read is no reason to pay for still more of them.
                 price *= _CHEAPER if share > error and self._tree.leaves < _MOST else _DEARER
+
+    def carried_on(self, rows: Coded, steps: int) -> Refiner:
+        """So many proposals more, on other rows, the held-out ones among them: nothing is left to choose a size by.
+
+        Features and price are those that this search has come to, and it begins with its last tree.
+        """
+        other = Refiner(rows, None, int(self._random.integers(2**32)))
+        if self._tree is None:
+            return other
+        other._splits = Splits(Grouped(rows, np.unique(self._splits.features).tolist()))
+        moves = Moves(other._splits, self._paid * rows.total / self._rows.total, other._random)
+        tree = moves.extend(moves.polisher.fit(self._tree))
+        while other.steps < steps and tree.leaves > 1:
+            tree = other._descend(moves.polisher.polish(tree, 1), moves, min(_ROUND, steps - other.steps), np.inf)
+            other._curve.add(tree)
+        return other
 
     def _exactly(self, error: float) -> bool:
         """Whether no row at all may be wrong."""
