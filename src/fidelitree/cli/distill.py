@@ -97,8 +97,13 @@ def _run(target: str, found: Opened, inputs: SpaceOptions, arguments: dict[str, 
     space, limits = inputs.open(found), (arguments["max_queries"], arguments["max_seconds"])
     with Progress(f"distilling {target}", arguments["epsilon"], limits) as progress:
         made = distill_target(found.target, space, **arguments, observer=progress)
-    command = shlex.join(["fidelitree", *sys.argv[1:]])
+    command = shlex.join(["fidelitree", *map(_without_keys, sys.argv[1:])])
     return replace(made, run={**made.run, "command": command}, call=command)
+
+
+def _without_keys(word: str) -> str:
+    """A word of the command line as results and reports repeat it: a program's own arguments may hold keys."""
+    return f"{word.split(maxsplit=1)[0]} ..." if is_command(word) and len(word.split()) > 1 else word
 
 
 def _sentences(made: Distillation) -> list[str]:
@@ -149,6 +154,9 @@ def _plain(made: Distillation, files: list[Path]) -> dict[str, Any]:
 
 
 def _plain_name(target: str) -> str:
-    """A name for a folder: the file, the function or the program."""
-    last = target.removeprefix("cmd:").rstrip("/").replace("\\", "/").rpartition("/")[2]
+    """A name for a folder: the file, the function, or the program and its script, but no key of its arguments."""
+    path = target.removeprefix("cmd:").replace("\\", "/").rstrip("/")
+    words = path.split() if is_command(target) else [path]
+    named = [word for place, word in enumerate(words[:2]) if place == 0 or Path(word).is_file()]
+    last = " ".join(word.rpartition("/")[2] for word in named)
     return re.sub(r"[^\w.-]+", "-", last).strip("-.") or "target"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -150,6 +151,20 @@ def test_a_program_is_a_target(folder: Path) -> None:
     assert done.code == 0
     assert done.out.startswith("x0 = 0: 0\nx0 = 1: 1\n")
     assert "wrote results/python-score.py: " in done.out
+
+
+def test_keys_of_a_program_are_in_no_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("score.py").write_text(
+        "import json, sys\nfor line in sys.stdin:\n    print(json.loads(line)['x0'], flush=True)\n", encoding="utf-8"
+    )
+    command = ["distill", "cmd:python score.py --key SECRET/4711", *BITS]
+    monkeypatch.setattr(sys, "argv", ["fidelitree", *command])
+    assert run(*command).code == 0
+    files = list(Path("results").rglob("*"))
+    assert Path("results/python-score.py/journal.db") in files
+    assert all(b"SECRET" not in path.read_bytes() for path in files if path.is_file())
+    assert not any("SECRET" in str(path) or "4711" in str(path) for path in files)
+    assert "'cmd:python ...'" in json.loads(Path("results/python-score.py/run.json").read_text("utf-8"))["command"]
 
 
 def test_a_space_file_names_the_features(folder: Path) -> None:
