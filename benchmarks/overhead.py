@@ -89,7 +89,8 @@ def run(smoke: bool) -> Section:
     remark = (
         "Bare is the time inside the target's own calls in the same run. The forest is one of scikit-learn over 20 "
         "bits, one thread; forest and sleeping target are asked at epsilon 0.01, in batches of 8 inputs mostly. The 2 "
-        "workers share a run that asks all 2^12 inputs, which is what workers are for. Memory is that of a process that certifies the same rule over 1 000 bits at epsilon 0.001."
+        "workers share a run that asks all 2^12 inputs, which is what workers are for. Memory is that of a process "
+        "that certifies the same rule over 1 000 bits at epsilon 0.001."
     )
     return Section("overhead", "what a run costs beside its target", [Table(headings, rows)], bars, remark)
 
