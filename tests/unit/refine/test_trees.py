@@ -7,7 +7,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fidelitree.refine.coded import Coded, Sketch, size
@@ -109,6 +109,16 @@ def labelled(node: Node) -> Sketch:
     return label, (node.feature, node.test, labelled(node.no), labelled(node.yes))
 
 
+TIED = Coded(
+    np.array([[1, 0, 0, 0, 0, 1, 0, 0, 0, 1], [2, 2, 2, 0, 2, 0, 1, 0, 0, 1]], np.uint16),
+    [False, False],
+    [2, 3],
+    np.array([0, 0, 2, 0, 2, 1, 1, 0, 0, 0]),
+    np.array([1.0, 2, 2, 2, 3, 3, 3, 3, 3, 1]),
+)
+
+
+@example(TIED, 0)  # two prunings with 5 leaves are equally good, with other errors on either set of rows
 @given(coded_rows(), st.integers(0, 1000))
 def test_held_out_rows_decide_with_the_others(coded: Coded, seed: int) -> None:
     random = np.random.default_rng(seed)
