@@ -32,16 +32,14 @@ class Prunings:
             no, yes = Prunings(node.no, held, reached[~passed]), Prunings(node.yes, held, reached[passed])
             self._split = node.feature, node.test, no, yes
             self.both[1:] = np.inf
-            self._combine(no, yes)
+            self._combine(*sorted((no, yes), key=lambda side: len(side.both)))
 
-    def _combine(self, no: Prunings, yes: Prunings) -> None:
-        """Of prunings that are equally good, the one with the fewest leaves on the no side, as `sketch` takes it."""
-        mirrored = len(yes.both) < len(no.both)
-        short, long = (yes, no) if mirrored else (no, yes)
+    def _combine(self, short: Prunings, long: Prunings) -> None:
+        """Of prunings that are equally good, the one with the fewest leaves on the shorter side is taken."""
         for k, one in enumerate(short.both):
             part = slice(k + 1, k + 1 + len(long.both))
             sums = one + long.both
-            better = sums <= self.both[part] if mirrored else sums < self.both[part]
+            better = sums < self.both[part]
             np.copyto(self.both[part], sums, where=better)
             np.copyto(self.errors[part], short.errors[k] + long.errors, where=better)
             np.copyto(self.missed[part], short.missed[k] + long.missed, where=better)
@@ -53,5 +51,6 @@ class Prunings:
         feature, test, no, yes = self._split
         least, most = max(1, leaves - len(yes.both)), min(len(no.both), leaves - 1)
         sums = no.both[least - 1 : most] + yes.both[leaves - most - 1 : leaves - least][::-1]
-        share = least + int(sums.argmin())
+        mirrored = len(yes.both) < len(no.both)  # ties are broken as in `_combine`
+        share = most - int(sums[::-1].argmin()) if mirrored else least + int(sums.argmin())
         return feature, test, no.sketch(share), yes.sketch(leaves - share)
