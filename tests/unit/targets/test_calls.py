@@ -80,3 +80,11 @@ def test_parts_say_where_they_begin() -> None:
     found = dict(direct.parts(inner, "label"))
     assert {start: len(labels) for start, labels in found.items()} == {0: 4, 4: 4, 8: 2}
     assert np.array_equal(np.concatenate(list(found.values())), on_bits(inner))
+
+
+def test_an_adapter_that_says_what_went_wrong_is_quoted_as_it_is() -> None:
+    def target(batch: Any) -> Any:
+        raise ft.TargetError("the command ended")
+
+    with pytest.raises(ft.TargetError, match=r"^the command ended$"):
+        ft.distill(target, BITS)
