@@ -33,20 +33,15 @@ def log_e_value(errors: int, samples: int, epsilon: float) -> float:
 
 def _log_triangle(errors: int, samples: int, epsilon: float) -> float:
     """Log of the likelihood q^k (1-q)^(N-k) averaged over q with density 2 (1 - q/epsilon)/epsilon on (0, epsilon)."""
-    even = _log_moment(errors, samples, epsilon, 0)
-    if even == -math.inf:
-        return -math.inf
-    mean = math.exp(_log_moment(errors, samples, epsilon, 1) - even)  # of q/epsilon, where the likelihood is
-    return even + math.log(2 * (1 - mean)) if mean < 1 else -math.inf
-
-
-def _log_moment(errors: int, samples: int, epsilon: float, power: int) -> float:
-    """Log of the average over (0, epsilon) of q^k (1-q)^(N-k) (q/epsilon)^power."""
-    one, two = errors + power + 1, samples - errors + 1
+    one, two = errors + 1, samples - errors + 1
     inside = special.betainc(one, two, epsilon)
     if inside <= 0:
         return -math.inf
-    return float(special.betaln(one, two) + math.log(inside) - (1 + power) * math.log(epsilon))
+    even = float(special.betaln(one, two)) + math.log(inside) - math.log(epsilon)
+    # The mean of q/epsilon, where the likelihood is. By B(a+1, b) = B(a, b) a/(a+b): logarithms of both would differ in
+    # digits that they do not have, from a thousand million samples on.
+    mean = special.betainc(one + 1, two, epsilon) / inside * one / (one + two) / epsilon
+    return even + math.log(2 * (1 - mean)) if mean < 1 else -math.inf
 
 
 def accepts(errors: int, samples: int, epsilon: float, level: float) -> bool:

@@ -50,6 +50,7 @@ def test_the_closed_form_is_the_mixture(epsilon: Fraction) -> None:
         (20, 10**7, 1e-6),
         (100_000, 10**7, 0.0101),
         (5 * 10**6, 10**7, 0.6),
+        (10**7, 10**9, 0.01002),
     ],
 )
 def test_the_closed_form_keeps_its_digits_for_large_numbers(errors: int, samples: int, epsilon: float) -> None:
@@ -78,7 +79,7 @@ def test_nothing_is_left_of_the_opposite_bet_after_very_many_right_answers() -> 
 
 @pytest.mark.parametrize("epsilon", [1e-300, 1e-17, 1e-6, 0.5, 1 - 1e-12])
 def test_extreme_arguments_are_numbers_and_errors_never_help(epsilon: float) -> None:
-    for samples in (0, 1, 10**4, 10**7, 10**13):
+    for samples in (0, 1, 10**4, 10**7, 10**13, 10**17):
         values = [log_e_value(errors, samples, epsilon) for errors in sorted({0, samples // 2, samples})]
         assert not any(math.isnan(value) or value == math.inf for value in values)
         assert values == sorted(values, reverse=True)
