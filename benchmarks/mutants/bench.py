@@ -32,7 +32,7 @@ TESTS: dict[str, tuple[str, ...]] = {  # below tests/unit, the quickest first
     "tree": ("test_tree", "test_treefile"),
     "treefile": ("test_treefile",),
 }
-LOADED = ["hypothesis", "numpy", "pandas", "pyarrow.parquet", "pytest", "scipy.special", "sqlite3"]
+LOADED = ["hypothesis", "narwhals", "numpy", "pandas", "polars", "pyarrow.parquet", "pytest", "scipy.special"]
 OPTIONS = ["-xq", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]  # of what is loaded
 MEMORY = 8 << 30  # of a mutant that fills it
 

@@ -13,6 +13,8 @@ from typing import Any
 
 SKIPPED = {"annotation", "returns", "decorator_list", "format_spec"}
 NAMES = {"min": "max", "max": "min", "any": "all", "all": "any"}
+# Functions that do not mind the order, and one that would always be caught.
+NOT_EXCHANGED = {"max", "min", "np.array_equal", "np.logaddexp", "np.maximum", "special.betaln", "isinstance"}
 OPERATORS: dict[type[ast.AST], tuple[type[ast.AST], ...]] = {
     ast.Lt: (ast.LtE, ast.GtE),
     ast.LtE: (ast.Lt, ast.Gt),
@@ -119,8 +121,8 @@ def _other_values(node: ast.Constant) -> Iterator[ast.AST]:
 
 def _other_calls(node: ast.Call) -> Iterator[ast.AST]:
     args, named = node.args, node.keywords
-    ordered = len(args) > 1 and not any(isinstance(arg, ast.Starred) for arg in args[:2])
-    if ordered and ast.dump(args[0]) != ast.dump(args[1]) and ast.unparse(node.func) != "isinstance":
+    two = len(args) > 1 and not any(isinstance(arg, ast.Starred) for arg in args[:2])
+    if two and ast.unparse(args[0]) != ast.unparse(args[1]) and ast.unparse(node.func) not in NOT_EXCHANGED:
         yield ast.Call(node.func, [args[1], args[0], *args[2:]], named)
     for left_out in named:
         if left_out.arg is not None:

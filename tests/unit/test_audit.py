@@ -59,7 +59,7 @@ def never(batch: np.ndarray) -> np.ndarray:
     return np.zeros(len(batch), bool)
 
 
-@pytest.mark.parametrize(("limit", "samples"), [(None, 1031), (500, 500), (2000, 2000)])
+@pytest.mark.parametrize(("limit", "samples"), [(None, 1031), (20, 20), (500, 500), (2000, 2000)])
 def test_an_undecided_audit_ends_when_patience_or_the_budget_does(limit: int | None, samples: int) -> None:
     """Patience is 64 ln(1/delta)/epsilon = 1030.04 answers."""
     certificate = ft.certify(undecided, never, SPACE, 0.1, 0.2, seed=3, max_queries=limit)
