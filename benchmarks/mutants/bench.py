@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 JOURNAL = ("journal/test_coding", "journal/test_run", "journal/test_journal", "journal/test_opening")
 TESTS: dict[str, tuple[str, ...]] = {  # below tests/unit, the quickest first
-    "attempts": ("test_attempts", "test_distiller"),
+    "attempts": ("test_attempts",),
     "audit": ("test_audit", "test_audit_journal", "test_rows"),
     "binomial": ("test_binomial",),
     "certificate": ("test_certificate", "test_certificate_json"),

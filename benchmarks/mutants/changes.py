@@ -139,8 +139,9 @@ def _without(node: ast.Expr | ast.Assign) -> Iterator[ast.AST]:
         yield ast.Pass()
 
 
-def _dropped(_: ast.stmt) -> Iterator[ast.AST]:
-    yield ast.Pass()
+def _dropped(node: ast.stmt) -> Iterator[ast.AST]:
+    if not ast.unparse(node).startswith("raise AssertionError"):
+        yield ast.Pass()
 
 
 def _nothing(node: ast.Return) -> Iterator[ast.AST]:

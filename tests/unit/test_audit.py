@@ -67,6 +67,15 @@ def test_an_undecided_audit_ends_when_patience_or_the_budget_does(limit: int | N
     assert 0.09 * samples < certificate.errors < 0.11 * samples
 
 
+@pytest.mark.parametrize(("wrong", "asked"), [(9, 40), (10, 34)])
+def test_an_audit_ends_when_the_error_is_shown_to_be_too_large(wrong: int, asked: int) -> None:
+    """Among the first 34, the e-value against "at most 0.1" is 8.4 after 9 errors and 30.3 after 10; 20 are enough."""
+    certificate = ft.certify(
+        lambda batch: np.arange(len(batch)) < wrong, never, SPACE, 0.1, 0.05, seed=0, max_queries=40
+    )
+    assert certificate.queries == {"certify": asked}
+
+
 def test_two_trees_are_compared_exactly_at_any_number_of_features() -> None:
     space = ft.ProductSpace.bernoulli(3000, 0.3)
     one, two = ft.targets.balanced(space, 3, seed=1), ft.targets.balanced(space, 3, seed=2)
