@@ -103,3 +103,8 @@ def test_an_error_that_is_known_makes_the_certificate_exact() -> None:
 
 def test_an_exact_error_that_rounding_puts_above_one_is_one() -> None:
     assert sealing.exact_certificate(run(True).counted, PRUNED, 1 + 1e-15, 0.1).error_bound == 1
+
+
+def test_nothing_more_is_wanted_unless_it_is_said() -> None:
+    wanted = Wanted(0.3, 0.05, 7)
+    assert (wanted.seed_chosen, wanted.split_quality, wanted.few_leaves, wanted.smallest) == (True, False, False, False)

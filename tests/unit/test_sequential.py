@@ -14,6 +14,7 @@ import reference
 from fidelitree.sequential import (
     Bet,
     accepts,
+    divergence,
     error_bound,
     level_of_attempt,
     log_e_value,
@@ -173,10 +174,9 @@ def _binomial(trials: int, p: float) -> np.ndarray:
 @pytest.mark.parametrize("share", [0, 1 / 4, 1 / 2])
 def test_it_takes_at_most_three_tenths_more_samples_than_any_test_must(epsilon: float, share: float) -> None:
     error = share * epsilon
-    divergence = special.rel_entr(error, epsilon) + special.rel_entr(1 - error, 1 - epsilon)
     accepted, average = acceptance(error, epsilon, LEVEL)
     assert accepted == pytest.approx(1, abs=1e-8)
-    assert average <= 1.3 * math.log(1 / LEVEL) / divergence
+    assert average <= 1.3 * math.log(1 / LEVEL) / divergence(error, epsilon)
 
 
 def test_without_errors_it_takes_the_known_numbers() -> None:
@@ -200,6 +200,13 @@ def test_counting_what_opened_the_attempt_would_break_the_level() -> None:
     """A gate of 12 or 20 error-free answers, counted: the reason for the prequential rule."""
     assert acceptance(0.1, 0.1, LEVEL, head_start=12)[0] > 1.5 * LEVEL
     assert acceptance(0.1, 0.1, LEVEL, head_start=20)[0] > 0.08
+
+
+@pytest.mark.parametrize(("error", "epsilon"), [(0.05, 0.1), (0.2, 0.1), (0.0, 0.3), (1.0, 0.3), (0.3, 0.3)])
+def test_the_divergence_is_what_one_sample_says_on_average(error: float, epsilon: float) -> None:
+    wrong = error * math.log(error / epsilon) if error else 0.0
+    right = (1 - error) * math.log((1 - error) / (1 - epsilon)) if error < 1 else 0.0
+    assert divergence(error, epsilon) == pytest.approx(wrong + right, abs=1e-15)
 
 
 # --- bounds and levels
