@@ -188,6 +188,13 @@ def test_without_errors_it_takes_the_known_numbers() -> None:
         assert won[0] >= 1 / level_of_attempt(attempt, 0.05) > won[1]
 
 
+def test_an_e_value_of_one_over_the_level_is_enough() -> None:
+    level = math.exp(-log_e_value(0, 40, 0.1))
+    assert -math.log(level) == log_e_value(0, 40, 0.1), "or this would not be a tie"
+    assert accepts(0, 40, 0.1, level)
+    assert not accepts(0, 39, 0.1, level)
+
+
 @pytest.mark.parametrize("epsilon", [0.3, 0.1, 0.01])
 @pytest.mark.parametrize("level", [0.2, LEVEL, 0.001])
 def test_an_error_of_epsilon_is_accepted_with_at_most_its_level(epsilon: float, level: float) -> None:

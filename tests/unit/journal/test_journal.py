@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pandas as pd
 import pytest
 
 import fidelitree as ft
+from fidelitree.journal.coding import input_bytes
 from fidelitree.journal.journal import Ending, Journal
 from fidelitree.journal.records import Record
 from fidelitree.journal.run import Run
@@ -118,7 +120,25 @@ def test_info_in_words(tmp_path: Path) -> None:
 
 
 def test_info_of_a_run_that_was_cut_off(path: Path) -> None:
-    assert str(ft.journal.info(path)).endswith("state    cut off: the same call goes on from here")
+    made_by = ", ".join(f"{name} {version}" for name, version in RUN.versions.items())
+    found = ft.journal.info(path)
+    assert str(found).splitlines() == [
+        f"journal  {path}",
+        "run      distill(epsilon=0.05, seed=7)",
+        "target   model",
+        "space    1 features, digest abababababab...",
+        f"made by  {made_by}",
+        f"answers  3 in 2 parts (label 3), {found.seconds:.1f} seconds",
+        "state    cut off: the same call goes on from here",
+    ]
+
+
+def test_info_of_a_run_that_has_not_begun(tmp_path: Path) -> None:
+    with Journal(tmp_path / "run.db", replace(RUN, arguments={"epsilon": None, "delta": 0.1})):
+        pass
+    text = str(ft.journal.info(tmp_path / "run.db"))
+    assert "\nrun      distill(delta=0.1, seed=7)\n" in text
+    assert "\nanswers  0 in 0 parts (none), 0.0 seconds\n" in text
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
@@ -132,6 +152,53 @@ def test_answers_are_exported_as_the_user_knows_them(tmp_path: Path, suffix: str
     inputs = {name: table[name].to_numpy() for name in MIXED.names}
     assert table["label"].tolist() == on_mixed(inputs).tolist()
     assert table["children"].dtype.kind == "i"
+
+
+FEATURES = [
+    {"name": "job", "kind": "categorical", "values": ["clerk", None]},
+    {"name": "age", "kind": "numeric"},
+    {"name": "children", "kind": "numeric", "integer": True},
+    {"name": "owner", "kind": "boolean"},
+]
+
+
+def journal_of(path: Path, inner: list[list[float]], labels: list[str]) -> Path:
+    with Journal(path, replace(RUN, features=FEATURES)) as journal:
+        stored = input_bytes(np.array(inner))
+        journal.keep(Record.made("label", 4, 0, stored, np.array(labels)))
+    return path
+
+
+def test_a_row_of_the_export_is_an_answer(tmp_path: Path) -> None:
+    inner, labels = [[0, 0.5, 3, 1], [1, 2, -(2.0**53) + 1, 0]], ["yes", 'say "no"']
+    path, out = journal_of(tmp_path / "run.db", inner, labels), tmp_path / "out.CSV"
+    assert ft.journal.export(path, out) == 2
+    assert out.read_text(encoding="utf-8").splitlines() == [
+        "purpose,batch,job,age,children,owner,label",
+        "label,4,clerk,0.5,3,1,yes",
+        'label,4,,2.0,-9007199254740991,0,"say ""no"""',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("row", "sentence"),
+    [
+        ([2, 0.5, 3, 1], "feature 'job' must hold the codes of its 2 values"),
+        ([-1, 0.5, 3, 1], "feature 'job' must hold the codes of its 2 values"),
+        ([0.5, 0.5, 3, 1], "feature 'job' must hold the codes of its 2 values"),
+        ([np.nan, 0.5, 3, 1], "feature 'job' must hold the codes of its 2 values"),
+        ([0, 0.5, 2.0**53, 1], "feature 'children' must hold whole numbers"),
+        ([0, 0.5, np.nan, 1], "feature 'children' must hold whole numbers"),
+    ],
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_inputs_that_the_features_do_not_have_are_not_exported(
+    row: list[float], sentence: str, first: bool, tmp_path: Path
+) -> None:
+    rows = [row, [0, 0.5, 3, 1]] if first else [[0, 0.5, 3, 1], row]
+    path = journal_of(tmp_path / "run.db", rows, ["yes", "no"])
+    with pytest.raises(ft.FormatError, match=sentence):
+        ft.journal.export(path, tmp_path / "out.csv")
 
 
 def test_a_feature_may_have_one_of_our_names(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import fidelitree as ft
-from fidelitree.journal.opening import APPLICATION, SCHEMA, VERSION, open_to_read, open_to_write, write_ahead
+from fidelitree.journal.opening import APPLICATION, SCHEMA, VERSION, open_to_read, open_to_write, refuse, write_ahead
 
 
 def test_a_new_journal_is_durable_and_ours(tmp_path: Path) -> None:
@@ -136,6 +136,64 @@ def test_a_read_only_folder_is_an_error_about_the_folder(tmp_path: Path) -> None
             open_to_write(tmp_path / "run.db")
     finally:
         tmp_path.chmod(0o700)
+
+
+def test_a_strangers_file_is_read_within_limits(tmp_path: Path) -> None:
+    with closing(open_to_write(tmp_path / "run.db")) as connection:
+        found = {name: connection.getlimit(getattr(sqlite3, f"SQLITE_LIMIT_{name}")) for name in LIMITS}
+    assert found == LIMITS
+
+
+LIMITS = {
+    "LENGTH": 67_108_864,
+    "SQL_LENGTH": 10_000,
+    "COLUMN": 32,
+    "EXPR_DEPTH": 32,
+    "COMPOUND_SELECT": 8,
+    "VDBE_OP": 25_000,
+    "FUNCTION_ARG": 8,
+    "ATTACHED": 0,
+    "LIKE_PATTERN_LENGTH": 64,
+    "VARIABLE_NUMBER": 32,
+    "TRIGGER_DEPTH": 1,
+}
+
+IN_USE = "is in use by another run: wait for it, or give another journal"
+FULL = "cannot be written: disk it is. Every answer before this one is kept: make room, then make the same call again"
+NOT_WRITABLE = "cannot be written: disk it is. Its folder must exist, and be one that you may write to"
+
+
+@pytest.mark.parametrize(
+    ("code", "sentence"),
+    [
+        ("SQLITE_BUSY", IN_USE),
+        ("SQLITE_BUSY_SNAPSHOT", IN_USE),
+        ("SQLITE_LOCKED", IN_USE),
+        ("SQLITE_FULL", FULL),
+        ("SQLITE_IOERR", FULL),
+        ("SQLITE_IOERR_WRITE", FULL),
+        ("SQLITE_READONLY", NOT_WRITABLE),
+        ("SQLITE_CANTOPEN", NOT_WRITABLE),
+        ("SQLITE_PERM", NOT_WRITABLE),
+        ("SQLITE_AUTH", NOT_WRITABLE),
+    ],
+)
+def test_what_sqlite_says_is_said_about_the_journal(code: str, sentence: str) -> None:
+    error = sqlite3.OperationalError("disk it is")
+    error.sqlite_errorcode = getattr(sqlite3, code)
+    with pytest.raises(ft.JournalError) as caught:
+        refuse(Path("run.db"), error)
+    assert str(caught.value) == f"journal 'run.db' {sentence}"
+
+
+@pytest.mark.parametrize("code", [None, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_IOERR])
+def test_anything_else_is_damage(code: int | None) -> None:
+    error = sqlite3.DatabaseError("malformed")
+    if code is not None:
+        error.sqlite_errorcode = code
+    with pytest.raises(ft.FormatError) as caught:
+        refuse(Path("run.db"), error)
+    assert str(caught.value) == "not a journal of fidelitree, or a damaged one: 'run.db': malformed"
 
 
 def test_large_values_are_refused(tmp_path: Path) -> None:
