@@ -62,7 +62,18 @@ def test_what_is_not_certified_is_said() -> None:
 
 @pytest.mark.parametrize(
     ("share", "text"),
-    [(0.0, "0"), (-0.0, "0"), (0.12341, "0.1235"), (0.5, "0.5"), (1.0, "1"), (0.99999, "1"), (1.23401e-7, "1.235e-07")],
+    [
+        (0.0, "0"),
+        (-0.0, "0"),
+        (5e-324, "1e-300"),
+        (7e-301, "1e-300"),
+        (1.5e-300, "1.5e-300"),
+        (1.23401e-7, "1.235e-07"),
+        (0.12341, "0.1235"),
+        (0.5, "0.5"),
+        (0.99999, "1"),
+        (1.0, "1"),
+    ],
 )
 def test_a_bound_is_shown_with_four_digits_rounded_up(share: float, text: str) -> None:
     assert _up(share) == text
