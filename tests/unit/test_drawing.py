@@ -85,7 +85,8 @@ def test_widths_of_text() -> None:
 
 def test_notebooks_show_the_drawing_or_say_how_to_get_it() -> None:
     assert SMALL.to_svg() in SMALL._repr_html_()
-    large = grown(ft.ProductSpace.bernoulli(12), 301, [0, 1])
+    still_drawn, large = (grown(ft.ProductSpace.bernoulli(12), leaves, [0, 1]) for leaves in (300, 301))
+    assert still_drawn.to_svg() in still_drawn._repr_html_()
     assert large._repr_html_() == (
         f"<pre>&lt;Tree: 301 leaves, depth {large.depth}, 12 features&gt;: "
         "export.to_svg draws it, export.to_text writes it</pre>"

@@ -28,6 +28,7 @@ def test_nodes_are_put_in_preorder_no_side_first() -> None:
     assert tree.no.tolist() == [1, -1, 3, -1, -1]
     assert tree.yes.tolist() == [2, -1, 4, -1, -1]
     assert tree.code.tolist() == [-1, 0, -1, 1, 0]
+    assert (tree.values, tree.tests) == ((), {}), "bits have no categories, and are tested for 1"
 
 
 def test_size_depth_and_average_depth() -> None:
@@ -40,6 +41,7 @@ def test_size_depth_and_average_depth() -> None:
 def test_a_constant_is_one_leaf() -> None:
     tree = Tree.constant(SPACE, "yes")
     assert (tree.size, tree.depth, tree.average_depth(SPACE), str(tree)) == (1, 0, 0.0, "yes")
+    assert (tree.code.tolist(), tree.feature.tolist(), tree.labels.tolist()) == ([0], [-1], ["yes"])
     assert tree.predict(cube(3)).tolist() == ["yes"] * 8
 
 
@@ -188,6 +190,9 @@ def test_regions_are_those_of_the_paths() -> None:
         (3, "-10"),
         (4, "-11"),
     ]
+    first = Tree.build(SPACE, [(0, 1, 2), 0, 1], [0, 1])
+    assert [(node, str(region)) for node, region in first.regions(SPACE)] == [(0, "---"), (1, "0--"), (2, "1--")]
+    assert first.average_depth(SPACE) == 1
 
 
 def test_mixed_trees_read_well() -> None:
