@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 
+import pytest
+
 import fidelitree as ft
 from exported import grown
 from fidelitree.drawing import text_width
@@ -53,7 +55,17 @@ def test_it_speaks_to_those_who_do_not_see_it() -> None:
     assert root.find(f"{SVG}desc").text == (
         "It asks about job, age, at most 2 tests deep. Upper branches are yes, lower ones no."
     )
-    assert "It asks nothing, at most 0 tests deep." in to_svg(Tree.constant(MIXED, 1))
+    constant = to_svg(Tree.constant(MIXED, 1))
+    assert "<title>Decision tree of 1 leaf</title>" in constant
+    assert "It asks nothing, at most 0 tests deep." in constant
+
+
+@pytest.mark.parametrize(("features", "more"), [(12, ""), (13, ", ...")])
+def test_twelve_features_are_named_and_no_more(features: int, more: str) -> None:
+    chain = [node for i in range(features) for node in ((i, 2 * i + 1, 2 * i + 2), 0)]
+    tree = Tree.build(ft.ProductSpace.bernoulli(features), [*chain, 1], [0, 1])
+    names = ", ".join(f"x{i}" for i in range(12))
+    assert f"It asks about {names}{more}, at most {features} tests deep." in to_svg(tree)
 
 
 def test_it_loads_and_runs_nothing_and_takes_the_colours_around_it() -> None:

@@ -155,7 +155,8 @@ def test_equality_is_that_of_digests() -> None:
         Tree.build(ft.ProductSpace.bernoulli(3, names=["a", "b", "c"]), [(1, 4, 3), 1, 0, (2, 1, 2), 0], [0, 1]),
     ]
     assert len({tree.digest for tree in (nested(), *others)}) == 5
-    assert nested() != nested().digest
+    assert all(nested() != tree for tree in others)
+    assert (nested() == nested().digest) is False
 
 
 def test_the_digest_does_not_depend_on_the_width_of_the_labels_or_the_biases() -> None:
