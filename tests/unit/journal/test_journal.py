@@ -7,6 +7,7 @@ import sqlite3
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -98,6 +99,13 @@ def test_damage_is_noticed(path: Path, statement: str, sentence: str | None) -> 
     with pytest.raises(ft.FormatError, match=sentence) as caught:
         ft.journal.info(path)
     assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize("forged", [{"start": -1}, {"count": 0}, {"kind": "float"}])
+def test_a_seal_that_anybody_can_make_is_not_enough(forged: dict[str, Any]) -> None:
+    assert Record.read(ONE.row()) == ONE
+    with pytest.raises(ft.FormatError, match="batch 0 of 'label' does not match its seal"):
+        Record.read(replace(ONE, **forged).row())
 
 
 def test_changed_inputs_are_noticed_when_they_are_used(path: Path, tmp_path: Path) -> None:
