@@ -35,8 +35,8 @@ def test_a_new_journal_is_durable_and_ours(tmp_path: Path) -> None:
         "synchronous": 2,  # FULL
         "locking_mode": "exclusive",
         "trusted_schema": 0,
-        "application_id": APPLICATION,
-        "user_version": VERSION,
+        "application_id": int.from_bytes(b"ftre"),
+        "user_version": 1,
     }
 
 
