@@ -60,6 +60,14 @@ def test_unknown_modules_are_refused_with_those_there_are() -> None:
     assert re.search(r"MODULE must be one of attempts, audit, .*, treefile; got binomials\n", done.stderr)
 
 
+def test_every_module_has_its_tests(changes: ModuleType) -> None:
+    from benchmarks.mutants.bench import TESTS, original
+
+    files = {f"tests/unit/{name}.py" for names in TESTS.values() for name in names}
+    assert [name for name in sorted(files) if not (ROOT / name).is_file()] == []
+    assert all(any(changes.mutants(original(module))) for module in TESTS)
+
+
 def test_every_reason_belongs_to_a_mutant(changes: ModuleType) -> None:
     from benchmarks.mutants.__main__ import EXPLAINED, described, listed
     from benchmarks.mutants.bench import original

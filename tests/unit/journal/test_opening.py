@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import fidelitree as ft
+from fidelitree.journal import opening
 from fidelitree.journal.opening import APPLICATION, SCHEMA, VERSION, open_to_read, open_to_write, refuse, write_ahead
 
 
@@ -114,6 +115,14 @@ def test_an_empty_file_becomes_a_journal(tmp_path: Path) -> None:
     path.touch()
     open_to_write(path).close()
     open_to_read(path).close()
+
+
+def test_a_journal_is_made_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening, "SCHEMA", (SCHEMA[0], "CREATE NONSENSE"))
+    with pytest.raises(ft.FormatError, match="syntax error"):
+        open_to_write(tmp_path / "run.db")
+    monkeypatch.undo()
+    open_to_write(tmp_path / "run.db").close()
 
 
 def test_reading_makes_nothing(tmp_path: Path) -> None:
