@@ -88,6 +88,7 @@ class AutoRun:
         random = np.random.default_rng(np.random.SeedSequence(list(Stream.named(seed, "walk").key)))
         self.learner = Learner(len(space), lambda bits: self._ask(bits, "walk"), random)
         self._gate = Gate(attempts, Watched(space, Stream.named(seed, "watch")))
+        self._under_test: Sketch | None = None
 
     def run(self, finish: Finish) -> Outcome | None:
         """What ``finish`` makes of an attempt; None once it is cheaper to ask about all inputs that are left."""
@@ -121,8 +122,9 @@ class AutoRun:
         wrong = self.learner.learn(batch, codes)
         sketch = self.learner.sketch
         assert sketch is not None, "a learner that was told something has a tree"
-        if self._gate.see(sketch, wrong, weights) or self._late():
+        if (self._gate.see(sketch, wrong, weights) or self._late()) and sketch != self._under_test:
             self.attempts.open(self.tree())
+            self._under_test = sketch
         judged = TreeJudged(self.counted.asked, size(sketch), float(wrong.mean()), self.attempts.error_bound)
         self.history.append(judged)
         self._observer(judged)
@@ -164,6 +166,8 @@ class AutoRun:
         """Answers between two looks at the tree: more of them as each counts for less."""
         known, left = self.learner.pool.size, self.counted.left
         wanted = max(BATCH, known // 64) if known else FIRST_BATCH
+        if self.attempts.all:  # the longer a tree has held, the less there is to react to
+            wanted = max(wanted, self.attempts.all[-1].samples // 16)
         return wanted if left is None else max(1, min(wanted, left))
 
     def _independent(self, rows: int) -> tuple[Bits, Codes]:
@@ -181,6 +185,7 @@ class Watched:
     def __init__(self, space: ProductSpace, stream: Stream) -> None:
         self._whole, self._stream = Region.whole(space), stream
         self._columns: dict[int, Words] = {}
+        self._last: tuple[Sketch, Codes] | None = None
 
     def __getitem__(self, i: int) -> Words:
         if i not in self._columns:
@@ -188,7 +193,12 @@ class Watched:
         return self._columns[i]
 
     def codes(self, sketch: Sketch) -> Codes:
-        """What a tree says about them."""
+        """What a tree says about them; most often it is the tree of the last time."""
+        if self._last is None or self._last[0] != sketch:
+            self._last = sketch, self._predicted(sketch)
+        return self._last[1]
+
+    def _predicted(self, sketch: Sketch) -> Codes:
         codes = np.empty(WATCHED, np.intp)
         waiting = [(sketch, everyone(WATCHED))]
         while waiting:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fidelitree.pool import Bits, Codes, Pool
 from fidelitree.search import LabelledRows, Sketch, fit, predict, rename
+from fidelitree.threads import one_thread
 from fidelitree.walk import walk
 
 Ask = Callable[[Bits], Codes]
@@ -63,7 +64,9 @@ class Learner:
         if len(used) == self._features > SEARCH_ALL:
             horizon = 1  # nothing is known of so many features
         place = {feature: k for k, feature in enumerate(used)}
-        self.sketch = rename(fit(rows, horizon, self.sketch and rename(self.sketch, place)), dict(enumerate(used)))
+        with one_thread():
+            sketch = fit(rows, horizon, self.sketch and rename(self.sketch, place))
+        self.sketch = rename(sketch, dict(enumerate(used)))
 
     def _settle_conflicts(self) -> None:
         """Two inputs that agree on all relevant features but not in their label show that another one matters."""
