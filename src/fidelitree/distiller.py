@@ -24,6 +24,7 @@ from fidelitree.finishes import AsTested, FewestLeaves, LowestError, Smallest, b
 from fidelitree.greedy import Greedy
 from fidelitree.journal.run import LIMITS
 from fidelitree.known import Known, exact_error, lists_its_answers
+from fidelitree.needs import REMEMBERED_BYTES, check_fits
 from fidelitree.result import Distillation, SplitRecord
 from fidelitree.rows import Rows, check_test_rows
 from fidelitree.running import Running, Workers
@@ -101,7 +102,8 @@ def distill(
     call = _call(wanted, budget, {"strategy": strategy, "prefer": prefer, "deterministic": deterministic})
     with access(target, space, running, call) as way:
         wanted = replace(wanted, seed=way.seed, seed_chosen=way.seed_chosen)
-        counted = way.counted(Memory(checked=CHECKED) if deterministic else None, budget, observer)
+        memory = Memory.within(REMEMBERED_BYTES, way.space, CHECKED) if deterministic else None
+        counted = way.counted(memory, budget, observer)
         result = _distil_from(counted, space, wanted, observer)
         way.end(counted, result.reason)
     run = {"door": "distill", "seed": wanted.seed, **call.arguments}
@@ -178,6 +180,7 @@ class _Run(Protocol):
 def _run(counted: Counted, source: Source, wanted: Wanted, observer: Observer) -> _Run:
     attempts = Attempts(wanted.epsilon, wanted.delta)
     if source.masses is not None and source.product.dtype == np.uint8:
+        check_fits(len(source.product), attempts.epsilon, _answers_at_least(attempts, counted.budget))
         return AutoRun(counted, source, attempts, wanted.seed, observer)
     if source.masses is None:
         check_test_rows(int(source.tests), attempts.epsilon, wanted.delta, level_of_attempt(1, wanted.delta))
@@ -185,6 +188,11 @@ def _run(counted: Counted, source: Source, wanted: Wanted, observer: Observer) -
     if wanted.split_quality:
         plan = FAITHFUL
     return TableRun(counted, source, attempts, plan, wanted.seed, observer)
+
+
+def _answers_at_least(attempts: Attempts, budget: Budget) -> int:
+    """What a certificate takes if no answer is wrong, or all that may be asked."""
+    return attempts.at_best if budget.max_queries is None else min(attempts.at_best, budget.max_queries)
 
 
 def _finish(run: _Run, wanted: Wanted) -> Finish:

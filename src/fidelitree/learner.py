@@ -59,7 +59,7 @@ class Learner:
         penalties = np.full(self._features, SPLIT + UNPROVEN, np.float32)
         penalties[self.relevant] = SPLIT
         used = sorted(self.relevant) if self.relevant and not self._all else list(range(self._features))
-        rows = LabelledRows(pool.bits[:, used], pool.codes, pool.weights, penalties[used])
+        rows = LabelledRows(pool.bits[:, used].astype(np.float32), pool.codes, pool.weights, penalties[used])
         horizon = 4 if len(used) <= SEARCH_ALL and pool.size > FAR_SIGHTED else 3
         if len(used) == self._features > SEARCH_ALL:
             horizon = 1  # nothing is known of so many features
@@ -80,7 +80,7 @@ class Learner:
     def _conflict(self) -> tuple[int, int] | None:
         """The closest pair of inputs with different labels that agree on every relevant feature."""
         bits, codes = self.pool.bits, self.pool.codes
-        keys = np.packbits(bits[:, self.relevant].astype(np.uint8), axis=1)
+        keys = np.packbits(bits[:, self.relevant], axis=1)
         _, cells = np.unique(keys, axis=0, return_inverse=True) if self.relevant else (None, np.zeros(len(codes), int))
         best: tuple[float, int, int] | None = None
         for cell in np.unique(cells):
@@ -98,7 +98,7 @@ class Learner:
         """Look into mistakes, once they are rare enough for each to be worth a few queries."""
         if self._all and (share > 0.13 or self.pool.size < 64):
             return
-        for row, code in zip(bits.astype(np.float32), codes, strict=True):
+        for row, code in zip(bits, codes, strict=True):
             other = self._partner(row, code)
             if other is None or self._answer(row) != code:  # a noisy target may have answered otherwise before
                 continue
@@ -110,7 +110,7 @@ class Learner:
             if self._answer(mixed) != code:
                 self._walk(row, mixed, code)
 
-    def _partner(self, row: NDArray[np.float32], code: int) -> NDArray[np.float32] | None:
+    def _partner(self, row: Bits, code: int) -> Bits | None:
         """The closest input of the same leaf that has another label."""
         path, node = [], self.sketch
         while isinstance(node, tuple):
@@ -122,27 +122,26 @@ class Learner:
             return None
         near = self.relevant if not self._all and self.relevant else slice(None)
         closest = int(_distances(row[None, near], bits[rows][:, near]).argmin())
-        other: NDArray[np.float32] = bits[rows[closest]]
+        other: Bits = bits[rows[closest]]
         return other
 
-    def _walk(self, one: NDArray[np.float32], two: NDArray[np.float32], code: int) -> None:
+    def _walk(self, one: Bits, two: Bits, code: int) -> None:
         """Find a feature that matters between two inputs with different labels."""
-        bits = one.astype(np.uint8), two.astype(np.uint8)
-        found = walk(*bits, lambda row: self._answer(row) == code, self._random)
+        found = walk(one, two, lambda row: self._answer(row) == code, self._random)
         if found not in self.relevant:
             self.relevant.append(found)
 
-    def _answer(self, row: NDArray[np.generic]) -> int:
-        bits = row[None].astype(np.uint8)
-        known = self.pool.code(bits[0])
+    def _answer(self, row: Bits) -> int:
+        known = self.pool.code(row)
         if known is not None:
             return known
-        codes = self._ask(bits)
-        self.pool.add(bits, codes)
+        codes = self._ask(row[None])
+        self.pool.add(row[None], codes)
         return int(codes[0])
 
 
-def _distances(one: NDArray[np.float32], two: NDArray[np.float32]) -> NDArray[np.float32]:
+def _distances(one: Bits, two: Bits) -> NDArray[np.float32]:
     """Number of features in which rows differ, for all pairs."""
-    apart: NDArray[np.float32] = one.sum(axis=1)[:, None] + two.sum(axis=1)[None, :] - 2 * (one @ two.T)
+    left, right = one.astype(np.float32), two.astype(np.float32)
+    apart: NDArray[np.float32] = left.sum(axis=1)[:, None] + right.sum(axis=1)[None, :] - 2 * (left @ right.T)
     return apart

@@ -13,15 +13,15 @@ class Pool:
     """Labelled inputs in the order they came."""
 
     def __init__(self, features: int) -> None:
-        self._bits = np.empty((64, features), np.float32)
+        self._bits = np.empty((64, features), np.uint8)
         self._codes = np.empty(64, np.intp)
         self._weights = np.ones(64, np.float32)
         self._known: dict[bytes, int] = {}
         self.size = 0
 
     @property
-    def bits(self) -> NDArray[np.float32]:
-        """All inputs, 0 and 1."""
+    def bits(self) -> Bits:
+        """All inputs."""
         return self._bits[: self.size]
 
     @property
@@ -76,6 +76,6 @@ class Pool:
 
     def _grow(self, end: int) -> None:
         room = max(end, 2 * len(self._codes))
-        self._bits = np.concatenate([self.bits, np.empty((room - self.size, self._bits.shape[1]), np.float32)])
+        self._bits = np.concatenate([self.bits, np.empty((room - self.size, self._bits.shape[1]), np.uint8)])
         self._weights = np.concatenate([self.weights, np.ones(room - self.size, np.float32)])
         self._codes = np.concatenate([self.codes, np.empty(room - self.size, np.intp)])

@@ -20,6 +20,7 @@ from fidelitree.binning import Binning
 from fidelitree.budget import BudgetSpent
 from fidelitree.events import Observer, TreeJudged
 from fidelitree.exact.engine import ENUMERATE_UNASKED
+from fidelitree.needs import LABELLED_BYTES, inputs_within
 from fidelitree.refine.coded import Sketch, size
 from fidelitree.refine.search import Refiner
 from fidelitree.sequential import divergence, level_of_attempt
@@ -82,20 +83,22 @@ class TableRun:
         self._codes: Codes = np.empty(0, np.intp)
         self._best: Tree | None = None
         self._late = False
+        # Bins, and the parts for learning and for judging, take as much again as the inputs.
+        self._most = min(MOST_LABELS, inputs_within(LABELLED_BYTES, 2 * self._inner.itemsize * self._inner.shape[1]))
 
     def run(self, finish: Finish) -> Outcome | None:
         """What ``finish`` makes of an attempt; None where it is cheaper to ask about all inputs."""
         limit = self.counted.budget.max_queries
         wanted = self._plan.first
         if self.attempts.open_ended and limit is not None:
-            wanted = max(1, int(LATE * limit))
+            wanted = max(1, min(self._most, int(LATE * limit)))
         while not self.cheaper_to_ask_all(wanted):
             self._learn(wanted)
             if self._open_attempts():
                 done = self._test(finish)
                 if done is not None:
                     return done
-            if len(self._codes) >= min(MOST_LABELS, self.source.most) and not self._late:
+            if len(self._codes) >= min(self._most, self.source.most) and not self._late:
                 self._last_trial()
             wanted = int(self._plan.growth * len(self._codes))
         return None

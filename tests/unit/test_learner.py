@@ -184,7 +184,7 @@ def test_a_mistake_that_contradicts_nothing_is_looked_into() -> None:
 def test_a_feature_that_is_found_again_is_listed_once() -> None:
     target = Junta(8, [2], lambda x: x[:, 0])
     learner = learner_of(target)
-    one, two = np.zeros(8, np.float32), np.ones(8, np.float32)
+    one, two = np.zeros(8, np.uint8), np.ones(8, np.uint8)
     for _ in range(5):
         learner._walk(one, two, 0)
     assert learner.relevant == [2]

@@ -24,6 +24,7 @@ from fidelitree.errors import ParameterError
 from fidelitree.events import Finished, Observer, TreeJudged, nobody
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge
 from fidelitree.learners.labelled import Labelled
+from fidelitree.needs import REMEMBERED_BYTES
 from fidelitree.prune import Prunings
 from fidelitree.region import Region
 from fidelitree.result import Distillation
@@ -88,7 +89,7 @@ class Lesson:
         budget = Budget(limits.get("max_queries"), limits.get("max_leaves"), limits.get("max_seconds"))
         wanted = Wanted(check_epsilon(epsilon), check_delta(delta), check_count("seed", seed, least=0))
         product = space.product if isinstance(space, Rows) else space
-        counted = Counted(target, product, Memory(checked=CHECKED), budget)
+        counted = Counted(target, product, Memory.within(REMEMBERED_BYTES, product, CHECKED), budget)
         return cls(counted, space, wanted, limits.get("observer", nobody))
 
     def run(self, teach: Callable[[], str]) -> Distillation:
