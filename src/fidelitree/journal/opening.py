@@ -19,7 +19,6 @@ APPLICATION = 0x66747265  # "ftre"
 VERSION = 1
 MOST_BYTES = 64 << 20
 """Of one value; a part of a batch is far smaller."""
-_AHEAD_BYTES = 2 << 20
 SCHEMA = (
     "CREATE TABLE run (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     """CREATE TABLE answers (
@@ -62,24 +61,6 @@ def open_to_write(path: Path) -> sqlite3.Connection:
 def write_ahead(connection: sqlite3.Connection, on: bool) -> None:
     """Where a run writes: into a second file, which costs one flush a transaction; or all in one file, to be copied."""
     connection.execute(f"PRAGMA journal_mode={'WAL' if on else 'DELETE'}")
-    if on:
-        _make_room(connection)
-
-
-def _make_room(connection: sqlite3.Connection) -> None:
-    """Give the second file a size at once: a flush that need not record a new size takes half as long.
-
-    A transaction that is larger than the cache is written there before it is undone.
-    """
-    connection.execute("PRAGMA cache_size=1")
-    try:
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute("INSERT INTO run VALUES ('', zeroblob(?))", (_AHEAD_BYTES,))
-    except sqlite3.OperationalError:  # a full disk is told when there is an answer to be kept
-        pass
-    finally:
-        connection.rollback()
-        connection.execute("PRAGMA cache_size=-2000")
 
 
 def open_to_read(path: Path) -> sqlite3.Connection:
