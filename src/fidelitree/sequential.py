@@ -87,17 +87,18 @@ def error_bound(errors: int, samples: int, level: float) -> float:
         return 1.0
     low, high, wanted = errors / samples, 1.0, -math.log(level)
     below = above = -math.inf  # by how much the e-value misses and exceeds what is wanted at both ends
+    middle = min((errors + wanted + math.sqrt(2 * wanted * errors)) / samples, (low + high) / 2)  # not far off
     while high - low > 1e-9 * high:
-        middle = (low + high) / 2
-        if above > 0 and math.isfinite(below):
-            # Where the secant meets it, moved a little towards the middle, so that both ends close in.
-            share = 1e-3 + 0.998 * (0.999 * above / (above - below))
-            middle = high - share * (high - low)
         missing = log_e_value(errors, samples, middle) - wanted
         if missing >= 0:
             high, above = middle, missing
         else:
             low, below = middle, missing
+        middle = (low + high) / 2
+        if above > 0 and math.isfinite(below):
+            # Where the secant meets it, moved a little towards the middle, so that both ends close in.
+            share = 1e-3 + 0.998 * (0.999 * above / (above - below))
+            middle = high - share * (high - low)
     return high
 
 
