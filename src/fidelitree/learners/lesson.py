@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.attempts import Attempts
-from fidelitree.auto import Outcome
 from fidelitree.budget import Budget, BudgetSpent
 from fidelitree.checks import check_count, check_delta, check_epsilon
 from fidelitree.errors import ParameterError
@@ -29,8 +28,9 @@ from fidelitree.prune import Prunings
 from fidelitree.region import Region
 from fidelitree.result import Distillation
 from fidelitree.rows import Rows
-from fidelitree.sealing import Wanted, exact_certificate, tested_certificate
-from fidelitree.source import source_of
+from fidelitree.runs.auto import Outcome
+from fidelitree.runs.sealing import Wanted, exact_certificate, tested_certificate
+from fidelitree.runs.source import source_of
 from fidelitree.space import ProductSpace
 from fidelitree.targets.counting import Counted, Target
 from fidelitree.targets.memory import CHECKED, Memory
