@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fidelitree.checks import check_count
 from fidelitree.errors import TargetError
 from fidelitree.needs import inputs_within
-from fidelitree.space import ProductSpace
+from fidelitree.space import ProductSpace, check_space
 from fidelitree.targets.labels import Codes
 
 Ask = Callable[[NDArray[Any]], Codes]
@@ -37,6 +37,7 @@ class Memory:
     @classmethod
     def within(cls, room: int, space: ProductSpace, checked: int = 0) -> Memory:
         """A memory that takes no more than ``room`` bytes for inputs of this space, nor holds more than a million."""
+        check_space(space)
         bits, features = space.dtype == np.uint8, len(space)
         return cls(min(_MOST, inputs_within(room, -(-features // 8) if bits else 8 * features)), checked)
 
