@@ -78,9 +78,7 @@ class Lookahead:
 
     @cached_property
     def _three(self) -> Floats:
-        a, b, c = _sets(self._features, 3)
-        wrong = self._wrong(self._pairs, self._literals * self._weights).reshape(-1, 4, self._features, 2)
-        return np.asarray(wrong[_places(self._features, (a, b)), :, c].reshape(-1, 8).T)
+        return self._wrong(self._pairs, self._literals * self._weights).take(_triples(self._features))
 
     @cached_property
     def _four(self) -> Floats:
@@ -120,6 +118,13 @@ def _without(m: int, size: int) -> Places:
     sets = _sets(m, size)
     left = [_places(m, np.delete(sets, place, axis=0)) for place in range(size)]
     return np.ascontiguousarray(np.argsort(np.concatenate(left), kind="stable").reshape(-1, m - size + 1).T)
+
+
+@lru_cache(maxsize=64)
+def _triples(m: int) -> Places:
+    """Where sets of three features stand among pairs of literals joined with one literal: a column for each set."""
+    (a, b, c), values = _sets(m, 3), np.arange(8)[:, None]
+    return np.asarray((4 * _places(m, (a, b)) + values // 2) * 2 * m + 2 * c + values % 2)
 
 
 def _places(m: int, features: Sequence[Places] | Places) -> Places:
