@@ -18,7 +18,6 @@ from fidelitree.draw import fresh_seed
 from fidelitree.errors import ParameterError
 from fidelitree.events import Finished, Observer, TreeJudged, nobody
 from fidelitree.exact.cells import ALL_SUBSETS
-from fidelitree.journal.run import LIMITS
 from fidelitree.needs import REMEMBERED_BYTES, check_fits
 from fidelitree.result import Distillation, SplitRecord
 from fidelitree.rows import Rows, check_test_rows
@@ -112,9 +111,8 @@ def distill(
 
 def _call(wanted: Wanted, budget: Budget, told: Mapping[str, Any]) -> Call:
     """What was asked for, as a journal and a stored result keep it."""
-    limits = {name: getattr(budget, name) for name in LIMITS}
     promised = {"epsilon": wanted.epsilon, "delta": wanted.delta}
-    return Call("distill", wanted.seed, wanted.seed_chosen, {**promised, **told, **limits})
+    return Call("distill", wanted.seed, wanted.seed_chosen, {**promised, **told, **budget.limits()})
 
 
 def _distil_from(counted: Counted, space: ProductSpace | Rows, wanted: Wanted, observer: Observer) -> Distillation:
