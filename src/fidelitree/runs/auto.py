@@ -32,6 +32,7 @@ from fidelitree.tree import Tree
 
 FIRST_BATCH = 32
 BATCH = 8
+MISTAKES = 0.4  # that a batch of a test holds, at an error of epsilon
 GATE = 12  # answers without a mistake before an attempt is opened
 GATE_SLACK = 0.1
 WATCHED = 400  # inputs, never asked, on which two trees are compared
@@ -166,8 +167,8 @@ class AutoRun:
         """Answers between two looks at the tree: more of them as each counts for less."""
         known, left = self.learner.pool.size, self.counted.left
         wanted = max(BATCH, known // 64) if known else FIRST_BATCH
-        if self.attempts.all:  # the longer a tree has held, the less there is to react to
-            wanted = max(wanted, self.attempts.all[-1].samples // 16)
+        if self.attempts.all:  # a mistake is rare, and the longer a tree has held, the rarer
+            wanted = max(wanted, int(MISTAKES / self.attempts.epsilon), self.attempts.all[-1].samples // 16)
         return wanted if left is None else max(1, min(wanted, left))
 
     def _independent(self, rows: int) -> tuple[Bits, Codes]:
