@@ -28,7 +28,7 @@ test: lint wheel browser $(VENV)/installed-test ## all that must pass: lint, the
 	$(BIN)/python -m pytest -n $(WORKERS) --cov
 
 soak: browser $(VENV)/installed-test ## the tests with their full counts
-	FIDELITREE_SOAK=1 $(BIN)/python -m pytest -n $(WORKERS)
+	FIDELITREE_SOAK=1 $(BIN)/python -m pytest -n $(WORKERS) -o faulthandler_timeout=3600
 
 bench: $(VENV)/installed-bench ## time fidelitree against its peers on this machine
 	$(BIN)/python -m benchmarks

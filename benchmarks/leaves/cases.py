@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import fidelitree as ft
 from benchmarks import subjects
 from fidelitree.features import Numeric
-from fidelitree.source import Source, source_of
+from fidelitree.runs.source import Source, source_of
 
 DELTA = 0.05
 SMALL, LARGE = 5_000, 20_000

@@ -13,9 +13,9 @@ from benchmarks.leaves.peers import PEERS, Labelled
 from fidelitree.attempts import Attempts
 from fidelitree.budget import BudgetSpent
 from fidelitree.events import nobody
-from fidelitree.finishes import AsTested, best_so_far
-from fidelitree.source import Source
-from fidelitree.tabular import Plan, TableRun
+from fidelitree.runs.finishes import AsTested, best_so_far
+from fidelitree.runs.source import Source
+from fidelitree.runs.tabular import Plan, TableRun
 from fidelitree.targets.counting import Counted
 from fidelitree.targets.memory import Memory
 from fidelitree.tree import Tree

@@ -17,7 +17,7 @@ TESTS: dict[str, tuple[str, ...]] = {  # below tests/unit, the quickest first
     "attempts": ("test_attempts",),
     "audit": ("test_audit", "test_audit_journal", "test_rows"),
     "binomial": ("test_binomial",),
-    "certificate": ("test_certificate", "test_card", "test_certificate_json"),
+    "certificate": ("test_certificate", "display/test_card", "test_certificate_json"),
     "journal/about": JOURNAL,
     "journal/coding": JOURNAL,
     "journal/exporting": JOURNAL,
@@ -26,10 +26,10 @@ TESTS: dict[str, tuple[str, ...]] = {  # below tests/unit, the quickest first
     "journal/records": JOURNAL,
     "journal/run": JOURNAL,
     "region": ("test_region",),
-    "sealing": ("test_sealing",),
+    "runs/sealing": ("runs/test_sealing",),
     "sequential": ("test_sequential",),
     "targets/journalled": ("targets/test_journalled",),
-    "tree": ("test_tree", "test_treefile", "test_drawing"),
+    "tree": ("test_tree", "test_treefile", "display/test_drawing"),
     "treefile": ("test_treefile",),
 }
 LOADED = ["hypothesis", "narwhals", "numpy", "pandas", "polars", "pyarrow.parquet", "pytest", "scipy.special"]

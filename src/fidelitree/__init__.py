@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from fidelitree.audit import certify
     from fidelitree.certificate import Certificate
     from fidelitree.comparing import Comparison, compare
+    from fidelitree.display.progress import Progress
     from fidelitree.distiller import distill
     from fidelitree.errors import FidelitreeError, FormatError, JournalError, ParameterError, TargetError
     from fidelitree.exact.error import tree_error
     from fidelitree.features import Boolean, Categorical, Numeric
     from fidelitree.paper import build_top_down, practical_top_down
-    from fidelitree.progress import Progress
     from fidelitree.result import Distillation
     from fidelitree.rows import Rows
     from fidelitree.space import ProductSpace
@@ -41,7 +41,7 @@ _HOMES = {
     "Numeric": "features",
     "ParameterError": "errors",
     "ProductSpace": "space",
-    "Progress": "progress",
+    "Progress": "display.progress",
     "Rows": "rows",
     "TargetError": "errors",
     "Tree": "tree",

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.barplot import bars, save
 from fidelitree.binomial import lower_bound, upper_bound
 from fidelitree.budget import Budget
 from fidelitree.checks import check_count, check_delta
+from fidelitree.display.barplot import bars, save
 from fidelitree.draw import Stream
 from fidelitree.errors import ParameterError
 from fidelitree.exact.diagram import NoDiagramError

@@ -45,3 +45,7 @@ class Budget:
     def allows(self, leaves: int) -> bool:
         """Whether a tree may have this many leaves."""
         return self.max_leaves is None or leaves <= self.max_leaves
+
+    def limits(self) -> dict[str, float | None]:
+        """All limits by name, as a journal and a stored result keep them."""
+        return {name: getattr(self, name) for name in ("max_queries", "max_leaves", "max_seconds")}

@@ -10,7 +10,7 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any
 
-from fidelitree.card import card
+from fidelitree.display.card import card
 from fidelitree.errors import FormatError
 
 ASSUMES_DETERMINISTIC = "the target is deterministic"

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.canvas import figure
 from fidelitree.checks import check_delta, check_epsilon
+from fidelitree.display.canvas import figure
 from fidelitree.distiller import distill
 from fidelitree.errors import MissingExtraError, ParameterError
 from fidelitree.events import LearnerBegan, Observer, nobody

@@ -10,9 +10,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from fidelitree.allknown import distil_all, distil_exactly
 from fidelitree.attempts import Attempts
-from fidelitree.auto import AutoRun, Finish, Outcome
 from fidelitree.budget import Budget, BudgetSpent
 from fidelitree.calls import written
 from fidelitree.checks import check_count, check_delta, check_epsilon
@@ -20,19 +18,21 @@ from fidelitree.draw import fresh_seed
 from fidelitree.errors import ParameterError
 from fidelitree.events import Finished, Observer, TreeJudged, nobody
 from fidelitree.exact.cells import ALL_SUBSETS
-from fidelitree.finishes import AsTested, FewestLeaves, LowestError, Smallest, best_so_far
-from fidelitree.greedy import Greedy
-from fidelitree.journal.run import LIMITS
-from fidelitree.known import Known, exact_error, lists_its_answers
+from fidelitree.needs import REMEMBERED_BYTES, check_fits
 from fidelitree.result import Distillation, SplitRecord
 from fidelitree.rows import Rows, check_test_rows
 from fidelitree.running import Running, Workers
-from fidelitree.sealing import Wanted, tested_certificate
+from fidelitree.runs.allknown import distil_all, distil_exactly
+from fidelitree.runs.auto import AutoRun, Finish, Outcome
+from fidelitree.runs.finishes import AsTested, FewestLeaves, LowestError, Smallest, best_so_far
+from fidelitree.runs.greedy import Greedy
+from fidelitree.runs.known import Known, exact_error, lists_its_answers
+from fidelitree.runs.sealing import Wanted, tested_certificate
+from fidelitree.runs.source import Source, source_of
+from fidelitree.runs.tabular import FAITHFUL, FRUGAL, Plan, TableRun, patient
 from fidelitree.sequential import level_of_attempt
 from fidelitree.smallest import distil_known, shrunk
-from fidelitree.source import Source, source_of
 from fidelitree.space import ProductSpace
-from fidelitree.tabular import FAITHFUL, FRUGAL, Plan, TableRun, patient
 from fidelitree.targets.access import Call, access
 from fidelitree.targets.counting import Counted, Target
 from fidelitree.targets.memory import CHECKED, Memory
@@ -101,7 +101,8 @@ def distill(
     call = _call(wanted, budget, {"strategy": strategy, "prefer": prefer, "deterministic": deterministic})
     with access(target, space, running, call) as way:
         wanted = replace(wanted, seed=way.seed, seed_chosen=way.seed_chosen)
-        counted = way.counted(Memory(checked=CHECKED) if deterministic else None, budget, observer)
+        memory = Memory.within(REMEMBERED_BYTES, way.space, CHECKED) if deterministic else None
+        counted = way.counted(memory, budget, observer)
         result = _distil_from(counted, space, wanted, observer)
         way.end(counted, result.reason)
     run = {"door": "distill", "seed": wanted.seed, **call.arguments}
@@ -110,9 +111,8 @@ def distill(
 
 def _call(wanted: Wanted, budget: Budget, told: Mapping[str, Any]) -> Call:
     """What was asked for, as a journal and a stored result keep it."""
-    limits = {name: getattr(budget, name) for name in LIMITS}
     promised = {"epsilon": wanted.epsilon, "delta": wanted.delta}
-    return Call("distill", wanted.seed, wanted.seed_chosen, {**promised, **told, **limits})
+    return Call("distill", wanted.seed, wanted.seed_chosen, {**promised, **told, **budget.limits()})
 
 
 def _distil_from(counted: Counted, space: ProductSpace | Rows, wanted: Wanted, observer: Observer) -> Distillation:
@@ -178,6 +178,7 @@ class _Run(Protocol):
 def _run(counted: Counted, source: Source, wanted: Wanted, observer: Observer) -> _Run:
     attempts = Attempts(wanted.epsilon, wanted.delta)
     if source.masses is not None and source.product.dtype == np.uint8:
+        check_fits(len(source.product), attempts.epsilon, _answers_at_least(attempts, counted))
         return AutoRun(counted, source, attempts, wanted.seed, observer)
     if source.masses is None:
         check_test_rows(int(source.tests), attempts.epsilon, wanted.delta, level_of_attempt(1, wanted.delta))
@@ -185,6 +186,12 @@ def _run(counted: Counted, source: Source, wanted: Wanted, observer: Observer) -
     if wanted.split_quality:
         plan = FAITHFUL
     return TableRun(counted, source, attempts, plan, wanted.seed, observer)
+
+
+def _answers_at_least(attempts: Attempts, counted: Counted) -> int:
+    """What a certificate takes if no answer is wrong; or all that may be asked, or all that there is to ask."""
+    limits = (attempts.at_best, counted.budget.max_queries, counted.space.points if counted.deterministic else None)
+    return min(limit for limit in limits if limit is not None)
 
 
 def _finish(run: _Run, wanted: Wanted) -> Finish:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -31,7 +32,9 @@ from fidelitree.probes.pairs import FreshPairs, ReusedPairs
 from fidelitree.probes.samples import SampleSet, Shelf, label_planes
 from fidelitree.region import Region
 from fidelitree.result import Distillation, Trace
-from fidelitree.space import ProductSpace
+from fidelitree.running import Running, Workers
+from fidelitree.space import ProductSpace, check_space
+from fidelitree.targets.access import Call, access
 from fidelitree.targets.counting import Counted, Target
 from fidelitree.targets.table import MAX_FEATURES
 from fidelitree.tree import Tree
@@ -45,20 +48,30 @@ def build_top_down(
     max_queries: int | None = None,
     max_leaves: int | None = None,
     max_seconds: float | None = None,
+    batch_size: int | None = None,
+    executor: Workers | None = None,
+    timeout: float | None = None,
+    retries: int = 0,
+    journal: str | os.PathLike[str] | None = None,
     observer: Observer = nobody,
 ) -> Distillation:
     """Algorithm 1: grow from exact probabilities and influences until the error is at most ``epsilon``.
 
     A target that is not a table, a tree or a circuit is asked about every input, up to 2^20 of them unless
-    ``max_queries`` allows more. The certificate is exact.
+    ``max_queries`` allows more. The certificate is exact. What follows the limits changes nothing: see `Running`.
     """
     arguments, epsilon = locals(), check_epsilon(epsilon)
     limits = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
-    counted = Counted(target, space)
-    root = exact_subfunction(counted, Region.whole(space), ENUMERATE_UNASKED if max_queries is None else max_queries)
-    if root is None:
-        raise ParameterError(_too_many(space, max_queries))
-    grown = grow_exactly(counted, root, epsilon, limits, observer)
+    running = Running(batch_size, executor, timeout, retries, journal)
+    with access(
+        target, space, running, Call("build_top_down", 0, True, {"epsilon": epsilon, **limits.limits()})
+    ) as way:
+        counted = way.counted(None, Budget())
+        most = ENUMERATE_UNASKED if max_queries is None else max_queries
+        root = exact_subfunction(counted, Region.whole(space), most)
+        if root is None:
+            raise ParameterError(_too_many(space, max_queries))
+        grown = grow_exactly(counted, root, epsilon, limits, observer)
     labels = labels_inside(grown.tree, root, space)
     return replace(grown, leaf_labels=labels, call=written(build_top_down, arguments))
 
@@ -152,39 +165,55 @@ def practical_top_down(
     max_queries: int | None = None,
     max_leaves: int | None = None,
     max_seconds: float | None = None,
+    batch_size: int | None = None,
+    executor: Workers | None = None,
+    timeout: float | None = None,
+    retries: int = 0,
+    journal: str | os.PathLike[str] | None = None,
     observer: Observer = nobody,
 ) -> Distillation:
     """Algorithm 2: grow from drawn inputs, with the paper's sample sizes and no memory of answers.
 
     ``schedule="printed"`` follows the pseudocode to the letter; ``"corrected"`` keeps the promise that every
     split is within a factor 1/4 of the best one. Three streams feed it: pairs that choose splits, inputs that
-    label leaves, inputs that measure the error. A budget ends it early with the bound certified so far.
+    label leaves, inputs that measure the error. A budget ends it early with the bound certified so far. What follows
+    the limits changes nothing: see `Running`.
     """
     arguments = locals()
     epsilon, delta = _check_promise(epsilon, delta, schedule)
     limits = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
-    counted = Counted(target, space, budget=limits)
+    running = Running(batch_size, executor, timeout, retries, journal)
+    check_space(space)
     if space.dtype != np.uint8:
         raise ParameterError(
             f"practical_top_down needs a space of bits, as the paper has it; got {space!r} - distill takes any features"
         )
-    bare, trace, shelf = BareTree(space), Trace(counted, observer), Shelf()
     sizes = _Sizes(len(space), epsilon, delta, schedule)
+    told = {"epsilon": epsilon, "delta": delta, "schedule": schedule, **limits.limits()}
+    with access(target, space, running, Call("practical_top_down", seed, True, told)) as way:
+        counted = way.counted(None, limits)
+        result = _grow_sampled(counted, sizes, seed, observer)
+        way.end(counted, result.reason)
+    return replace(result, call=written(practical_top_down, arguments))
+
+
+def _grow_sampled(counted: Counted, sizes: _Sizes, seed: int, observer: Observer) -> Distillation:
+    bare, trace, shelf = BareTree(counted.space), Trace(counted, observer), Shelf()
     judge = _SampledJudge(counted, sizes, seed, trace, shelf)
     probe: Probe
-    if schedule == "printed":
+    if sizes.schedule == "printed":
         probe = ReusedPairs(counted, Stream.named(seed, "grow"), sizes.pairs, shelf)
     else:
         probe = FreshPairs(counted, Stream.named(seed, "grow"), sizes.pairs)
     try:
-        reason = grow(bare, probe, judge, trace, limits)
+        reason = grow(bare, probe, judge, trace, counted.budget)
     except (BudgetSpent, KeyboardInterrupt) as stop:
         if isinstance(stop, KeyboardInterrupt) and not counted.book.seen:
             raise
         reason = str(stop) or "interrupted"
     tree = judge.tree(bare)
     result = _finish(tree, judge.certificate(tree, seed), counted, trace, reason, observer)
-    return replace(result, leaf_labels=judge.leaf_labels(bare), call=written(practical_top_down, arguments))
+    return replace(result, leaf_labels=judge.leaf_labels(bare))
 
 
 @dataclass(frozen=True)

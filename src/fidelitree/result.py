@@ -12,8 +12,8 @@ from typing import Any
 from fidelitree import store
 from fidelitree.answers import Answers, LeafLabels
 from fidelitree.bare import Leaf
-from fidelitree.card import card, folded
 from fidelitree.certificate import Certificate
+from fidelitree.display.card import card, folded
 from fidelitree.events import Observer, SplitMade, TreeJudged
 from fidelitree.features import Test
 from fidelitree.region import Region

@@ -44,7 +44,8 @@ class Rows:
     """A table as the place where inputs come from.
 
     Features are read off its columns as `ProductSpace.from_data` does it; ``product`` is the space of its marginals,
-    which trees, regions and batches are made with.
+    which trees, regions and batches are made with. A certificate speaks of rows like these: where new rows are what
+    counts, give rows that the model was not fitted to, for it may answer the others differently.
 
     >>> rows = Rows({"age": [31, 35, 62, 40], "job": ["nurse", "clerk", "nurse", "pilot"]})
     >>> parts = rows.parts(seed=0)

@@ -10,12 +10,13 @@ fewer samples there and never more: 88 instead of 94 at an error of epsilon/4, e
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
-import numpy as np
 from scipy import special
 
 ATOM = 0.25
 _FAR = 1 << 40
+_share = special.betainc  # of a beta distribution below a point
 
 
 def log_e_value(errors: int, samples: int, epsilon: float) -> float:
@@ -28,25 +29,50 @@ def log_e_value(errors: int, samples: int, epsilon: float) -> float:
     """
     right = -(samples - errors) * math.log1p(-epsilon)
     spread = _log_triangle(errors, samples, epsilon) - errors * math.log(epsilon) + right + math.log(1 - ATOM)
-    return spread if errors else float(np.logaddexp(spread, right + math.log(ATOM)))
+    return spread if errors else _log_sum(spread, right + math.log(ATOM))
+
+
+def _log_sum(one: float, two: float) -> float:
+    """Logarithm of exp(one) + exp(two); the second is finite."""
+    most = max(one, two)
+    return most + math.log1p(math.exp(min(one, two) - most))
 
 
 def _log_triangle(errors: int, samples: int, epsilon: float) -> float:
     """Log of the likelihood q^k (1-q)^(N-k) averaged over q with density 2 (1 - q/epsilon)/epsilon on (0, epsilon)."""
-    one, two = errors + 1, samples - errors + 1
-    inside = special.betainc(one, two, epsilon)
-    if inside <= 0:
+    one, two = errors + 1.0, samples - errors + 1.0
+    below, weighted = float(_share(one, two, epsilon)), float(_share(one + 1, two, epsilon))
+    if below <= 0:
         return -math.inf
-    even = float(special.betaln(one, two)) + math.log(inside) - math.log(epsilon)
-    # The mean of q/epsilon, where the likelihood is. By B(a+1, b) = B(a, b) a/(a+b): logarithms of both would differ in
-    # digits that they do not have, from a thousand million samples on.
-    mean = special.betainc(one + 1, two, epsilon) / inside * one / (one + two) / epsilon
-    return even + math.log(2 * (1 - mean)) if mean < 1 else -math.inf
+    # The mean of q/epsilon where the likelihood is: two moments, whose beta functions differ by a known factor.
+    mean = weighted / below * one / (one + two) / epsilon
+    if mean >= 1:
+        return -math.inf
+    return float(special.betaln(one, two)) + math.log(below) - math.log(epsilon) + math.log(2 * (1 - mean))
 
 
 def accepts(errors: int, samples: int, epsilon: float, level: float) -> bool:
     """Whether the samples certify an error below epsilon, wrongly with probability at most ``level``."""
     return log_e_value(errors, samples, epsilon) >= -math.log(level)
+
+
+@lru_cache(maxsize=1 << 12)  # a run asks for the same ones after every batch
+def samples_needed(errors: int, epsilon: float, level: float) -> int:
+    """The fewest samples, so many of them errors, that certify an error below epsilon; at most 2^40.
+
+    Every further sample without an error is evidence, so there is one number from which on all are enough.
+
+    >>> samples_needed(0, 0.1, 0.0304), samples_needed(1, 0.1, 0.0304)
+    (40, 71)
+    """
+    most = max(1, errors)
+    while most < _FAR and not accepts(errors, most, epsilon, level):
+        most *= 2
+    few = most // 2
+    while most - few > 1:
+        middle = (few + most) // 2
+        few, most = (few, middle) if accepts(errors, middle, epsilon, level) else (middle, most)
+    return most
 
 
 def error_bound(errors: int, samples: int, level: float) -> float:
@@ -61,17 +87,18 @@ def error_bound(errors: int, samples: int, level: float) -> float:
         return 1.0
     low, high, wanted = errors / samples, 1.0, -math.log(level)
     below = above = -math.inf  # by how much the e-value misses and exceeds what is wanted at both ends
+    middle = min((errors + wanted + math.sqrt(2 * wanted * errors)) / samples, (low + high) / 2)  # not far off
     while high - low > 1e-9 * high:
-        middle = (low + high) / 2
-        if above > 0 and math.isfinite(below):
-            # Where the secant meets it, moved a little towards the middle, so that both ends close in.
-            share = 1e-3 + 0.998 * (0.999 * above / (above - below))
-            middle = high - share * (high - low)
         missing = log_e_value(errors, samples, middle) - wanted
         if missing >= 0:
             high, above = middle, missing
         else:
             low, below = middle, missing
+        middle = (low + high) / 2
+        if above > 0 and math.isfinite(below):
+            # Where the secant meets it, moved a little towards the middle, so that both ends close in.
+            share = 1e-3 + 0.998 * (0.999 * above / (above - below))
+            middle = high - share * (high - low)
     return high
 
 
@@ -117,7 +144,8 @@ class Bet:
     @property
     def error_bound(self) -> float:
         """The smallest error certified whenever this was asked: what was once certified stays so."""
-        self._record(error_bound(self.errors, self.samples, self.level))
+        if self._certified == 1 or accepts(self.errors, self.samples, self._certified, self.level):
+            self._record(error_bound(self.errors, self.samples, self.level))
         return self._certified
 
     @property
@@ -127,7 +155,7 @@ class Bet:
 
     def certifies(self, epsilon: float) -> bool:
         """Whether an error of at most epsilon is certified, now or at some time when this was asked before."""
-        if self._certified > epsilon and accepts(self.errors, self.samples, epsilon, self.level):
+        if self._certified > epsilon and self.samples >= samples_needed(self.errors, epsilon, self.level):
             self._record(min(epsilon, error_bound(self.errors, self.samples, self.level)))
         return self._certified <= epsilon
 
@@ -144,14 +172,4 @@ class Bet:
         """Answers without an error that would still be needed to certify this error; 0 when it is certified."""
         if self.certifies(epsilon):
             return 0
-        high = 1
-        while high < _FAR and not accepts(self.errors, self.samples + high, epsilon, self.level):
-            high *= 2
-        low = high // 2
-        while high - low > 1:
-            middle = (low + high) // 2
-            if accepts(self.errors, self.samples + middle, epsilon, self.level):
-                high = middle
-            else:
-                low = middle
-        return high
+        return max(1, samples_needed(self.errors, epsilon, self.level) - self.samples)

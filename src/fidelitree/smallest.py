@@ -15,8 +15,6 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.allknown import distil_exactly
-from fidelitree.auto import Outcome
 from fidelitree.budget import Budget, BudgetSpent
 from fidelitree.descent import WIDTHS, Answer, Curve, Descent, Enough
 from fidelitree.events import nobody
@@ -32,7 +30,9 @@ from fidelitree.learners.labelled import built
 from fidelitree.paper import grow_exactly
 from fidelitree.region import Region
 from fidelitree.result import Distillation
-from fidelitree.sealing import Tested, Wanted, exact_certificate
+from fidelitree.runs.allknown import distil_exactly
+from fidelitree.runs.auto import Outcome
+from fidelitree.runs.sealing import Tested, Wanted, exact_certificate
 from fidelitree.space import ProductSpace
 from fidelitree.targets.counting import Counted
 from fidelitree.targets.table import tabulate

@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 
 from fidelitree import treefile
 from fidelitree.bits import Words, everyone, pack, route, unpack
-from fidelitree.drawing import Sketch, draw_tree
+from fidelitree.display.drawing import Sketch, draw_tree
+from fidelitree.display.wording import shown
 from fidelitree.errors import ParameterError
 from fidelitree.features import AtMost, Feature, IsOne, Test
 from fidelitree.inputs import as_inner
 from fidelitree.partition import Nodes, leaf_codes
 from fidelitree.region import Region
 from fidelitree.space import ProductSpace
-from fidelitree.wording import shown
 
 Labels = NDArray[Any]
 Node = tuple[Test | int, int, int] | int

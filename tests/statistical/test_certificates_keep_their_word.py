@@ -18,7 +18,7 @@ import fidelitree as ft
 from chances import too_many
 from fidelitree import sequential
 from fidelitree.attempts import Attempt, Attempts
-from fidelitree.auto import GATE
+from fidelitree.runs.auto import GATE
 from fidelitree.sequential import level_of_attempt
 from fidelitree.tree import Tree
 from small import Bits, true_error

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fidelitree.canvas import figure
+from fidelitree.display.canvas import figure
 from fidelitree.experiments.errata import ErratumRow
 from fidelitree.experiments.sizes import BIASES, FAMILIES, Row
 from fidelitree.theory import WorkedExample

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from fidelitree.display.wording import shown
 from fidelitree.tree import Tree
-from fidelitree.wording import shown
 
 
 def to_dot(tree: Tree) -> str:

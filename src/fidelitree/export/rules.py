@@ -12,13 +12,13 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.display.wording import shown
 from fidelitree.errors import MissingExtraError, ParameterError
 from fidelitree.features import AtMost, IsIn, Test
 from fidelitree.features.tests import short
 from fidelitree.rows import Rows
 from fidelitree.space import ProductSpace
 from fidelitree.tree import Tree
-from fidelitree.wording import shown
 
 _BACKENDS = {"pandas": "pandas", "polars": "polars", "arrow": "pyarrow"}
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.wording import shown
+from fidelitree.display.wording import shown
 
 
 class Test(Protocol):

@@ -100,7 +100,7 @@ def _check_features(features: Any) -> None:
             raise FormatError(f"a feature must have a name; got {feature!r:.60}")
         if feature.get("kind") not in ("boolean", "numeric", "categorical"):
             raise FormatError(f"the kind of feature {feature['name']!r:.60} is not known")
-        if not isinstance(feature.get("values", []), list):
+        if not isinstance(feature.get("values", None if feature["kind"] == "categorical" else []), list):
             raise FormatError(f"the values of feature {feature['name']!r:.60} must be a list")
     if not features:
         raise FormatError("there must be at least one feature")

@@ -17,19 +17,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.attempts import Attempts
-from fidelitree.auto import Outcome
 from fidelitree.budget import Budget, BudgetSpent
 from fidelitree.checks import check_count, check_delta, check_epsilon
 from fidelitree.errors import ParameterError
 from fidelitree.events import Finished, Observer, TreeJudged, nobody
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge
 from fidelitree.learners.labelled import Labelled
+from fidelitree.needs import REMEMBERED_BYTES
 from fidelitree.prune import Prunings
 from fidelitree.region import Region
 from fidelitree.result import Distillation
 from fidelitree.rows import Rows
-from fidelitree.sealing import Wanted, exact_certificate, tested_certificate
-from fidelitree.source import source_of
+from fidelitree.runs.auto import Outcome
+from fidelitree.runs.sealing import Wanted, exact_certificate, tested_certificate
+from fidelitree.runs.source import source_of
 from fidelitree.space import ProductSpace
 from fidelitree.targets.counting import Counted, Target
 from fidelitree.targets.memory import CHECKED, Memory
@@ -88,7 +89,7 @@ class Lesson:
         budget = Budget(limits.get("max_queries"), limits.get("max_leaves"), limits.get("max_seconds"))
         wanted = Wanted(check_epsilon(epsilon), check_delta(delta), check_count("seed", seed, least=0))
         product = space.product if isinstance(space, Rows) else space
-        counted = Counted(target, product, Memory(checked=CHECKED), budget)
+        counted = Counted(target, product, Memory.within(REMEMBERED_BYTES, product, CHECKED), budget)
         return cls(counted, space, wanted, limits.get("observer", nobody))
 
     def run(self, teach: Callable[[], str]) -> Distillation:

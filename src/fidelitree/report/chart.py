@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from fidelitree.markup import Html, join, tag
+from fidelitree.display.markup import Html, join, tag
 from fidelitree.report.contents import Step
 from fidelitree.report.numbers import at_most, percent, whole
 

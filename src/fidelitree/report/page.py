@@ -12,7 +12,7 @@ from functools import cache
 from importlib.resources import files
 from string import Template
 
-from fidelitree.markup import Html, embedded, join, tag
+from fidelitree.display.markup import Html, embedded, join, tag
 from fidelitree.report.contents import Contents
 from fidelitree.report.influences import influences
 from fidelitree.report.scene import scene

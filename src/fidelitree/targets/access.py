@@ -15,7 +15,7 @@ from fidelitree.journal.journal import Ending, Journal
 from fidelitree.journal.run import Run
 from fidelitree.rows import Rows
 from fidelitree.running import Running
-from fidelitree.space import ProductSpace
+from fidelitree.space import ProductSpace, check_space
 from fidelitree.targets.calls import Calls, Direct, Target
 from fidelitree.targets.circuits.circuit import Circuit
 from fidelitree.targets.counting import Counted
@@ -69,6 +69,7 @@ class Access:
 def access(target: Target, space: ProductSpace | Rows, running: Running, call: Call) -> Iterator[Access]:
     """Open the journal and the workers; both are closed at the end, and what was answered is kept."""
     product, book = space.product if isinstance(space, Rows) else space, LabelBook()
+    check_space(product)
     with ExitStack() as closing:
         calls: Calls = Direct(target, product, book, running.batch_size, running.retries)
         if running.executor is not None:

@@ -10,10 +10,13 @@ from numpy.typing import NDArray
 
 from fidelitree.checks import check_count
 from fidelitree.errors import TargetError
+from fidelitree.needs import inputs_within
+from fidelitree.space import ProductSpace, check_space
 from fidelitree.targets.labels import Codes
 
 Ask = Callable[[NDArray[Any]], Codes]
 
+_MOST = 1_000_000  # inputs that are remembered
 CHECKED = 16  # repeats that a run pays for all the same, to see that the target does answer alike
 
 
@@ -24,12 +27,19 @@ class Memory:
     more: a target that contradicts itself there is not deterministic.
     """
 
-    def __init__(self, capacity: int = 1_000_000, checked: int = 0) -> None:
+    def __init__(self, capacity: int = _MOST, checked: int = 0) -> None:
         self.capacity = check_count("capacity", capacity)
         self._codes: dict[bytes, int] = {}
         self.checked = 0
         """Repeats that were asked again so far."""
         self._to_check = check_count("checked", checked, least=0)
+
+    @classmethod
+    def within(cls, room: int, space: ProductSpace, checked: int = 0) -> Memory:
+        """A memory that takes no more than ``room`` bytes for inputs of this space, nor holds more than a million."""
+        check_space(space)
+        bits, features = space.dtype == np.uint8, len(space)
+        return cls(min(_MOST, inputs_within(room, -(-features // 8) if bits else 8 * features)), checked)
 
     def __len__(self) -> int:
         return len(self._codes)

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from fidelitree.threads import one_thread_for_good
+
 _THREADS = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -51,11 +53,7 @@ def call(home: int, key: str, pickled: bytes | None, batch: Any) -> Any:
 def one_thread_each() -> None:
     """As many workers as cores is right only if none of them uses several: limit what is loaded and what will be."""
     os.environ.update(dict.fromkeys(_THREADS, "1"))
-    try:
-        from threadpoolctl import threadpool_limits  # comes with scikit-learn and its kin
-    except ModuleNotFoundError:
-        return
-    threadpool_limits(1)
+    one_thread_for_good()
 
 
 def start() -> None:

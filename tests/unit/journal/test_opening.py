@@ -6,7 +6,9 @@ import os
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ import pytest
 import fidelitree as ft
 from fidelitree.journal import opening
 from fidelitree.journal.opening import APPLICATION, SCHEMA, VERSION, open_to_read, open_to_write, refuse, write_ahead
+from journals import BITS, Counting, on_bits
 
 
 def test_a_new_journal_is_durable_and_ours(tmp_path: Path) -> None:
@@ -137,14 +140,33 @@ def test_a_folder_that_is_not_there_is_an_error_about_the_folder(tmp_path: Path)
     assert "cannot be written: unable to open database file. Its folder must exist" in str(caught.value)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_read_only_folder_is_an_error_about_the_folder(tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
+@contextmanager
+def without_rights() -> Iterator[None]:
+    """Root may write anywhere: as root, be nobody for a while."""
+    if os.geteuid():
+        yield
+        return
+    os.seteuid(65534)
     try:
-        with pytest.raises(ft.JournalError, match="Its folder must exist, and be one that you may write to"):
-            open_to_write(tmp_path / "run.db")
+        yield
     finally:
-        tmp_path.chmod(0o700)
+        os.seteuid(0)
+
+
+def test_a_read_only_folder_is_told_before_anything_is_asked() -> None:
+    target = Counting(on_bits)
+    ft.distill(target, BITS, 0.2)  # what is imported on the way is imported now
+    target.rows = 0
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o555)
+        with (
+            without_rights(),
+            pytest.raises(ft.JournalError, match="Its folder must exist, and be one that you may write to"),
+        ):
+            ft.distill(target, BITS, 0.2, journal=Path(folder, "run.db"))
+        Path(folder).chmod(0o755)
+        assert not any(Path(folder).iterdir())
+    assert target.rows == 0
 
 
 def test_a_strangers_file_is_read_within_limits(tmp_path: Path) -> None:

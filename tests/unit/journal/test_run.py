@@ -65,6 +65,7 @@ def test_what_may_differ() -> None:
         ("features", "[]", "there must be at least one feature"),
         ("features", "[3]", "a feature must have a name; got 3"),
         ("features", '[{"name": "x", "kind": "odd"}]', "the kind of feature 'x' is not known"),
+        ("features", '[{"name": "x", "kind": "categorical"}]', "the values of feature 'x' must be a list"),
         ("features", '[{"name": "x", "kind": "categorical", "values": 3}]', "the values of feature 'x' must be a list"),
         ("door", "{", "an entry is not JSON"),
         ("door", "[" * 100_000, "an entry is not JSON"),

@@ -76,3 +76,8 @@ def test_numbers_are_remembered_by_their_value() -> None:
     memory.answer(np.array([[1.0, 0.0], [0.5, 2.0]]), ask)
     memory.answer(np.array([[1.0, -0.0], [1.0, 1e-300]]), ask)
     assert len(memory) == 3, "0 and -0 are one number"
+
+
+def test_the_space_must_be_a_space() -> None:
+    with pytest.raises(ParameterError, match="space must be"):
+        Memory.within(1_000, 11)  # type: ignore[arg-type]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fidelitree.markup import Html, tag
+from fidelitree.display.markup import Html, tag
 
 Row = tuple[object, str, float]
 """A name, its number as text, and the length of its bar from 0 to 1."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fidelitree.markup import Html, join, tag
+from fidelitree.display.markup import Html, join, tag
 from fidelitree.report.chart import error_chart, thinned
 from fidelitree.report.contents import Contents, Step
 from fidelitree.report.numbers import at_most, counted, percent, whole

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fidelitree.markup import Html, tag
+from fidelitree.display.markup import Html, tag
 from fidelitree.report.contents import Contents
 from fidelitree.report.numbers import counted, whole
 from fidelitree.report.sections.bars import bars

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fidelitree.markup import Html, tag
+from fidelitree.display.markup import Html, tag
 from fidelitree.report.contents import Contents
 from fidelitree.report.numbers import counted
 from fidelitree.report.scene import tested

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fidelitree.certificate import ASSUMES_DETERMINISTIC, Certificate
-from fidelitree.markup import Html, join, tag
+from fidelitree.display.markup import Html, join, tag
 from fidelitree.report.contents import Contents
 from fidelitree.report.numbers import at_least, at_most, counted, percent, whole
 

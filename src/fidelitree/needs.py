@@ -1,0 +1,50 @@
+"""What a run holds in memory, told before it starts: one that cannot fit is refused while it has cost nothing.
+
+Everything but the answers is bounded by blocks, whatever epsilon and the number of features are. A learner keeps the
+answers that it has seen, so what it needs at least is known from the answers that a certificate takes.
+"""
+
+from __future__ import annotations
+
+import os
+
+from fidelitree.errors import ParameterError
+
+BASE_BYTES = 100 << 20
+"""Libraries, blocks of inputs, and answers that are kept for the report."""
+REMEMBERED_BYTES = 256 << 20
+"""Of answers that spare a repeated question."""
+LABELLED_BYTES = 2 << 30
+"""Of inputs from which a tree over any features is learnt."""
+_ENTRY_BYTES = 150  # of an input in a dictionary, besides the input itself
+
+
+def bytes_per_answer(features: int) -> int:
+    """What a learner over bits holds for each answer: the inputs, twice while they move to a larger place, and keys."""
+    return 4 * features + 3 * _ENTRY_BYTES
+
+
+def inputs_within(room: int, bytes_each: int) -> int:
+    """How many inputs of this width fit, their entries in a dictionary included."""
+    return max(1, room // (bytes_each + _ENTRY_BYTES))
+
+
+def check_fits(features: int, epsilon: float, answers: int, machine: int | None = None) -> None:
+    """ParameterError where so many answers over bits take more than half the memory that the machine has."""
+    needed = BASE_BYTES + answers * bytes_per_answer(features)
+    allowed = (_machine_bytes() if machine is None else machine) // 2
+    if needed > allowed:
+        raise ParameterError(
+            f"epsilon must be larger, or the features fewer, for a run to fit into memory: a certificate of "
+            f"{epsilon:g} takes at least {answers:,} answers, which with {features:,} features fill "
+            f"{needed / 2**30:,.1f} GB while a tree is learnt from them, and {allowed / 2**30:,.1f} GB, half of this "
+            f"machine's, may be used - {1.1 * epsilon * needed / allowed:.2g} would fit"
+        )
+
+
+def _machine_bytes() -> int:
+    """The memory of this machine; 8 GB where it does not say."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return 8 << 30

@@ -1,0 +1,1 @@
+"""Runs of `distill`: the loop over bits and over any features, what is returned at the end, and exact answers."""

@@ -1,0 +1,142 @@
+"""Runs that end by knowing the answer to every input: their error is exact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from fidelitree.answers import LeafLabels, tally
+from fidelitree.binning import Binning
+from fidelitree.budget import Budget, BudgetSpent
+from fidelitree.errors import ParameterError
+from fidelitree.events import TreeJudged, nobody
+from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction, free_of_charge
+from fidelitree.exact.error import labels_inside
+from fidelitree.exact.subfunction import Subfunction
+from fidelitree.paper import grow_exactly
+from fidelitree.refine.coded import Coded, Sketch, size
+from fidelitree.refine.curve import Point
+from fidelitree.refine.search import Refiner
+from fidelitree.region import Region
+from fidelitree.result import Distillation, SplitRecord
+from fidelitree.runs.finishes import FewestLeaves
+from fidelitree.runs.sealing import Wanted, exact_certificate
+from fidelitree.targets.counting import Counted
+from fidelitree.targets.table import enumerate_inputs, tabulate
+from fidelitree.tree import Tree
+
+_PROPOSALS, _ROUNDS = 150, 20
+_ROWS = 2e5  # rows that all rounds together may look at, about
+_GRAINS = 2.0**50  # probabilities go into the search as so many grains: sums and differences of them are exact
+_TINY = 1e-6  # an epsilon below it asks for no error; then inputs of any probability count alike
+
+
+def distil_all(counted: Counted, wanted: Wanted) -> Distillation:
+    """No error at all: every input must be asked."""
+    if not counted.deterministic:
+        raise ParameterError("epsilon must be above 0 with deterministic=False: no error of a noisy target is 0; got 0")
+    limit, points = counted.budget.max_queries, counted.space.points
+    allowed = ENUMERATE_UNASKED if limit is None else limit
+    if not free_of_charge(counted) and (points is None or points > allowed):
+        raise ParameterError(
+            f"epsilon must be above 0 where not every input can be asked: {counted.space.extent} are more than "
+            f"{allowed:,}; got 0 - raise max_queries, or ask for a small epsilon"
+        )
+    try:
+        return distil_exactly(counted, wanted)
+    except BudgetSpent as stop:
+        raise ParameterError(
+            f"epsilon must be above 0 where not every input can be asked: {stop} ended the run; got 0"
+        ) from None
+
+
+def distil_exactly(counted: Counted, wanted: Wanted) -> Distillation:
+    """All answers; then Algorithm 1, or the smallest tree found that is good enough."""
+    epsilon, most = wanted.epsilon or 0.0, counted.budget.max_leaves
+    if wanted.split_quality:
+        root = _root(counted)
+        grown = grow_exactly(counted, root, epsilon, Budget(max_leaves=most), nobody)
+        return replace(grown, leaf_labels=labels_inside(grown.tree, root, counted.space))
+    if counted.space.dtype == np.uint8 or isinstance(counted.target, Tree):
+        tree, error, trace, labels = _smallest_substitute(counted, epsilon)
+    else:
+        tree, error, trace, labels = _smallest_of_all(counted, epsilon, wanted.seed)
+    certificate = exact_certificate(counted, tree, error, wanted.epsilon)
+    reason = "certified" if error <= epsilon else f"max_leaves = {most}"
+    return Distillation(tree, certificate, counted.queries, trace, counted.space, reason, leaf_labels=labels)
+
+
+_Found = tuple[Tree, float, tuple[SplitRecord | TreeJudged, ...], LeafLabels]
+
+
+def _root(counted: Counted) -> Subfunction:
+    root = exact_subfunction(counted, Region.whole(counted.space), counted.space.points or 0)
+    if root is None:
+        raise ParameterError(f"the target must be a tree, or have fewer inputs to be known; got {counted.space.extent}")
+    return root
+
+
+def _smallest_substitute(counted: Counted, epsilon: float) -> _Found:
+    """A tree without error by Algorithm 1, then the smallest substitute for it."""
+    root = _root(counted)
+    perfect = grow_exactly(counted, root, 0.0, Budget(), nobody)
+    found = FewestLeaves(counted).search(perfect.tree)  # no query is at stake any more
+    leaves = int(np.argmax(found.disagreements <= epsilon)) + 1
+    leaves = min(leaves, counted.budget.max_leaves or leaves)
+    tree, error = found.with_leaves(leaves), float(found.disagreements[leaves - 1])
+    return tree, error, perfect.trace, labels_inside(tree, root, counted.space)
+
+
+def _smallest_of_all(counted: Counted, epsilon: float, seed: int) -> _Found:
+    """A search over all inputs, weighed by their probabilities."""
+    space, whole = counted.space, Region.whole(counted.space)
+    codes = tabulate(counted, whole).astype(np.intp)
+    inner = enumerate_inputs(whole, 0, len(codes))
+    chances = space.chances(inner)
+    weights = (chances > 0).astype(np.float64) if epsilon < _TINY else np.rint(chances * _GRAINS)
+    binning, some = Binning.of(space, inner), weights > 0
+    refiner = Refiner(binning.coded(inner[some], codes[some], weights[some]), None, seed)
+    judged = _Judged(refiner, binning.coded(inner, codes, chances), weights.sum(), counted.budget)
+    least = 1 if epsilon else len(counted.book.seen)
+    for _ in range(int(min(_ROUNDS, max(1, _ROWS / len(codes))))):
+        if size(refiner.smallest(epsilon)) <= least:
+            break
+        refiner.improve(epsilon, _PROPOSALS)
+    sketch = judged.smallest(epsilon)
+    if sketch is None:
+        refiner.improve(0.0, 1)  # goes on to trees without an error, however large
+        sketch = judged.smallest(epsilon)
+    if sketch is None:
+        sketch = judged.most_faithful()
+    tree = binning.tree(sketch, counted.book.ranks(), counted.book.sorted())
+    error = judged.error(sketch)
+    shares = tally(tree, inner, counted.labels(codes), counted.book.sorted(), chances)
+    labels = LeafLabels(tuple(counted.book.sorted()), shares)
+    return tree, error, (TreeJudged(counted.asked, tree.size, error, error),), labels
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """What a search has found, judged by the probabilities themselves, whatever weights it worked with."""
+
+    refiner: Refiner
+    rows: Coded
+    weight: float
+    budget: Budget
+
+    def smallest(self, epsilon: float) -> Sketch | None:
+        """The first tree that is good enough."""
+        hopeful = (point for point in self._allowed() if point.errors <= (epsilon + _TINY) * self.weight)
+        return next((point.tree for point in hopeful if self.error(point.tree) <= epsilon), None)
+
+    def most_faithful(self) -> Sketch:
+        """The tree with the smallest error."""
+        return min((point.tree for point in self._allowed()), key=self.error)
+
+    def error(self, sketch: Sketch) -> float:
+        """The probability of the inputs that a tree gets wrong."""
+        return self.rows.errors(sketch) / self.rows.total
+
+    def _allowed(self) -> list[Point]:
+        return [point for point in self.refiner.points() if self.budget.allows(point.leaves)]

@@ -1,0 +1,100 @@
+"""The paper's tree with its promise kept, grown on a certified tree instead of the target.
+
+If the error of a tree T is at most b, every score of the target is close to the same score of T. A pair of inputs has
+different labels in one and not in the other only where one of its inputs is in error, so the influences of a feature
+differ by at most 2b. The score of a bit is its influence; any other score is what is left of an influence when the
+influences on both sides of the test are taken away, and differs by at most 4b.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from fidelitree.attempts import Attempt, Attempts
+from fidelitree.budget import Budget
+from fidelitree.events import nobody
+from fidelitree.exact.paths import PathSubfunction
+from fidelitree.paper import grow_exactly
+from fidelitree.region import Region
+from fidelitree.result import Distillation, SplitRecord
+from fidelitree.runs.auto import Outcome
+from fidelitree.space import ProductSpace
+from fidelitree.targets.counting import Counted
+from fidelitree.tree import Tree
+
+KAPPA = 0.25
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Algorithm 1 run on a tested tree, split by split."""
+
+    trees: list[tuple[int, float, float]]
+    """Leaves, how much they differ, and up to which error of the tested tree all splits are as good as promised."""
+
+    @classmethod
+    def of(cls, tree: Tree, space: ProductSpace, epsilon: float) -> _Plan:
+        counted = Counted(tree, space)
+        root = PathSubfunction(tree, Region.whole(space))
+        grown = grow_exactly(counted, root, 0.0, Budget(), nobody)
+        alone = 1 - float(root.label_probabilities().max())
+        plan, smallest = [(1, alone, 1.0)], 1.0
+        for record in grown.trace:
+            assert isinstance(record, SplitRecord), "Algorithm 1 records splits"
+            smallest = min(smallest, record.score)
+            plan.append((record.size, record.error, smallest))
+        return cls([(size, apart, _closeness(score, space)) for size, apart, score in plan if apart < epsilon])
+
+    def bound(self, epsilon: float) -> float:
+        """The largest error of the tested tree at which some size keeps both promises."""
+        return max(min(epsilon - differs, closeness) for _, differs, closeness in self.trees)
+
+
+def _closeness(score: float, space: ProductSpace) -> float:
+    """Error b of the tested tree up to which a split with this score is within kappa of the best.
+
+    The best score of the target is at most score + 2b, and this one is at least score - 2b; 4b where not all features
+    are bits.
+    """
+    moves = 2 if space.dtype == np.uint8 else 4
+    return (1 - KAPPA) / (1 + KAPPA) * score / moves
+
+
+@dataclass
+class Greedy:
+    """The paper's tree: Algorithm 1 on the tested tree, with the promise that every split is within kappa."""
+
+    counted: Counted
+    _plans: dict[int, _Plan] = field(default_factory=dict)
+
+    def needed(self, attempts: Attempts) -> int:
+        """For the attempt that is closest to a plan that holds."""
+        return min(
+            attempt.needed_for(self._plan(attempt, attempts).bound(attempts.epsilon)) for attempt in attempts.all
+        )
+
+    def to_spend(self) -> int:
+        """Nothing: its tree is the paper's, no more and no less."""
+        return 0
+
+    def done(self, attempts: Attempts) -> Outcome | None:
+        """As soon as a plan holds."""
+        for attempt in attempts.all:
+            for leaves, differs, closeness in self._plan(attempt, attempts).trees:
+                if attempt.certifies(min(attempts.epsilon - differs, closeness)):
+                    grown = self._grow(attempt.tree, leaves)
+                    splits = tuple(record for record in grown.trace if isinstance(record, SplitRecord))
+                    return Outcome(grown.tree, attempt, differs, splits)
+        return None
+
+    def _plan(self, attempt: Attempt, attempts: Attempts) -> _Plan:
+        if attempt.number not in self._plans:
+            self._plans[attempt.number] = _Plan.of(attempt.tree, self.counted.space, attempts.epsilon)
+        return self._plans[attempt.number]
+
+    def _grow(self, tree: Tree, leaves: int) -> Distillation:
+        space = self.counted.space
+        root = PathSubfunction(tree, Region.whole(space))
+        return grow_exactly(Counted(tree, space), root, 0.0, Budget(max_leaves=leaves), nobody)

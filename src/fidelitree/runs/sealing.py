@@ -1,0 +1,77 @@
+"""What was asked for, and the certificate that says how far it was reached."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from fidelitree.attempts import Attempts
+from fidelitree.certificate import Certificate
+from fidelitree.runs.auto import Outcome
+from fidelitree.runs.source import Source
+from fidelitree.targets.counting import Counted
+from fidelitree.tree import Tree
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What was asked for."""
+
+    epsilon: float | None
+    delta: float
+    seed: int
+    seed_chosen: bool = True
+    split_quality: bool = False
+    few_leaves: bool = False
+    smallest: bool = False
+
+
+class Tested(Protocol):
+    """A run whose trees were put to the test."""
+
+    @property
+    def counted(self) -> Counted:
+        """What was asked."""
+
+    @property
+    def source(self) -> Source:
+        """Where inputs came from."""
+
+    @property
+    def attempts(self) -> Attempts:
+        """What was opened."""
+
+
+def exact_certificate(counted: Counted, tree: Tree, error: float, epsilon: float | None) -> Certificate:
+    """The certificate of an error that is known."""
+    digests = tree.digest, counted.space.digest
+    queries = dict(counted.queries.asked)
+    return Certificate(epsilon, 0.0, min(1.0, error), counted.asked, None, "exact", *digests, queries=queries)
+
+
+def tested_certificate(outcome: Outcome, run: Tested, wanted: Wanted) -> Certificate:
+    """The certificate of what an attempt vouches for."""
+    attempt, counted = outcome.attempt, run.counted
+    if outcome.error is not None:
+        return exact_certificate(counted, outcome.tree, outcome.error, wanted.epsilon)
+    errors, samples = attempt.counts
+    return Certificate(
+        wanted.epsilon,
+        wanted.delta,
+        outcome.error_bound,
+        samples,
+        errors,
+        "sequential",
+        outcome.tree.digest,
+        run.source.digest,
+        seed=wanted.seed,
+        seed_chosen=wanted.seed_chosen,
+        split_quality=wanted.split_quality,
+        assumes=run.source.assumes(counted.deterministic),
+        protocol="prequential",
+        attempts=len(run.attempts.all),
+        attempt=attempt.number,
+        level=attempt.level,
+        differs=outcome.differs,
+        queries=dict(counted.queries.asked),
+    )

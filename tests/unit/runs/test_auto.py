@@ -1,0 +1,204 @@
+"""What an automatic run asks about, when it opens an attempt, and what it counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fidelitree as ft
+from chances import plausible
+from fidelitree.attempts import Attempts
+from fidelitree.bitlearner import learner
+from fidelitree.bitlearner.search import Sketch
+from fidelitree.draw import Stream
+from fidelitree.runs.auto import GATE, WATCHED, Gate, Watched
+from fidelitree.tree import Tree
+from small import Bits
+
+SPACE = ft.ProductSpace.bernoulli(4)
+TREE: Sketch = (0, (1, 0, 1), (3, 1, 0))
+ALARM = 1e-7
+
+
+def gate(epsilon: float = 0.1) -> Gate:
+    return Gate(Attempts(epsilon, 0.05), Watched(SPACE, Stream.named(0, "watch")))
+
+
+def see(watching: Gate, wrong: list[bool], sketch: Sketch = TREE, weight: float = 1.0) -> bool:
+    return watching.see(sketch, np.array(wrong, bool), np.full(len(wrong), weight))
+
+
+# --- the gate
+
+
+def test_the_gate_opens_after_twelve_right_answers_and_not_before() -> None:
+    assert GATE == 12
+    for right in range(20):
+        watching = gate()
+        assert not see(watching, [False] * 50), "these were there before the tree was"
+        assert see(watching, [False] * right) == (right >= 12)
+
+
+def test_a_mistake_closes_the_gate_for_twelve_more() -> None:
+    watching = gate()
+    see(watching, [])
+    see(watching, [False] * 11)
+    assert not see(watching, [True])
+    for _ in range(11):
+        assert not see(watching, [False])
+    assert see(watching, [False])
+
+
+def test_a_long_run_of_right_answers_outweighs_one_mistake() -> None:
+    """At epsilon = 0.5 one answer in four may be wrong beyond the first twelve."""
+    watching = gate(0.5)
+    see(watching, [])
+    assert see(watching, [False] * 16 + [True] + [False] * 11)
+    strict = gate(0.1)
+    see(strict, [])
+    assert not see(strict, [False] * 16 + [True] + [False] * 11)
+
+
+def test_answers_from_rare_parts_weigh_less() -> None:
+    watching = gate()
+    see(watching, [])
+    assert not see(watching, [False] * 23, weight=0.5)
+    assert see(watching, [False], weight=0.5)
+    light = gate()
+    see(light, [])
+    assert see(light, [True], weight=0.01) is False
+    assert see(light, [False] * 12), "a mistake of almost no mass is no reason to wait"
+
+
+def test_a_tree_that_changed_materially_starts_again() -> None:
+    watching = gate(0.3)
+    see(watching, [])
+    assert see(watching, [False] * 12)
+    assert not see(watching, [False] * 12, (0, (1, 0, 1), 1)), "an eighth of all inputs is more than a third of 0.3"
+    assert see(watching, [False] * 12, (0, (1, 0, 1), 1))
+
+
+def test_a_tree_that_changed_little_does_not() -> None:
+    watching = gate(0.6)
+    see(watching, [])
+    see(watching, [False] * 11)
+    assert see(watching, [False], (0, (1, 0, 1), (3, 1, (2, 0, 1)))), "an eighth is less than a third of 0.6"
+
+
+def test_watched_inputs_follow_the_space_and_the_tree() -> None:
+    space = ft.ProductSpace.bernoulli(4, [0, 1, 0.5, 0.1])
+    watched = Watched(space, Stream.named(3, "watch"))
+    assert watched.codes(7).tolist() == [7] * WATCHED
+    assert watched.codes((0, 4, 5)).tolist() == [4] * WATCHED
+    assert watched.codes((1, 4, 5)).tolist() == [5] * WATCHED
+    assert plausible(int((watched.codes((2, 0, 1)) == 1).sum()), WATCHED, 0.5, ALARM)
+    assert plausible(int((watched.codes((3, 0, 1)) == 1).sum()), WATCHED, 0.1, ALARM)
+    both = watched.codes((2, (3, 0, 1), (3, 2, 3)))
+    assert both.tolist() == (2 * watched.codes((2, 0, 1)) + watched.codes((3, 0, 1))).tolist()
+
+
+# --- the protocol: what is counted, and when
+
+
+@pytest.fixture
+def log(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
+    """Openings, countings and lessons of a run, in order."""
+    events: list[tuple[str, Any]] = []
+    count, opened, learn = Attempts.count, Attempts.open, learner.Learner.learn
+
+    def counting(self: Attempts, batch: Bits, labels: np.ndarray) -> Any:
+        events.append(("count", batch.tobytes()))
+        return count(self, batch, labels)
+
+    def opening(self: Attempts, tree: Tree) -> None:
+        events.append(("open", tree))
+        opened(self, tree)
+
+    def learning(self: learner.Learner, bits: Bits, codes: np.ndarray) -> np.ndarray:
+        events.append(("learn", bits.tobytes()))
+        return learn(self, bits, codes)
+
+    monkeypatch.setattr(Attempts, "count", counting)
+    monkeypatch.setattr(Attempts, "open", opening)
+    monkeypatch.setattr(learner.Learner, "learn", learning)
+    return events
+
+
+@pytest.mark.parametrize("p", [0.5, 0.1])
+def test_an_answer_is_counted_before_it_teaches_and_never_after(log: list[tuple[str, Any]], p: float) -> None:
+    space = ft.ProductSpace.bernoulli(12, p)
+    attempts = 0
+    for seed in range(4):
+        log.clear()
+        result = ft.distill(ft.targets.balanced(space, 4, seed), space, 0.1, 0.05, seed=seed)
+        kinds = [kind for kind, _ in log]
+        first = kinds.index("open")
+        assert "count" not in kinds[:first]
+        assert set(kinds[:first]) == {"learn"}
+        lessons = {position for position, kind in enumerate(kinds) if kind == "learn" and position > first}
+        counts = {position for position, kind in enumerate(kinds) if kind == "count"}
+        assert lessons <= {position + 1 for position in counts}
+        assert counts - {position - 1 for position in lessons} <= {len(log) - 1}, "only the last teaches nobody"
+        assert all(log[position][1] == log[position - 1][1] for position in lessons)
+        certified = result.certificate
+        counted = sum(len(batch) for kind, batch in log if kind == "count") // 12
+        assert certified.samples <= counted == result.queries.asked["certify"]
+        attempts += certified.attempts
+    assert attempts > 4, "some runs open several attempts"
+
+
+def test_the_first_attempt_counts_only_what_comes_after_the_gate(log: list[tuple[str, Any]]) -> None:
+    """A constant makes no mistake: 40 answers certify it, whatever was asked before."""
+    for seed in range(5):
+        log.clear()
+        result = ft.distill(lambda batch: np.zeros(len(batch), int), ft.ProductSpace.bernoulli(12), 0.1, seed=seed)
+        assert result.certificate.samples == 40
+        assert result.certificate.attempts == 1
+        assert result.queries.asked["label"] >= GATE
+
+
+def test_what_is_counted_follows_the_space(log: list[tuple[str, Any]]) -> None:
+    """Exploring draws ones at p = 0.1 with probability 1/4; nothing of it may be counted. False alarm below 1e-5."""
+    n, ones, explored = 12, np.zeros(12, int), np.zeros(12, int)
+    space, rows, others = ft.ProductSpace.bernoulli(n, 0.1), 0, 0
+    for seed in range(40):
+        log.clear()
+        ft.distill(lambda batch: np.zeros(len(batch), int), space, 0.1, seed=seed)
+        first = [kind for kind, _ in log].index("open")
+        for position, (kind, data) in enumerate(log):
+            if kind == "open":
+                continue
+            batch = np.frombuffer(data, np.uint8).reshape(-1, n)
+            if kind == "count":
+                ones, rows = ones + batch.sum(axis=0), rows + len(batch)
+            elif position < first:
+                explored, others = explored + batch.sum(axis=0), others + len(batch)
+    assert rows == 40 * 40
+    assert all(plausible(int(count), rows, 0.1, ALARM) for count in ones)
+    assert not any(plausible(int(count), others, 0.1, ALARM) for count in explored), "the check can see a difference"
+
+
+def test_before_an_attempt_no_input_is_asked_twice(log: list[tuple[str, Any]]) -> None:
+    space = ft.ProductSpace.bernoulli(12, 0.1)
+    ft.distill(ft.targets.balanced(space, 4, 1), space, 0.1)
+    first = [kind for kind, _ in log].index("open")
+    told = np.vstack([np.frombuffer(data, np.uint8).reshape(-1, 12) for _, data in log[:first]])
+    assert len(np.unique(told, axis=0)) == len(told)
+
+
+def test_no_attempt_is_opened_for_the_same_tree_twice(log: list[tuple[str, Any]]) -> None:
+    space = ft.ProductSpace.bernoulli(11)
+    result = ft.distill(ft.targets.majority(11), space, 0.15, seed=2, max_queries=250)
+    opened = [tree for kind, tree in log if kind == "open"]
+    assert len(opened) >= len(set(opened)) == result.certificate.attempts
+
+
+def test_labels_stand_in_increasing_order_in_the_tree() -> None:
+    """Whatever order they were seen in."""
+    space = ft.ProductSpace.bernoulli(10)
+    words = np.array(["zero", "one", "many"])
+    result = ft.distill(lambda rows: words[np.minimum(rows[:, :2].sum(axis=1), 2)], space, 0.1)
+    assert result.tree.labels.tolist() == ["many", "one", "zero"]
+    assert result.tree.predict(np.array([[1, 1] + [0] * 8, [0] * 10])).tolist() == ["many", "zero"]

@@ -1,0 +1,487 @@
+"""Runs over any features and over rows: what they certify is true, whatever ends them.
+
+DELTA is so small that a false bound is a bug and no bad luck.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fidelitree as ft
+from fidelitree import budget
+from fidelitree.errors import ParameterError, TargetError
+from fidelitree.events import Event
+from fidelitree.features import AtMost, IsIn, IsOne
+from fidelitree.region import Region
+from fidelitree.result import SplitRecord
+from fidelitree.rows import Rows
+from fidelitree.runs import allknown, tabular
+from fidelitree.tree import Tree
+from mixed import MIXED, every_input, mixed_tree
+from population import PEOPLE, loan, noisy_loan, population_error, table_of
+from small import seen_by
+
+DELTA = 1e-7
+TRUE = Tree.build(
+    MIXED,
+    [
+        (AtMost(2, 40.0), 1, 2),
+        (IsIn(1, frozenset({0, 2})), 3, 4),
+        (IsOne(0), 5, 6),
+        0,
+        1,
+        0,
+        (AtMost(4, 20.0), 7, 8),
+        2,
+        1,
+    ],
+    ["no", "perhaps", "yes"],
+)
+Seen = list[dict[str, Any]]
+
+
+def target(batch: Any) -> Any:
+    return TRUE.predict(batch)
+
+
+def recording(seen: Seen, answer: Callable[[Any], Any] = target) -> Callable[[Any], Any]:
+    def recorded(batch: Any) -> Any:
+        seen.append({name: column.tolist() for name, column in batch.items()})
+        return answer(batch)
+
+    return recorded
+
+
+def failing_at(call: int, answer: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A target that Ctrl-C reaches at its ``call``-th batch."""
+    left = itertools.count(call, -1)
+
+    def target(batch: Any) -> Any:
+        if next(left) == 0:
+            raise KeyboardInterrupt
+        return answer(batch)
+
+    return target
+
+
+def honest(result: ft.Distillation, true: Tree = TRUE) -> bool:
+    certificate = result.certificate
+    mine = certificate.tree_digest == result.tree.digest and certificate.space_digest == result.space.digest
+    return mine and ft.tree_error(result.tree, true, result.space) <= certificate.error_bound <= 1
+
+
+def honest_rows(result: ft.Distillation, answer: Callable[[Any], Any] = loan) -> bool:
+    certificate = result.certificate
+    mine = certificate.tree_digest == result.tree.digest and certificate.space_digest == result.space.digest
+    return mine and population_error(result.tree, answer) <= certificate.error_bound <= 1
+
+
+def same(one: ft.Distillation, two: ft.Distillation) -> bool:
+    return (one.tree, one.certificate, one.queries, one.reason) == (two.tree, two.certificate, two.queries, two.reason)
+
+
+# --- mixed features
+
+
+@pytest.mark.parametrize("epsilon", [0.2, 0.05])
+@pytest.mark.parametrize("options", [{}, {"prefer": "leaves"}, {"strategy": "influence"}, {"deterministic": False}])
+def test_a_small_tree_is_found_and_certified(
+    epsilon: float, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tabular, "patient", lambda epsilon: tabular.Plan(2_000, 150, frugal=False, growth=2))
+    result = ft.distill(target, MIXED, epsilon, DELTA, **options)
+    assert result.certificate.holds
+    assert result.reason == "certified"
+    assert honest(result)
+    assert result.tree.size <= 8
+    assert set(result.queries.asked.keys()) == {"label", "certify"}
+    assert result.certificate.split_quality == ("strategy" in options)
+    taken_for_granted = ("the target is deterministic",) if options.get("deterministic", True) else ()
+    assert result.certificate.assumes == (*taken_for_granted, "inputs follow the stated product distribution")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_trees_over_any_features(seed: int) -> None:
+    true = mixed_tree(MIXED, np.random.default_rng(seed), ["a", "b", "c"], grow=0.9)
+    result = ft.distill(true.predict, MIXED, 0.1, DELTA, seed=seed)
+    assert result.certificate.holds
+    assert honest(result, true)
+
+
+def test_labels_that_are_rare_are_no_stumbling_block() -> None:
+    def rare(batch: Any) -> Any:
+        return np.where(batch["age"] < 18.5, 7, np.where(batch["income"] > 79.5, -3, batch["rooms"] > 4))
+
+    result = ft.distill(rare, MIXED, 0.05, DELTA)
+    assert result.certificate.holds
+    assert {0, 1} <= set(result.tree.labels.tolist()) <= {-3, 0, 1, 7}
+
+
+@pytest.mark.parametrize(
+    "space",
+    [MIXED, ft.ProductSpace([ft.Numeric("x", 0, 1)]), ft.ProductSpace([ft.Numeric("x", 0, 1), ft.Boolean("b", 1.0)])],
+    ids=["mixed", "one feature", "one that varies"],
+)
+def test_a_constant_is_one_leaf(space: ft.ProductSpace) -> None:
+    result = ft.distill(lambda batch: ["always"] * len(next(iter(batch.values()))), space)
+    assert (result.tree.size, result.tree.labels.tolist(), result.certificate.errors) == (1, ["always"], 0)
+    assert result.certificate.holds
+
+
+def test_the_same_seed_gives_the_same_run() -> None:
+    seen: list[Seen] = [[], [], []]
+    results = [ft.distill(recording(calls), MIXED, 0.1, seed=seed) for calls, seed in zip(seen, (3, 3, 4), strict=True)]
+    assert same(results[0], results[1])
+    assert seen[0] == seen[1] != seen[2]
+
+
+def test_an_observer_changes_nothing() -> None:
+    seen: list[Event] = []
+    assert same(ft.distill(target, MIXED, 0.1), ft.distill(target, MIXED, 0.1, observer=seen.append))
+    assert set(seen_by(seen)) == {"Asked", "TreeJudged", "UnderTest", "Finished"}
+    assert seen_by(seen)[-1] == "Finished"
+
+
+@pytest.mark.parametrize("space", [MIXED, table_of(4_000, 0)], ids=["space", "rows"])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_budget_that_is_not_exceeded_changes_nothing(space: Any, seed: int) -> None:
+    answer = target if space is MIXED else loan
+    alone = ft.distill(answer, space, 0.1, seed=seed)
+    for limit in (int(alone.queries.asked), 10**6):
+        limited = ft.distill(answer, space, 0.1, seed=seed, max_queries=limit, max_leaves=400, max_seconds=3600)
+        assert same(alone, limited)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 4, 5, 6, 7, 20, 60, 150, 400])
+@pytest.mark.parametrize("epsilon", [0.02, None])
+@pytest.mark.parametrize("space", [MIXED, table_of(3_000, 1)], ids=["space", "rows"])
+def test_max_queries_is_kept_and_the_bound_is_true(limit: int, epsilon: float | None, space: Any) -> None:
+    answer, check = (target, honest) if space is MIXED else (loan, honest_rows)
+    result = ft.distill(answer, space, epsilon, DELTA, max_queries=limit)
+    assert limit - 8 <= result.queries.asked <= limit
+    assert check(result)
+    assert result.reason == f"max_queries = {limit}"
+    assert result.certificate.holds == (epsilon is None and result.certificate.error_bound < 1)
+
+
+def test_more_queries_give_a_smaller_bound() -> None:
+    bounds = [ft.distill(target, MIXED, None, max_queries=n).certificate.error_bound for n in (100, 800, 3200)]
+    assert bounds == sorted(bounds, reverse=True)
+    assert bounds[-1] < 0.01
+
+
+def test_no_budget_at_all_is_refused() -> None:
+    with pytest.raises(ParameterError, match="must allow some labels"):
+        ft.distill(target, MIXED, max_queries=0)
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 4])
+@pytest.mark.parametrize("space", [MIXED, table_of(3_000, 1)], ids=["space", "rows"])
+def test_max_leaves_is_kept(most: int, space: Any) -> None:
+    answer, check = (target, honest) if space is MIXED else (loan, honest_rows)
+    result = ft.distill(answer, space, 0.05, DELTA, max_leaves=most, max_queries=2_500)
+    assert result.tree.size <= most
+    assert check(result)
+    assert result.certificate.holds == result.reason.startswith("certified")
+
+
+@pytest.mark.parametrize("space", [MIXED, table_of(3_000, 1)], ids=["space", "rows"])
+def test_max_seconds_ends_it_honestly(space: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock that strikes at every look: the run ends after any number of looks."""
+    answer, check = (target, honest) if space is MIXED else (loan, honest_rows)
+    reasons = set()
+    for limit in (3, 200, 600, 1_000, 1_400):
+        looks = itertools.count(time.monotonic())
+        with monkeypatch.context() as patch:
+            patch.setattr(budget.time, "monotonic", lambda looks=looks: next(looks))
+            result = ft.distill(answer, space, 0.03, DELTA, max_seconds=limit)
+        assert result.reason in (f"max_seconds = {limit}", "certified")
+        assert result.certificate.holds == (result.reason == "certified")
+        assert check(result)
+        reasons.add(result.reason)
+    assert len(reasons) > 2
+
+
+@pytest.mark.parametrize("space", [MIXED, table_of(2_000, 1)], ids=["space", "rows"])
+def test_an_interrupt_at_any_batch_leaves_a_true_bound(space: Any) -> None:
+    answer, check = (target, honest) if space is MIXED else (loan, honest_rows)
+    bounds = []
+    for call in itertools.chain(range(1, 4), itertools.count(7, 30)):
+        result = ft.distill(failing_at(call, answer), space, 0.05, DELTA)
+        if result.reason == "certified":
+            break
+        assert result.reason == "interrupted"
+        assert not result.certificate.holds
+        assert check(result)
+        bounds.append(result.certificate.error_bound)
+    assert bounds[0] == 1
+    assert min(bounds) < 0.2
+    assert len(bounds) > 4
+
+
+def test_an_interrupt_before_the_first_answer_is_passed_on() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        ft.distill(failing_at(0, target), MIXED)
+
+
+def test_an_interrupted_observer_leaves_a_true_bound() -> None:
+    def observer(event: Event) -> None:
+        raise KeyboardInterrupt
+
+    result = ft.distill(target, MIXED, 0.05, DELTA, observer=observer)
+    assert (result.reason, result.certificate.error_bound) == ("interrupted", 1)
+
+
+def test_where_no_small_tree_will_do_the_run_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tabular, "MOST_LABELS", 800)
+    monkeypatch.setattr(tabular, "FAIR_TRIAL", 40)
+
+    def jumpy(batch: Any) -> Any:
+        return np.floor(batch["age"] * 50) % 2 == 0
+
+    result = ft.distill(jumpy, MIXED, 0.1)
+    assert not result.certificate.holds
+    assert result.reason.startswith("no small tree was found that is good enough: after ")
+    assert f"with {result.tree.size} leaves" in result.reason
+    assert 0.4 < result.certificate.error_bound < 1
+
+
+# --- finite spaces: asking all may be cheaper
+
+DICE = ft.ProductSpace([ft.Numeric.from_values(name, range(1, 6)) for name in "abcd"])
+
+
+@pytest.fixture
+def short_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few proposals where all answers are known."""
+    monkeypatch.setattr(allknown, "_PROPOSALS", 10)
+    monkeypatch.setattr(allknown, "_ROWS", 0)
+
+
+def odd_sum(batch: Any) -> Any:
+    return (batch["a"] + batch["b"] + batch["c"] + batch["d"]) % 2 == 0
+
+
+@pytest.mark.usefixtures("short_search")
+def test_asking_all_inputs_of_a_hard_function() -> None:
+    result = ft.distill(odd_sum, DICE, 0.05)
+    assert result.certificate.method == "exact"
+    assert DICE.points == 5**4
+    assert result.queries.paid - result.queries.paid["check"] == 5**4
+    rows, chances = every_input(DICE)
+    wrong = result.tree.predict_inner(rows) != odd_sum(DICE.batch(rows))
+    assert result.certificate.error_bound == pytest.approx(chances[wrong].sum(), abs=1e-12)
+    assert result.certificate.holds
+
+
+@pytest.mark.usefixtures("short_search")
+@pytest.mark.parametrize("limit", [150, 600, 624, 700])
+def test_a_budget_is_kept_where_asking_all_would_be_cheaper(limit: int) -> None:
+    result = ft.distill(odd_sum, DICE, 0.05, DELTA, max_queries=limit)
+    assert result.queries.asked <= limit
+    rows, chances = every_input(DICE)
+    wrong = result.tree.predict_inner(rows) != odd_sum(DICE.batch(rows))
+    assert chances[wrong].sum() <= result.certificate.error_bound + 1e-12
+
+
+def test_a_target_that_contradicts_itself_is_found_out() -> None:
+    random = np.random.default_rng(0)
+    with pytest.raises(TargetError, match="pass deterministic=False"):
+        ft.distill(lambda batch: random.random(len(batch["a"])) < 0.5, DICE, 0.05)
+
+
+def test_a_noisy_target_is_asked_anew_and_its_noise_is_error() -> None:
+    random = np.random.default_rng(0)
+
+    def noisy(batch: Any) -> Any:
+        return (batch["a"] > 3) ^ (random.random(len(batch["a"])) < 0.02)
+
+    result = ft.distill(noisy, DICE, 0.1, DELTA, deterministic=False)
+    assert result.certificate.holds
+    assert result.certificate.method == "sequential"
+    assert result.queries.asked == result.queries.paid
+    assert result.certificate.error_bound > 0.02
+    assert result.tree.size <= 6
+
+
+# --- the paper's promise
+
+
+def test_every_split_is_within_a_quarter_of_the_best_pair() -> None:
+    """Scores of the target itself, exactly, at every split; the target is no tree of a few leaves."""
+    space = ft.ProductSpace(
+        [
+            ft.Boolean("b", 0.4),
+            ft.Categorical("c", {"p": 0.4, "q": 0.3, "r": 0.2, "s": 0.1}),
+            ft.Numeric.from_values("d", range(9)),
+            ft.Numeric.from_values("e", [0, 0, 0, 1, 2, 3, 4, 5]),
+            ft.Categorical("f", range(7)),
+        ]
+    )
+
+    def rule(batch: Any) -> Any:
+        rare = (batch["f"] == 3) & (batch["e"] == 4)
+        return ((batch["d"] > 3) & (batch["c"] != "p")) | ((batch["b"] == 1) & (batch["d"] > 6)) ^ rare
+
+    result = ft.distill(rule, space, 0.15, DELTA, strategy="influence")
+    assert result.certificate.split_quality
+    assert result.certificate.method == "sequential"
+    assert len(result.trace) == result.tree.size - 1 > 1
+    rows, chances = every_input(space)
+    leaves = {Region.whole(space): np.ones(len(rows), np.bool_)}
+    answers = rule(space.batch(rows))
+    for record in result.trace:
+        assert isinstance(record, SplitRecord)
+        inside = record.test.answers(rows[:, record.test.feature])
+        here = leaves.pop(record.leaf)
+        drop = score(chances, answers, here, rows, (record.test.feature, inside))
+        best = max(best_score(space, chances, answers, leaf) for leaf in (here, *leaves.values()))
+        assert drop >= best / 4 - 1e-12
+        no, yes = record.leaf.split(record.test)
+        leaves[no], leaves[yes] = here & ~inside, here & inside
+
+
+def score(chances: Any, answers: Any, here: Any, rows: Any, test: tuple[int, Any]) -> float:
+    """The mass of a leaf times how much a test lowers the influence of its feature there."""
+    i, inside = test
+    return _cost(chances, answers, here, rows, i) - sum(
+        _cost(chances, answers, side, rows, i) for side in (here & inside, here & ~inside)
+    )
+
+
+def _cost(chances: Any, answers: Any, here: Any, rows: Any, i: int) -> float:
+    """The mass of a box times the influence of feature i in it."""
+    _, context = np.unique(np.delete(rows[here], i, axis=1), axis=0, return_inverse=True)
+    mass = np.bincount(context, chances[here])
+    total = 0.0
+    for label in np.unique(answers):
+        of_label = np.bincount(context, chances[here] * (answers[here] == label), len(mass))
+        total += float((of_label * (mass - of_label) / mass).sum()) if len(mass) else 0.0
+    return total
+
+
+def best_score(space: ft.ProductSpace, chances: Any, answers: Any, here: Any) -> float:
+    rows, _ = every_input(space)
+    best = 0.0
+    for i, feature in enumerate(space):
+        values = np.unique(rows[here, i]).tolist()
+        if feature.kind == "categorical":
+            sets = [s for k in range(1, len(values) // 2 + 1) for s in itertools.combinations(values, k)]
+        else:
+            sets = [tuple(values[: k + 1]) for k in range(len(values) - 1)]
+        for chosen in sets:
+            best = max(best, score(chances, answers, here, rows, (i, np.isin(rows[:, i], chosen))))
+    return best
+
+
+def test_too_many_values_for_the_promise_are_refused() -> None:
+    space = ft.ProductSpace([ft.Categorical("shop", range(11)), ft.Numeric("x", 0, 1)])
+    with pytest.raises(ParameterError, match="promises good sets of up to 10 values; feature 'shop' has 11"):
+        ft.distill(lambda batch: batch["x"] > 0, space, strategy="influence")
+
+
+# --- rows of a table
+
+
+def test_rows_are_learnt_and_certified() -> None:
+    result = ft.distill(loan, table_of(6_000, 2), 0.05, DELTA)
+    certificate = result.certificate
+    assert certificate.holds
+    assert honest_rows(result)
+    assert certificate.assumes == ("the target is deterministic", "inputs are rows like those of this table")
+    assert "provided that the target is deterministic and inputs are rows like those of this table." in str(certificate)
+    assert certificate.differs == 0, "masses of rows are not known, so nothing is pruned unseen"
+    again = ft.distill(loan, table_of(6_000, 2), 0.05, DELTA)
+    assert same(result, again)
+
+
+@pytest.mark.parametrize("options", [{}, {"prefer": "leaves"}, {"epsilon": None, "max_queries": 900}])
+def test_growing_and_testing_rows_never_overlap(options: dict[str, Any]) -> None:
+    """Every row can be told from all others: none is paid for twice, and tests use one half only."""
+    rng = np.random.default_rng(0)
+    table = {"number": rng.permutation(3_000), "size": rng.random(3_000)}
+    rows, seen = Rows(table), list[dict[str, Any]]()
+    result = ft.distill(recording(seen, lambda batch: batch["size"] > 0.3), rows, **{"epsilon": 0.05, **options})
+    numbers = [number for batch in seen for number in batch["number"]]
+    assert len(set(numbers)) == len(numbers) == result.queries.paid == result.queries.asked
+    parts = rows.parts(seed=0)
+    learnt, tested = set(parts.growing[:, 0].tolist()), set(parts.testing[:, 0].tolist())
+    asked = result.queries.asked
+    assert len(set(numbers) & learnt) == asked["label"]
+    assert len(set(numbers) & tested) == asked["certify"] >= result.certificate.samples > 0
+
+
+def test_too_few_rows_are_refused_before_anything_is_asked() -> None:
+    def never(batch: Any) -> Any:
+        pytest.fail("refused before asking")
+
+    with pytest.raises(
+        ParameterError,
+        match=r"leaves 50 test rows, and certifying an error of 0\.05 with confidence 0\.95 takes at least 81",
+    ):
+        ft.distill(never, table_of(100, 0), 0.05)
+    with pytest.raises(ParameterError, match="epsilon must be above 0 where inputs are rows of a table"):
+        ft.distill(never, table_of(1_000, 0), 0)
+    with pytest.raises(ParameterError, match='strategy="influence" needs a product space; got rows of a table'):
+        ft.distill(never, table_of(1_000, 0), strategy="influence")
+    with pytest.raises(ParameterError, match="give max_queries or max_seconds"):
+        ft.distill(never, table_of(1_000, 0), None)
+
+
+def test_just_enough_rows_are_enough() -> None:
+    result = ft.distill(lambda batch: np.zeros(len(batch["age"]), int), table_of(162, 0), 0.05)
+    assert (result.certificate.holds, result.certificate.samples, result.tree.size) == (True, 81, 1)
+
+
+@pytest.mark.parametrize("rows", [300, 500])
+def test_a_table_that_is_too_small_ends_with_a_true_bound(rows: int) -> None:
+    result = ft.distill(noisy_loan, table_of(rows, 3), 0.05, 0.01)
+    assert not result.certificate.holds
+    assert honest_rows(result, noisy_loan)
+    assert result.certificate.error_bound < 1
+    assert result.reason.startswith(f"the table has too few rows: after {rows} labels the best tree")
+    assert result.queries.asked <= rows
+
+
+def test_rows_asked_anew_for_a_noisy_target() -> None:
+    random = np.random.default_rng(5)
+
+    def noisy(batch: Any) -> Any:
+        return loan(batch) ^ (random.random(len(batch["age"])) < 0.01)
+
+    result = ft.distill(noisy, table_of(6_000, 4), 0.1, DELTA, deterministic=False)
+    assert result.certificate.holds
+    assert result.certificate.assumes == ("inputs are rows like those of this table",)
+
+
+def test_rows_of_bits() -> None:
+    rng = np.random.default_rng(0)
+    bits = rng.random((2_000, 6)) < 0.5
+    bits[:, 1] = bits[:, 0]  # no product space
+    rows = Rows({f"x{i}": bits[:, i] for i in range(6)})
+    result = ft.distill(lambda batch: batch["x0"] ^ batch["x1"] ^ batch["x2"], rows, 0.05)
+    assert result.certificate.holds
+    assert result.tree.size == 2, "over these rows, x0 and x1 cancel"
+
+
+def test_a_category_that_only_test_rows_have_is_answered_like_one_never_seen() -> None:
+    """Rows of names that each occur once: what a test row gets is what a row of the future gets."""
+    rng = np.random.default_rng(1)
+    names = [f"name {k}" for k in rng.permutation(600)]
+    rows = Rows({"name": names, "age": rng.integers(20, 60, 600)})
+    result = ft.distill(lambda batch: [name[-1] in "01234" for name in batch["name"]], rows, 0.2, max_queries=300)
+    tested = rows.product.batch(rows.parts(seed=0).testing[-50:])
+    new = {"name": np.array([f"someone new {k}" for k in range(50)]), "age": tested["age"]}
+    assert result.queries.asked["certify"] <= 250, "these rows are not asked"
+    assert np.array_equal(result.tree.predict(tested), result.tree.predict(new))
+
+
+def test_the_population_of_these_tests_is_no_product() -> None:
+    assert len(PEOPLE[0]["age"]) == len(PEOPLE[1])
+    assert PEOPLE[1].sum() == pytest.approx(1)
