@@ -103,6 +103,29 @@ def test_other_databases_are_refused(
 
 
 @pytest.mark.parametrize("opening", [open_to_read, open_to_write])
+def test_a_schema_that_is_no_text_is_refused(tmp_path: Path, opening: object) -> None:
+    path = tmp_path / "run.db"
+    other(
+        path,
+        *OURS,
+        "PRAGMA writable_schema=ON",
+        "UPDATE sqlite_schema SET sql = CAST(x'43524541544520ff' AS TEXT) WHERE name = 'run'",
+    )
+    with pytest.raises(ft.FormatError) as caught:
+        opening(path)
+    assert str(caught.value) == f"not a journal of fidelitree: {str(path)!r}: its text is not UTF-8"
+
+
+def test_a_file_that_is_refused_is_let_go_of(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    other(path, "CREATE TABLE t (x)")
+    with pytest.raises(ft.FormatError, match="it is another program's file") as caught:
+        open_to_write(path)
+    other(path, "BEGIN EXCLUSIVE", "INSERT INTO t VALUES (1)", "COMMIT")
+    assert caught.tb is not None, "which would keep it open otherwise"
+
+
+@pytest.mark.parametrize("opening", [open_to_read, open_to_write])
 def test_a_file_that_is_no_database_is_refused_and_not_touched(tmp_path: Path, opening: object) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("dear diary\n" * 200, encoding="utf-8")
@@ -126,6 +149,30 @@ def test_a_journal_is_made_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
         open_to_write(tmp_path / "run.db")
     monkeypatch.undo()
     open_to_write(tmp_path / "run.db").close()
+
+
+@pytest.mark.parametrize(
+    ("file", "folder", "mode"), [(True, True, "rw"), (True, False, "ro"), (False, True, "ro"), (False, False, "ro")]
+)
+def test_reading_takes_in_what_a_killed_run_left_where_it_may(
+    file: bool, folder: bool, mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who may write nothing there reads what there is."""
+    path, modes = tmp_path / "run.db", list[str]()
+    open_to_write(path).close()
+    rights = {path: file, tmp_path: folder}
+    connect = opening._connect
+    monkeypatch.setattr(opening.os, "access", lambda place, right: rights[place] and right == os.W_OK)
+    monkeypatch.setattr(opening, "_connect", lambda place, mode: modes.append(mode) or connect(place, mode))
+    open_to_read(path).close()
+    assert modes == [mode]
+
+
+def test_a_run_writes_ahead_and_leaves_one_file(tmp_path: Path) -> None:
+    with closing(open_to_write(tmp_path / "run.db")) as connection:
+        for on, mode in ((True, "wal"), (False, "delete")):
+            write_ahead(connection, on=on)
+            assert connection.execute("PRAGMA journal_mode").fetchone() == (mode,)
 
 
 def test_reading_makes_nothing(tmp_path: Path) -> None:
