@@ -116,6 +116,16 @@ def test_a_schema_that_is_no_text_is_refused(tmp_path: Path, opening: object) ->
     assert str(caught.value) == f"not a journal of fidelitree: {str(path)!r}: its text is not UTF-8"
 
 
+def test_damage_that_sqlite_only_mentions_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    other(path, *OURS)
+    damaged = bytearray(path.read_bytes())
+    damaged[36:40] = (7).to_bytes(4)  # seven pages that nobody uses, and there is none
+    path.write_bytes(damaged)
+    with pytest.raises(ft.FormatError, match="it is damaged: .*size is 0 but should be 7"):
+        open_to_read(path)
+
+
 def test_a_file_that_is_refused_is_let_go_of(tmp_path: Path) -> None:
     path = tmp_path / "run.db"
     other(path, "CREATE TABLE t (x)")
