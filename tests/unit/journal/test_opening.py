@@ -122,7 +122,7 @@ def test_damage_that_sqlite_only_mentions_is_refused(tmp_path: Path) -> None:
     damaged = bytearray(path.read_bytes())
     damaged[36:40] = (7).to_bytes(4)  # seven pages that nobody uses, and there is none
     path.write_bytes(damaged)
-    with pytest.raises(ft.FormatError, match="it is damaged: .*size is 0 but should be 7"):
+    with pytest.raises(ft.FormatError, match=r"it is damaged: .*size is 0 but should be 7"):
         open_to_read(path)
 
 
