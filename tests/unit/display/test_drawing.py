@@ -57,6 +57,7 @@ def test_it_speaks_to_those_who_do_not_see_it() -> None:
     )
     constant = to_svg(Tree.constant(MIXED, 1))
     assert "<title>Decision tree of 1 leaf</title>" in constant
+    assert "<title>Decision tree of 2 leaves</title>" in to_svg(grown(MIXED, 2, [0, 1]))
     assert "It asks nothing, at most 0 tests deep." in constant
 
 
