@@ -19,6 +19,7 @@ from fidelitree.sequential import (
     level_of_attempt,
     log_e_value,
     log_e_value_below,
+    samples_needed,
 )
 
 EPSILONS = [Fraction(1, 10), Fraction(1, 2), Fraction(9, 10), Fraction(1, 1000)]
@@ -291,6 +292,27 @@ def test_what_is_out_of_reach_needs_a_number_beyond_all_budgets() -> None:
     bet = Bet(0.05)
     for epsilon in (1e-17, 1e-300):
         assert bet.needed_for(epsilon) == 1 << 40
+
+
+def test_where_nothing_is_certified_all_answers_count() -> None:
+    bet = Bet(0.05)
+    bet.count(3, 3)
+    assert (bet.counts, bet.error_bound) == ((3, 3), 1)
+
+
+@pytest.mark.parametrize("errors", [0, 1, 2, 3, 10])
+@pytest.mark.parametrize("epsilon", [0.3, 0.1])
+def test_the_samples_needed_are_the_first_that_are_accepted(errors: int, epsilon: float) -> None:
+    first = next(samples for samples in range(errors, 1000) if accepts(errors, samples, epsilon, LEVEL))
+    assert samples_needed(errors, epsilon, LEVEL) == first
+
+
+def test_two_standard_deviations_are_not_yet_bad_luck() -> None:
+    bet = Bet(0.05)
+    bet.count(8, 100)
+    assert not bet.unlucky(0.04)  # 4 are usual, and 8 are two standard deviations more
+    bet.count(1, 0)
+    assert bet.unlucky(0.04)
 
 
 def test_bad_luck_is_not_yet_a_refutation() -> None:
