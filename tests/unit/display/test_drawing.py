@@ -69,6 +69,13 @@ def test_twelve_features_are_named_and_no_more(features: int, more: str) -> None
     assert f"It asks about {names}{more}, at most {features} tests deep." in to_svg(tree)
 
 
+def test_upper_branches_are_yes() -> None:
+    tree = Tree.build(ft.ProductSpace.bernoulli(1), [(0, 1, 2), 0, 1], ["no", "yes"])
+    groups = ET.fromstring(to_svg(tree)).findall(f"{SVG}g")
+    height = {group.find(f"{SVG}title").text: float(group.find(f"{SVG}rect").get("y")) for group in groups}
+    assert sorted(height, key=height.__getitem__) == ["yes", "x0 = 1", "no"]
+
+
 def test_it_loads_and_runs_nothing_and_takes_the_colours_around_it() -> None:
     text = to_svg(SMALL, MIXED)
     assert set(re.findall(r"https?://[^\"]*", text)) == {"http://www.w3.org/2000/svg"}
