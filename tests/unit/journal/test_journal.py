@@ -210,6 +210,13 @@ def test_inputs_that_the_features_do_not_have_are_not_exported(
         ft.journal.export(path, tmp_path / "out.csv")
 
 
+def test_labels_and_bits_keep_their_types_in_parquet(path: Path, tmp_path: Path) -> None:
+    assert ft.journal.export(path, tmp_path / "out.parquet") == 3
+    table = pd.read_parquet(tmp_path / "out.parquet")
+    assert (table["x0"].tolist(), table["x0"].dtype) == ([1, 1, 0], np.uint8)
+    assert (table["label"].tolist(), table["label"].dtype) == ([True, True, False], np.bool_)
+
+
 def test_a_feature_may_have_one_of_our_names(tmp_path: Path) -> None:
     space = ft.ProductSpace.bernoulli(2, names=["label", "batch"])
     ft.distill(on_first, space, journal=tmp_path / "run.db")
