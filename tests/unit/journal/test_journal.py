@@ -47,6 +47,15 @@ def test_records_are_found_again_in_order(path: Path) -> None:
     assert only_file(path) == ["run.db"]
 
 
+def test_a_run_counts_what_was_there_and_what_it_keeps(path: Path) -> None:
+    with Journal(path, RUN) as journal:
+        assert (journal.records, journal.kept) == (2, 2)
+        journal.keep(ONE)
+        assert (journal.records, journal.kept) == (2, 3)
+        assert only_file(path) == ["run.db", "run.db-wal"], "one flush a batch"
+    assert only_file(path) == ["run.db"]
+
+
 def test_seconds_go_on_where_they_were(path: Path) -> None:
     assert ONE.seconds == 0, "its time is not known yet"
     with Journal(path, RUN) as journal:
