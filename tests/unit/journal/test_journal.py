@@ -66,6 +66,13 @@ def test_seconds_go_on_where_they_were(path: Path) -> None:
         assert journal.seconds > used
 
 
+def test_a_replay_takes_the_time_that_the_run_took(path: Path) -> None:
+    with Journal(path, RUN) as journal:
+        assert journal.clock() == 0
+        found = list(journal.find("label", 0))
+        assert journal.clock() == found[0].seconds > found[1].seconds, "the first part was answered last"
+
+
 def test_the_ending_is_kept_until_the_next(path: Path) -> None:
     with Journal(path, RUN) as journal:
         assert journal.ending is None

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import fidelitree as ft
+from fidelitree.journal import journal
 from fidelitree.journal.journal import Journal
+from fidelitree.journal.run import Run
 from fidelitree.replaying import replay
-from fidelitree.targets.journalled import ASKED_AGAIN, Replayed, name_of
+from fidelitree.targets.journalled import ASKED_AGAIN, Journalled, Replayed, ask_again, name_of
 from journals import BITS, MIXED, Counting, alike, drawn, on_bits, on_mixed
 
 PLAIN = {
@@ -170,6 +174,43 @@ def test_no_secret_is_written(path: Path) -> None:
     assert name_of(command) == "cmd:python"
     assert b"s3cret" not in path.read_bytes()
     assert ft.journal.info(path).run.target == "cmd:python"
+
+
+FIVE_BITS = Run("distill", "model", "ab" * 32, [{"name": f"x{i}", "kind": "boolean"} for i in range(5)], 7, True, {})
+NUMBERS = (np.arange(32)[:, None] >> np.arange(5) & 1).astype(np.uint8)
+
+
+class Parrot:
+    """Calls that answer with the first feature, note what they are asked, and take five seconds."""
+
+    def __init__(self) -> None:
+        self.now, self.asked = 100.0, list[tuple[str, list[list[int]]]]()
+
+    def parts(self, inner: Any, purpose: str) -> Iterator[tuple[int, Any]]:
+        self.now += 5
+        self.asked.append((purpose, inner.tolist()))
+        yield 0, inner[:, 0].astype(np.int64)
+
+
+def test_time_passes_while_the_target_is_asked(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = Parrot()
+    monkeypatch.setattr(journal, "time", SimpleNamespace(monotonic=lambda: calls.now))
+    with Journal(path, FIVE_BITS) as opened:
+        assert [start for start, _ in Journalled(calls, opened).parts(NUMBERS, "label")] == [0]
+    with Journal(path) as opened:
+        assert opened.seconds == 5
+
+
+@pytest.mark.parametrize(
+    ("rows", "places"), [(1, [0]), (3, [0, 1, 2]), (16, list(range(16))), (31, list(range(0, 31, 2)))]
+)
+def test_sixteen_journalled_inputs_are_asked_again(rows: int, places: list[int], path: Path) -> None:
+    with Journal(path, FIVE_BITS) as opened:
+        list(Journalled(Parrot(), opened).parts(NUMBERS[:rows], "label"))
+    again = Parrot()
+    with Journal(path, FIVE_BITS) as opened:
+        ask_again(opened, again)
+    assert again.asked == [("resume", NUMBERS[places].tolist())]
 
 
 def test_a_part_of_a_batch_is_enough(path: Path) -> None:
