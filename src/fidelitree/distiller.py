@@ -29,7 +29,8 @@ from fidelitree.rows import Rows, check_test_rows
 from fidelitree.running import Running, Workers
 from fidelitree.sealing import Wanted, tested_certificate
 from fidelitree.sequential import level_of_attempt
-from fidelitree.smallest import distil_known, shrunk
+from fidelitree.shrinking import shrunk
+from fidelitree.smallest import distil_known
 from fidelitree.source import Source, source_of
 from fidelitree.space import ProductSpace
 from fidelitree.tabular import FAITHFUL, FRUGAL, Plan, TableRun, patient
