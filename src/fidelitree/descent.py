@@ -37,7 +37,7 @@ FEW = (6, 9, 11)
 STEPS = 10_000
 """Steps after the first search, where no time is given: half a minute or less, and the same tree on every machine."""
 _ROUNDING = 1e-12
-_STEP = 2_000  # restrictions that take as long to solve as one node of a search
+_STEP = (2_000, 250)  # restrictions that take as long as one node of a search: their optimum, their frontier
 
 
 class Enough(Exception):  # noqa: N818 - a signal between our own layers
@@ -176,7 +176,7 @@ class Descent:
         codes = self.answer(inputs)
         key = tuple(relevant), codes.tobytes()
         if key not in self._bottoms:
-            self._step(3.0 ** len(relevant) / _STEP)
+            self._step(3.0 ** len(relevant) / _STEP[0 if self.exact else 1])
             self._bottoms[key] = self._solved(*axes_of(self.space, codes, features=relevant))
         return self._bottoms[key]
 

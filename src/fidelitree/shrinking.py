@@ -24,7 +24,7 @@ from fidelitree.space import ProductSpace
 from fidelitree.targets.counting import Counted
 from fidelitree.tree import Tree
 
-ASKED = 20_000
+SPENT = 20_000
 """Queries that may be spent unasked."""
 _AIMS = (0.98, 0.9, 0.8, 0.65, 0.5)  # in epsilons: how far a tree that is put to the test may be from the tested one
 _BATCH = 200
@@ -79,7 +79,7 @@ def _beside(best: Outcome, model: Attempt, stand: _Stand, epsilon: float) -> Out
 def _count(run: Tested, size: int, epsilon: float) -> None:
     """Count answers until the smallest tree under test is certified, none that is smaller has a chance, or enough."""
     counted = run.counted
-    limit = counted.budget.max_queries or ASKED
+    limit = counted.budget.max_queries or SPENT
     while counted.asked < limit:
         certified = [one.tree.size for one in run.attempts.all if one.certifies(epsilon)]
         least = min([size, *certified])

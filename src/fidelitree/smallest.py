@@ -8,9 +8,10 @@ all of this with the smallest tree so far. Where only some answers are known, se
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,15 +38,15 @@ from fidelitree.targets.counting import Counted
 from fidelitree.targets.table import tabulate
 from fidelitree.tree import Tree
 
-ASKED = 20_000
-"""Queries that may be spent unasked on knowing every input, where an error is allowed."""
+ASKED = 1 << 15
+"""Queries that may be spent unasked on knowing every input, where an error is allowed: 15 bits."""
 BRANCHES = 100_000
 """Functions that branch and bound looks into where no time is given: ten seconds or less."""
 _RESTRICTIONS, _ENTRIES = 3**14, 2e7  # for which the optimum is computed at once
 _LISTED = 1 << 16  # inputs that are laid out as a grid
 _MOST_LEAVES = 1 << 12  # of trees that are searched for
 _FUNCTIONS = 1 << 20  # that branch and bound may hold: about 500 MB
-_BITS = 64  # it is not begun with more
+_BITS, _HOPELESS = 64, 1_000  # bits, and leaves of the first tree: with more it is not begun
 _FIRST = 16
 _ROUNDING = 1e-12
 
@@ -120,26 +121,25 @@ def _smallest(known: _Known) -> tuple[Tree, float] | None:
 
 def _a_moment(budget: Budget) -> Budget:
     """A second more than there was, where there was a limit."""
-    return Budget() if budget.max_seconds is None else replace(_time_of(budget), max_seconds=budget.max_seconds + 1)
-
-
-def _time_of(budget: Budget) -> Budget:
-    return replace(budget, max_queries=None, max_leaves=None)
+    if budget.max_seconds is None:
+        return Budget()
+    return replace(budget, max_queries=None, max_leaves=None, max_seconds=budget.max_seconds + 1)
 
 
 def _found(known: _Known, bits: bool) -> Iterator[Tree]:
     """Smaller and smaller trees."""
-    budget = known.counted.budget
-    if bits and budget.max_seconds is not None:  # something to show when the time is up
-        with suppress(BudgetSpent):
-            paper = grow_exactly(known.counted, known.root, known.epsilon, _time_of(budget), nobody)
-            if paper.certificate.holds:
-                yield paper.tree
+    searched = _searched(known) if bits else iter(())
+    if known.counted.budget.max_seconds is not None:
+        yield from _there(islice(searched, 1))  # something to show when the time is up
     best = _optimum(known)
     if best is not None:
         yield best
-    elif bits:
-        yield from _searched(known)
+    else:
+        yield from _there(searched)
+
+
+def _there(trees: Iterable[Tree | None]) -> Iterator[Tree]:
+    return (tree for tree in trees if tree is not None)
 
 
 def _optimum(known: _Known) -> Tree | None:
@@ -162,38 +162,43 @@ def _optimum(known: _Known) -> Tree | None:
     return None
 
 
-def _searched(known: _Known) -> Iterator[Tree]:
-    """From the paper's tree down; in between the optimum, if branch and bound gets there."""
+def _searched(known: _Known) -> Iterator[Tree | None]:
+    """What each search from the paper's tree down finds; after the first the optimum, if branch and bound gets there.
+
+    None where a search found nothing smaller.
+    """
     space, labels, exact = known.counted.space, known.root.labels, known.epsilon == 0
     search = Descent(space, _answer(known.counted, known.root), _MOST_LEAVES, exact, known.counted.budget)
-    least, first = 1 << 62, True
+    branches, least = _Branches(known), 1 << 62
     for curve in search.curves(known.root, known.epsilon):
         leaves = curve.first_within(known.epsilon)
         if leaves is not None and leaves < least:
             least = leaves
             yield built(space, curve.build(leaves), labels)
+        else:
+            yield None
         if least <= (len(labels) if exact else 1):
             return
-        if first and exact:
-            branches = _Branches(known)
+        if exact and not branches.begun:
             yield from branches.trees(least)
-            if branches.done:
-                return
-        first = False
+        if branches.done:
+            return
 
 
 class _Branches:
     """Branch and bound for as long as it may take: half of the time that is left, or a number of steps."""
 
     def __init__(self, known: _Known) -> None:
-        self._known, self._steps = known, 0
-        self._until = (1 + known.counted.budget.gone) / 2
+        self._known, self._steps, self._until = known, 0, 0.0
         self._functions: Functions | None = None
-        self.done = False
+        self.begun = self.done = False
 
     def trees(self, least: int) -> Iterator[Tree]:
         """The best tree that has fewer leaves, if one is found; ``done`` says whether none can be smaller."""
         root, space = self._known.root, self._known.counted.space
+        self.begun = True
+        if least > _HOPELESS:
+            return
         if isinstance(root, DiagramSubfunction):
             functions, number = Functions.of_diagram(root)
         elif space.points is not None and space.points <= _LISTED:
@@ -205,7 +210,7 @@ class _Branches:
                 number = functions.fixed(number, level, int(bias))
         if functions.support[number].bit_count() > _BITS:
             return
-        self._functions = functions
+        self._functions, self._until = functions, (1 + self._known.counted.budget.gone) / 2
         branching = Branching(functions, self._watch)
         with suppress(Enough):
             branching.search(number, least)
