@@ -90,8 +90,9 @@ def run(smoke: bool) -> Section:
     remark = (
         "Bare is the time inside the target's own calls in the same run. The forest is one of scikit-learn over 20 "
         "bits, one thread; forest and sleeping target are asked at epsilon 0.01. A run of so few rows never makes a "
-        "batch of 1 024: the table says how many calls there were. The 2 workers share a run that asks all 2^12 inputs, which is what workers are for. Memory is that of a process "
-        "that certifies the same rule over 1 000 bits at epsilon 0.001."
+        "batch of 1 024: the table says how many calls there were. The 2 workers share a run that asks all 2^12 "
+        "inputs, which is what workers are for. Memory is that of a process that certifies the same rule over 1 000 "
+        "bits at epsilon 0.001."
     )
     return Section("overhead", "what a run costs beside its target", [Table(headings, rows)], bars, remark)
 

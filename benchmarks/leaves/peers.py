@@ -160,6 +160,28 @@ def streed(data: Labelled, seconds: float) -> list[Tree]:
     return _distinct(good or trees[-1:])
 
 
+def streed_within(data: Labelled, depth: int, seconds: float) -> list[Tree]:
+    """The trees with the fewest errors for every number of splits, of a depth that suffices, as far as time goes."""
+    from pystreed import STreeDClassifier
+
+    columns, (classes, codes) = Columns.binary(data.space, data.inner), np.unique(data.labels, return_inverse=True)
+    inputs, end = columns.of(data.inner).astype(np.int32), time.monotonic() + seconds
+    trees = [Tree.constant(data.space, classes[np.bincount(codes).argmax()])]
+    for splits in range(1, 1 << depth):
+        left = end - time.monotonic()
+        if left <= 0 or (trees[-1].predict_inner(data.inner) != data.labels).mean() <= data.aims()[-1]:
+            break
+        model = STreeDClassifier(max_depth=depth, max_num_nodes=splits, time_limit=left)
+        try:
+            model.fit(inputs, codes.astype(np.int32))
+            nested = _from_streed(model.get_tree(), columns)
+        except (RuntimeError, AttributeError):  # its way of saying that time was up before any tree was found
+            break
+        trees.append(built(data.space, nested, classes))
+    good = [tree for tree in trees if (tree.predict_inner(data.inner) != data.labels).mean() <= data.epsilon]
+    return _distinct(good or trees[-1:])
+
+
 def _from_streed(node: Any, columns: Columns) -> Nested:
     if node.is_leaf_node():
         return int(node.label)

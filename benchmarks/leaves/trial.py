@@ -58,7 +58,7 @@ def perform(case: Case, method: str, seed: int, seconds: float = 60.0, labels: i
         inner = source.label(growing)
         answers = counted.labels(counted.ask(inner, "label"))
         data = Labelled(source.product, inner, answers, case.epsilon)
-        _test(PEERS[method](data, seconds), counted, source, attempts)
+        put_to_test(PEERS[method](data, seconds), counted, source, attempts)
     masses = source.masses if method == OURS else None
     outcome = best_so_far(attempts, masses, None)
     taken = time.process_time() - started
@@ -72,12 +72,12 @@ def _ours(counted: Counted, source: Source, attempts: Attempts, growing: int, se
     finish = AsTested(source.masses, None, patience=PATIENCE / attempts.epsilon)
     try:
         if run.look_once(finish) is None:
-            _test([run.tree()], counted, source, attempts)
+            put_to_test([run.tree()], counted, source, attempts)
     except BudgetSpent:  # the rows of the table
         pass
 
 
-def _test(trees: Sequence[Tree], counted: Counted, source: Source, attempts: Attempts) -> None:
+def put_to_test(trees: Sequence[Tree], counted: Counted, source: Source, attempts: Attempts) -> None:
     """Count answers until the smallest tree that can be certified is, or none will be."""
     for tree in trees:
         attempts.open(tree)

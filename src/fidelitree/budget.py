@@ -39,8 +39,16 @@ class Budget:
         """Refuse to go on once ``asked`` labels are too many or the time is over."""
         if self.max_queries is not None and asked > self.max_queries:
             raise BudgetSpent(f"max_queries = {self.max_queries}")
-        if self.max_seconds is not None and self.clock() - self.started > self.max_seconds:
+        if self.max_seconds is not None and self.gone > 1:
             raise BudgetSpent(f"max_seconds = {self.max_seconds:g}")
+
+    @property
+    def gone(self) -> float:
+        """The share of the time that is over: above 1 where all is; 0 without a limit."""
+        if self.max_seconds is None:
+            return 0.0
+        taken = self.clock() - self.started
+        return taken / self.max_seconds if self.max_seconds else 2.0 * (taken > 0)
 
     def allows(self, leaves: int) -> bool:
         """Whether a tree may have this many leaves."""

@@ -31,7 +31,8 @@ from fidelitree.runs.sealing import Wanted, tested_certificate
 from fidelitree.runs.source import Source, source_of
 from fidelitree.runs.tabular import FAITHFUL, FRUGAL, Plan, TableRun, patient
 from fidelitree.sequential import level_of_attempt
-from fidelitree.smallest import distil_known, shrunk
+from fidelitree.shrinking import SPENT, shrunk
+from fidelitree.smallest import distil_known
 from fidelitree.space import ProductSpace
 from fidelitree.targets.access import Call, access
 from fidelitree.targets.counting import Counted, Target
@@ -75,8 +76,8 @@ def distill(
     ``epsilon=None`` asks for the smallest error that can be certified within a budget. With ``prefer="leaves"`` the run
     may spend ten times the queries (or ``max_queries``) to vouch for fewer leaves. ``strategy="influence"`` returns the
     paper's tree: every split is promised to be within a factor 1/4 of the best one, with the same confidence.
-    ``strategy="smallest"`` looks for the fewest leaves: the optimum where up to 20 000 queries (or ``max_queries``)
-    answer for all inputs, else what it finds with as many, in the time that ``max_seconds`` allows. The same
+    ``strategy="smallest"`` looks for the fewest leaves: the optimum where up to 32 768 queries (or ``max_queries``)
+    answer for all inputs, else what 20 000 can vouch for, in the time that ``max_seconds`` allows. The same
     seed gives the same tree; ``seed=None`` takes one from the machine and records it. Where ``space`` is `Rows`, inputs
     are its rows: one part for learning, the other for tests. What follows the limits changes nothing: see `Running`.
 
@@ -220,7 +221,8 @@ def _distil(run: _Run, wanted: Wanted) -> Distillation:
         if outcome is None:
             return distil_exactly(counted, wanted)
         if isinstance(finish, FewestLeaves) and finish.unsettled:
-            outcome = _fewer_leaves(run, outcome, finish.to_spend())
+            spend = finish.to_spend()
+            outcome = _fewer_leaves(run, outcome, min(spend, SPENT - counted.asked) if wanted.smallest else spend)
         if wanted.smallest and wanted.epsilon is not None and run.source.masses is not None:
             outcome = shrunk(outcome, run, wanted.epsilon)
         if first is not None and first.tree.size < outcome.tree.size:

@@ -1,72 +1,73 @@
-"""``strategy="smallest"``: the fewest leaves that time and queries can vouch for.
+"""``strategy="smallest"`` where every answer is known: all inputs can be asked, or a circuit lists them.
 
-Where all inputs can be asked, or a circuit lists its answers, the error of every tree is known: then the optimum is
-computed if it can be (`exact.optimum`, `exact.frontier`), else a search goes on from the paper's tree (`descent`), and
-what it returns is never larger. Elsewhere a run that prefers leaves certifies a tree first, and the same search looks
-for a smaller one that disagrees with it no more than its certificate leaves room for. It may be stopped at any time.
+Then the error of every tree is known. The optimum is computed if it can be, by a dynamic program over all restrictions
+(`exact.optimum`, `exact.frontier`) or, for circuits of more inputs, by branch and bound (`exact.branching`); else a
+search goes on from the paper's tree (`descent`), and what it returns is never larger. A time limit, or Ctrl-C, ends
+all of this with the smallest tree so far. Where only some answers are known, see `shrinking`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.budget import Budget, BudgetSpent
-from fidelitree.descent import WIDTHS, Answer, Curve, Descent, Enough
+from fidelitree.descent import Answer, Descent, Enough
 from fidelitree.events import nobody
-from fidelitree.exact.diagram import NoDiagramError
+from fidelitree.exact.branching import Branching
+from fidelitree.exact.diagram import DiagramSubfunction, NoDiagramError
 from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction, free_of_charge
 from fidelitree.exact.error import error_inside, labels_inside
 from fidelitree.exact.frontier import Frontier, entries
+from fidelitree.exact.functions import Functions
 from fidelitree.exact.lattice import Lattice, axes_of
 from fidelitree.exact.optimum import Optimum
-from fidelitree.exact.paths import disagreement
 from fidelitree.exact.subfunction import Subfunction
 from fidelitree.learners.labelled import built
 from fidelitree.paper import grow_exactly
 from fidelitree.region import Region
 from fidelitree.result import Distillation
 from fidelitree.runs.allknown import distil_exactly
-from fidelitree.runs.auto import Outcome
-from fidelitree.runs.sealing import Tested, Wanted, exact_certificate
-from fidelitree.space import ProductSpace
+from fidelitree.runs.sealing import Wanted, exact_certificate
 from fidelitree.targets.counting import Counted
 from fidelitree.targets.table import tabulate
 from fidelitree.tree import Tree
 
-ASKED = 20_000
-"""Queries that may be spent unasked on knowing every input, where an error is allowed."""
+ASKED = 1 << 15
+"""Queries that may be spent unasked on knowing every input, where an error is allowed: 15 bits."""
+BRANCHES = 100_000
+"""Functions that branch and bound looks into where no time is given: ten seconds or less."""
 _RESTRICTIONS, _ENTRIES = 3**14, 2e7  # for which the optimum is computed at once
 _LISTED = 1 << 16  # inputs that are laid out as a grid
 _MOST_LEAVES = 1 << 12  # of trees that are searched for
+_FUNCTIONS = 1 << 20  # that branch and bound may hold: about 500 MB
+_BITS, _HOPELESS = 64, 1_000  # bits, and leaves of the first tree: with more it is not begun
 _FIRST = 16
-_AIMS = (0.98, 0.9, 0.8, 0.65, 0.5)  # in epsilons: how far a tree that is put to the test may be from the tested one
-_BATCH = 200
 _ROUNDING = 1e-12
 
 
 def distil_known(counted: Counted, wanted: Wanted) -> Distillation | None:
-    """The smallest tree found where every answer is known; None where that takes too many queries."""
-    root = _known(counted, wanted)
+    """The smallest tree found where every answer is known; None where that takes too many queries, or too long."""
+    try:
+        root = _known(counted, wanted)
+    except BudgetSpent:
+        return None
     if root is None:
         return None
-    epsilon, space = wanted.epsilon or 0.0, counted.space
-    best = _optimum(counted, root, epsilon)
-    if best is None and space.dtype == np.uint8:
-        search = Descent(space, _answer(counted, root), _MOST_LEAVES, epsilon == 0, _end(counted))
-        best = min(_descents(search, root, epsilon), key=lambda tree: tree.size, default=None)
-        if best is None:  # no time for any search
-            best = grow_exactly(counted, root, epsilon, Budget(), nobody).tree
-    if best is None or not counted.budget.allows(best.size):
+    space, known = counted.space, _Known(counted, root, wanted.epsilon or 0.0)
+    found = _smallest(known)
+    if found is None or not counted.budget.allows(found[0].size):
         return distil_exactly(counted, wanted)
-    error = 0.0 if epsilon == 0 else error_inside(best, root, space)
-    certificate = exact_certificate(counted, best, error, epsilon)
+    best, error = found
+    certificate = exact_certificate(counted, best, error, wanted.epsilon)
     labels = labels_inside(best, root, space)
-    return Distillation(best, certificate, counted.queries, (), space, "certified", leaf_labels=labels)
+    reason = "certified" if certificate.holds else f"max_seconds = {counted.budget.max_seconds}"
+    return Distillation(best, certificate, counted.queries, (), space, reason, leaf_labels=labels)
 
 
 def _known(counted: Counted, wanted: Wanted) -> Subfunction | None:
@@ -82,52 +83,147 @@ def _known(counted: Counted, wanted: Wanted) -> Subfunction | None:
         return None
 
 
-def _optimum(counted: Counted, root: Subfunction, epsilon: float) -> Tree | None:
+@dataclass(frozen=True)
+class _Known:
+    """A target whose answers are all known, and the error that is allowed."""
+
+    counted: Counted
+    root: Subfunction
+    epsilon: float
+
+    def codes(self) -> NDArray[np.intp]:
+        """All answers as places among the labels, in truth-table order."""
+        answers = self.counted.labels(tabulate(self.counted, Region.whole(self.counted.space)))
+        return np.searchsorted(np.array(self.root.labels), answers)
+
+    def watch(self) -> None:
+        """Ends a search when the time is up."""
+        if self.counted.budget.gone > 1:
+            raise Enough
+
+
+def _smallest(known: _Known) -> tuple[Tree, float] | None:
+    """The smallest tree that was found in time, and its error; where there was no time, the paper's tree so far."""
+    best: tuple[Tree, float] | None = None
+    bits = known.counted.space.dtype == np.uint8
+    with suppress(BudgetSpent, Enough, KeyboardInterrupt):
+        for tree in _found(known, bits):
+            error = error_inside(tree, known.root, known.counted.space)
+            if error <= known.epsilon and (best is None or tree.size < best[0].size):
+                best = tree, error
+    if best is not None:
+        return best
+    if not bits:
+        return None
+    paper = grow_exactly(known.counted, known.root, known.epsilon, _a_moment(known.counted.budget), nobody)
+    return paper.tree, paper.certificate.error_bound
+
+
+def _a_moment(budget: Budget) -> Budget:
+    """A second more than there was, where there was a limit."""
+    if budget.max_seconds is None:
+        return Budget()
+    return replace(budget, max_queries=None, max_leaves=None, max_seconds=budget.max_seconds + 1)
+
+
+def _found(known: _Known, bits: bool) -> Iterator[Tree]:
+    """Smaller and smaller trees."""
+    searched = _searched(known) if bits else iter(())
+    if known.counted.budget.max_seconds is not None:
+        yield from _there(islice(searched, 1))  # something to show when the time is up
+    best = _optimum(known)
+    if best is not None:
+        yield best
+    else:
+        yield from _there(searched)
+
+
+def _there(trees: Iterable[Tree | None]) -> Iterator[Tree]:
+    return (tree for tree in trees if tree is not None)
+
+
+def _optimum(known: _Known) -> Tree | None:
     """The smallest tree of all; None where it would take too long."""
-    space = counted.space
+    space, labels = known.counted.space, known.root.labels
     if space.points is None or space.points > _LISTED:
         return None
-    answers = counted.labels(tabulate(counted, Region.whole(space)))
-    axes, grid = axes_of(space, np.searchsorted(np.array(root.labels), answers))
+    axes, grid = axes_of(space, known.codes())
     if Lattice(axes).restrictions > _RESTRICTIONS:
         return None
-    if epsilon == 0:
-        return Optimum(axes, grid).tree(space, root.labels)
+    if known.epsilon == 0:
+        return Optimum(axes, grid, watch=known.watch).tree(space, labels)
     most = _FIRST
     while entries(axes, most) <= _ENTRIES:
-        frontier = Frontier(axes, grid, most)
-        good = np.flatnonzero(frontier.errors <= epsilon + _ROUNDING)
+        frontier = Frontier(axes, grid, most, watch=known.watch)
+        good = np.flatnonzero(frontier.errors <= known.epsilon + _ROUNDING)
         if len(good):
-            return frontier.tree(space, root.labels, int(good[0]) + 1)
+            return frontier.tree(space, labels, int(good[0]) + 1)
         most *= 2
     return None
 
 
-def _descents(search: Descent, root: Subfunction, epsilon: float) -> Iterator[Tree]:
-    """Smaller and smaller trees, until the time is up."""
-    least: float = np.inf
-    for curve in _curves(search, root):
-        good = np.flatnonzero(curve.errors <= epsilon + _ROUNDING)
-        if len(good) and good[0] + 1 < least:
-            least = int(good[0]) + 1
-            yield built(search.space, curve.build(least), root.labels)
-            if least <= (len(root.labels) if epsilon == 0 else 1):
-                return
+def _searched(known: _Known) -> Iterator[Tree | None]:
+    """What each search from the paper's tree down finds; after the first the optimum, if branch and bound gets there.
+
+    None where a search found nothing smaller.
+    """
+    space, labels, exact = known.counted.space, known.root.labels, known.epsilon == 0
+    search = Descent(space, _answer(known.counted, known.root), _MOST_LEAVES, exact, known.counted.budget)
+    branches, least = _Branches(known), 1 << 62
+    for curve in search.curves(known.root, known.epsilon):
+        leaves = curve.first_within(known.epsilon)
+        if leaves is not None and leaves < least:
+            least = leaves
+            yield built(space, curve.build(leaves), labels)
+        else:
+            yield None
+        if least <= (len(labels) if exact else 1):
+            return
+        if exact and not branches.begun:
+            yield from branches.trees(least)
+        if branches.done:
+            return
 
 
-def _curves(search: Descent, root: Subfunction) -> Iterator[Curve]:
-    """What each search finds that is done in time."""
-    whole = Region.whole(search.space)
-    with suppress(Enough):
-        yield search.curve(root, whole, WIDTHS[0])
-        search.look_deeper()
-        for widths in WIDTHS:
-            yield search.curve(root, whole, widths)
+class _Branches:
+    """Branch and bound for as long as it may take: half of the time that is left, or a number of steps."""
 
+    def __init__(self, known: _Known) -> None:
+        self._known, self._steps, self._until = known, 0, 0.0
+        self._functions: Functions | None = None
+        self.begun = self.done = False
 
-def _end(counted: Counted) -> float | None:
-    budget = counted.budget
-    return None if budget.max_seconds is None else budget.started + budget.max_seconds
+    def trees(self, least: int) -> Iterator[Tree]:
+        """The best tree that has fewer leaves, if one is found; ``done`` says whether none can be smaller."""
+        root, space = self._known.root, self._known.counted.space
+        self.begun = True
+        if least > _HOPELESS:
+            return
+        if isinstance(root, DiagramSubfunction):
+            functions, number = Functions.of_diagram(root)
+        elif space.points is not None and space.points <= _LISTED:
+            functions, number = Functions.of_table(self._known.codes(), len(root.labels))
+        else:
+            return
+        for level, bias in enumerate(space.biases[functions.order].tolist()):
+            if bias in (0, 1):  # the other value is never drawn
+                number = functions.fixed(number, level, int(bias))
+        if functions.support[number].bit_count() > _BITS:
+            return
+        self._functions, self._until = functions, (1 + self._known.counted.budget.gone) / 2
+        branching = Branching(functions, self._watch)
+        with suppress(Enough):
+            branching.search(number, least)
+            self.done = True
+        nested = branching.nested(number)
+        if nested is not None:
+            yield built(space, nested, root.labels)
+
+    def _watch(self) -> None:
+        budget, self._steps = self._known.counted.budget, self._steps + 1
+        late = self._steps > BRANCHES if budget.max_seconds is None else budget.gone > self._until
+        if late or len(self._functions or ()) > _FUNCTIONS:
+            raise Enough
 
 
 def _answer(counted: Counted, root: Subfunction) -> Answer:
@@ -140,68 +236,3 @@ def _answer(counted: Counted, root: Subfunction) -> Answer:
         return np.searchsorted(labels, counted.labels(counted.complete(inputs, "enumerate")))
 
     return answer
-
-
-def shrunk(outcome: Outcome, run: Tested, epsilon: float) -> Outcome:
-    """A smaller tree than the outcome's, if answers can vouch for one.
-
-    The tested tree stands for the target: trees that disagree with it little enough are put to the test themselves,
-    each with its own share of delta. Meanwhile the tested tree's own bound falls, and leaves more room for others.
-    """
-    tested, space = outcome.attempt.tree, run.counted.space
-    if outcome.error is not None or outcome.error_bound > epsilon or space.dtype != np.uint8 or outcome.tree.size < 3:
-        return outcome
-    search = _Stand(tested, space, _end(run.counted))
-    found = [tree for aim in _AIMS for tree in search.smallest(aim * epsilon) if tree.size < outcome.tree.size]
-    for tree in sorted(found, key=lambda tree: tree.size):
-        run.attempts.open(tree)
-    with suppress(BudgetSpent, KeyboardInterrupt):
-        _count(run, outcome.tree.size, epsilon)
-    best = outcome
-    for attempt in run.attempts.all:
-        if attempt.tree.size < best.tree.size and attempt.certifies(epsilon):
-            best = Outcome(attempt.tree, attempt, 0.0)
-    room = epsilon - outcome.attempt.error_bound
-    for tree in search.smallest(room):
-        apart = disagreement(tree, tested, space)
-        if tree.size < best.tree.size and apart <= room:
-            best = replace(outcome, tree=tree, differs=apart)
-    return best
-
-
-def _count(run: Tested, size: int, epsilon: float) -> None:
-    """Count answers until the smallest tree under test is certified, none that is smaller has a chance, or enough."""
-    counted = run.counted
-    limit = counted.budget.max_queries or ASKED
-    while counted.asked < limit:
-        certified = [one.tree.size for one in run.attempts.all if one.certifies(epsilon)]
-        least = min([size, *certified])
-        hopeful = [one for one in run.attempts.all if one.tree.size < least and not one.unlucky(epsilon)]
-        if not hopeful:
-            return
-        needed = min(one.needed_for(epsilon) for one in hopeful)
-        inner = run.source.test(max(1, min(needed, _BATCH, limit - counted.asked)))
-        run.attempts.count(inner, counted.labels(counted.ask(inner, "certify")))
-
-
-class _Stand:
-    """A tested tree in the place of the target: small trees that disagree with it little."""
-
-    def __init__(self, tested: Tree, space: ProductSpace, end: float | None) -> None:
-        self._tested, self._space = tested, space
-        root = exact_subfunction(Counted(tested, space), Region.whole(space), 0)
-        assert root is not None, "a tree is known"
-        self._labels = root.labels
-        self._curves = list(_curves(Descent(space, self._answer, tested.size, False, end), root))
-
-    def smallest(self, room: float) -> list[Tree]:
-        """The smallest that was found, if any."""
-        sizes = [np.flatnonzero(curve.errors <= room + _ROUNDING) for curve in self._curves]
-        options = [(int(good[0]) + 1, number) for number, good in enumerate(sizes) if len(good)]
-        if not options or room < 0:
-            return []
-        leaves, number = min(options)
-        return [built(self._space, self._curves[number].build(leaves), self._labels)]
-
-    def _answer(self, inputs: NDArray[np.uint8]) -> NDArray[np.intp]:
-        return np.searchsorted(self._tested.labels, self._tested.predict_inner(inputs))

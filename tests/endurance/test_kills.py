@@ -20,6 +20,11 @@ SCRIPT = Path(slowrun.__file__)
 SECONDS = 0.02  # that a call takes; a run makes some thirty of them
 
 
+def heeding_interrupts() -> None:
+    """A shell that starts the tests in the background has interrupts ignored, which a process would inherit."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Session:
     """One process that works on the run."""
 
@@ -31,7 +36,7 @@ class Session:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            preexec_fn=before,  # noqa: PLW1509 - this process has one thread
+            preexec_fn=before or heeding_interrupts,  # noqa: PLW1509 - this process has one thread
         )
 
     def calls(self) -> list[int]:

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+import itertools
+import time
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree import descent, smallest
+from fidelitree import budget, descent, shrinking, smallest
+from fidelitree.attempts import Attempts
+from fidelitree.runs.auto import Outcome
+from fidelitree.runs.source import Source, source_of
 from fidelitree.targets import TruthTable
+from fidelitree.targets.counting import Counted
+from fidelitree.targets.memory import Memory
 from small import true_error
 
 S = ft.ProductSpace.bernoulli
+
+
+class Run(NamedTuple):
+    """What shrinking needs to know of a run."""
+
+    counted: Counted
+    source: Source
+    attempts: Attempts
 
 
 def plain(target: Any) -> Any:
@@ -54,6 +69,7 @@ def test_what_is_too_large_for_the_optimum_is_searched_from_the_papers_tree(
 ) -> None:
     """A circuit of 17 inputs: all prunings of Algorithm 1's tree are considered, and more."""
     monkeypatch.setattr(descent, "STEPS", 300)
+    monkeypatch.setattr(smallest, "BRANCHES", 300)
     target = ft.targets.expression("(a & b | c & d | e & f | g & h) & (i | j & k) ^ (l & m & n | o & p & q)")
     greedy = ft.build_top_down(target, target.space, epsilon).tree
     result = ft.distill(target, target.space, epsilon, strategy="smallest")
@@ -88,6 +104,79 @@ def test_steps_end_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     result = ft.distill(target, S(10), 0, strategy="smallest")
     assert result.tree.size <= ft.build_top_down(target, S(10), 0).tree.size
     assert true_error(result.tree, target, S(10)) == 0
+
+
+def test_branch_and_bound_finds_the_optimum_of_a_circuit_of_many_inputs() -> None:
+    """A choice among eight inputs by three others, each in disguise: 22 inputs, every input must be tested."""
+    bits = [f"(d{k} & e{k})" for k in range(8)]
+    ways = [" & ".join(f"{'' if k >> j & 1 else '~'}a{j}" for j in range(3)) for k in range(8)]
+    target = ft.targets.expression(" | ".join(f"{way} & {bit}" for way, bit in zip(ways, bits, strict=True)))
+    result = ft.distill(target, target.space, 0, strategy="smallest")
+    assert result.tree.size == 24
+    assert result.certificate.holds
+    assert ft.tree_error(result.tree, target, target.space) == 0
+
+
+def test_values_that_are_never_drawn_need_no_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(smallest, "_RESTRICTIONS", 0)
+    target, space = ft.targets.parity(6), S(6, [0.5, 0.0, 0.3, 1.0, 0.2, 0.5])
+    result = ft.distill(target, space, 0, strategy="smallest")
+    assert result.tree.size == 16
+    assert ft.tree_error(result.tree, target, space) == 0
+
+
+@pytest.mark.parametrize("looks", [0, 1, 2, 5, 20, 100, 400, 2_000])
+@pytest.mark.parametrize("epsilon", [0.0, 0.05])
+@pytest.mark.parametrize("listed", [1, 1 << 16])
+def test_any_time_will_do(looks: int, epsilon: float, listed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock that strikes at every look: what was found by then is returned, with the error that it has."""
+    monkeypatch.setattr(smallest, "_LISTED", listed)
+    clock = itertools.count(time.monotonic())
+    target = ft.targets.selector_parity(2, 2, 2)
+    with monkeypatch.context() as patch:
+        patch.setattr(budget.time, "monotonic", lambda: next(clock))
+        result = ft.distill(target, S(8), epsilon, strategy="smallest", max_seconds=looks)
+    error = true_error(result.tree, target, S(8))
+    assert result.certificate.error_bound == pytest.approx(error, abs=1e-12)
+    assert result.certificate.holds == (error <= epsilon)
+    if looks >= 2_000:
+        assert result.tree.size == ft.learners.optimal(target, S(8), epsilon).tree.size
+    elif not result.certificate.holds:
+        assert result.reason == f"max_seconds = {looks}"
+
+
+@pytest.mark.parametrize("looks", [3, 6, 12, 50])
+def test_a_clock_may_strike_before_all_inputs_are_asked(looks: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, target = itertools.count(time.monotonic()), ft.targets.majority(9)
+    with monkeypatch.context() as patch:
+        patch.setattr(budget.time, "monotonic", lambda: next(clock))
+        result = ft.distill(plain(target), S(9), 0.05, strategy="smallest", max_seconds=looks, batch_size=16)
+    error = true_error(result.tree, target, S(9))
+    assert error <= result.certificate.error_bound + 1e-12
+    assert result.reason in (f"max_seconds = {looks}", "certified")
+
+
+def test_the_tree_with_the_fewest_errors_stands_for_the_target() -> None:
+    """Two certified trees: the first has errors that leave no room for smaller ones, the second has none."""
+    space = S(20)
+    target = ft.targets.balanced(space, 4, seed=1)
+    nodes = [
+        (int(feature), int(no), int(yes)) if feature >= 0 else int(code)
+        for feature, no, yes, code in zip(target.feature, target.no, target.yes, target.code, strict=True)
+    ]
+    last = next(node for node in range(len(nodes) - 1, -1, -1) if target.feature[node] < 0)
+    nodes[last] = 1 - int(target.code[last])
+    wrong = ft.Tree.build(space, nodes, target.labels)
+    assert ft.tree_error(wrong, target, space) == 1 / 16
+    counted, source, attempts = Counted(target.predict, space, Memory()), source_of(space, 0), Attempts(0.1, 0.05)
+    run = Run(counted, source, attempts)
+    for tree in (wrong, target):
+        attempts.open(tree)
+    inner = source.test(2_000)
+    attempts.count(inner, counted.labels(counted.ask(inner, "certify")))
+    found = shrinking.shrunk(Outcome(wrong, attempts.all[0], 0.0), run, 0.1)
+    assert wrong.size > found.tree.size
+    assert ft.tree_error(found.tree, target, space) <= found.error_bound <= 0.1
 
 
 @pytest.mark.parametrize("p", [0.5, 0.3])

@@ -22,6 +22,7 @@ SPLIT = 0.5  # what a split costs, in errors
 UNPROVEN = 0.35  # what it costs more on a feature that is not known to matter
 SEARCH_ALL = 24  # up to so many features the search looks at all of them
 EARLY_WALKS = 3
+PAIRS = 1 << 22  # of inputs that are compared at once
 FAR_SIGHTED = 40  # up to so many rows a look three splits ahead fits any labels
 
 
@@ -61,7 +62,7 @@ class Learner:
         used = sorted(self.relevant) if self.relevant and not self._all else list(range(self._features))
         rows = LabelledRows(pool.bits[:, used].astype(np.float32), pool.codes, pool.weights, penalties[used])
         horizon = 4 if len(used) <= SEARCH_ALL and pool.size > FAR_SIGHTED else 3
-        if len(used) == self._features > SEARCH_ALL:
+        if not (self.relevant or self._all):
             horizon = 1  # nothing is known of so many features
         place = {feature: k for k, feature in enumerate(used)}
         with one_thread():
@@ -82,17 +83,18 @@ class Learner:
         bits, codes = self.pool.bits, self.pool.codes
         keys = np.packbits(bits[:, self.relevant], axis=1)
         _, cells = np.unique(keys, axis=0, return_inverse=True) if self.relevant else (None, np.zeros(len(codes), int))
-        best: tuple[float, int, int] | None = None
+        best: tuple[float, int, int] = np.inf, -1, -1
         for cell in np.unique(cells):
             rows = np.flatnonzero(cells == cell)
             if len(np.unique(codes[rows])) < 2:
                 continue
-            apart = _distances(bits[rows], bits[rows])
-            apart[codes[rows][:, None] == codes[rows][None, :]] = np.inf
-            one, two = np.unravel_index(int(apart.argmin()), apart.shape)
-            if best is None or apart[one, two] < best[0]:
-                best = float(apart[one, two]), int(rows[one]), int(rows[two])
-        return None if best is None else best[1:]
+            for part in np.array_split(rows, -(-len(rows) * len(rows) // PAIRS)):  # so that memory is bounded
+                apart = _distances(bits[part], bits[rows])
+                apart[codes[part][:, None] == codes[rows][None, :]] = np.inf
+                one, two = np.unravel_index(int(apart.argmin()), apart.shape)
+                if apart[one, two] < best[0]:
+                    best = float(apart[one, two]), int(part[one]), int(rows[two])
+        return best[1:] if best[0] < np.inf else None
 
     def _explain(self, bits: Bits, codes: Codes, share: float) -> None:
         """Look into mistakes, once they are rare enough for each to be worth a few queries."""

@@ -13,7 +13,7 @@ Every label has sums of its own, without subtractions: a label of mass 1e-30 is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -77,6 +77,12 @@ class Diagram:
     def size(self, root: int) -> int:
         """Number of nodes of a function, constants not counted."""
         return len(self._below(root, len(self.order)))
+
+    def nodes(self, root: int) -> Iterator[tuple[int, int, int, int]]:
+        """All nodes of a function, children before parents: node, place of its test in the order, both children."""
+        return (
+            (node, self._level[node], self._no[node], self._yes[node]) for node in self._below(root, len(self.order))
+        )
 
     def restrict(self, root: int, feature: int) -> tuple[int, int]:
         """The functions that are left where a feature is 0, and where it is 1."""

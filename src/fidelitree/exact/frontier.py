@@ -8,13 +8,13 @@ that most curves are short.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.exact.lattice import Axis, Codes, Group, Lattice, Spot, Step, masses_of
+from fidelitree.exact.lattice import Axis, Codes, Group, Lattice, Spot, Step, go_on, masses_of
 from fidelitree.exact.subfunction import Floats
 from fidelitree.space import ProductSpace
 from fidelitree.tree import Node, Tree
@@ -31,10 +31,18 @@ def entries(axes: Sequence[Axis], most: int) -> int:
 class Frontier:
     """Least errors of trees with 1, 2, ... ``most`` leaves, or of depth 0, 1, ... ``most`` - 1, for a function.
 
-    ``grid`` holds the codes of its labels, one axis for each of ``axes``.
+    ``grid`` holds the codes of its labels, one axis for each of ``axes``. ``watch`` is called before every group of
+    restrictions and may end the search by raising.
     """
 
-    def __init__(self, axes: Sequence[Axis], grid: Codes, most: int, by: Literal["leaves", "depth"] = "leaves") -> None:
+    def __init__(
+        self,
+        axes: Sequence[Axis],
+        grid: Codes,
+        most: int,
+        by: Literal["leaves", "depth"] = "leaves",
+        watch: Callable[[], None] = go_on,
+    ) -> None:
         self._lattice, self._by = Lattice(axes), by
         self._most = min(most, grid.size if by == "leaves" else 1 + sum(len(axis.levels) - 1 for axis in axes))
         labels = int(grid.max()) + 1
@@ -42,6 +50,7 @@ class Frontier:
         self._masses: list[Floats] = []
         self._errors: list[Floats] = []
         for group in self._lattice.in_order():
+            watch()
             self._masses.append(self._mass(group) if self._masses else weights.reshape(-1, labels))
             self._errors.append(self._curves(group))
 

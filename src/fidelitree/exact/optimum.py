@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.exact.lattice import Axis, Codes, Division, Group, Lattice, Spot, Step
+from fidelitree.exact.lattice import Axis, Codes, Division, Group, Lattice, Spot, Step, go_on
 from fidelitree.space import ProductSpace
 from fidelitree.tree import Node, Tree
 
@@ -26,10 +26,6 @@ MOST = 3**16
 Costs = NDArray[Any]
 
 
-def _go_on() -> None:
-    """The watch that nobody keeps."""
-
-
 class Optimum:
     """The least cost of every restriction; `tree` builds one of the trees that have it.
 
@@ -37,7 +33,7 @@ class Optimum:
     """
 
     def __init__(
-        self, axes: Sequence[Axis], grid: Codes, objective: Objective = "leaves", watch: Callable[[], None] = _go_on
+        self, axes: Sequence[Axis], grid: Codes, objective: Objective = "leaves", watch: Callable[[], None] = go_on
     ) -> None:
         self._lattice = Lattice(axes)
         self._objective = objective

@@ -10,6 +10,7 @@ about 12 bits, it refuses; `distill(strategy="smallest")` goes on without the wo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, Unpack
 
 import numpy as np
@@ -110,7 +111,7 @@ def smallest(lesson: Lesson, axes: list[Axis], grid: Codes, objective: Objective
         return _within(lesson, axes, grid, "depth" if objective == "depth" else "leaves")
     best = Optimum(axes, grid, objective, lesson.watch)
     if objective == "leaves" and most is not None and best.cost > most:
-        return _frontier(axes, grid, most, "leaves").tree(lesson.product, labels, most)
+        return _frontier(axes, grid, most, "leaves", lesson.watch).tree(lesson.product, labels, most)
     return best.tree(lesson.product, labels)
 
 
@@ -119,8 +120,7 @@ def _within(lesson: Lesson, axes: list[Axis], grid: Codes, by: Literal["leaves",
     most, wanted = lesson.counted.budget.max_leaves, _FIRST
     while True:
         wanted = wanted if most is None or by == "depth" else min(wanted, most)
-        lesson.counted.budget.check(0)
-        frontier = _frontier(axes, grid, wanted, by)
+        frontier = _frontier(axes, grid, wanted, by, lesson.watch)
         place = first_within(frontier.errors, lesson.epsilon)
         if place is None and len(frontier.errors) == wanted != most:
             wanted *= 2
@@ -135,10 +135,12 @@ def first_within(errors: NDArray[np.float64], epsilon: float) -> int | None:
     return int(good[0]) if len(good) else None
 
 
-def _frontier(axes: list[Axis], grid: Codes, most: int, by: Literal["leaves", "depth"]) -> Frontier:
+def _frontier(
+    axes: list[Axis], grid: Codes, most: int, by: Literal["leaves", "depth"], watch: Callable[[], None]
+) -> Frontier:
     if entries(axes, most) > MOST_ENTRIES:
         raise ParameterError(
             f"epsilon must be 0 where {len(axes)} features matter: the least errors of trees with up to {most} leaves "
             f'take too much memory - or use distill(strategy="smallest")'
         )
-    return Frontier(axes, grid, most, by)
+    return Frontier(axes, grid, most, by, watch)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
-from fidelitree.bitlearner.learner import Learner
+import fidelitree as ft
+from fidelitree.bitlearner.learner import SEARCH_ALL, Learner
 from fidelitree.bitlearner.search import predict, size
 from small import Bits, cube
 
@@ -220,3 +222,28 @@ def test_a_mistake_in_a_leaf_without_a_contradiction_is_only_stored() -> None:
     assert learner.learn(row, target(row)).tolist() == [True]
     assert target.asked == []
     assert learner.sketch == 1
+
+
+def test_more_features_than_it_looks_at_are_searched_once_all_of_them_matter() -> None:
+    """Three bits choose one of eight parities: without a look ahead no test seems to help."""
+    starts, sizes = [3, 6, 9, 12, 15, 18, 21, 23], [3, 3, 3, 3, 3, 3, 2, 2]
+
+    def chosen(batch: Any) -> Any:
+        address = batch[:, 0] + 2 * batch[:, 1] + 4 * batch[:, 2]
+        parities = np.stack([batch[:, s : s + m].sum(axis=1) % 2 for s, m in zip(starts, sizes, strict=True)])
+        return np.take_along_axis(parities, address[None].astype(np.intp), axis=0)[0]
+
+    assert sum(sizes) + 3 == 25 > SEARCH_ALL
+    result = ft.distill(chosen, ft.ProductSpace.bernoulli(25), 0.05, max_queries=4_000)
+    assert result.certificate.holds
+
+
+def test_the_closest_conflict_is_found_in_parts_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(5)
+    bits = random.integers(0, 2, (60, 30), np.uint8)
+    codes = (random.random(60) < 0.1).astype(np.intp)
+    whole = learner_of(Junta(30, [0], lambda x: x[:, 0]))
+    whole.pool.add(bits, codes)
+    expected = whole._conflict()
+    monkeypatch.setattr("fidelitree.bitlearner.learner.PAIRS", 7)
+    assert whole._conflict() == expected is not None

@@ -1,0 +1,115 @@
+"""``strategy="smallest"`` where only some answers are known: from a certified tree to smaller ones.
+
+A tree that was tested and seldom erred stands for the target: trees that disagree with it little enough are put to the
+test themselves, each with its own share of delta. Meanwhile its own bound falls, and leaves more room for others.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.attempts import Attempt
+from fidelitree.budget import Budget, BudgetSpent
+from fidelitree.descent import Curve, Descent, Enough
+from fidelitree.exact.engine import exact_subfunction
+from fidelitree.exact.paths import disagreement
+from fidelitree.learners.labelled import built
+from fidelitree.region import Region
+from fidelitree.runs.auto import Outcome
+from fidelitree.runs.sealing import Tested
+from fidelitree.space import ProductSpace
+from fidelitree.targets.counting import Counted
+from fidelitree.tree import Tree
+
+SPENT = 20_000
+"""Queries that may be spent unasked."""
+_AIMS = (0.98, 0.9, 0.8, 0.65, 0.5)  # in epsilons: how far a tree that is put to the test may be from the tested one
+_BATCH = 200
+_ROUNDS = 3
+
+
+def shrunk(outcome: Outcome, run: Tested, epsilon: float) -> Outcome:
+    """A smaller tree than the outcome's, if answers can vouch for one."""
+    space = run.counted.space
+    if outcome.error is not None or outcome.error_bound > epsilon or space.dtype != np.uint8:
+        return outcome
+    best, stood = outcome, None
+    for _ in range(_ROUNDS):
+        # Of all trees under test the one with the fewest errors is closest to the target; tests may change which.
+        model = min(run.attempts.all, key=lambda attempt: (attempt.error_bound, attempt.tree.size))
+        if model is stood or best.tree.size < 3:
+            break
+        stood, stand = model, _Stand(model.tree, space, run.counted.budget)
+        found = [tree for aim in _AIMS for tree in stand.smallest(aim * epsilon) if tree.size < best.tree.size]
+        for tree in sorted(found, key=lambda tree: tree.size):
+            run.attempts.open(tree)
+        spent = False
+        try:
+            _count(run, best.tree.size, epsilon)
+        except (BudgetSpent, KeyboardInterrupt):
+            spent = True
+        best = _best(best, run, epsilon)
+        best = _beside(best, model, stand, epsilon)
+        if spent:
+            break
+    return best
+
+
+def _best(best: Outcome, run: Tested, epsilon: float) -> Outcome:
+    """The smallest tree that passed a test of its own."""
+    for attempt in run.attempts.all:
+        if attempt.tree.size < best.tree.size and attempt.certifies(epsilon):
+            best = Outcome(attempt.tree, attempt, 0.0)
+    return best
+
+
+def _beside(best: Outcome, model: Attempt, stand: _Stand, epsilon: float) -> Outcome:
+    """A smaller tree that differs from a tested one by no more than its bound leaves."""
+    room = epsilon - model.error_bound
+    for tree in stand.smallest(room):
+        apart = disagreement(tree, model.tree, stand.space)
+        if tree.size < best.tree.size and apart <= room:
+            best = Outcome(tree, model, apart)
+    return best
+
+
+def _count(run: Tested, size: int, epsilon: float) -> None:
+    """Count answers until the smallest tree under test is certified, none that is smaller has a chance, or enough."""
+    counted = run.counted
+    limit = counted.budget.max_queries or SPENT
+    while counted.asked < limit:
+        certified = [one.tree.size for one in run.attempts.all if one.certifies(epsilon)]
+        least = min([size, *certified])
+        hopeful = [one for one in run.attempts.all if one.tree.size < least and not one.unlucky(epsilon)]
+        if not hopeful:
+            return
+        needed = min(one.needed_for(epsilon) for one in hopeful)
+        inner = run.source.test(max(1, min(needed, _BATCH, limit - counted.asked)))
+        run.attempts.count(inner, counted.labels(counted.ask(inner, "certify")))
+
+
+class _Stand:
+    """A tested tree in the place of the target: small trees that disagree with it little."""
+
+    def __init__(self, tested: Tree, space: ProductSpace, budget: Budget) -> None:
+        self._tested, self.space = tested, space
+        root = exact_subfunction(Counted(tested, space), Region.whole(space), 0)
+        assert root is not None, "a tree is known"
+        self._labels = root.labels
+        self._curves: list[Curve] = []
+        with suppress(Enough):
+            self._curves.extend(Descent(space, self._answer, tested.size, False, budget).curves(root))
+
+    def smallest(self, room: float) -> list[Tree]:
+        """The smallest that was found, if any."""
+        options = [(curve.first_within(room), number) for number, curve in enumerate(self._curves)]
+        least, number = min(((leaves, number) for leaves, number in options if leaves), default=(0, 0))
+        if not least or room < 0:
+            return []
+        return [built(self.space, self._curves[number].build(least), self._labels)]
+
+    def _answer(self, inputs: NDArray[np.uint8]) -> NDArray[np.intp]:
+        return np.searchsorted(self._tested.labels, self._tested.predict_inner(inputs))
