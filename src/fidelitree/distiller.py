@@ -74,12 +74,13 @@ def distill(
     ``deterministic=False`` every input is asked anew. Where asking about every input is no dearer, the certificate is
     exact. A budget, or Ctrl-C, ends the run early with the best tree so far and the error certified for it;
     ``epsilon=None`` asks for the smallest error that can be certified within a budget. With ``prefer="leaves"`` the run
-    may spend ten times the queries (or ``max_queries``) to vouch for fewer leaves. ``strategy="influence"`` returns the
-    paper's tree: every split is promised to be within a factor 1/4 of the best one, with the same confidence.
-    ``strategy="smallest"`` looks for the fewest leaves: the optimum where up to 32 768 queries (or ``max_queries``)
-    answer for all inputs, else what 20 000 can vouch for, in the time that ``max_seconds`` allows. The same
-    seed gives the same tree; ``seed=None`` takes one from the machine and records it. Where ``space`` is `Rows`, inputs
-    are its rows: one part for learning, the other for tests. What follows the limits changes nothing: see `Running`.
+    may spend ten times the queries, or ``max_queries``, to vouch for fewer leaves (but at least 5 000 labels where not
+    all features are bits). ``strategy="influence"`` returns the paper's tree: every split is promised to be within a
+    factor 1/4 of the best one, with the same confidence. ``strategy="smallest"`` looks for the fewest leaves: the
+    optimum where up to 32 768 queries (or ``max_queries``) answer for all inputs, else what 20 000 can vouch for, in
+    the time that ``max_seconds`` allows. The same seed gives the same tree; ``seed=None`` takes one from the machine
+    and records it. Where ``space`` is `Rows`, inputs are its rows: one part for learning, the other for tests. What
+    follows the limits changes nothing: see `Running`.
 
     >>> from fidelitree.targets import majority
     >>> result = distill(majority(5), ProductSpace.bernoulli(5), epsilon=0)
