@@ -15,7 +15,7 @@ PIP := -m pip install -qq --disable-pip-version-check
 BARE := build/bare
 
 .DELETE_ON_ERROR:
-.PHONY: help run test soak bench bench-queries bench-leaves browser campaign docs lint wheel clean
+.PHONY: help run test soak bench bench-queries bench-leaves browser campaign mutants docs lint wheel clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -41,6 +41,9 @@ bench-leaves: $(VENV)/installed-bench ## count the leaves of certified trees of 
 
 campaign: $(VENV)/installed-test ## thousands of certified runs: do certificates keep their word? (docs/campaign.md)
 	$(BIN)/python -m benchmarks.campaign --write --processes $(WORKERS)
+
+mutants: $(VENV)/installed-test ## small faults planted in what certifies and keeps answers: which do the tests miss?
+	$(BIN)/python -m benchmarks.mutants
 
 docs: $(VENV)/installed-docs ## build the documentation into site/, every warning an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet

@@ -212,12 +212,11 @@ class _Audit:
         usual = math.ceil(PATIENCE * math.log(1 / self.delta) / self.epsilon)
         patience = min(usual if limit is None else limit, source.most)
         for block in itertools.count():
-            left = self.counted.left
-            ends = (bet.needed_for(self.epsilon), patience - bet.samples, patience if left is None else left)
-            rows = int(min(*ends, block_rows(len(self.counted.space))))
+            needed = bet.needed_for(self.epsilon)
+            rows = int(min(needed, patience - bet.samples, block_rows(len(self.counted.space))))
             if rows <= 0 or self._too_large(bet):
                 return bet
-            observer(UnderTest(self.counted.asked, 0, bet.errors, bet.samples, bet.level, ends[0]))
+            observer(UnderTest(self.counted.asked, 0, bet.errors, bet.samples, bet.level, needed))
             try:
                 wrong = self._mistakes(source.take(block, bet.samples, rows))
             except (BudgetSpent, KeyboardInterrupt):

@@ -194,4 +194,4 @@ def _up(share: float) -> str:
     if share < 1e-300:
         return "0" if share <= 0 else "1e-300"
     step = 10.0 ** (math.floor(math.log10(share)) - 3)
-    return f"{min(1.0, math.ceil(share / step - 1e-9) * step):.4g}"
+    return f"{math.ceil(share / step - 1e-9) * step:.4g}"

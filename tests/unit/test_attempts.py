@@ -6,6 +6,7 @@ import numpy as np
 
 import fidelitree as ft
 from fidelitree.attempts import Attempts
+from fidelitree.events import Event, UnderTest
 from fidelitree.sequential import error_bound, level_of_attempt
 from fidelitree.tree import Tree
 from small import Bits, cube
@@ -68,3 +69,41 @@ def test_the_error_bound_is_that_of_the_best_attempt() -> None:
     attempts.count(np.tile(cube(3), (5, 1)), np.tile(answers(cube(3)), 5))
     assert attempts.error_bound == attempts.all[1].error_bound == error_bound(0, 40, level_of_attempt(2, 0.05))
     assert attempts.all[0].error_bound > 0.5
+
+
+def test_answers_are_kept_for_those_who_look_at_them_again() -> None:
+    attempts = Attempts(0.1, 0.05)
+    attempts.open(ONE)
+    attempts.count(cube(3), answers(cube(3)))
+    kept = attempts.kept.last(3)
+    assert kept is not None
+    assert kept.inputs.tolist() == cube(3)[-3:].tolist()
+    assert kept.labels.tolist() == answers(cube(3)[-3:]).tolist()
+
+
+def test_the_first_attempt_takes_forty_answers_at_best() -> None:
+    assert Attempts(0.1, 0.05).at_best == 40
+
+
+def test_without_an_epsilon_the_bar_is_a_quarter_and_rises_by_halves() -> None:
+    attempts = Attempts(None, 0.05)
+    assert attempts.open_ended
+    assert attempts.epsilon == 0.25
+    assert not Attempts(0.1, 0.05).open_ended
+    attempts.open(TWO)
+    attempts.open(ONE)
+    attempts.raise_the_bar()
+    assert attempts.epsilon == 0.25
+    attempts.count(np.tile(cube(3), (7, 1)), np.tile(answers(cube(3)), 7))
+    attempts.raise_the_bar()
+    assert attempts.epsilon == 0.0625 < error_bound(0, 56, level_of_attempt(2, 0.05)) <= 0.125
+
+
+def test_an_observer_hears_of_the_attempt_with_the_most_evidence() -> None:
+    attempts, events = Attempts(0.1, 0.05), list[Event]()
+    attempts.open(TWO)
+    attempts.open(ONE)
+    attempts.open(Tree.constant(SPACE, "no"))
+    attempts.count(cube(3), answers(cube(3)))
+    attempts.tell(events.append, 30, 20)
+    assert events == [UnderTest(30, 2, 0, 8, level_of_attempt(2, 0.05), 20)]

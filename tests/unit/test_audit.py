@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.audit import PATIENCE
-from fidelitree.events import Event
+from fidelitree import audit
+from fidelitree.audit import FINGERPRINT
+from fidelitree.draw import Stream, draw
+from fidelitree.events import Event, TreeJudged, UnderTest
+from fidelitree.region import Region
+from fidelitree.sequential import error_bound
 
 SPACE = ft.ProductSpace.bernoulli(20, 0.3)
 TARGET = ft.targets.balanced(SPACE, 4, seed=1)
@@ -16,6 +22,10 @@ TARGET = ft.targets.balanced(SPACE, 4, seed=1)
 def asked_target(batch: np.ndarray) -> np.ndarray:
     """The target as a stranger's callable: nothing about it is known."""
     return TARGET.predict(batch)
+
+
+def first_bit(batch: np.ndarray) -> np.ndarray:
+    return batch[:, 0]
 
 
 class Model:
@@ -40,14 +50,30 @@ def test_a_bad_predictor_is_shown_to_be_bad_and_the_bound_is_true() -> None:
     assert certificate.samples < 200
 
 
-def test_an_undecided_audit_ends() -> None:
-    """The error is exactly epsilon: neither side can be shown, so patience must end it."""
-    space = ft.ProductSpace.bernoulli(40, 0.1)
+def undecided(batch: np.ndarray) -> np.ndarray:
+    """Wrong about every tenth input, whatever it is: neither side of epsilon = 0.1 can ever be shown."""
+    return np.arange(len(batch)) % 10 == 4
+
+
+def never(batch: np.ndarray) -> np.ndarray:
+    return np.zeros(len(batch), bool)
+
+
+@pytest.mark.parametrize(("limit", "samples"), [(None, 1031), (20, 20), (500, 500), (2000, 2000)])
+def test_an_undecided_audit_ends_when_patience_or_the_budget_does(limit: int | None, samples: int) -> None:
+    """Patience is 64 ln(1/delta)/epsilon = 1030.04 answers."""
+    certificate = ft.certify(undecided, never, SPACE, 0.1, 0.2, seed=3, max_queries=limit)
+    assert certificate.samples == samples
+    assert 0.09 * samples < certificate.errors < 0.11 * samples
+
+
+@pytest.mark.parametrize(("wrong", "asked"), [(9, 40), (10, 34)])
+def test_an_audit_ends_when_the_error_is_shown_to_be_too_large(wrong: int, asked: int) -> None:
+    """Among the first 34, the e-value against "at most 0.1" is 8.4 after 9 errors and 30.3 after 10; 20 are enough."""
     certificate = ft.certify(
-        lambda batch: np.zeros(len(batch), int), lambda batch: batch[:, 0], space, 0.1, 0.2, seed=3
+        lambda batch: np.arange(len(batch)) < wrong, never, SPACE, 0.1, 0.05, seed=0, max_queries=40
     )
-    most = PATIENCE * np.log(1 / 0.2) / 0.1
-    assert certificate.samples <= np.ceil(most)
+    assert certificate.queries == {"certify": asked}
 
 
 def test_two_trees_are_compared_exactly_at_any_number_of_features() -> None:
@@ -68,10 +94,24 @@ def test_a_small_space_is_enumerated_where_that_is_cheaper() -> None:
     assert certificate.error_bound == pytest.approx(ft.analyze(majority, space).mean, abs=1e-15)
 
 
-def test_drawing_is_preferred_where_it_is_cheaper() -> None:
-    space = ft.ProductSpace.bernoulli(8)
-    certificate = ft.certify(lambda batch: batch[:, 0], lambda batch: batch[:, 0], space, 0.1, 0.05, seed=0)
-    assert certificate.method == "sequential"
+@pytest.mark.parametrize(("values", "method"), [(34, "exact"), (35, "sequential")])
+def test_drawing_is_preferred_where_it_is_cheaper(values: int, method: str) -> None:
+    """34 answers without an error certify 0.1 at 0.05."""
+    space = ft.ProductSpace([ft.Categorical("job", {f"job {i}": 1 / values for i in range(values)})])
+    certificate = ft.certify(lambda batch: batch["job"], lambda batch: batch["job"], space, 0.1, 0.05, seed=0)
+    assert (certificate.method, certificate.samples) == (method, 34)
+
+
+@pytest.mark.parametrize(("limit", "method", "asked"), [(32, "exact", 32), (31, "sequential", 31)])
+def test_a_space_is_counted_within_the_budget_only(limit: int, method: str, asked: int) -> None:
+    space = ft.ProductSpace.bernoulli(5)
+    certificate = ft.certify(first_bit, first_bit, space, 0.05, 0.05, seed=0, max_queries=limit)
+    assert (certificate.method, certificate.queries) == (method, {"certify": asked})
+
+
+def test_an_exact_error_that_rounding_puts_above_one_is_one() -> None:
+    space = ft.ProductSpace.bernoulli(5, 0.2)  # the 32 probabilities add up to 1.0000000000000007
+    assert ft.certify(lambda batch: 1 - batch[:, 0], first_bit, space, 0.1).error_bound == 1
 
 
 def test_a_table_is_always_counted() -> None:
@@ -84,8 +124,70 @@ def test_a_table_is_always_counted() -> None:
 def test_epsilon_0_needs_a_space_that_can_be_enumerated() -> None:
     space = ft.ProductSpace.bernoulli(10)
     assert ft.certify(lambda b: b[:, 0], lambda b: b[:, 0], space, 0).holds
+    with pytest.raises(ft.ParameterError, match=r"epsilon must be above 0 where 2\^10 inputs are too many to ask all"):
+        ft.certify(lambda b: b[:, 0], lambda b: b[:, 0], space, 0, max_queries=1023)
     with pytest.raises(ft.ParameterError, match=r"epsilon must be above 0 where 2\^40 inputs are too many to ask all"):
         ft.certify(lambda b: b[:, 0], lambda b: b[:, 0], ft.ProductSpace.bernoulli(40), 0)
+
+
+def test_epsilon_0_asks_a_moderate_number_unless_more_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audit, "ENUMERATE_UNASKED", 1 << 5)
+    assert ft.certify(first_bit, first_bit, ft.ProductSpace.bernoulli(5), 0).samples == 32
+    larger = ft.ProductSpace.bernoulli(6)
+    with pytest.raises(ft.ParameterError, match=r"2\^6 inputs are too many to ask all"):
+        ft.certify(first_bit, first_bit, larger, 0)
+    assert ft.certify(first_bit, first_bit, larger, 0, max_queries=64).samples == 64
+
+
+def test_no_more_inputs_are_counted_than_a_table_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audit, "MAX_FEATURES", 5)
+    table = ft.targets.TruthTable(np.arange(2**5) % 2)
+    assert ft.certify(first_bit, table, ft.ProductSpace.bernoulli(5), 0.3, seed=0).method == "exact"
+    larger = ft.targets.TruthTable(np.arange(2**6) % 2)
+    assert ft.certify(first_bit, larger, ft.ProductSpace.bernoulli(6), 0.3, seed=0).method == "sequential"
+
+
+def test_a_predictor_is_known_by_what_it_says_about_inputs_that_anybody_can_draw() -> None:
+    labels = TARGET.predict(draw(Region.whole(SPACE), Stream("fingerprint"), 0, FINGERPRINT).T)
+    digest = hashlib.sha256(repr(labels.tolist()).encode()).hexdigest()
+    assert ft.certify(asked_target, asked_target, SPACE, 0.1, seed=0).tree_digest == digest
+
+
+def test_the_certificate_says_what_was_asked_for_and_what_it_takes_for_granted() -> None:
+    """Every test input was asked anew, so nothing is assumed about the target."""
+    certificate = ft.certify(asked_target, asked_target, SPACE, seed=7)
+    assert (certificate.epsilon, certificate.delta, certificate.level) == (0.05, 0.05, 0.05)
+    assert (certificate.seed, certificate.space_digest) == (7, SPACE.digest)
+    assert certificate.assumes == ("inputs follow the stated product distribution",)
+
+
+def test_a_target_that_fails_is_asked_again_only_where_that_is_wanted() -> None:
+    calls: list[int] = []
+
+    def fails_once(batch: np.ndarray) -> np.ndarray:
+        calls.append(len(batch))
+        if len(calls) == 1:
+            raise ConnectionError("the line is dead")
+        return asked_target(batch)
+
+    with pytest.raises(ft.TargetError, match="the line is dead"):
+        ft.certify(TARGET, fails_once, SPACE, 0.1, seed=0)
+    calls.clear()
+    assert ft.certify(TARGET, fails_once, SPACE, 0.1, seed=0, retries=1).holds
+
+
+def test_an_observer_follows_the_audit() -> None:
+    events: list[Event] = []
+    certificate = ft.certify(undecided, never, SPACE, 0.1, 0.2, seed=3, max_queries=60, observer=events.append)
+    assert [event for event in events if isinstance(event, UnderTest)] == [
+        UnderTest(0, 0, 0, 0, 0.2, 19),
+        UnderTest(19, 0, 2, 19, 0.2, 48),
+    ]
+    assert [event for event in events if isinstance(event, TreeJudged)] == [
+        TreeJudged(19, 0, 2 / 19, error_bound(2, 19, 0.2)),
+        TreeJudged(60, 0, 6 / 60, error_bound(6, 60, 0.2)),
+    ]
+    assert certificate.error_bound == error_bound(6, 60, 0.2)
 
 
 def test_the_inputs_depend_on_the_predictor_as_well_as_on_the_seed() -> None:

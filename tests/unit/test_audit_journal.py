@@ -33,6 +33,12 @@ def test_a_broken_audit_goes_on(tmp_path: Path) -> None:
     assert (found.run.door, found.answers, found.ended) == ("certify", undisturbed.samples, "certified")
 
 
+def test_an_audit_that_refutes_is_written_down_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "audit.db"
+    assert not ft.certify(lambda batch: 1 - on_bits(batch), on_bits, SPACE, 0.05, seed=3, journal=path).holds
+    assert ft.journal.info(path).ended == "not certified"
+
+
 def test_a_seed_of_the_machine_and_another_predictor(tmp_path: Path) -> None:
     path = tmp_path / "audit.db"
     first = ft.certify(first_twelve, on_bits, SPACE, 0.05, journal=path)

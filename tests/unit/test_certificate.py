@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fidelitree.certificate import Certificate, _up
+from fidelitree.certificate import Certificate, _up, assumptions
 from fidelitree.errors import FormatError
 
 FIXED = Certificate(0.1, 0.05, 0.0876, 1500, 110, "fixed", "tree", "space", seed=3)
@@ -19,6 +19,26 @@ def test_it_holds_when_the_bound_is_at_most_epsilon() -> None:
     assert FIXED.holds
     assert dataclasses.replace(FIXED, error_bound=0.1).holds
     assert not dataclasses.replace(FIXED, error_bound=0.1000001).holds
+
+
+def test_where_no_error_was_named_anything_certified_holds() -> None:
+    smallest = dataclasses.replace(FIXED, epsilon=None)
+    assert smallest.holds
+    assert dataclasses.replace(smallest, error_bound=0.999).holds
+    assert not dataclasses.replace(smallest, error_bound=1.0).holds
+    assert "(the smallest error within a budget was asked for), by 110 errors" in str(smallest)
+
+
+def test_of_a_noisy_target_the_distribution_alone_is_assumed() -> None:
+    deterministic, distribution = FIXED.assumes
+    assert assumptions(True) == (deterministic, distribution)
+    assert assumptions(False) == (distribution,)
+
+
+def test_what_is_not_said_is_one_attempt_with_a_chosen_seed() -> None:
+    assert (FIXED.attempts, FIXED.attempt, FIXED.level, FIXED.differs) == (1, 1, None, 0)
+    assert (FIXED.protocol, FIXED.split_quality, FIXED.seed_chosen) == ("separate", False, True)
+    assert (FIXED.queries, EXACT.seed) == ({}, None)
 
 
 def test_the_sentence_of_a_sampled_certificate() -> None:
@@ -42,7 +62,18 @@ def test_what_is_not_certified_is_said() -> None:
 
 @pytest.mark.parametrize(
     ("share", "text"),
-    [(0.0, "0"), (-0.0, "0"), (0.12341, "0.1235"), (0.5, "0.5"), (1.0, "1"), (0.99999, "1"), (1.23401e-7, "1.235e-07")],
+    [
+        (0.0, "0"),
+        (-0.0, "0"),
+        (5e-324, "1e-300"),
+        (7e-301, "1e-300"),
+        (1.5e-300, "1.5e-300"),
+        (1.23401e-7, "1.235e-07"),
+        (0.12341, "0.1235"),
+        (0.5, "0.5"),
+        (0.99999, "1"),
+        (1.0, "1"),
+    ],
 )
 def test_a_bound_is_shown_with_four_digits_rounded_up(share: float, text: str) -> None:
     assert _up(share) == text
@@ -59,6 +90,11 @@ def test_a_stored_certificate_is_read_back(certificate: Certificate) -> None:
     stored = dataclasses.replace(certificate, queries={"certify": 1500}, differs=0.01)
     assert Certificate.from_json(stored.to_json()) == stored
     assert str(Certificate.from_json(stored.to_json())) == str(stored)
+
+
+def test_a_stored_certificate_has_a_line_for_each_entry() -> None:
+    lines = FIXED.to_json().splitlines()
+    assert lines[:4] == ["{", ' "format": "fidelitree.certificate",', ' "version": 1,', ' "holds": true,']
 
 
 def test_what_was_pruned_and_a_single_error_are_said() -> None:

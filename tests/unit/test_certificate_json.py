@@ -113,6 +113,12 @@ def test_what_cannot_be_is_refused_with_the_rule(damage: dict[str, Any], message
     assert str(caught.value) == f"not a stored certificate: {message}"
 
 
+@pytest.mark.parametrize("counts", [{"errors": None, "method": "exact"}, {"errors": 0}])
+def test_nothing_may_have_been_asked(counts: dict[str, Any]) -> None:
+    data = {**STORED.to_dict(), "samples": 0, **counts}
+    assert Certificate.from_dict(data).samples == 0
+
+
 def test_a_stored_tree_is_no_certificate_and_the_other_way_round() -> None:
     tree = ft.Tree.constant(SPACE, 1)
     with pytest.raises(ft.FormatError, match=r'"format": "fidelitree\.certificate"'):

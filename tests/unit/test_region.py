@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import ANY
+
 import pytest
 
 import fidelitree as ft
@@ -70,11 +72,17 @@ def test_the_order_of_restrictions_does_not_matter_for_equality() -> None:
     assert hash(one) == hash(two)
     assert one != Region.of(SPACE, {"x0": 1, "x1": 1})
     assert one != "10--"
+    assert one == ANY, "what a region does not know is asked"
     assert one != Region.of(ft.ProductSpace.bernoulli(4), {"x0": 1, "x1": 0})
 
 
 def test_tests_are_the_free_features_lowest_first() -> None:
     assert Region.of(SPACE, {"x1": 0}).tests() == [IsOne(0), IsOne(2), IsOne(3)]
+
+
+def test_a_region_of_bits_has_two_inputs_for_each_that_is_free() -> None:
+    assert Region.whole(SPACE).points == 16
+    assert Region.of(SPACE, {"x0": 1, "x3": 0}).points == 4
 
 
 MIXED = ft.ProductSpace(
@@ -104,3 +112,14 @@ def test_parts_of_a_region_may_be_nothing() -> None:
     region = Region.of(MIXED, {"age": (20, 30)})
     assert region.parts(AtMost(2, 40.0)) == (None, region)
     assert region.parts(IsOne(0)) == region.split(IsOne(0))
+
+
+def test_a_finite_region_has_the_product_of_what_is_left() -> None:
+    finite = ft.ProductSpace([*MIXED.features[:2], ft.Numeric.from_values("children", [0, 0, 1, 2, 3])])
+    assert Region.whole(finite).points == 2 * 3 * 4
+    assert Region.of(finite, {"job": {"clerk", "nurse"}, "children": (1, 3)}).points == 2 * 2 * 3
+    assert Region.whole(MIXED).points is None
+
+
+def test_only_bits_are_split_by_themselves() -> None:
+    assert Region.whole(MIXED).tests() == [IsOne(0)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import numpy as np
@@ -127,6 +128,8 @@ def test_certify_asks_about_each_row_once() -> None:
     )
     asked = pd.concat(seen)
     assert len(asked) == certificate.samples
+    labels = older(ROWS.batch(ROWS.shuffled(Stream("fingerprint"))))
+    assert certificate.tree_digest == hashlib.sha256(repr(labels.tolist()).encode()).hexdigest()
 
 
 def test_certify_ends_when_the_rows_do() -> None:

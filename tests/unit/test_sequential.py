@@ -14,10 +14,12 @@ import reference
 from fidelitree.sequential import (
     Bet,
     accepts,
+    divergence,
     error_bound,
     level_of_attempt,
     log_e_value,
     log_e_value_below,
+    samples_needed,
 )
 
 EPSILONS = [Fraction(1, 10), Fraction(1, 2), Fraction(9, 10), Fraction(1, 1000)]
@@ -50,6 +52,7 @@ def test_the_closed_form_is_the_mixture(epsilon: Fraction) -> None:
         (20, 10**7, 1e-6),
         (100_000, 10**7, 0.0101),
         (5 * 10**6, 10**7, 0.6),
+        (10**7, 10**9, 0.01002),
     ],
 )
 def test_the_closed_form_keeps_its_digits_for_large_numbers(errors: int, samples: int, epsilon: float) -> None:
@@ -78,7 +81,7 @@ def test_nothing_is_left_of_the_opposite_bet_after_very_many_right_answers() -> 
 
 @pytest.mark.parametrize("epsilon", [1e-300, 1e-17, 1e-6, 0.5, 1 - 1e-12])
 def test_extreme_arguments_are_numbers_and_errors_never_help(epsilon: float) -> None:
-    for samples in (0, 1, 10**4, 10**7, 10**13):
+    for samples in (0, 1, 10**4, 10**7, 10**13, 10**17):
         values = [log_e_value(errors, samples, epsilon) for errors in sorted({0, samples // 2, samples})]
         assert not any(math.isnan(value) or value == math.inf for value in values)
         assert values == sorted(values, reverse=True)
@@ -172,10 +175,9 @@ def _binomial(trials: int, p: float) -> np.ndarray:
 @pytest.mark.parametrize("share", [0, 1 / 4, 1 / 2])
 def test_it_takes_at_most_three_tenths_more_samples_than_any_test_must(epsilon: float, share: float) -> None:
     error = share * epsilon
-    divergence = special.rel_entr(error, epsilon) + special.rel_entr(1 - error, 1 - epsilon)
     accepted, average = acceptance(error, epsilon, LEVEL)
     assert accepted == pytest.approx(1, abs=1e-8)
-    assert average <= 1.3 * math.log(1 / LEVEL) / divergence
+    assert average <= 1.3 * math.log(1 / LEVEL) / divergence(error, epsilon)
 
 
 def test_without_errors_it_takes_the_known_numbers() -> None:
@@ -185,6 +187,13 @@ def test_without_errors_it_takes_the_known_numbers() -> None:
     for attempt, samples in enumerate(needed, start=1):
         won = reference.e_value(0, samples, Fraction(1, 10)), reference.e_value(0, samples - 1, Fraction(1, 10))
         assert won[0] >= 1 / level_of_attempt(attempt, 0.05) > won[1]
+
+
+def test_an_e_value_of_one_over_the_level_is_enough() -> None:
+    level = math.exp(-log_e_value(0, 40, 0.1))
+    assert -math.log(level) == log_e_value(0, 40, 0.1), "or this would not be a tie"
+    assert accepts(0, 40, 0.1, level)
+    assert not accepts(0, 39, 0.1, level)
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 0.1, 0.01])
@@ -199,6 +208,13 @@ def test_counting_what_opened_the_attempt_would_break_the_level() -> None:
     """A gate of 12 or 20 error-free answers, counted: the reason for the prequential rule."""
     assert acceptance(0.1, 0.1, LEVEL, head_start=12)[0] > 1.5 * LEVEL
     assert acceptance(0.1, 0.1, LEVEL, head_start=20)[0] > 0.08
+
+
+@pytest.mark.parametrize(("error", "epsilon"), [(0.05, 0.1), (0.2, 0.1), (0.0, 0.3), (1.0, 0.3), (0.3, 0.3)])
+def test_the_divergence_is_what_one_sample_says_on_average(error: float, epsilon: float) -> None:
+    wrong = error * math.log(error / epsilon) if error else 0.0
+    right = (1 - error) * math.log((1 - error) / (1 - epsilon)) if error < 1 else 0.0
+    assert divergence(error, epsilon) == pytest.approx(wrong + right, abs=1e-15)
 
 
 # --- bounds and levels
@@ -276,6 +292,27 @@ def test_what_is_out_of_reach_needs_a_number_beyond_all_budgets() -> None:
     bet = Bet(0.05)
     for epsilon in (1e-17, 1e-300):
         assert bet.needed_for(epsilon) == 1 << 40
+
+
+def test_where_nothing_is_certified_all_answers_count() -> None:
+    bet = Bet(0.05)
+    bet.count(3, 3)
+    assert (bet.counts, bet.error_bound) == ((3, 3), 1)
+
+
+@pytest.mark.parametrize("errors", [0, 1, 2, 3, 10])
+@pytest.mark.parametrize("epsilon", [0.3, 0.1])
+def test_the_samples_needed_are_the_first_that_are_accepted(errors: int, epsilon: float) -> None:
+    first = next(samples for samples in range(errors, 1000) if accepts(errors, samples, epsilon, LEVEL))
+    assert samples_needed(errors, epsilon, LEVEL) == first
+
+
+def test_two_standard_deviations_are_not_yet_bad_luck() -> None:
+    bet = Bet(0.05)
+    bet.count(8, 100)
+    assert not bet.unlucky(0.04)  # 4 are usual, and 8 are two standard deviations more
+    bet.count(1, 0)
+    assert bet.unlucky(0.04)
 
 
 def test_bad_luck_is_not_yet_a_refutation() -> None:

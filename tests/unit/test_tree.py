@@ -28,6 +28,7 @@ def test_nodes_are_put_in_preorder_no_side_first() -> None:
     assert tree.no.tolist() == [1, -1, 3, -1, -1]
     assert tree.yes.tolist() == [2, -1, 4, -1, -1]
     assert tree.code.tolist() == [-1, 0, -1, 1, 0]
+    assert (tree.values, tree.tests) == ((), {}), "bits have no categories, and are tested for 1"
 
 
 def test_size_depth_and_average_depth() -> None:
@@ -40,6 +41,7 @@ def test_size_depth_and_average_depth() -> None:
 def test_a_constant_is_one_leaf() -> None:
     tree = Tree.constant(SPACE, "yes")
     assert (tree.size, tree.depth, tree.average_depth(SPACE), str(tree)) == (1, 0, 0.0, "yes")
+    assert (tree.code.tolist(), tree.feature.tolist(), tree.labels.tolist()) == ([0], [-1], ["yes"])
     assert tree.predict(cube(3)).tolist() == ["yes"] * 8
 
 
@@ -74,6 +76,16 @@ def test_words_and_steps_and_blocks_predict_what_a_walk_does(rows: int, labels: 
         assert [answers[row] for row in some] == [walk(tree, inputs[row]) for row in some]
         assert np.array_equal(tree.labels[tree._codes_by_words(inputs)], answers)
         assert np.array_equal(tree.labels[tree._codes_by_steps(inputs)], answers)
+
+
+def test_more_labels_than_a_byte_can_count_are_told_apart() -> None:
+    """Nine bits, read as a number: 512 leaves, each with its own label."""
+    inner = [((node + 1).bit_length() - 1, 2 * node + 1, 2 * node + 2) for node in range(511)]
+    tree = Tree.build(ft.ProductSpace.bernoulli(9), [*inner, *range(512)], list(range(512)))
+    inputs = np.tile(cube(9), (100, 1))
+    numbers = inputs @ (1 << np.arange(9)[::-1])
+    for codes in (tree.predict(inputs), tree._codes_by_words(inputs), tree._codes_by_steps(inputs)):
+        assert np.array_equal(codes, numbers)
 
 
 @pytest.mark.parametrize("turn", [np.ascontiguousarray, np.asfortranarray, lambda rows: np.repeat(rows, 2, 1)[:, ::2]])
@@ -143,7 +155,8 @@ def test_equality_is_that_of_digests() -> None:
         Tree.build(ft.ProductSpace.bernoulli(3, names=["a", "b", "c"]), [(1, 4, 3), 1, 0, (2, 1, 2), 0], [0, 1]),
     ]
     assert len({tree.digest for tree in (nested(), *others)}) == 5
-    assert nested() != nested().digest
+    assert all(nested() != tree for tree in others)
+    assert (nested() == nested().digest) is False
 
 
 def test_the_digest_does_not_depend_on_the_width_of_the_labels_or_the_biases() -> None:
@@ -166,6 +179,8 @@ def test_saved_trees_are_read_back(tmp_path: Path) -> None:
     assert again == tree
     assert again.names == ("größe", "x = 1?")
     assert np.array_equal(again.predict(cube(2)), tree.predict(cube(2)))
+    lines = (tmp_path / "tree.json").read_text(encoding="utf-8").splitlines()
+    assert lines[:4] == ["{", ' "format": "fidelitree.tree",', ' "version": 1,', ' "features": [']
 
 
 @pytest.mark.parametrize("other", [ft.ProductSpace.bernoulli(2), ft.ProductSpace.bernoulli(3, names=["a", "b", "c"])])
@@ -174,10 +189,12 @@ def test_a_space_of_other_features_is_refused(other: ft.ProductSpace) -> None:
         nested().average_depth(other)
 
 
-def test_a_refused_space_does_not_list_a_thousand_features() -> None:
-    tree = Tree.constant(ft.ProductSpace.bernoulli(1000), 0)
-    with pytest.raises(ft.ParameterError, match=r"1000 features \(x0, x1, x2, x3, x4, x5, x6, x7, \.\.\.\); got"):
+@pytest.mark.parametrize(("features", "more"), [(8, ""), (9, ", ..."), (1000, ", ...")])
+def test_a_refused_space_does_not_list_a_thousand_features(features: int, more: str) -> None:
+    tree = Tree.constant(ft.ProductSpace.bernoulli(features), 0)
+    with pytest.raises(ft.ParameterError) as caught:
         tree.check_space(SPACE)
+    assert f"tree's {features} features (x0, x1, x2, x3, x4, x5, x6, x7{more}); got " in str(caught.value)
 
 
 def test_regions_are_those_of_the_paths() -> None:
@@ -188,6 +205,9 @@ def test_regions_are_those_of_the_paths() -> None:
         (3, "-10"),
         (4, "-11"),
     ]
+    first = Tree.build(SPACE, [(0, 1, 2), 0, 1], [0, 1])
+    assert [(node, str(region)) for node, region in first.regions(SPACE)] == [(0, "---"), (1, "0--"), (2, "1--")]
+    assert first.average_depth(SPACE) == 1
 
 
 def test_mixed_trees_read_well() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 
+import pytest
+
 import fidelitree as ft
 from exported import grown
 from fidelitree.display.drawing import text_width
@@ -53,7 +55,25 @@ def test_it_speaks_to_those_who_do_not_see_it() -> None:
     assert root.find(f"{SVG}desc").text == (
         "It asks about job, age, at most 2 tests deep. Upper branches are yes, lower ones no."
     )
-    assert "It asks nothing, at most 0 tests deep." in to_svg(Tree.constant(MIXED, 1))
+    constant = to_svg(Tree.constant(MIXED, 1))
+    assert "<title>Decision tree of 1 leaf</title>" in constant
+    assert "<title>Decision tree of 2 leaves</title>" in to_svg(grown(MIXED, 2, [0, 1]))
+    assert "It asks nothing, at most 0 tests deep." in constant
+
+
+@pytest.mark.parametrize(("features", "more"), [(12, ""), (13, ", ...")])
+def test_twelve_features_are_named_and_no_more(features: int, more: str) -> None:
+    chain = [node for i in range(features) for node in ((i, 2 * i + 1, 2 * i + 2), 0)]
+    tree = Tree.build(ft.ProductSpace.bernoulli(features), [*chain, 1], [0, 1])
+    names = ", ".join(f"x{i}" for i in range(12))
+    assert f"It asks about {names}{more}, at most {features} tests deep." in to_svg(tree)
+
+
+def test_upper_branches_are_yes() -> None:
+    tree = Tree.build(ft.ProductSpace.bernoulli(1), [(0, 1, 2), 0, 1], ["no", "yes"])
+    groups = ET.fromstring(to_svg(tree)).findall(f"{SVG}g")
+    height = {group.find(f"{SVG}title").text: float(group.find(f"{SVG}rect").get("y")) for group in groups}
+    assert sorted(height, key=height.__getitem__) == ["yes", "x0 = 1", "no"]
 
 
 def test_it_loads_and_runs_nothing_and_takes_the_colours_around_it() -> None:
@@ -85,7 +105,8 @@ def test_widths_of_text() -> None:
 
 def test_notebooks_show_the_drawing_or_say_how_to_get_it() -> None:
     assert SMALL.to_svg() in SMALL._repr_html_()
-    large = grown(ft.ProductSpace.bernoulli(12), 301, [0, 1])
+    still_drawn, large = (grown(ft.ProductSpace.bernoulli(12), leaves, [0, 1]) for leaves in (300, 301))
+    assert still_drawn.to_svg() in still_drawn._repr_html_()
     assert large._repr_html_() == (
         f"<pre>&lt;Tree: 301 leaves, depth {large.depth}, 12 features&gt;: "
         "export.to_svg draws it, export.to_text writes it</pre>"

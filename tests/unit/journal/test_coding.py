@@ -41,12 +41,20 @@ def test_labels_there_and_back(labels: list[Any]) -> None:
     assert type(found.tolist()[0]) is type(labels[0])
 
 
+def test_labels_take_no_more_room_than_they_must() -> None:
+    assert label_bytes(np.array([True, False])) == ("bool", b"\x01\x00")
+    assert label_bytes(np.array(["a", "b"])) == ("str", b'["a","b"]')
+    assert labels_from("bool", b"", 0).tolist() == []
+
+
 @pytest.mark.parametrize(
     ("kind", "stored", "rows"),
     [
         ("bool", b"\x02", 1),
         ("bool", b"\x01", 2),
+        ("bool", b"\x00\x02", 2),
         ("int", b"1234567", 1),
+        ("int", b'["a"]', 1),
         ("str", b'["a"]', 2),
         ("str", b'["a", 1]', 2),
         ("str", b"[" * 100_000, 1),

@@ -5,13 +5,16 @@ from __future__ import annotations
 import csv
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import fidelitree as ft
+from fidelitree.journal.coding import input_bytes
 from fidelitree.journal.journal import Ending, Journal
 from fidelitree.journal.records import Record
 from fidelitree.journal.run import Run
@@ -44,13 +47,30 @@ def test_records_are_found_again_in_order(path: Path) -> None:
     assert only_file(path) == ["run.db"]
 
 
+def test_a_run_counts_what_was_there_and_what_it_keeps(path: Path) -> None:
+    with Journal(path, RUN) as journal:
+        assert (journal.records, journal.kept) == (2, 2)
+        journal.keep(ONE)
+        assert (journal.records, journal.kept) == (2, 3)
+        assert only_file(path) == ["run.db", "run.db-wal"], "one flush a batch"
+    assert only_file(path) == ["run.db"]
+
+
 def test_seconds_go_on_where_they_were(path: Path) -> None:
+    assert ONE.seconds == 0, "its time is not known yet"
     with Journal(path, RUN) as journal:
         used = journal.seconds
         assert used > 0
         journal.keep(ONE)
     with Journal(path) as journal:
         assert journal.seconds > used
+
+
+def test_a_replay_takes_the_time_that_the_run_took(path: Path) -> None:
+    with Journal(path, RUN) as journal:
+        assert journal.clock() == 0
+        found = list(journal.find("label", 0))
+        assert journal.clock() == found[0].seconds > found[1].seconds, "the first part was answered last"
 
 
 def test_the_ending_is_kept_until_the_next(path: Path) -> None:
@@ -97,6 +117,13 @@ def test_damage_is_noticed(path: Path, statement: str, sentence: str | None) -> 
     assert str(path) in str(caught.value)
 
 
+@pytest.mark.parametrize("forged", [{"start": -1}, {"count": 0}, {"kind": "float"}])
+def test_a_seal_that_anybody_can_make_is_not_enough(forged: dict[str, Any]) -> None:
+    assert Record.read(ONE.row()) == ONE
+    with pytest.raises(ft.FormatError, match="batch 0 of 'label' does not match its seal"):
+        Record.read(replace(ONE, **forged).row())
+
+
 def test_changed_inputs_are_noticed_when_they_are_used(path: Path, tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE answers SET inputs = x'0000' WHERE start = 0")
@@ -118,7 +145,25 @@ def test_info_in_words(tmp_path: Path) -> None:
 
 
 def test_info_of_a_run_that_was_cut_off(path: Path) -> None:
-    assert str(ft.journal.info(path)).endswith("state    cut off: the same call goes on from here")
+    made_by = ", ".join(f"{name} {version}" for name, version in RUN.versions.items())
+    found = ft.journal.info(path)
+    assert str(found).splitlines() == [
+        f"journal  {path}",
+        "run      distill(epsilon=0.05, seed=7)",
+        "target   model",
+        "space    1 features, digest abababababab...",
+        f"made by  {made_by}",
+        f"answers  3 in 2 parts (label 3), {found.seconds:.1f} seconds",
+        "state    cut off: the same call goes on from here",
+    ]
+
+
+def test_info_of_a_run_that_has_not_begun(tmp_path: Path) -> None:
+    with Journal(tmp_path / "run.db", replace(RUN, arguments={"epsilon": None, "delta": 0.1})):
+        pass
+    text = str(ft.journal.info(tmp_path / "run.db"))
+    assert "\nrun      distill(delta=0.1, seed=7)\n" in text
+    assert "\nanswers  0 in 0 parts (none), 0.0 seconds\n" in text
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
@@ -132,6 +177,60 @@ def test_answers_are_exported_as_the_user_knows_them(tmp_path: Path, suffix: str
     inputs = {name: table[name].to_numpy() for name in MIXED.names}
     assert table["label"].tolist() == on_mixed(inputs).tolist()
     assert table["children"].dtype.kind == "i"
+
+
+FEATURES = [
+    {"name": "job", "kind": "categorical", "values": ["clerk", None]},
+    {"name": "age", "kind": "numeric"},
+    {"name": "children", "kind": "numeric", "integer": True},
+    {"name": "owner", "kind": "boolean"},
+]
+
+
+def journal_of(path: Path, inner: list[list[float]], labels: list[str]) -> Path:
+    with Journal(path, replace(RUN, features=FEATURES)) as journal:
+        stored = input_bytes(np.array(inner))
+        journal.keep(Record.made("label", 4, 0, stored, np.array(labels)))
+    return path
+
+
+def test_a_row_of_the_export_is_an_answer(tmp_path: Path) -> None:
+    inner, labels = [[0, 0.5, 3, 1], [1, 2, -(2.0**53) + 1, 0]], ["yes", 'say "no"']
+    path, out = journal_of(tmp_path / "run.db", inner, labels), tmp_path / "out.CSV"
+    assert ft.journal.export(path, out) == 2
+    assert out.read_text(encoding="utf-8").splitlines() == [
+        "purpose,batch,job,age,children,owner,label",
+        "label,4,clerk,0.5,3,1,yes",
+        'label,4,,2.0,-9007199254740991,0,"say ""no"""',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("row", "sentence"),
+    [
+        ([2, 0.5, 3, 1], "feature 'job' must hold the codes of its 2 values"),
+        ([-1, 0.5, 3, 1], "feature 'job' must hold the codes of its 2 values"),
+        ([0.5, 0.5, 3, 1], "feature 'job' must hold the codes of its 2 values"),
+        ([np.nan, 0.5, 3, 1], "feature 'job' must hold the codes of its 2 values"),
+        ([0, 0.5, 2.0**53, 1], "feature 'children' must hold whole numbers"),
+        ([0, 0.5, np.nan, 1], "feature 'children' must hold whole numbers"),
+    ],
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_inputs_that_the_features_do_not_have_are_not_exported(
+    row: list[float], sentence: str, first: bool, tmp_path: Path
+) -> None:
+    rows = [row, [0, 0.5, 3, 1]] if first else [[0, 0.5, 3, 1], row]
+    path = journal_of(tmp_path / "run.db", rows, ["yes", "no"])
+    with pytest.raises(ft.FormatError, match=sentence):
+        ft.journal.export(path, tmp_path / "out.csv")
+
+
+def test_labels_and_bits_keep_their_types_in_parquet(path: Path, tmp_path: Path) -> None:
+    assert ft.journal.export(path, tmp_path / "out.parquet") == 3
+    table = pd.read_parquet(tmp_path / "out.parquet")
+    assert (table["x0"].tolist(), table["x0"].dtype) == ([1, 1, 0], np.uint8)
+    assert (table["label"].tolist(), table["label"].dtype) == ([True, True, False], np.bool_)
 
 
 def test_a_feature_may_have_one_of_our_names(tmp_path: Path) -> None:

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 import fidelitree as ft
-from fidelitree.journal.opening import APPLICATION, SCHEMA, VERSION, open_to_read, open_to_write, write_ahead
+from fidelitree.journal import opening
+from fidelitree.journal.opening import APPLICATION, SCHEMA, VERSION, open_to_read, open_to_write, refuse, write_ahead
 from journals import BITS, Counting, on_bits
 
 
@@ -38,8 +39,8 @@ def test_a_new_journal_is_durable_and_ours(tmp_path: Path) -> None:
         "synchronous": 2,  # FULL
         "locking_mode": "exclusive",
         "trusted_schema": 0,
-        "application_id": APPLICATION,
-        "user_version": VERSION,
+        "application_id": int.from_bytes(b"ftre"),
+        "user_version": 1,
     }
 
 
@@ -102,6 +103,39 @@ def test_other_databases_are_refused(
 
 
 @pytest.mark.parametrize("opening", [open_to_read, open_to_write])
+def test_a_schema_that_is_no_text_is_refused(tmp_path: Path, opening: object) -> None:
+    path = tmp_path / "run.db"
+    other(
+        path,
+        *OURS,
+        "PRAGMA writable_schema=ON",
+        "UPDATE sqlite_schema SET sql = CAST(x'43524541544520ff' AS TEXT) WHERE name = 'run'",
+    )
+    with pytest.raises(ft.FormatError) as caught:
+        opening(path)
+    assert str(caught.value) == f"not a journal of fidelitree: {str(path)!r}: its text is not UTF-8"
+
+
+def test_damage_that_sqlite_only_mentions_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    other(path, *OURS)
+    damaged = bytearray(path.read_bytes())
+    damaged[36:40] = (7).to_bytes(4)  # seven pages that nobody uses, and there is none
+    path.write_bytes(damaged)
+    with pytest.raises(ft.FormatError, match=r"it is damaged: .*size is 0 but should be 7"):
+        open_to_read(path)
+
+
+def test_a_file_that_is_refused_is_let_go_of(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    other(path, "CREATE TABLE t (x)")
+    with pytest.raises(ft.FormatError, match="it is another program's file") as caught:
+        open_to_write(path)
+    other(path, "BEGIN EXCLUSIVE", "INSERT INTO t VALUES (1)", "COMMIT")
+    assert caught.tb is not None, "which would keep it open otherwise"
+
+
+@pytest.mark.parametrize("opening", [open_to_read, open_to_write])
 def test_a_file_that_is_no_database_is_refused_and_not_touched(tmp_path: Path, opening: object) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("dear diary\n" * 200, encoding="utf-8")
@@ -117,6 +151,38 @@ def test_an_empty_file_becomes_a_journal(tmp_path: Path) -> None:
     path.touch()
     open_to_write(path).close()
     open_to_read(path).close()
+
+
+def test_a_journal_is_made_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening, "SCHEMA", (SCHEMA[0], "CREATE NONSENSE"))
+    with pytest.raises(ft.FormatError, match="syntax error"):
+        open_to_write(tmp_path / "run.db")
+    monkeypatch.undo()
+    open_to_write(tmp_path / "run.db").close()
+
+
+@pytest.mark.parametrize(
+    ("file", "folder", "mode"), [(True, True, "rw"), (True, False, "ro"), (False, True, "ro"), (False, False, "ro")]
+)
+def test_reading_takes_in_what_a_killed_run_left_where_it_may(
+    file: bool, folder: bool, mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who may write nothing there reads what there is."""
+    path, modes = tmp_path / "run.db", list[str]()
+    open_to_write(path).close()
+    rights = {path: file, tmp_path: folder}
+    connect = opening._connect
+    monkeypatch.setattr(opening.os, "access", lambda place, right: rights[place] and right == os.W_OK)
+    monkeypatch.setattr(opening, "_connect", lambda place, mode: modes.append(mode) or connect(place, mode))
+    open_to_read(path).close()
+    assert modes == [mode]
+
+
+def test_a_run_writes_ahead_and_leaves_one_file(tmp_path: Path) -> None:
+    with closing(open_to_write(tmp_path / "run.db")) as connection:
+        for on, mode in ((True, "wal"), (False, "delete")):
+            write_ahead(connection, on=on)
+            assert connection.execute("PRAGMA journal_mode").fetchone() == (mode,)
 
 
 def test_reading_makes_nothing(tmp_path: Path) -> None:
@@ -158,6 +224,64 @@ def test_a_read_only_folder_is_told_before_anything_is_asked() -> None:
         Path(folder).chmod(0o755)
         assert not any(Path(folder).iterdir())
     assert target.rows == 0
+
+
+def test_a_strangers_file_is_read_within_limits(tmp_path: Path) -> None:
+    with closing(open_to_write(tmp_path / "run.db")) as connection:
+        found = {name: connection.getlimit(getattr(sqlite3, f"SQLITE_LIMIT_{name}")) for name in LIMITS}
+    assert found == LIMITS
+
+
+LIMITS = {
+    "LENGTH": 67_108_864,
+    "SQL_LENGTH": 10_000,
+    "COLUMN": 32,
+    "EXPR_DEPTH": 32,
+    "COMPOUND_SELECT": 8,
+    "VDBE_OP": 25_000,
+    "FUNCTION_ARG": 8,
+    "ATTACHED": 0,
+    "LIKE_PATTERN_LENGTH": 64,
+    "VARIABLE_NUMBER": 32,
+    "TRIGGER_DEPTH": 1,
+}
+
+IN_USE = "is in use by another run: wait for it, or give another journal"
+FULL = "cannot be written: disk it is. Every answer before this one is kept: make room, then make the same call again"
+NOT_WRITABLE = "cannot be written: disk it is. Its folder must exist, and be one that you may write to"
+
+
+@pytest.mark.parametrize(
+    ("code", "sentence"),
+    [
+        ("SQLITE_BUSY", IN_USE),
+        ("SQLITE_BUSY_SNAPSHOT", IN_USE),
+        ("SQLITE_LOCKED", IN_USE),
+        ("SQLITE_FULL", FULL),
+        ("SQLITE_IOERR", FULL),
+        ("SQLITE_IOERR_WRITE", FULL),
+        ("SQLITE_READONLY", NOT_WRITABLE),
+        ("SQLITE_CANTOPEN", NOT_WRITABLE),
+        ("SQLITE_PERM", NOT_WRITABLE),
+        ("SQLITE_AUTH", NOT_WRITABLE),
+    ],
+)
+def test_what_sqlite_says_is_said_about_the_journal(code: str, sentence: str) -> None:
+    error = sqlite3.OperationalError("disk it is")
+    error.sqlite_errorcode = getattr(sqlite3, code)
+    with pytest.raises(ft.JournalError) as caught:
+        refuse(Path("run.db"), error)
+    assert str(caught.value) == f"journal 'run.db' {sentence}"
+
+
+@pytest.mark.parametrize("code", [None, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_IOERR])
+def test_anything_else_is_damage(code: int | None) -> None:
+    error = sqlite3.DatabaseError("malformed")
+    if code is not None:
+        error.sqlite_errorcode = code
+    with pytest.raises(ft.FormatError) as caught:
+        refuse(Path("run.db"), error)
+    assert str(caught.value) == "not a journal of fidelitree, or a damaged one: 'run.db': malformed"
 
 
 def test_large_values_are_refused(tmp_path: Path) -> None:

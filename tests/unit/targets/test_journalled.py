@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import fidelitree as ft
+from fidelitree.journal import journal
+from fidelitree.journal.coding import input_bytes
 from fidelitree.journal.journal import Journal
+from fidelitree.journal.records import Record
+from fidelitree.journal.run import Run
 from fidelitree.replaying import replay
-from fidelitree.targets.journalled import ASKED_AGAIN, Replayed, name_of
+from fidelitree.targets.calls import Direct
+from fidelitree.targets.journalled import ASKED_AGAIN, Journalled, Replayed, ask_again, name_of
+from fidelitree.targets.labels import LabelBook
 from journals import BITS, MIXED, Counting, alike, drawn, on_bits, on_mixed
 
 PLAIN = {
@@ -32,6 +40,89 @@ PLAIN = {
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "run.db"
+
+
+FIVE_BITS = Run("distill", "model", "ab" * 32, [{"name": f"x{i}", "kind": "boolean"} for i in range(5)], 7, True, {})
+NUMBERS = (np.arange(32)[:, None] >> np.arange(5) & 1).astype(np.uint8)
+
+
+class Parrot:
+    """Calls that answer with the first feature, note what they are asked, and take five seconds."""
+
+    def __init__(self) -> None:
+        self.now, self.asked = 100.0, list[tuple[str, list[list[int]]]]()
+
+    def parts(self, inner: Any, purpose: str) -> Iterator[tuple[int, Any]]:
+        self.now += 5
+        self.asked.append((purpose, inner.tolist()))
+        yield 0, inner[:, 0].astype(np.int64)
+
+
+def test_time_passes_while_the_target_is_asked(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = Parrot()
+    monkeypatch.setattr(journal, "time", SimpleNamespace(monotonic=lambda: calls.now))
+    with Journal(path, FIVE_BITS) as opened:
+        assert [start for start, _ in Journalled(calls, opened).parts(NUMBERS, "label")] == [0]
+    with Journal(path) as opened:
+        assert opened.seconds == 5
+
+
+@pytest.mark.parametrize(
+    ("rows", "places"), [(1, [0]), (3, [0, 1, 2]), (16, list(range(16))), (31, list(range(0, 31, 2)))]
+)
+def test_sixteen_journalled_inputs_are_asked_again(rows: int, places: list[int], path: Path) -> None:
+    with Journal(path, FIVE_BITS) as opened:
+        list(Journalled(Parrot(), opened).parts(NUMBERS[:rows], "label"))
+    again = Parrot()
+    with Journal(path, FIVE_BITS) as opened:
+        ask_again(opened, again)
+    assert again.asked == [("resume", NUMBERS[places].tolist())]
+
+
+def test_the_batches_of_a_purpose_are_counted(path: Path) -> None:
+    with Journal(path, FIVE_BITS) as opened:
+        journalled = Journalled(Parrot(), opened)
+        for purpose in ("label", "certify", "label", "label"):
+            list(journalled.parts(NUMBERS, purpose))
+        found = [(record.purpose, record.batch) for record in opened.all()]
+    assert found == [("label", 0), ("certify", 0), ("label", 1), ("label", 2)]
+
+
+@pytest.mark.parametrize(
+    ("stored", "wanted", "asked"),
+    [
+        ([(0, 3), (3, 8)], (0, 8), []),
+        ([(2, 5)], (0, 8), [(0, 2), (5, 8)]),
+        ([(0, 3), (0, 3)], (0, 3), []),
+        ([(0, 3), (1, 5)], (0, 5), [(3, 5)]),
+        ([(0, 8)], (0, 3), [(0, 3)]),
+        ([(0, 3)], (8, 11), [(8, 11)]),
+    ],
+    ids=["all of it", "the middle", "twice", "overlapping", "beyond the end", "other inputs"],
+)
+def test_only_what_is_known_of_a_batch_is_not_asked(
+    stored: list[tuple[int, int]], wanted: tuple[int, int], asked: list[tuple[int, int]], path: Path
+) -> None:
+    with Journal(path, FIVE_BITS) as opened:
+        for first, stop in stored:
+            rows = NUMBERS[first:stop]
+            opened.keep(Record.made("label", 0, first, input_bytes(rows), rows[:, 0].astype(np.int64)))
+    inner, calls = NUMBERS[slice(*wanted)], Parrot()
+    labels = np.full(len(inner), -1)
+    with Journal(path, FIVE_BITS) as opened:
+        for start, part in Journalled(calls, opened).parts(inner, "label"):
+            assert (labels[start : start + len(part)] == -1).all(), "each once"
+            labels[start : start + len(part)] = part
+    assert labels.tolist() == inner[:, 0].tolist()
+    assert calls.asked == [("label", NUMBERS[first:stop].tolist()) for first, stop in asked]
+
+
+def test_what_was_answered_and_what_is_answered_now_are_said(path: Path) -> None:
+    with Journal(path, FIVE_BITS) as opened:
+        list(Journalled(Parrot(), opened).parts(NUMBERS[:1], "label"))
+        other = Direct(lambda batch: 1 - batch[:, 0], ft.ProductSpace.bernoulli(5), LabelBook())
+        with pytest.raises(ft.ParameterError, match="an input that was answered 0 is answered 1 now - give another"):
+            ask_again(opened, other)
 
 
 @pytest.mark.parametrize("name", PLAIN)
