@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
+from decimal import ROUND_FLOOR, Decimal
 from functools import cache
 from importlib.metadata import version
 from typing import Any
@@ -82,7 +83,7 @@ class Certificate:
     def _claim(self) -> str:
         if self.method == "exact":
             return f"This tree disagrees with the target on exactly {self.error_bound:.6g} of all inputs"
-        confidence = f"With confidence {1 - self.delta:.4g}"
+        confidence = f"With confidence {confidence_of(self.delta)}"
         return f"{confidence}, this tree disagrees with the target on at most {_up(self.error_bound)} of inputs"
 
     def _basis(self) -> str:
@@ -95,7 +96,7 @@ class Certificate:
     def _repr_html_(self) -> str:
         facts = [("Method", self.method), ("Bound on the error", _up(self.error_bound))]
         if self.method != "exact":
-            facts += [("Confidence", f"{1 - self.delta:.4g}"), ("Test inputs", f"{self.samples:,}")]
+            facts += [("Confidence", confidence_of(self.delta)), ("Test inputs", f"{self.samples:,}")]
         return card(self.holds, str(self), facts)
 
     def to_dict(self) -> dict[str, Any]:
@@ -175,6 +176,17 @@ def _check_kinds(data: Mapping[str, Any]) -> None:
     for name in _NUMBERS:
         if data[name] is not None and not 0 <= data[name] <= 1:
             raise FormatError(f"not a stored certificate: {name} must be between 0 and 1; got {data[name]!r}")
+
+
+def confidence_of(delta: float) -> str:
+    """1 - delta with four digits, never rounded up; a delta that these do not show is shown itself.
+
+    >>> confidence_of(0.05), confidence_of(0.00012), confidence_of(1e-9)
+    ('0.95', '0.9998', '1 - 1e-09')
+    """
+    if delta < 1e-4:
+        return f"1 - {_up(delta)}"
+    return str((1 - Decimal(str(delta))).quantize(Decimal("1e-4"), ROUND_FLOOR).normalize())
 
 
 def _up(share: float) -> str:

@@ -74,12 +74,13 @@ def distill(
     ``deterministic=False`` every input is asked anew. Where asking about every input is no dearer, the certificate is
     exact. A budget, or Ctrl-C, ends the run early with the best tree so far and the error certified for it;
     ``epsilon=None`` asks for the smallest error that can be certified within a budget. With ``prefer="leaves"`` the run
-    may spend ten times the queries (or ``max_queries``) to vouch for fewer leaves. ``strategy="influence"`` returns the
-    paper's tree: every split is promised to be within a factor 1/4 of the best one, with the same confidence.
-    ``strategy="smallest"`` looks for the fewest leaves: the optimum where up to 32 768 queries (or ``max_queries``)
-    answer for all inputs, else what 20 000 can vouch for, in the time that ``max_seconds`` allows. The same
-    seed gives the same tree; ``seed=None`` takes one from the machine and records it. Where ``space`` is `Rows`, inputs
-    are its rows: one part for learning, the other for tests. What follows the limits changes nothing: see `Running`.
+    may spend ten times the queries, or ``max_queries``, to vouch for fewer leaves (but at least 5 000 labels where not
+    all features are bits). ``strategy="influence"`` returns the paper's tree: every split is promised to be within a
+    factor 1/4 of the best one, with the same confidence. ``strategy="smallest"`` looks for the fewest leaves: the
+    optimum where up to 32 768 queries (or ``max_queries``) answer for all inputs, else what 20 000 can vouch for, in
+    the time that ``max_seconds`` allows. The same seed gives the same tree; ``seed=None`` takes one from the machine
+    and records it. Where ``space`` is `Rows`, inputs are its rows: one part for learning, the other for tests. What
+    follows the limits changes nothing: see `Running`.
 
     >>> from fidelitree.targets import majority
     >>> result = distill(majority(5), ProductSpace.bernoulli(5), epsilon=0)
@@ -129,6 +130,8 @@ def _check_choices(strategy: str, prefer: str) -> None:
     for name, value, known in (("strategy", strategy, STRATEGIES), ("prefer", prefer, PREFERENCES)):
         if value not in known:
             raise ParameterError(f"{name} must be one of {', '.join(known)}; got {value!r}")
+    if strategy == "influence" and prefer != "queries":
+        raise ParameterError(f'prefer must be "queries" with strategy="influence", whose tree is given; got {prefer!r}')
 
 
 def _result(counted: Counted, source: Source, wanted: Wanted, observer: Observer) -> Distillation:
@@ -138,14 +141,14 @@ def _result(counted: Counted, source: Source, wanted: Wanted, observer: Observer
         return known
     if wanted.epsilon == 0 and source.masses is not None:
         return distil_all(counted, wanted)
-    return _distil(_run(counted, source, wanted, observer), wanted)
+    return _distil(_run(counted, source, wanted, observer), wanted, observer)
 
 
 def _check_wanted(epsilon: float | None, strategy: str, budget: Budget) -> float | None:
     if epsilon is not None:
         return check_epsilon(epsilon)
-    if strategy == "influence":
-        raise ParameterError('epsilon must be a number with strategy="influence"; got None')
+    if strategy != "auto":
+        raise ParameterError(f'epsilon must be a number with strategy="{strategy}"; got None')
     if budget.max_queries is None and budget.max_seconds is None:
         raise ParameterError("epsilon=None asks for the best tree within a budget: give max_queries or max_seconds")
     return None
@@ -183,10 +186,13 @@ def _run(counted: Counted, source: Source, wanted: Wanted, observer: Observer) -
         return AutoRun(counted, source, attempts, wanted.seed, observer)
     if source.masses is None:
         check_test_rows(int(source.tests), attempts.epsilon, wanted.delta, level_of_attempt(1, wanted.delta))
-    plan = patient(attempts.epsilon) if wanted.few_leaves else FRUGAL
+    return TableRun(counted, source, attempts, _plan(wanted, attempts), wanted.seed, observer)
+
+
+def _plan(wanted: Wanted, attempts: Attempts) -> Plan:
     if wanted.split_quality:
-        plan = FAITHFUL
-    return TableRun(counted, source, attempts, plan, wanted.seed, observer)
+        return FAITHFUL
+    return patient(attempts.epsilon) if wanted.few_leaves else FRUGAL
 
 
 def _answers_at_least(attempts: Attempts, counted: Counted) -> int:
@@ -211,13 +217,17 @@ def _finish(run: _Run, wanted: Wanted) -> Finish:
     return Smallest(counted, most)
 
 
-def _distil(run: _Run, wanted: Wanted) -> Distillation:
+def _distil(run: _Run, wanted: Wanted, observer: Observer) -> Distillation:
     """Learn and certify, until the finish is content or a budget ends the run."""
     counted = run.counted
     try:
         finish = _finish(run, wanted)
         first = _as_auto(run, wanted)
         outcome = run.run(finish)
+        if isinstance(run, AutoRun) and outcome is None and run.stuck:
+            run = TableRun(counted, run.source, run.attempts, _plan(wanted, run.attempts), wanted.seed, observer)
+            finish = _finish(run, wanted)
+            outcome = run.run(finish)
         if outcome is None:
             return distil_exactly(counted, wanted)
         if isinstance(finish, FewestLeaves) and finish.unsettled:
@@ -245,8 +255,8 @@ def _distil(run: _Run, wanted: Wanted) -> Distillation:
 
 def _as_auto(run: _Run, wanted: Wanted) -> Outcome | None:
     """What ``strategy="auto"`` would return, where ``"smallest"`` goes other ways: the result must not be larger."""
-    if not wanted.smallest or wanted.epsilon is None or not isinstance(run, TableRun):
-        return None
+    if not wanted.smallest or wanted.epsilon is None or not isinstance(run, TableRun) or run.source.masses is None:
+        return None  # rows of a table serve once: there are none to spare
     auto = TableRun(run.counted, run.source, run.attempts, FRUGAL, wanted.seed, nobody)
     with suppress(BudgetSpent):
         return auto.run(_finish(auto, replace(wanted, few_leaves=False)))

@@ -14,6 +14,7 @@ from fidelitree.answers import Answers, LeafLabels
 from fidelitree.bare import Leaf
 from fidelitree.certificate import Certificate
 from fidelitree.display.card import card, folded
+from fidelitree.display.wording import leaves
 from fidelitree.events import Observer, SplitMade, TreeJudged
 from fidelitree.features import Test
 from fidelitree.region import Region
@@ -147,7 +148,7 @@ class Distillation:
         return [*files, self.report(Path(folder) / store.REPORT)]
 
     def __str__(self) -> str:
-        return f"{self.tree}\n\n{self.certificate}\n{self.tree.size} leaves, depth {self.tree.depth}; {self.queries}"
+        return f"{self.tree}\n\n{self.certificate}\n{leaves(self.tree.size)}, depth {self.tree.depth}; {self.queries}"
 
 
 def _step(record: SplitRecord | TreeJudged) -> Step:

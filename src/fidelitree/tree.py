@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from fidelitree import treefile
 from fidelitree.bits import Words, everyone, pack, route, unpack
 from fidelitree.display.drawing import Sketch, draw_tree
-from fidelitree.display.wording import shown
+from fidelitree.display.wording import leaves, shown
 from fidelitree.errors import ParameterError
 from fidelitree.features import AtMost, Feature, IsOne, Test
 from fidelitree.inputs import as_inner
@@ -242,7 +242,7 @@ class Tree:
         return hash(self.digest)
 
     def __repr__(self) -> str:
-        return f"<Tree: {self.size} leaves, depth {self.depth}, {len(self.names)} features>"
+        return f"<Tree: {leaves(self.size)}, depth {self.depth}, {len(self.names)} features>"
 
     def __str__(self) -> str:
         return "\n".join(self._lines())

@@ -547,3 +547,47 @@ def test_the_result_prints_its_tree_its_certificate_and_its_cost() -> None:
     assert "2 leaves, depth 1;" in str(result)
     assert str(result.certificate) in str(result)
     assert isinstance(result.tree, Tree)
+
+
+def scrambled(batch: Any) -> Any:
+    """No small tree is close to it: the numbers of the features, added up, modulo a prime."""
+    return (batch.astype(np.int64) @ np.arange(1, 2 * batch.shape[1], 2) ** 2) % 7 % 2
+
+
+def test_a_run_over_bits_that_is_stuck_goes_on_as_one_over_a_table_and_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fidelitree.runs.auto.MANY", 200)
+    monkeypatch.setattr("fidelitree.runs.tabular.MOST_LABELS", 800)
+    result = ft.distill(scrambled, ft.ProductSpace.bernoulli(30), 0.2)
+    assert result.reason.startswith("no small tree was found that is good enough: after")
+    assert 0.2 < result.certificate.error_bound < 1
+    again = ft.distill(scrambled, ft.ProductSpace.bernoulli(30), 0.2)
+    assert (again.tree.digest, again.certificate) == (result.tree.digest, result.certificate)
+
+
+def test_the_papers_tree_has_no_more_leaves_than_it_may() -> None:
+    def either(batch: Any) -> Any:
+        return (batch[:, 0] & batch[:, 1]) | (batch[:, 2] & batch[:, 3])
+
+    space = ft.ProductSpace.bernoulli(25)
+    whole = ft.distill(either, space, 0.02, strategy="influence")
+    part = ft.distill(either, space, 0.02, strategy="influence", max_leaves=3)
+    assert (whole.tree.size, part.tree.size, part.reason) == (7, 3, "max_leaves = 3")
+    assert part.certificate.error_bound >= ft.tree_error(part.tree, whole.tree, space)
+    assert part.trace == whole.trace[:2]
+
+
+def test_combinations_that_would_be_ignored_are_refused() -> None:
+    for arguments, rule in (
+        ({"strategy": "influence", "prefer": "leaves"}, 'prefer must be "queries" with strategy="influence"'),
+        ({"strategy": "smallest", "epsilon": None, "max_queries": 9}, 'epsilon must be a number with strategy="small'),
+    ):
+        with pytest.raises(ft.ParameterError, match=rule):
+            ft.distill(MUX, ft.ProductSpace.bernoulli(N), **arguments)
+
+
+def test_the_smallest_tree_over_few_rows() -> None:
+    random = np.random.default_rng(0)
+    rows = ft.Rows({name: random.random(600) for name in "abc"})
+    result = ft.distill(lambda table: (table["a"] > 0.5).astype(int), rows, 0.15, strategy="smallest")
+    assert result.certificate.holds
+    assert result.tree.size == 2

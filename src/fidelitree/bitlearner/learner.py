@@ -88,7 +88,9 @@ class Learner:
             rows = np.flatnonzero(cells == cell)
             if len(np.unique(codes[rows])) < 2:
                 continue
-            for part in np.array_split(rows, -(-len(rows) * len(rows) // PAIRS)):  # so that memory is bounded
+            for part in np.array_split(
+                rows, min(len(rows), -(-(len(rows) ** 2) // PAIRS))
+            ):  # so that memory is bounded
                 apart = _distances(bits[part], bits[rows])
                 apart[codes[part][:, None] == codes[rows][None, :]] = np.inf
                 one, two = np.unravel_index(int(apart.argmin()), apart.shape)

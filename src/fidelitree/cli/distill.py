@@ -19,6 +19,7 @@ from fidelitree.cli.progress import Progress
 from fidelitree.cli.running import RunningOptions, sigterm_as_interrupt
 from fidelitree.cli.spaces import SpaceOptions
 from fidelitree.cli.wanted import Budgets, Promise, Search, epsilon_of
+from fidelitree.display.wording import leaves
 
 if TYPE_CHECKING:
     from fidelitree.result import Distillation
@@ -114,7 +115,7 @@ def _sentences(made: Distillation) -> list[str]:
             *lines[:_MOST_LINES],
             f"... and {len(lines) - _MOST_LINES:,} more lines: fidelitree show prints them all",
         ]
-    shape = f"{made.tree.size:,} leaves, depth {made.tree.depth}; {made.queries}"
+    shape = f"{leaves(made.tree.size)}, depth {made.tree.depth}; {made.queries}"
     return [
         *lines,
         "",

@@ -9,6 +9,7 @@ import typer
 
 from fidelitree.cli.ending import Code
 from fidelitree.cli.printing import AsJson, say, say_json
+from fidelitree.display.wording import leaves
 
 PathText = Annotated[Path, typer.Argument(metavar="PATH", help="A result folder, or a stored tree (tree.json).")]
 
@@ -25,7 +26,7 @@ def show(path: PathText, as_json: AsJson = False) -> int:
         plain = {"certificate": certificate.to_dict(), "sentence": str(certificate), "run": dict(stored.run)}
     else:
         tree, certificate = Tree.load(path), None
-    shape = f"{tree.size} leaves, depth {tree.depth}, {len(tree.names)} features"
+    shape = f"{leaves(tree.size)}, depth {tree.depth}, {len(tree.names)} features"
     if as_json:
         say_json({"tree": tree.to_dict(), "size": tree.size, "depth": tree.depth, **plain})
     elif certificate is None:

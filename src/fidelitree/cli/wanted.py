@@ -70,7 +70,8 @@ class Search:
         ),
     ] = StrategyName.AUTO
     prefer: Annotated[
-        PreferenceName, typer.Option(help="queries: ask little; leaves: a smaller tree, for up to ten times as many.")
+        PreferenceName,
+        typer.Option(help="queries: ask little; leaves: a smaller tree, for ten times as many."),
     ] = PreferenceName.QUERIES
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same tree.")] = 0
     max_leaves: Annotated[int | None, typer.Option(help="No larger tree.", rich_help_panel=_PANEL)] = None

@@ -21,3 +21,12 @@ def shown(value: Any) -> str:
     if isinstance(value, str):
         clear = clear and not _MISLEADS.search(text)
     return text if clear else repr(value if isinstance(value, str) else text)
+
+
+def leaves(count: int) -> str:
+    """A number of leaves in words.
+
+    >>> leaves(1), leaves(2_000)
+    ('1 leaf', '2,000 leaves')
+    """
+    return "1 leaf" if count == 1 else f"{count:,} leaves"

@@ -37,6 +37,8 @@ GATE = 12  # answers without a mistake before an attempt is opened
 GATE_SLACK = 0.1
 WATCHED = 400  # inputs, never asked, on which two trees are compared
 MATERIAL = 1 / 3  # of epsilon: a change of the tree on more of them starts the gate again
+MANY, TOO_MANY = 2_000, 20_000  # answers from which on a run may be stuck, and is if nothing is certified
+BY_HEART = 8  # answers a leaf, below which a tree only repeats them
 LATE = 0.6  # of a budget that will be spent goes into learning
 
 
@@ -92,12 +94,21 @@ class AutoRun:
         self._under_test: Sketch | None = None
 
     def run(self, finish: Finish) -> Outcome | None:
-        """What ``finish`` makes of an attempt; None once it is cheaper to ask about all inputs that are left."""
-        while not self._cheaper_to_ask_all(finish):
+        """What ``finish`` makes of an attempt; None once it is cheaper to ask about all inputs, or it is stuck."""
+        while not (self._cheaper_to_ask_all(finish) or self.stuck):
             done = self._step(finish)
             if done is not None:
                 return done
         return None
+
+    @property
+    def stuck(self) -> bool:
+        """Whether the tree learns answers by heart, or many answers did not certify it: votes of many bits do that."""
+        known, attempts = self.learner.pool.size, self.attempts
+        if known < MANY or attempts.open_ended or attempts.error_bound <= attempts.epsilon:
+            return False
+        by_heart = self.learner.sketch is not None and size(self.learner.sketch) * BY_HEART > known
+        return by_heart or known > max(TOO_MANY, BY_HEART * attempts.at_best)
 
     def tree(self) -> Tree:
         """The learner's tree; where a budget ended its first lesson, the one that fits what is known."""

@@ -15,7 +15,7 @@ import numpy as np
 from fidelitree.attempts import Attempt, Attempts
 from fidelitree.budget import Budget
 from fidelitree.events import nobody
-from fidelitree.exact.paths import PathSubfunction
+from fidelitree.exact.paths import PathSubfunction, disagreement
 from fidelitree.paper import grow_exactly
 from fidelitree.region import Region
 from fidelitree.result import Distillation, SplitRecord
@@ -84,10 +84,17 @@ class Greedy:
         for attempt in attempts.all:
             for leaves, differs, closeness in self._plan(attempt, attempts).trees:
                 if attempt.certifies(min(attempts.epsilon - differs, closeness)):
-                    grown = self._grow(attempt.tree, leaves)
-                    splits = tuple(record for record in grown.trace if isinstance(record, SplitRecord))
-                    return Outcome(grown.tree, attempt, differs, splits)
+                    return self._outcome(attempt, leaves, differs)
         return None
+
+    def _outcome(self, attempt: Attempt, leaves: int, differs: float) -> Outcome:
+        """The paper's tree with so many leaves; where these are more than may be, the first splits of it."""
+        most = self.counted.budget.max_leaves
+        grown = self._grow(attempt.tree, leaves if most is None else min(leaves, most))
+        if grown.tree.size < leaves:
+            differs = disagreement(grown.tree, attempt.tree, self.counted.space)
+        splits = tuple(record for record in grown.trace if isinstance(record, SplitRecord))
+        return Outcome(grown.tree, attempt, differs, splits)
 
     def _plan(self, attempt: Attempt, attempts: Attempts) -> _Plan:
         if attempt.number not in self._plans:

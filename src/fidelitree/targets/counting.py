@@ -179,7 +179,13 @@ class Counted:
         if not len(batch):
             return np.zeros(0, np.intp)
         assert self.calls is not None, "made with the object"
-        found = dict(self.calls.parts(batch, purpose))
-        self._paid[purpose] += len(batch)
+        found: dict[int, NDArray[Any]] = {}
+        answered = 0
+        for start, labels in self.calls.parts(batch, purpose):
+            found[start] = labels
+            self._paid[purpose] += len(labels)
+            answered += len(labels)
+            if answered < len(batch):  # several calls: the time may be over after any of them
+                self.budget.check(0)
         # Labels are numbered in draw order, whatever order they were answered in.
         return self.book.encode(np.concatenate([found[start] for start in sorted(found)]))

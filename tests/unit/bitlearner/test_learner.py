@@ -245,5 +245,5 @@ def test_the_closest_conflict_is_found_in_parts_too(monkeypatch: pytest.MonkeyPa
     whole = learner_of(Junta(30, [0], lambda x: x[:, 0]))
     whole.pool.add(bits, codes)
     expected = whole._conflict()
-    monkeypatch.setattr("fidelitree.bitlearner.learner.PAIRS", 7)
+    monkeypatch.setattr("fidelitree.bitlearner.learner.PAIRS", 200)
     assert whole._conflict() == expected is not None

@@ -10,7 +10,9 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.budget import Budget, BudgetSpent
+from fidelitree.targets.calls import Direct
 from fidelitree.targets.counting import Counted, Queries, Tally
+from fidelitree.targets.labels import LabelBook
 from fidelitree.targets.memory import Memory
 from mixed import MIXED, some_inputs
 from small import cube
@@ -194,3 +196,21 @@ def test_the_target_receives_batches_of_its_space() -> None:
         assert counted.labels(codes).tolist() == [*expected, *expected[:20]]
         assert (counted.asked, counted.paid) == (120, paid)
         assert set(seen[-1]) == set(MIXED.names)
+
+
+def test_the_time_may_be_over_after_any_call_of_a_batch() -> None:
+    clock, rows = [0.0], []
+
+    def slow(batch: Any) -> Any:
+        clock[0] += 1
+        rows.append(len(batch))
+        return batch[:, 0]
+
+    space, book = ft.ProductSpace.bernoulli(4), LabelBook()
+    budget = Budget(max_seconds=2.5, started=0.0, clock=lambda: clock[0])
+    counted = Counted(slow, space, None, budget, book, calls=Direct(slow, space, book, batch_size=3))
+    with pytest.raises(BudgetSpent, match=r"max_seconds = 2\.5"):
+        counted.ask(cube(4), "label")
+    assert (rows, counted.paid, counted.asked) == ([3, 3, 3], 9, 0)
+    clock[0] = 0.0
+    assert len(counted.ask(cube(4)[:6], "label")) == 6, "what was answered in time is used"
