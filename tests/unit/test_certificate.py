@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fidelitree.certificate import Certificate, _up, assumptions
+from fidelitree.certificate import Certificate, _up, assumptions, confidence_of
 from fidelitree.errors import FormatError
 
 FIXED = Certificate(0.1, 0.05, 0.0876, 1500, 110, "fixed", "tree", "space", seed=3)
@@ -77,6 +77,22 @@ def test_what_is_not_certified_is_said() -> None:
 )
 def test_a_bound_is_shown_with_four_digits_rounded_up(share: float, text: str) -> None:
     assert _up(share) == text
+
+
+@pytest.mark.parametrize(
+    ("delta", "text"),
+    [
+        (0.05, "0.95"),
+        (0.5, "0.5"),
+        (0.12341, "0.8765"),
+        (0.00012, "0.9998"),
+        (1e-4, "0.9999"),
+        (9.9e-5, "1 - 9.9e-05"),
+        (1e-9, "1 - 1e-09"),
+    ],
+)
+def test_confidence_is_shown_with_four_digits_rounded_down(delta: float, text: str) -> None:
+    assert confidence_of(delta) == text
 
 
 @given(st.floats(1e-300, 1))
