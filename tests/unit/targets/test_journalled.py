@@ -125,6 +125,12 @@ def test_what_was_answered_and_what_is_answered_now_are_said(path: Path) -> None
             ask_again(opened, other)
 
 
+def test_where_nothing_was_answered_no_journal_is_promised(path: Path) -> None:
+    with pytest.raises(ft.TargetError, match="the line is dead") as caught:
+        ft.distill(Counting(on_bits, 0), BITS, 0.1, journal=path)
+    assert "in the journal" not in str(caught.value)
+
+
 @pytest.mark.parametrize("name", PLAIN)
 def test_resumed_after_any_answer_it_ends_the_same(name: str, path: Path) -> None:
     target, space, more = PLAIN[name]
