@@ -30,7 +30,7 @@ TESTS: dict[str, tuple[str, ...]] = {  # below tests/unit, the quickest first
     "sequential": ("test_sequential",),
     "targets/journalled": ("targets/test_journalled",),
     "tree": ("test_tree", "test_treefile", "display/test_drawing"),
-    "treefile": ("test_treefile",),
+    "treefile": ("test_treefile", "test_tree"),
 }
 LOADED = ["hypothesis", "narwhals", "numpy", "pandas", "polars", "pyarrow.parquet", "pytest", "scipy.special"]
 OPTIONS = ["-xq", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]  # of what is loaded

@@ -13,6 +13,7 @@ import pytest
 
 import fidelitree as ft
 from fidelitree import treefile
+from fidelitree.features import AtMost, IsIn
 from fidelitree.tree import Tree
 
 GOOD = {
@@ -35,6 +36,7 @@ def test_the_schema_is_what_a_tree_writes() -> None:
     tree = Tree.build(ft.ProductSpace.bernoulli(2), [(0, 1, 2), 0, (1, 3, 4), 0, 1], [0, 1])
     assert tree.to_dict() == GOOD
     assert Tree.from_dict(GOOD) == tree
+    assert Tree.from_dict(GOOD).tests == {}, "bits are tested for 1"
 
 
 @pytest.mark.parametrize("labels", [[False, True], [-(2**63), 2**63 - 1], ["", "é", "日本"], [0]])
@@ -201,6 +203,7 @@ MIXED = {
 def test_the_schema_of_mixed_trees_is_what_a_tree_writes() -> None:
     tree = Tree.from_dict(copy.deepcopy(MIXED))
     assert tree.to_dict() == MIXED
+    assert tree.tests == {0: AtMost(2, 32.5), 2: IsIn(1, frozenset({0, 3}))}
     assert tree.values == (None, ("clerk", 2, 1.5, None), None)
     assert str(tree).startswith("age <= 32.5\n    job in {clerk, None}: 1")
 
@@ -241,6 +244,7 @@ MIXED_DAMAGES: list[tuple[str, Damage, str]] = [
     ("a set out of order", ask(2, feature=1, **{"in": [3, 0]}), f"node 2 {RULE_OF_MIXED_NODES}"),
     ("a code twice", ask(2, feature=1, **{"in": [0, 0]}), f"node 2 {RULE_OF_MIXED_NODES}"),
     ("a code out of range", ask(2, feature=1, **{"in": [4]}), f"node 2 {RULE_OF_MIXED_NODES}"),
+    ("one of two codes out of range", ask(2, feature=1, **{"in": [0, 4]}), f"node 2 {RULE_OF_MIXED_NODES}"),
     ("a truth value as a code", ask(2, feature=1, **{"in": [True]}), f"node 2 {RULE_OF_MIXED_NODES}"),
     ("two questions", ask(2, feature=1, **{"in": [0], "is": 1}), f"node 2 {RULE_OF_MIXED_NODES}"),
     ("every code", ask(2, feature=1, **{"in": [0, 1, 2, 3]}), "node 2 tests feature 1 again on the same path"),
