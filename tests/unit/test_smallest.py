@@ -13,6 +13,7 @@ import fidelitree as ft
 from fidelitree import budget, descent, shrinking, smallest
 from fidelitree.attempts import Attempts
 from fidelitree.auto import Outcome
+from fidelitree.features import AtMost, IsIn, IsOne
 from fidelitree.source import Source, source_of
 from fidelitree.targets import TruthTable
 from fidelitree.targets.counting import Counted
@@ -176,6 +177,21 @@ def test_the_tree_with_the_fewest_errors_stands_for_the_target() -> None:
     attempts.count(inner, counted.labels(counted.ask(inner, "certify")))
     found = shrinking.shrunk(Outcome(wrong, attempts.all[0], 0.0), run, 0.1)
     assert wrong.size > found.tree.size
+    assert ft.tree_error(found.tree, target, space) <= found.error_bound <= 0.1
+
+
+def test_shrinking_beyond_bits() -> None:
+    """A tested tree with a leaf that matters little: one without it is found, and passes."""
+    space = ft.ProductSpace([ft.Numeric("x", 0, 1), ft.Categorical("c", ["u", "v", "w"]), ft.Boolean("b", 0.3)])
+    tests = [AtMost(0, 0.4), IsIn(1, frozenset({0})), IsOne(2), AtMost(0, 0.42)]
+    nodes = [(tests[0], 1, 6), (tests[1], 2, 5), (tests[3], 3, 4), 0, 1, 1, (tests[2], 7, 8), 1, 0]
+    target = ft.Tree.build(space, nodes, [0, 1])
+    counted, source, attempts = Counted(target.predict, space, Memory()), source_of(space, 0), Attempts(0.1, 0.05)
+    attempts.open(target)
+    inner = source.test(400)
+    attempts.count(inner, counted.labels(counted.ask(inner, "certify")))
+    found = shrinking.shrunk(Outcome(target, attempts.all[0], 0.0), Run(counted, source, attempts), 0.1)
+    assert found.tree.size == 4
     assert ft.tree_error(found.tree, target, space) <= found.error_bound <= 0.1
 
 

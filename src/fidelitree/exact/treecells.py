@@ -39,7 +39,7 @@ def cells_of(tree: Tree, space: ProductSpace) -> tuple[list[Axis], Codes] | None
     if math.prod(shape) > MOST_CELLS:
         return None
     inner = np.repeat(inner, math.prod(shape), axis=0)
-    for (i, values), places in zip(columns, np.indices(shape).reshape(len(shape), -1), strict=True):
+    for (i, values), places in zip(columns, np.indices(shape).reshape(len(shape), math.prod(shape)), strict=True):
         inner[:, i] = np.array(values)[places]
     codes = np.searchsorted(tree.labels, tree.predict_inner(inner))
     return axes, codes.reshape(shape)
