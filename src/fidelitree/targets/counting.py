@@ -175,6 +175,14 @@ class Counted:
         self._paid[purpose] += len(answers)
         return self.book.encode(answers)
 
+    def _check_time(self, found: Mapping[int, NDArray[Any]]) -> None:
+        """Of a batch that takes several calls, the time may be over after any of them; its labels are known then."""
+        try:
+            self.budget.check(0)
+        except BudgetSpent:
+            self.book.encode(np.concatenate(list(found.values())))
+            raise
+
     def _pay(self, batch: NDArray[Any], purpose: str) -> Codes:
         if not len(batch):
             return np.zeros(0, np.intp)
@@ -185,7 +193,7 @@ class Counted:
             found[start] = labels
             self._paid[purpose] += len(labels)
             answered += len(labels)
-            if answered < len(batch):  # several calls: the time may be over after any of them
-                self.budget.check(0)
+            if answered < len(batch):
+                self._check_time(found)
         # Labels are numbered in draw order, whatever order they were answered in.
         return self.book.encode(np.concatenate([found[start] for start in sorted(found)]))
