@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fidelitree.audit import certify
 from fidelitree.binomial import upper_bound
-from fidelitree.certificate import Certificate
+from fidelitree.certificate import ASSUMES_DETERMINISTIC, Certificate
 from fidelitree.errors import FormatError, ParameterError, TargetError
 from fidelitree.events import Observer, nobody
 from fidelitree.replaying import replay
@@ -121,6 +121,7 @@ def verify(
         epsilon,
         delta,
         seed=seed,
+        deterministic=_deterministic(stored),
         max_queries=most,
         observer=observer,
     )
@@ -184,6 +185,11 @@ def _promised(certificate: Certificate) -> float:
     if certificate.error_bound >= 1:
         raise ParameterError("nothing was certified in this folder, so there is nothing that a target could confirm")
     return certificate.error_bound
+
+
+def _deterministic(stored: Stored) -> bool:
+    """Whether the run took the target to be so; of a noisy one, a fresh test may rely on no single answer either."""
+    return ASSUMES_DETERMINISTIC in stored.certificate.assumes and stored.run.get("deterministic") is not False
 
 
 def _inputs(stored: Stored, space: ProductSpace | Rows | None) -> ProductSpace | Rows:

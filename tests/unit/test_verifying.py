@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import fidelitree as ft
@@ -134,6 +135,25 @@ def test_undecided_is_neither_yes_nor_no(kept: Path) -> None:
     assert str(found).endswith(
         "Undecided: the tree's error is too near to what was promised; more queries may decide it."
     )
+
+
+@pytest.mark.parametrize("told_by", ["certificate and run", "certificate", "run"])
+def test_the_fresh_certificate_of_a_noisy_target_is_never_exact(tmp_path: Path, told_by: str) -> None:
+    """Three bits could all be asked, which would take one answer of a noisy target for all of them."""
+    space, noise = ft.ProductSpace.bernoulli(3), np.random.default_rng(0)
+
+    def noisy(batch: Any) -> Any:
+        return batch[:, 0] ^ (noise.random(len(batch)) < 0.01)
+
+    ft.distill(noisy, space, 0.2, deterministic=False).save(tmp_path)
+    if told_by == "certificate":
+        (tmp_path / "run.json").unlink()
+    if told_by == "run":
+        changed(tmp_path, assumes=["the target is deterministic", "inputs follow the stated product distribution"])
+    found = ft.verify(tmp_path, noisy, seed=1)
+    assert found.fresh is not None
+    assert found.fresh.method == "sequential"
+    assert "deterministic" not in str(found.fresh)
 
 
 def test_it_prints_as_sentences(kept: Path) -> None:
