@@ -81,11 +81,18 @@ class Verification:
         if self.contradicted:
             return "The target contradicts the stored certificate: it is not the same target, or not the same space."
         if self.fresh is not None and not self.fresh.holds:
-            return "Undecided: the tree's error is too near to what was promised; more queries may decide it."
+            return f"Undecided: {self._why_undecided(self.fresh)}; more queries may decide it."
         confirmed = (
             "The target confirms the stored certificate" if self.fresh else "The stored certificate is consistent"
         )
         return f"{confirmed}: {self.certificate}"
+
+    @staticmethod
+    def _why_undecided(fresh: Certificate) -> str:
+        """Few errors tell of too few queries; as many as were promised, or nearly, of a tree that is no better."""
+        if 2 * (fresh.errors or 0) > (fresh.epsilon or 0) * fresh.samples:
+            return "the tree's error is too near to what was promised"
+        return f"{fresh.samples:,} test inputs are too few for what was promised"
 
 
 def verify(

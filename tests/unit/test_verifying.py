@@ -133,6 +133,16 @@ def test_undecided_is_neither_yes_nor_no(kept: Path) -> None:
     found = ft.verify(kept, target, seed=1, max_queries=10)
     assert (found.contradicted, found.holds) == (False, False)
     assert str(found).endswith(
+        "Undecided: 10 test inputs are too few for what was promised; more queries may decide it."
+    )
+
+
+def test_an_error_near_to_what_was_promised_is_said_to_be_so(tmp_path: Path) -> None:
+    ft.distill(lambda batch: batch[:, 0], SPACE, 0.05).save(tmp_path)
+    changed(tmp_path, epsilon=0.3, error_bound=0.3)
+    found = ft.verify(tmp_path, lambda batch: batch[:, 0] & (1 - batch[:, 1]), seed=1, max_queries=40)
+    assert (found.contradicted, found.holds) == (False, False)
+    assert str(found).endswith(
         "Undecided: the tree's error is too near to what was promised; more queries may decide it."
     )
 
