@@ -13,6 +13,7 @@ from fidelitree.binomial import upper_bound
 from fidelitree.certificate import ASSUMES_DETERMINISTIC, Certificate
 from fidelitree.errors import FormatError, ParameterError, TargetError
 from fidelitree.events import Observer, nobody
+from fidelitree.journal.journal import Journal
 from fidelitree.replaying import replay
 from fidelitree.rows import Rows
 from fidelitree.sequential import error_bound, level_of_attempt, log_e_value_below
@@ -158,13 +159,24 @@ def _replayed(stored: Stored, journal: Path, space: ProductSpace | Rows | None) 
         again = replay(journal, space)
     except ParameterError as error:
         return Check(None, f"{about}: not tried, {error}")
-    except (FormatError, TargetError) as error:
+    except FormatError as error:
         return Check(False, f"{about}: {error}")
+    except TargetError as error:
+        return _failed(stored, journal, about, f": {error}")
     made = replace(again.certificate, versions=stored.certificate.versions)
     same = again.tree.digest == stored.tree.digest and made == stored.certificate
-    if not same and "interrupted" in again.reason:
+    return Check(True, about) if same else _failed(stored, journal, about)
+
+
+def _failed(stored: Stored, journal: Path, about: str, why: str = "") -> Check:
+    """A replay that went another way; undecided where folder and journal both tell of what it cannot repeat."""
+    with Journal(journal) as kept:
+        told, ended = (stored.run, kept.run.arguments), (stored.run.get("reason"), kept.ending and kept.ending.reason)
+    if all(run.get("strategy") == "smallest" and run.get("max_seconds") is not None for run in told):
+        return Check(None, f"{about}: its search was limited by time, and a replay has another clock")
+    if all("interrupted" in str(reason) for reason in ended):
         return Check(None, f"{about}: the run was interrupted between two answers, and a replay cannot tell where")
-    return Check(same, about)
+    return Check(False, f"{about}{why}")
 
 
 def _bound(certificate: Certificate, size: int) -> Check:
