@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fidelitree.budget import Budget, BudgetSpent
 from fidelitree.certificate import Certificate, assumptions
-from fidelitree.checks import check_delta, check_epsilon
+from fidelitree.checks import check_count, check_delta, check_epsilon, check_observer, check_switch
 from fidelitree.draw import Stream, block_rows, draw, fresh_seed
 from fidelitree.errors import ParameterError
 from fidelitree.events import Observer, TreeJudged, UnderTest, nobody
@@ -71,6 +71,9 @@ def certify(
 certified), provided that the target is deterministic and inputs follow the stated product distribution.
     """
     epsilon, delta = check_epsilon(epsilon), check_delta(delta)
+    check_switch("deterministic", deterministic)
+    check_observer(observer)
+    known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
     product = space.product if isinstance(space, Rows) else space
     budget = Budget(max_queries=max_queries, max_seconds=max_seconds)
     running = Running(batch_size, executor, timeout, retries, journal)
@@ -81,7 +84,7 @@ certified), provided that the target is deterministic and inputs follow the stat
     digest = predictor.digest if isinstance(predictor, Tree) else _fingerprint(predict, space)
     arguments = {"epsilon": epsilon, "delta": delta, "deterministic": deterministic, "predictor": digest}
     limits = {"max_queries": budget.max_queries, "max_seconds": budget.max_seconds}
-    call = Call("certify", fresh_seed() if seed is None else seed, seed is not None, {**arguments, **limits})
+    call = Call("certify", known_seed, seed is not None, {**arguments, **limits})
     with access(target, space, running, call) as way:
         # Memory would save nothing where all inputs are asked once, and mislead about a noisy target elsewhere.
         audit = _Audit(way.counted(None, budget, observer), predict, digest, epsilon, delta)

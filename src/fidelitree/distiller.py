@@ -13,7 +13,7 @@ import numpy as np
 from fidelitree.attempts import Attempts
 from fidelitree.budget import Budget, BudgetSpent
 from fidelitree.calls import written
-from fidelitree.checks import check_count, check_delta, check_epsilon
+from fidelitree.checks import check_count, check_delta, check_epsilon, check_observer, check_switch
 from fidelitree.draw import fresh_seed
 from fidelitree.errors import ParameterError
 from fidelitree.events import Finished, Observer, TreeJudged, nobody
@@ -88,6 +88,8 @@ def distill(
     """
     given = locals()
     _check_choices(strategy, prefer)
+    check_switch("deterministic", deterministic)
+    check_observer(observer)
     budget = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
     wanted = Wanted(
         _check_wanted(epsilon, strategy, budget),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -145,6 +147,22 @@ def test_errors_name_the_predictor() -> None:
         ft.certify(TARGET, asked_target, SPACE, 0.1, 0)
     with pytest.raises(ft.ParameterError, match="space must be a ProductSpace"):
         ft.certify(TARGET, asked_target, 20)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"deterministic": "no"}, "deterministic must be True or False; got 'no'"),
+        ({"observer": 3}, "observer must be callable: it is given one event after another; got 3"),
+        ({"seed": -1}, "seed must be at least 0; got -1"),
+        ({"seed": 1.5}, "seed must be a whole number; got 1.5"),
+    ],
+)
+@pytest.mark.parametrize("target", [TARGET, asked_target], ids=["exact", "drawn"])
+def test_arguments_are_refused_whatever_way_the_audit_takes(target: Any, wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(ft.ParameterError) as caught:
+        ft.certify(TARGET, target, SPACE, **wrong)
+    assert str(caught.value) == message
 
 
 ROOMS = ft.ProductSpace(
