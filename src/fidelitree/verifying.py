@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fidelitree.audit import certify
+from fidelitree.audit import certify, patience_of
 from fidelitree.binomial import upper_bound
 from fidelitree.certificate import ASSUMES_DETERMINISTIC, Certificate
 from fidelitree.errors import FormatError, ParameterError, TargetError
@@ -121,7 +121,7 @@ def verify(
     epsilon, delta = _promised(stored.certificate), stored.certificate.delta or _DELTA
     most = max_queries
     if most is None and epsilon > 0:
-        most = math.ceil(_PATIENCE * math.log(1 / delta) / epsilon)
+        most = patience_of(_PATIENCE, epsilon, delta)
     fresh = certify(
         stored.tree,
         target,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.audit import PATIENCE
+from fidelitree.audit import PATIENCE, patience_of
 from fidelitree.events import Event
 
 SPACE = ft.ProductSpace.bernoulli(20, 0.3)
@@ -163,6 +163,66 @@ def test_arguments_are_refused_whatever_way_the_audit_takes(target: Any, wrong: 
     with pytest.raises(ft.ParameterError) as caught:
         ft.certify(TARGET, target, SPACE, **wrong)
     assert str(caught.value) == message
+
+
+def test_time_that_ends_while_all_inputs_are_asked_certifies_nothing() -> None:
+    def first(batch: np.ndarray) -> np.ndarray:
+        return batch[:, 0]
+
+    for epsilon in (0.05, 0):
+        certificate = ft.certify(first, first, ft.ProductSpace.bernoulli(4), epsilon, max_seconds=0)
+        assert (certificate.method, certificate.error_bound, certificate.holds) == ("sequential", 1.0, False)
+        assert (certificate.errors, certificate.samples) == (0, 0)
+
+
+def test_the_smallest_numbers_are_as_good_as_any() -> None:
+    certificate = ft.certify(TARGET, asked_target, SPACE, 5e-324, 5e-324, seed=0, max_queries=10)
+    assert (certificate.samples, certificate.error_bound, certificate.holds) == (10, 1.0, False)
+    assert patience_of(64, 5e-324, 0.05) == patience_of(64, 0.05, 5e-324) == 2**62
+    assert patience_of(64, 0.1, 0.2) == np.ceil(64 * np.log(5) / 0.1)
+
+
+def test_a_predictor_that_raises_is_named() -> None:
+    def broken(batch: np.ndarray) -> np.ndarray:
+        raise KeyError("age")
+
+    with pytest.raises(ft.ParameterError) as caught:
+        ft.certify(broken, asked_target, SPACE)
+    assert str(caught.value) == "predictor must answer every batch; it raised KeyError on 4096 inputs: 'age'"
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+@pytest.mark.parametrize("dtype", [str, object])
+def test_text_and_numbers_are_not_compared(dtype: type) -> None:
+    def words(batch: np.ndarray) -> np.ndarray:
+        return np.where(batch[:, 0] == 1, "yes", "no").astype(dtype)
+
+    with pytest.raises(ft.ParameterError) as caught:
+        ft.certify(words, asked_target, SPACE)
+    assert str(caught.value) == "predictor must answer labels of the target's kind; it answers str, and the target int"
+    with pytest.raises(ft.ParameterError, match="it answers int, and the target str"):
+        ft.certify(TARGET, words, SPACE)
+    assert ft.certify(lambda batch: asked_target(batch) == 1, asked_target, SPACE, seed=0).holds
+
+
+@pytest.mark.parametrize(
+    ("space", "rows"),
+    [
+        (ft.ProductSpace.bernoulli(8_192), 4_096),
+        (ft.ProductSpace.bernoulli(65_536), 512),
+        (ft.ProductSpace([ft.Numeric(f"x{k}", 0, 1) for k in range(2_048)]), 2_048),
+    ],
+    ids=["usual", "many", "numbers"],
+)
+def test_the_fingerprint_of_a_wide_space_takes_fewer_inputs(space: ft.ProductSpace, rows: int) -> None:
+    received: list[int] = []
+
+    def constant(batch: Any) -> np.ndarray:
+        received.append(len(batch["x0"] if isinstance(batch, dict) else batch))
+        return np.zeros(received[-1], int)
+
+    ft.certify(constant, lambda batch: pytest.fail("asked"), space, max_queries=0)
+    assert received == [rows]
 
 
 ROOMS = ft.ProductSpace(
