@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -85,7 +86,7 @@ def test_an_exact_error_needs_the_target(tmp_path: Path) -> None:
         ({"space_digest": "0"}, 1),
         ({"errors": 3}, 2),
         ({"samples": 60}, 2),
-        ({"attempt": 2}, 2),
+        ({"attempt": 2, "attempts": 9}, 2),
         ({"level": 0.5}, 2),
         ({"delta": 0.01}, 2),
         ({"error_bound": 0.01}, 2),
@@ -164,6 +165,37 @@ def test_the_fresh_certificate_of_a_noisy_target_is_never_exact(tmp_path: Path, 
     assert found.fresh is not None
     assert found.fresh.method == "sequential"
     assert "deterministic" not in str(found.fresh)
+
+
+NASTY = (0, -1, 1, 2, 7, 2**62, 2**63, 10**400, 5e-324, 1e-300, 0.999, 1.0, 1e308, None, True, "1", {}, {"a": "b"}, [])
+
+
+@pytest.mark.parametrize("method", ["sequential", "fixed"])
+@pytest.mark.parametrize("protocol", ["separate", "prequential"])
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "delta",
+        "epsilon",
+        "error_bound",
+        "samples",
+        "errors",
+        "attempt",
+        "attempts",
+        "level",
+        "differs",
+        "seed",
+        "queries",
+    ],
+)
+def test_a_damaged_certificate_is_refused_or_judged(kept: Path, entry: str, protocol: str, method: str) -> None:
+    whole = json.loads((kept / "certificate.json").read_text(encoding="utf-8"))
+    for value in NASTY:
+        changed(kept, **{**whole, "method": method, "protocol": protocol, entry: value})
+        for holds in (True, False):
+            changed(kept, holds=holds)
+            with suppress(ft.ParameterError, ft.FormatError):
+                assert ft.verify(kept, target, seed=1, max_queries=20).consistent in (True, False)
 
 
 def test_it_prints_as_sentences(kept: Path) -> None:
