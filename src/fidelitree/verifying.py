@@ -14,6 +14,7 @@ from fidelitree.certificate import ASSUMES_DETERMINISTIC, Certificate
 from fidelitree.errors import FormatError, ParameterError, TargetError
 from fidelitree.events import Observer, nobody
 from fidelitree.journal.journal import Journal
+from fidelitree.journal.run import LIMITS
 from fidelitree.replaying import replay
 from fidelitree.rows import Rows
 from fidelitree.sequential import error_bound, level_of_attempt, log_e_value_below
@@ -172,6 +173,9 @@ def _failed(stored: Stored, journal: Path, about: str, why: str = "") -> Check:
     """A replay that went another way; undecided where folder and journal both tell of what it cannot repeat."""
     with Journal(journal) as kept:
         told, ended = (stored.run, kept.run.arguments), (stored.run.get("reason"), kept.ending and kept.ending.reason)
+    limits = [[run.get(name) for name in LIMITS] for run in told]
+    if kept.ending is None and (limits[0] != limits[1] or stored.run.get("reason") != "certified"):
+        return Check(None, f"{about}: the run went on after this result, and was cut off; the same call ends it")
     if all(run.get("strategy") == "smallest" and run.get("max_seconds") is not None for run in told):
         return Check(None, f"{about}: its search was limited by time, and a replay has another clock")
     if all("interrupted" in str(reason) for reason in ended):

@@ -45,6 +45,25 @@ def test_a_run_that_went_on_with_other_limits_is_made_again(tmp_path: Path, firs
     assert ft.verify(tmp_path).consistent
 
 
+@pytest.mark.parametrize("reason", ["max_queries = 50", "interrupted"])
+def test_a_run_that_went_on_and_was_cut_off_leaves_the_result_before_it(tmp_path: Path, reason: str) -> None:
+    def interrupt(event: object) -> None:
+        if getattr(event, "paid", 0) > 40:
+            raise KeyboardInterrupt
+
+    first = {"observer": interrupt} if reason == "interrupted" else {"max_queries": 50}
+    assert stored(tmp_path, Counting(on_bits), epsilon=0.01, **first).reason == reason
+    with pytest.raises(ft.TargetError):
+        stored(tmp_path, Counting(on_bits, 150), epsilon=0.01)
+    assert ft.journal.info(tmp_path / "journal.db").ended is None
+    assert replayed(tmp_path) == (
+        None,
+        ": the run went on after this result, and was cut off; the same call ends it",
+    )
+    stored(tmp_path, Counting(on_bits), epsilon=0.01)
+    assert replayed(tmp_path) == (True, "")
+
+
 def test_the_journal_of_another_run_is_a_contradiction(tmp_path: Path) -> None:
     stored(tmp_path / "one")
     stored(tmp_path / "two", seed=5)
