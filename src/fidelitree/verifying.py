@@ -157,7 +157,7 @@ def _replayed(stored: Stored, journal: Path, space: ProductSpace | Rows | None) 
     if space is None:
         return Check(None, f"{about}: no space is stored here")
     try:
-        again = replay(journal, space)
+        again = replay(journal, space, {name: stored.run[name] for name in LIMITS if name in stored.run})
     except ParameterError as error:
         return Check(None, f"{about}: not tried, {error}")
     except FormatError as error:
@@ -173,8 +173,9 @@ def _failed(stored: Stored, journal: Path, about: str, why: str = "") -> Check:
     """A replay that went another way; undecided where folder and journal both tell of what it cannot repeat."""
     with Journal(journal) as kept:
         told, ended = (stored.run, kept.run.arguments), (stored.run.get("reason"), kept.ending and kept.ending.reason)
-    limits = [[run.get(name) for name in LIMITS] for run in told]
-    if kept.ending is None and (limits[0] != limits[1] or stored.run.get("reason") != "certified"):
+    if kept.ending is None and any(
+        ending in str(stored.run.get("reason")) for ending in ("interrupted", "max_seconds")
+    ):
         return Check(None, f"{about}: the run went on after this result, and was cut off; the same call ends it")
     if all(run.get("strategy") == "smallest" and run.get("max_seconds") is not None for run in told):
         return Check(None, f"{about}: its search was limited by time, and a replay has another clock")

@@ -56,11 +56,16 @@ def test_a_run_that_went_on_and_was_cut_off_leaves_the_result_before_it(tmp_path
     with pytest.raises(ft.TargetError):
         stored(tmp_path, Counting(on_bits, 150), epsilon=0.01)
     assert ft.journal.info(tmp_path / "journal.db").ended is None
-    assert replayed(tmp_path) == (
-        None,
-        ": the run went on after this result, and was cut off; the same call ends it",
-    )
+    undecided = None, ": the run went on after this result, and was cut off; the same call ends it"
+    assert replayed(tmp_path) == (undecided if reason == "interrupted" else (True, ""))
     stored(tmp_path, Counting(on_bits), epsilon=0.01)
+    assert replayed(tmp_path) == (True, "")
+
+
+@pytest.mark.parametrize(("first", "then"), [(50, None), (None, 50)])
+def test_a_result_stays_what_it_was_when_the_run_goes_on_elsewhere(tmp_path: Path, first: Any, then: Any) -> None:
+    stored(tmp_path, max_queries=first)
+    ft.distill(on_bits, BITS, 0.1, max_queries=then, journal=tmp_path / "journal.db")
     assert replayed(tmp_path) == (True, "")
 
 
