@@ -87,9 +87,7 @@ def distill(
     (20, 'exact')
     """
     given = locals()
-    _check_choices(strategy, prefer)
-    check_switch("deterministic", deterministic)
-    check_observer(observer)
+    _check_choices(given)
     budget = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
     wanted = Wanted(
         _check_wanted(epsilon, strategy, budget),
@@ -127,10 +125,12 @@ def _distil_from(counted: Counted, space: ProductSpace | Rows, wanted: Wanted, o
     return result
 
 
-def _check_choices(strategy: str, prefer: str) -> None:
-    for name, value, known in (("strategy", strategy, STRATEGIES), ("prefer", prefer, PREFERENCES)):
-        if value not in known:
-            raise ParameterError(f"{name} must be one of {', '.join(known)}; got {value!r}")
+def _check_choices(given: Mapping[str, Any]) -> None:
+    for name, known in (("strategy", STRATEGIES), ("prefer", PREFERENCES)):
+        if given[name] not in known:
+            raise ParameterError(f"{name} must be one of {', '.join(known)}; got {given[name]!r}")
+    check_switch("deterministic", given["deterministic"])
+    check_observer(given["observer"])
 
 
 def _result(counted: Counted, source: Source, wanted: Wanted, observer: Observer) -> Distillation:
