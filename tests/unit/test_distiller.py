@@ -498,6 +498,8 @@ def test_answers_that_are_no_labels_are_refused(answers: Callable[[Bits], Any], 
         ({"max_leaves": 0}, "max_leaves must be at least 1; got 0"),
         ({"max_queries": -3}, "max_queries must be at least 0; got -3"),
         ({"max_seconds": "soon"}, "max_seconds must be a number; got 'soon'"),
+        ({"deterministic": "no"}, "deterministic must be True or False; got 'no'"),
+        ({"observer": 3}, "observer must be callable: it is given one event after another; got 3"),
     ],
 )
 def test_arguments_are_refused_with_the_rule(options: dict[str, Any], message: str) -> None:
