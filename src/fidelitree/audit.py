@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fidelitree.budget import Budget, BudgetSpent
 from fidelitree.certificate import Certificate, assumptions
-from fidelitree.checks import check_delta, check_epsilon
+from fidelitree.checks import check_count, check_delta, check_epsilon, check_observer, check_switch
 from fidelitree.draw import Stream, block_rows, draw, fresh_seed
 from fidelitree.errors import ParameterError
 from fidelitree.events import Observer, TreeJudged, UnderTest, nobody
@@ -33,6 +33,8 @@ from fidelitree.tree import Tree
 
 PATIENCE = 64  # how many times ln(1/delta)/epsilon answers an undecided audit may take
 FINGERPRINT = 4096  # inputs on which a predictor that has no digest of its own is told from others
+FINGERPRINT_BYTES = 1 << 25  # of them, so that those of a space of many features fit into memory
+_COUNTABLE = 2.0**62
 
 
 def certify(
@@ -71,6 +73,9 @@ def certify(
 certified), provided that the target is deterministic and inputs follow the stated product distribution.
     """
     epsilon, delta = check_epsilon(epsilon), check_delta(delta)
+    check_switch("deterministic", deterministic)
+    check_observer(observer)
+    known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
     product = space.product if isinstance(space, Rows) else space
     budget = Budget(max_queries=max_queries, max_seconds=max_seconds)
     running = Running(batch_size, executor, timeout, retries, journal)
@@ -81,12 +86,15 @@ certified), provided that the target is deterministic and inputs follow the stat
     digest = predictor.digest if isinstance(predictor, Tree) else _fingerprint(predict, space)
     arguments = {"epsilon": epsilon, "delta": delta, "deterministic": deterministic, "predictor": digest}
     limits = {"max_queries": budget.max_queries, "max_seconds": budget.max_seconds}
-    call = Call("certify", fresh_seed() if seed is None else seed, seed is not None, {**arguments, **limits})
+    call = Call("certify", known_seed, seed is not None, {**arguments, **limits})
     with access(target, space, running, call) as way:
         # Memory would save nothing where all inputs are asked once, and mislead about a noisy target elsewhere.
         audit = _Audit(way.counted(None, budget, observer), predict, digest, epsilon, delta)
-        error = None if isinstance(space, Rows) else audit.known_error(predictor, deterministic)
-        found = audit.exact(error) if error is not None else audit.drawn(space, way, observer)
+        try:
+            error = None if isinstance(space, Rows) else audit.known_error(predictor, deterministic)
+            found = audit.exact(error) if error is not None else audit.drawn(space, way, observer)
+        except BudgetSpent:  # while all inputs were asked, and some of them tell nothing about the others
+            found = audit.tested(Bet(delta), space, way)
         way.end(audit.counted, "certified" if found.holds else "not certified")
     return found
 
@@ -100,6 +108,11 @@ def _prediction(predictor: Any, space: ProductSpace) -> Target:
     if not callable(found):
         raise ParameterError(f"predictor must be a tree, a callable, or have a predict method; got {predictor!r}")
     return lambda inner: found(space.batch(inner))
+
+
+def patience_of(times: int, epsilon: float, delta: float) -> int:
+    """So many times ln(1/delta)/epsilon answers, and no more than can be counted where that is beyond all bounds."""
+    return math.ceil(min(times * math.log(1 / delta) / epsilon, _COUNTABLE))
 
 
 @dataclass(frozen=True)
@@ -120,7 +133,12 @@ def _source(space: ProductSpace | Rows, stream: Stream) -> _Source:
 
 def _labels(predict: Target, batch: NDArray[Any]) -> NDArray[Any]:
     """The predictor's labels, one for each input."""
-    labels = np.asarray(predict(batch))
+    try:
+        labels = np.asarray(predict(batch))
+    except Exception as error:
+        raise ParameterError(
+            f"predictor must answer every batch; it raised {type(error).__name__} on {len(batch)} inputs: {error}"
+        ) from error
     if labels.shape != (len(batch),):
         raise ParameterError(
             f"predictor must give one label per input: it received {len(batch)} inputs and answered an array of "
@@ -129,9 +147,16 @@ def _labels(predict: Target, batch: NDArray[Any]) -> NDArray[Any]:
     return labels
 
 
+def _is_text(labels: NDArray[Any]) -> bool:
+    """Whether labels are text, which equals no number; truth values and numbers can be compared."""
+    return labels.dtype.kind == "U" or (labels.dtype.kind == "O" and isinstance(labels[0], str))
+
+
 def _fingerprint(predict: Target, space: ProductSpace | Rows) -> str:
     """A digest of a predictor that has none: what it says about inputs that anybody can draw."""
-    labels = _labels(predict, _source(space, Stream("fingerprint")).take(0, 0, FINGERPRINT))
+    product = space.product if isinstance(space, Rows) else space
+    rows = min(FINGERPRINT, max(64, FINGERPRINT_BYTES // (len(product) * product.dtype.itemsize)))
+    labels = _labels(predict, _source(space, Stream("fingerprint")).take(0, 0, rows))
     return hashlib.sha256(repr(labels.tolist()).encode()).hexdigest()
 
 
@@ -148,6 +173,10 @@ class _Audit:
     def drawn(self, space: ProductSpace | Rows, way: Access, observer: Observer) -> Certificate:
         """The certificate of inputs as they come."""
         bet = self.test(_source(space, Stream.named(way.seed, "certify").child(self.digest)), observer)
+        return self.tested(bet, space, way)
+
+    def tested(self, bet: Bet, space: ProductSpace | Rows, way: Access) -> Certificate:
+        """The certificate of what a bet has shown, which may be nothing."""
         errors, samples = bet.counts
         return Certificate(
             self.epsilon,
@@ -209,7 +238,7 @@ class _Audit:
         """Inputs as they come, until the error is certified, or shown to be too large, or patience ends."""
         bet = Bet(self.delta)
         limit = self.counted.budget.max_queries
-        usual = math.ceil(PATIENCE * math.log(1 / self.delta) / self.epsilon)
+        usual = patience_of(PATIENCE, self.epsilon, self.delta)
         patience = min(usual if limit is None else limit, source.most)
         for block in itertools.count():
             needed = bet.needed_for(self.epsilon)
@@ -227,7 +256,13 @@ class _Audit:
 
     def _mistakes(self, batch: NDArray[Any]) -> NDArray[np.bool_]:
         labels = self.counted.labels(self.counted.ask(batch, "certify"))
-        return np.asarray(_labels(self.predict, batch) != labels)
+        predicted = _labels(self.predict, batch)
+        if _is_text(predicted) != _is_text(labels):
+            one, two = (type(found[:1].tolist()[0]).__name__ for found in (predicted, labels))
+            raise ParameterError(
+                f"predictor must answer labels of the target's kind; it answers {one}, and the target {two}"
+            )
+        return np.asarray(predicted != labels)
 
     def _too_large(self, bet: Bet) -> bool:
         """Whether the error is shown to be above epsilon."""

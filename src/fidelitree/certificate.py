@@ -128,6 +128,7 @@ class Certificate:
             odd = ", ".join(sorted(set(data) ^ (names | {"format", "version", "holds"})))
             raise FormatError(f"not a stored certificate: missing or unknown entries: {odd:.200}")
         _check_kinds(data)
+        _check_ranges(data)
         certificate = cls(**{**{name: data[name] for name in names}, "assumes": tuple(data["assumes"])})
         if certificate.holds != data["holds"]:
             raise FormatError("not a stored certificate: it says that it holds, and its numbers say otherwise")
@@ -147,6 +148,8 @@ _KINDS: dict[str, tuple[type, ...]] = {
 }
 
 
+_ENTRIES: dict[str, type] = {"queries": int, "versions": str}
+_MOST = 1 << 63  # more than anything counts, and than SciPy takes
 _KIND_NAMES = {
     float: "a number",
     int: "a whole number",
@@ -169,6 +172,14 @@ def _check_kinds(data: Mapping[str, Any]) -> None:
             raise FormatError(
                 f"not a stored certificate: {name} must be one of {', '.join(known)}; got {data[name]!r:.80}"
             )
+    for name in ("queries", "versions"):
+        if not all(isinstance(entry, _ENTRIES[name]) and not isinstance(entry, bool) for entry in data[name].values()):
+            kind = _KIND_NAMES[_ENTRIES[name]]
+            raise FormatError(f"not a stored certificate: every entry of {name} must be {kind}; got {data[name]!r:.80}")
+
+
+def _check_ranges(data: Mapping[str, Any]) -> None:
+    """Numbers from which a bound can follow; the kinds are right."""
     if data["errors"] is None and data["method"] != "exact":
         raise FormatError("not a stored certificate: errors may be missing in an exact one only")
     if not 0 <= (data["errors"] or 0) <= data["samples"]:
@@ -176,6 +187,16 @@ def _check_kinds(data: Mapping[str, Any]) -> None:
     for name in _NUMBERS:
         if data[name] is not None and not 0 <= data[name] <= 1:
             raise FormatError(f"not a stored certificate: {name} must be between 0 and 1; got {data[name]!r}")
+    if data["method"] != "exact" and data["delta"] in (0, 1):
+        raise FormatError("not a stored certificate: delta must be above 0 and below 1 unless it is an exact one")
+    if not 1 <= data["attempt"] <= data["attempts"]:
+        raise FormatError("not a stored certificate: attempt must be between 1 and the attempts")
+    if (data["seed"] or 0) < 0:
+        raise FormatError(f"not a stored certificate: seed must be at least 0; got {data['seed']!r:.80}")
+    counts = {name: data[name] for name in ("samples", "attempts")}
+    for name, count in (counts | {f"queries[{purpose!r:.40}]": n for purpose, n in data["queries"].items()}).items():
+        if not 0 <= count < _MOST:
+            raise FormatError(f"not a stored certificate: {name} must be at least 0 and below 2^63; got {count!r:.80}")
 
 
 def confidence_of(delta: float) -> str:

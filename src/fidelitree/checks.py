@@ -58,5 +58,18 @@ def check_count(name: str, value: object, least: int = 1) -> int:
     return number
 
 
+def check_switch(name: str, value: object) -> bool:
+    """True or False, and nothing that merely counts as one of them."""
+    if not isinstance(value, bool):
+        raise ParameterError(f"{name} must be True or False; got {value!r:.60}")
+    return value
+
+
+def check_observer(value: object) -> None:
+    """A callable of one event."""
+    if not callable(value):
+        raise ParameterError(f"observer must be callable: it is given one event after another; got {value!r:.60}")
+
+
 def _as_percentage(number: float) -> str:
     return f" - did you mean {number / 100:g}?" if 1 < number < 100 else ""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.checks import check_delta, check_epsilon
+from fidelitree.checks import check_delta, check_epsilon, check_observer
 from fidelitree.display.canvas import figure
 from fidelitree.distiller import distill
 from fidelitree.errors import MissingExtraError, ParameterError
@@ -149,6 +149,7 @@ def compare(
     >>> [(row.learner, row.leaves) for row in found.rows]
     [('optimal', 8), ('id3', 18), ('top_down', 8)]
     """
+    check_observer(observer)
     names = [*OURS, *LEARNERS] if learners is None else list(learners)
     for name in (*names, *(options or {})):
         if name not in OURS and name not in LEARNERS:

@@ -184,11 +184,11 @@ class Descent:
         labels = range(int(grid.max()) + 1)
         if self.exact:
             best = Optimum(axes, grid, watch=self._watch)
-            return Curve(_only(int(best.cost)), lambda leaves: _nested(best.tree(self.space, labels), 0))
+            return Curve(_only(int(best.cost)), lambda leaves: nested(best.tree(self.space, labels), 0))
         frontier = Frontier(axes, grid, self.most, watch=self._watch)
         useful = np.flatnonzero(np.diff(frontier.errors) < 0)
         errors = frontier.errors[: useful[-1] + 2 if len(useful) else 1]
-        return Curve(errors, lambda leaves: _nested(frontier.tree(self.space, labels, leaves), 0))
+        return Curve(errors, lambda leaves: nested(frontier.tree(self.space, labels, leaves), 0))
 
 
 def _only(leaves: int) -> Floats:
@@ -232,7 +232,8 @@ def _better(one: Curve, split: _Split, shares: tuple[float, float], most: int) -
     return Curve(np.minimum.accumulate(errors), build)
 
 
-def _nested(tree: Tree, node: int) -> Any:
+def nested(tree: Tree, node: int) -> Any:
+    """The part of a tree below a node, as tests and labels."""
     if tree.feature[node] < 0:
         return int(tree.labels[tree.code[node]])
-    return tree.test(node), _nested(tree, int(tree.no[node])), _nested(tree, int(tree.yes[node]))
+    return tree.test(node), nested(tree, int(tree.no[node])), nested(tree, int(tree.yes[node]))

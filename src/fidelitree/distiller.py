@@ -13,7 +13,7 @@ import numpy as np
 from fidelitree.attempts import Attempts
 from fidelitree.budget import Budget, BudgetSpent
 from fidelitree.calls import written
-from fidelitree.checks import check_count, check_delta, check_epsilon
+from fidelitree.checks import check_count, check_delta, check_epsilon, check_observer, check_switch
 from fidelitree.draw import fresh_seed
 from fidelitree.errors import ParameterError
 from fidelitree.events import Finished, Observer, TreeJudged, nobody
@@ -88,7 +88,7 @@ def distill(
     (20, 'exact')
     """
     given = locals()
-    _check_choices(strategy, prefer)
+    _check_choices(given)
     budget = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
     wanted = Wanted(
         _check_wanted(epsilon, strategy, budget),
@@ -126,12 +126,16 @@ def _distil_from(counted: Counted, space: ProductSpace | Rows, wanted: Wanted, o
     return result
 
 
-def _check_choices(strategy: str, prefer: str) -> None:
-    for name, value, known in (("strategy", strategy, STRATEGIES), ("prefer", prefer, PREFERENCES)):
-        if value not in known:
-            raise ParameterError(f"{name} must be one of {', '.join(known)}; got {value!r}")
-    if strategy == "influence" and prefer != "queries":
-        raise ParameterError(f'prefer must be "queries" with strategy="influence", whose tree is given; got {prefer!r}')
+def _check_choices(given: Mapping[str, Any]) -> None:
+    for name, known in (("strategy", STRATEGIES), ("prefer", PREFERENCES)):
+        if given[name] not in known:
+            raise ParameterError(f"{name} must be one of {', '.join(known)}; got {given[name]!r}")
+    check_switch("deterministic", given["deterministic"])
+    check_observer(given["observer"])
+    if given["strategy"] == "influence" and given["prefer"] != "queries":
+        raise ParameterError(
+            f'prefer must be "queries" with strategy="influence", whose tree is given; got {given["prefer"]!r}'
+        )
 
 
 def _result(counted: Counted, source: Source, wanted: Wanted, observer: Observer) -> Distillation:

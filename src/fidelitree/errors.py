@@ -28,5 +28,9 @@ class JournalError(FidelitreeError, OSError):
     """A journal cannot be opened or written; what it holds already is safe."""
 
 
+class WriteError(FidelitreeError, OSError):
+    """A result cannot be written where it was to go."""
+
+
 class MissingExtraError(FidelitreeError, ImportError):
     """A feature needs an optional dependency that is not installed."""

@@ -7,6 +7,9 @@ answers that it has seen, so what it needs at least is known from the answers th
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 
 from fidelitree.errors import ParameterError
 
@@ -16,6 +19,7 @@ REMEMBERED_BYTES = 256 << 20
 """Of answers that spare a repeated question."""
 LABELLED_BYTES = 2 << 30
 """Of inputs from which a tree over any features is learnt."""
+_LIMIT_FILES = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 _ENTRY_BYTES = 150  # of an input in a dictionary, besides the input itself
 
 
@@ -43,8 +47,17 @@ def check_fits(features: int, epsilon: float, answers: int, machine: int | None 
 
 
 def _machine_bytes() -> int:
-    """The memory of this machine; 8 GB where it does not say."""
+    """The memory of this machine, or of the container that this process is confined to; 8 GB where it does not say."""
     try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):
-        return 8 << 30
+        machine = 8 << 30
+    return min([machine, *_limits()])
+
+
+def _limits() -> Iterator[int]:
+    """What control groups allow: a number of bytes, or no limit, which is written in words or as an absurd number."""
+    for path in _LIMIT_FILES:
+        with suppress(OSError, ValueError):
+            if (found := int(path.read_text(encoding="ascii"))) > 0:
+                yield found

@@ -16,7 +16,7 @@ from fidelitree.binomial import upper_bound
 from fidelitree.budget import Budget, BudgetSpent
 from fidelitree.calls import written
 from fidelitree.certificate import Certificate
-from fidelitree.checks import check_delta, check_epsilon
+from fidelitree.checks import check_delta, check_epsilon, check_observer
 from fidelitree.draw import Stream
 from fidelitree.errors import ParameterError
 from fidelitree.events import Finished, Observer, nobody
@@ -61,6 +61,7 @@ def build_top_down(
     ``max_queries`` allows more. The certificate is exact. What follows the limits changes nothing: see `Running`.
     """
     arguments, epsilon = locals(), check_epsilon(epsilon)
+    check_observer(observer)
     limits = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
     running = Running(batch_size, executor, timeout, retries, journal)
     with access(
@@ -181,6 +182,7 @@ def practical_top_down(
     """
     arguments = locals()
     epsilon, delta = _check_promise(epsilon, delta, schedule)
+    check_observer(observer)
     limits = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
     running = Running(batch_size, executor, timeout, retries, journal)
     check_space(space)

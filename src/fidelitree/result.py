@@ -108,7 +108,8 @@ class Distillation:
         it cost, and how to have it again. The same result gives the same bytes.
         """
         path = Path(path)
-        path.write_text(render(self.contents), encoding="utf-8")
+        with store.writing(path, "give a file in a folder that exists"):
+            path.write_text(render(self.contents), encoding="utf-8")
         return path
 
     @property

@@ -6,6 +6,8 @@ test themselves, each with its own share of delta. Meanwhile its own bound falls
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from contextlib import suppress
 
 import numpy as np
@@ -13,13 +15,16 @@ from numpy.typing import NDArray
 
 from fidelitree.attempts import Attempt
 from fidelitree.budget import Budget, BudgetSpent
-from fidelitree.descent import Curve, Descent, Enough
+from fidelitree.descent import Curve, Descent, Enough, nested
 from fidelitree.exact.engine import exact_subfunction
+from fidelitree.exact.frontier import Frontier, entries
 from fidelitree.exact.paths import disagreement
+from fidelitree.exact.treecells import cells_of
 from fidelitree.learners.labelled import built
 from fidelitree.region import Region
 from fidelitree.runs.auto import Outcome
 from fidelitree.runs.sealing import Tested
+from fidelitree.sequential import divergence
 from fidelitree.space import ProductSpace
 from fidelitree.targets.counting import Counted
 from fidelitree.tree import Tree
@@ -27,14 +32,16 @@ from fidelitree.tree import Tree
 SPENT = 20_000
 """Queries that may be spent unasked."""
 _AIMS = (0.98, 0.9, 0.8, 0.65, 0.5)  # in epsilons: how far a tree that is put to the test may be from the tested one
-_BATCH = 200
+_BATCH, _LOOK = 200, 200
+_MORE = 1.5  # times what was asked before, where that is more than should be spent
 _ROUNDS = 3
+_ENTRIES = 4e6  # numbers of a frontier: a few seconds
 
 
 def shrunk(outcome: Outcome, run: Tested, epsilon: float) -> Outcome:
     """A smaller tree than the outcome's, if answers can vouch for one."""
     space = run.counted.space
-    if outcome.error is not None or outcome.error_bound > epsilon or space.dtype != np.uint8:
+    if outcome.error is not None or outcome.error_bound > epsilon:
         return outcome
     best, stood = outcome, None
     for _ in range(_ROUNDS):
@@ -79,29 +86,35 @@ def _beside(best: Outcome, model: Attempt, stand: _Stand, epsilon: float) -> Out
 def _count(run: Tested, size: int, epsilon: float) -> None:
     """Count answers until the smallest tree under test is certified, none that is smaller has a chance, or enough."""
     counted = run.counted
-    limit = counted.budget.max_queries or SPENT
+    limit = counted.budget.max_queries or max(SPENT, int(_MORE * counted.asked))
     while counted.asked < limit:
         certified = [one.tree.size for one in run.attempts.all if one.certifies(epsilon)]
-        least = min([size, *certified])
-        hopeful = [one for one in run.attempts.all if one.tree.size < least and not one.unlucky(epsilon)]
+        least, left = min([size, *certified]), limit - counted.asked
+        hopeful = [one for one in run.attempts.all if one.tree.size < least and _likely(one, epsilon, left)]
         if not hopeful:
             return
         needed = min(one.needed_for(epsilon) for one in hopeful)
-        inner = run.source.test(max(1, min(needed, _BATCH, limit - counted.asked)))
+        inner = run.source.test(max(1, min(needed, _BATCH, left)))
         run.attempts.count(inner, counted.labels(counted.ask(inner, "certify")))
+
+
+def _likely(attempt: Attempt, epsilon: float, left: int) -> bool:
+    """Whether so many more answers may certify an attempt, if its error is a little lower than it looks."""
+    if attempt.samples < _LOOK:
+        return True
+    rate = attempt.errors / attempt.samples
+    lower = max(0.0, rate - (rate / attempt.samples) ** 0.5)
+    return lower < epsilon and -math.log(attempt.level) <= divergence(lower, epsilon) * (attempt.samples + left)
 
 
 class _Stand:
     """A tested tree in the place of the target: small trees that disagree with it little."""
 
     def __init__(self, tested: Tree, space: ProductSpace, budget: Budget) -> None:
-        self._tested, self.space = tested, space
-        root = exact_subfunction(Counted(tested, space), Region.whole(space), 0)
-        assert root is not None, "a tree is known"
-        self._labels = root.labels
+        self._tested, self.space, self._budget = tested, space, budget
         self._curves: list[Curve] = []
         with suppress(Enough):
-            self._curves.extend(Descent(space, self._answer, tested.size, False, budget).curves(root))
+            self._curves.extend(self._descents() if space.dtype == np.uint8 else self._frontier())
 
     def smallest(self, room: float) -> list[Tree]:
         """The smallest that was found, if any."""
@@ -109,7 +122,25 @@ class _Stand:
         least, number = min(((leaves, number) for leaves, number in options if leaves), default=(0, 0))
         if not least or room < 0:
             return []
-        return [built(self.space, self._curves[number].build(least), self._labels)]
+        return [built(self.space, self._curves[number].build(least), self._tested.labels.tolist())]
+
+    def _descents(self) -> Iterator[Curve]:
+        """Of bits, however many."""
+        root = exact_subfunction(Counted(self._tested, self.space), Region.whole(self.space), 0)
+        assert root is not None, "a tree is known"
+        return Descent(self.space, self._answer, self._tested.size, False, self._budget).curves(root)
 
     def _answer(self, inputs: NDArray[np.uint8]) -> NDArray[np.intp]:
         return np.searchsorted(self._tested.labels, self._tested.predict_inner(inputs))
+
+    def _frontier(self) -> Iterator[Curve]:
+        """Of other features the best of all trees that ask what the tested one asks, where those are not too many."""
+        found = cells_of(self._tested, self.space)
+        if found is not None and entries(found[0], self._tested.size) <= _ENTRIES:
+            frontier = Frontier(*found, self._tested.size, watch=self._watch)
+            codes = range(len(self._tested.labels))
+            yield Curve(frontier.errors, lambda leaves: nested(frontier.tree(self.space, codes, leaves), 0))
+
+    def _watch(self) -> None:
+        if self._budget.gone > 1:
+            raise Enough

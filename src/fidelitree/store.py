@@ -17,13 +17,14 @@ import csv
 import io
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fidelitree.certificate import Certificate
-from fidelitree.errors import FormatError, ParameterError
+from fidelitree.errors import FormatError, ParameterError, WriteError
 from fidelitree.rows import Rows
 from fidelitree.space import ProductSpace
 from fidelitree.tree import Tree
@@ -63,17 +64,27 @@ class Record:
 def save(folder: str | os.PathLike[str], tree: Tree, certificate: Certificate, record: Record) -> list[Path]:
     """Write a result; the files, in the order in which one would open them."""
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
     texts = {
         CERTIFICATE: certificate.to_json() + "\n",
         SPACE: json.dumps(record.space.to_dict()) + "\n",
         TRACE: _table(record.trace),
         RUN: json.dumps(dict(record.run), indent=1) + "\n",
     }
-    tree.save(folder / TREE)
-    for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8", newline="")
+    with writing(folder, "give a folder, or a name that is not taken"):
+        folder.mkdir(parents=True, exist_ok=True)
+        tree.save(folder / TREE)
+        for name, text in texts.items():
+            (folder / name).write_text(text, encoding="utf-8", newline="")
     return [folder / name for name in (TREE, *texts)]
+
+
+@contextmanager
+def writing(path: Path, way_out: str) -> Iterator[None]:
+    """Our own error for the system's, with the name that was given and what to give instead."""
+    try:
+        yield
+    except OSError as error:
+        raise WriteError(f"{str(path)!r} cannot be written: {error.strerror or error} - {way_out}") from error
 
 
 def _table(records: Sequence[Mapping[str, Any]]) -> str:

@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fidelitree.audit import certify
+from fidelitree.audit import certify, patience_of
 from fidelitree.binomial import upper_bound
-from fidelitree.certificate import Certificate
+from fidelitree.certificate import ASSUMES_DETERMINISTIC, Certificate
 from fidelitree.errors import FormatError, ParameterError, TargetError
 from fidelitree.events import Observer, nobody
+from fidelitree.journal.journal import Journal
+from fidelitree.journal.run import LIMITS
 from fidelitree.replaying import replay
 from fidelitree.rows import Rows
 from fidelitree.sequential import error_bound, level_of_attempt, log_e_value_below
@@ -81,11 +83,18 @@ class Verification:
         if self.contradicted:
             return "The target contradicts the stored certificate: it is not the same target, or not the same space."
         if self.fresh is not None and not self.fresh.holds:
-            return "Undecided: the tree's error is too near to what was promised; more queries may decide it."
+            return f"Undecided: {self._why_undecided(self.fresh)}; more queries may decide it."
         confirmed = (
             "The target confirms the stored certificate" if self.fresh else "The stored certificate is consistent"
         )
         return f"{confirmed}: {self.certificate}"
+
+    @staticmethod
+    def _why_undecided(fresh: Certificate) -> str:
+        """Few errors tell of too few queries; as many as were promised, or nearly, of a tree that is no better."""
+        if 2 * (fresh.errors or 0) > (fresh.epsilon or 0) * fresh.samples:
+            return "the tree's error is too near to what was promised"
+        return f"{fresh.samples:,} test inputs are too few for what was promised"
 
 
 def verify(
@@ -113,7 +122,7 @@ def verify(
     epsilon, delta = _promised(stored.certificate), stored.certificate.delta or _DELTA
     most = max_queries
     if most is None and epsilon > 0:
-        most = math.ceil(_PATIENCE * math.log(1 / delta) / epsilon)
+        most = patience_of(_PATIENCE, epsilon, delta)
     fresh = certify(
         stored.tree,
         target,
@@ -121,6 +130,7 @@ def verify(
         epsilon,
         delta,
         seed=seed,
+        deterministic=_deterministic(stored),
         max_queries=most,
         observer=observer,
     )
@@ -147,16 +157,31 @@ def _replayed(stored: Stored, journal: Path, space: ProductSpace | Rows | None) 
     if space is None:
         return Check(None, f"{about}: no space is stored here")
     try:
-        again = replay(journal, space)
+        again = replay(journal, space, {name: stored.run[name] for name in LIMITS if name in stored.run})
     except ParameterError as error:
         return Check(None, f"{about}: not tried, {error}")
-    except (FormatError, TargetError) as error:
+    except FormatError as error:
         return Check(False, f"{about}: {error}")
+    except TargetError as error:
+        return _failed(stored, journal, about, f": {error}")
     made = replace(again.certificate, versions=stored.certificate.versions)
     same = again.tree.digest == stored.tree.digest and made == stored.certificate
-    if not same and "interrupted" in again.reason:
+    return Check(True, about) if same else _failed(stored, journal, about)
+
+
+def _failed(stored: Stored, journal: Path, about: str, why: str = "") -> Check:
+    """A replay that went another way; undecided where folder and journal both tell of what it cannot repeat."""
+    with Journal(journal) as kept:
+        told, ended = (stored.run, kept.run.arguments), (stored.run.get("reason"), kept.ending and kept.ending.reason)
+    if kept.ending is None and any(
+        ending in str(stored.run.get("reason")) for ending in ("interrupted", "max_seconds")
+    ):
+        return Check(None, f"{about}: the run went on after this result, and was cut off; the same call ends it")
+    if all(run.get("strategy") == "smallest" and run.get("max_seconds") is not None for run in told):
+        return Check(None, f"{about}: its search was limited by time, and a replay has another clock")
+    if all("interrupted" in str(reason) for reason in ended):
         return Check(None, f"{about}: the run was interrupted between two answers, and a replay cannot tell where")
-    return Check(same, about)
+    return Check(False, f"{about}{why}")
 
 
 def _bound(certificate: Certificate, size: int) -> Check:
@@ -184,6 +209,11 @@ def _promised(certificate: Certificate) -> float:
     if certificate.error_bound >= 1:
         raise ParameterError("nothing was certified in this folder, so there is nothing that a target could confirm")
     return certificate.error_bound
+
+
+def _deterministic(stored: Stored) -> bool:
+    """Whether the run took the target to be so; of a noisy one, a fresh test may rely on no single answer either."""
+    return ASSUMES_DETERMINISTIC in stored.certificate.assumes and stored.run.get("deterministic") is not False
 
 
 def _inputs(stored: Stored, space: ProductSpace | Rows | None) -> ProductSpace | Rows:

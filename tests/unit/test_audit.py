@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from typing import Any
 
 import numpy as np
 import pytest
 
 import fidelitree as ft
 from fidelitree import audit
-from fidelitree.audit import FINGERPRINT
+from fidelitree.audit import FINGERPRINT, patience_of
 from fidelitree.draw import Stream, draw
 from fidelitree.events import Event, TreeJudged, UnderTest
 from fidelitree.region import Region
@@ -247,6 +248,82 @@ def test_errors_name_the_predictor() -> None:
         ft.certify(TARGET, asked_target, SPACE, 0.1, 0)
     with pytest.raises(ft.ParameterError, match="space must be a ProductSpace"):
         ft.certify(TARGET, asked_target, 20)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"deterministic": "no"}, "deterministic must be True or False; got 'no'"),
+        ({"observer": 3}, "observer must be callable: it is given one event after another; got 3"),
+        ({"seed": -1}, "seed must be at least 0; got -1"),
+        ({"seed": 1.5}, "seed must be a whole number; got 1.5"),
+    ],
+)
+@pytest.mark.parametrize("target", [TARGET, asked_target], ids=["exact", "drawn"])
+def test_arguments_are_refused_whatever_way_the_audit_takes(target: Any, wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(ft.ParameterError) as caught:
+        ft.certify(TARGET, target, SPACE, **wrong)
+    assert str(caught.value) == message
+
+
+def test_time_that_ends_while_all_inputs_are_asked_certifies_nothing() -> None:
+    def first(batch: np.ndarray) -> np.ndarray:
+        return batch[:, 0]
+
+    for epsilon in (0.05, 0):
+        certificate = ft.certify(first, first, ft.ProductSpace.bernoulli(4), epsilon, max_seconds=0)
+        assert (certificate.method, certificate.error_bound, certificate.holds) == ("sequential", 1.0, False)
+        assert (certificate.errors, certificate.samples) == (0, 0)
+
+
+def test_the_smallest_numbers_are_as_good_as_any() -> None:
+    certificate = ft.certify(TARGET, asked_target, SPACE, 5e-324, 5e-324, seed=0, max_queries=10)
+    assert (certificate.samples, certificate.error_bound, certificate.holds) == (10, 1.0, False)
+    assert patience_of(64, 5e-324, 0.05) == patience_of(64, 0.05, 5e-324) == 2**62
+    assert patience_of(64, 0.1, 0.2) == np.ceil(64 * np.log(5) / 0.1)
+
+
+def test_a_predictor_that_raises_is_named() -> None:
+    def broken(batch: np.ndarray) -> np.ndarray:
+        raise KeyError("age")
+
+    with pytest.raises(ft.ParameterError) as caught:
+        ft.certify(broken, asked_target, SPACE)
+    assert str(caught.value) == "predictor must answer every batch; it raised KeyError on 4096 inputs: 'age'"
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+@pytest.mark.parametrize("dtype", [str, object])
+def test_text_and_numbers_are_not_compared(dtype: type) -> None:
+    def words(batch: np.ndarray) -> np.ndarray:
+        return np.where(batch[:, 0] == 1, "yes", "no").astype(dtype)
+
+    with pytest.raises(ft.ParameterError) as caught:
+        ft.certify(words, asked_target, SPACE)
+    assert str(caught.value) == "predictor must answer labels of the target's kind; it answers str, and the target int"
+    with pytest.raises(ft.ParameterError, match="it answers int, and the target str"):
+        ft.certify(TARGET, words, SPACE)
+    assert ft.certify(lambda batch: asked_target(batch) == 1, asked_target, SPACE, seed=0).holds
+
+
+@pytest.mark.parametrize(
+    ("space", "rows"),
+    [
+        (ft.ProductSpace.bernoulli(8_192), 4_096),
+        (ft.ProductSpace.bernoulli(65_536), 512),
+        (ft.ProductSpace([ft.Numeric(f"x{k}", 0, 1) for k in range(2_048)]), 2_048),
+    ],
+    ids=["usual", "many", "numbers"],
+)
+def test_the_fingerprint_of_a_wide_space_takes_fewer_inputs(space: ft.ProductSpace, rows: int) -> None:
+    received: list[int] = []
+
+    def constant(batch: Any) -> np.ndarray:
+        received.append(len(batch["x0"] if isinstance(batch, dict) else batch))
+        return np.zeros(received[-1], int)
+
+    ft.certify(constant, lambda batch: pytest.fail("asked"), space, max_queries=0)
+    assert received == [rows]
 
 
 ROOMS = ft.ProductSpace(

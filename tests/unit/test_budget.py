@@ -60,3 +60,11 @@ def test_bad_limits_are_refused(limits: dict[str, object], message: str) -> None
     with pytest.raises(ParameterError) as caught:
         Budget(**limits)
     assert str(caught.value) == message
+
+
+def test_share_of_the_time_that_is_gone() -> None:
+    assert Budget().gone == 0
+    assert Budget(max_seconds=8, started=10, clock=lambda: 14).gone == 0.5
+    assert Budget(max_seconds=8, started=10, clock=lambda: 20).gone > 1
+    assert Budget(max_seconds=0, started=10, clock=lambda: 10).gone == 0
+    assert Budget(max_seconds=0, started=10, clock=lambda: 11).gone > 1

@@ -48,16 +48,18 @@ def test_the_entries_are_plain_and_complete() -> None:
 @given(
     st.builds(
         Certificate,
-        *[st.floats(0, 1)] * 3,
+        st.floats(0, 1),
+        st.floats(0, 1, exclude_min=True, exclude_max=True),
+        st.floats(0, 1),
         samples=st.integers(10, 10**12),
         errors=st.integers(0, 10),
         method=st.sampled_from(METHODS),
         tree_digest=st.text(),
         space_digest=st.text(),
-        seed=st.none() | st.integers(0, 2**53),
+        seed=st.none() | st.integers(0),
         protocol=st.sampled_from(PROTOCOLS),
         differs=st.floats(0, 1),
-        queries=st.dictionaries(st.text(), st.integers(0)),
+        queries=st.dictionaries(st.text(), st.integers(0, 2**63 - 1)),
     )
 )
 def test_any_certificate_is_read_back(certificate: Certificate) -> None:
@@ -104,6 +106,17 @@ def test_a_cut_file_is_refused(length: int) -> None:
         ({"errors": 61}, "errors must be between 0 and the samples"),
         ({"errors": -1}, "errors must be between 0 and the samples"),
         ({"samples": -1, "errors": None, "method": "exact"}, "errors must be between 0 and the samples"),
+        ({"attempt": 0}, "attempt must be between 1 and the attempts"),
+        ({"attempt": 3}, "attempt must be between 1 and the attempts"),
+        ({"delta": 0}, "delta must be above 0 and below 1 unless it is an exact one"),
+        ({"delta": 1.0}, "delta must be above 0 and below 1 unless it is an exact one"),
+        ({"seed": -1}, "seed must be at least 0; got -1"),
+        ({"samples": 2**63}, "samples must be at least 0 and below 2^63; got 9223372036854775808"),
+        ({"attempts": 10**400, "attempt": 9}, f"attempts must be at least 0 and below 2^63; got 1{'0' * 79}"),
+        ({"queries": {"label": -1}}, "queries['label'] must be at least 0 and below 2^63; got -1"),
+        ({"queries": {"label": "1"}}, "every entry of queries must be a whole number; got {'label': '1'}"),
+        ({"queries": {"label": True}}, "every entry of queries must be a whole number; got {'label': True}"),
+        ({"versions": {"numpy": 2}}, "every entry of versions must be text; got {'numpy': 2}"),
         ({"error_bound": 0.2}, "it says that it holds, and its numbers say otherwise"),
     ],
 )

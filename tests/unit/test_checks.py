@@ -9,7 +9,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from fidelitree.checks import check_count, check_delta, check_epsilon, check_number, check_probability
+from fidelitree.checks import (
+    check_count,
+    check_delta,
+    check_epsilon,
+    check_number,
+    check_observer,
+    check_probability,
+    check_switch,
+)
 from fidelitree.errors import ParameterError
 
 BREACHES: list[tuple[Callable[[], object], str]] = [
@@ -39,6 +47,10 @@ BREACHES: list[tuple[Callable[[], object], str]] = [
     (lambda: check_count("n", "3"), "n must be a whole number; got '3'"),
     (lambda: check_count("n", 0), "n must be at least 1; got 0"),
     (lambda: check_count("seed", -1, least=0), "seed must be at least 0; got -1"),
+    (lambda: check_switch("deterministic", "no"), "deterministic must be True or False; got 'no'"),
+    (lambda: check_switch("deterministic", 0), "deterministic must be True or False; got 0"),
+    (lambda: check_observer(3), "observer must be callable: it is given one event after another; got 3"),
+    (lambda: check_observer(None), "observer must be callable: it is given one event after another; got None"),
 ]
 
 

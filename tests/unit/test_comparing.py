@@ -96,6 +96,11 @@ def test_a_learner_that_refuses_is_not_the_end() -> None:
     assert found.rows[1].queries <= 5_000
 
 
+def test_an_observer_must_be_callable() -> None:
+    with pytest.raises(ft.ParameterError, match=r"observer must be callable: .* got 3"):
+        ft.compare(MUX, S(6), observer=3)
+
+
 def test_options_of_one_learner() -> None:
     found = ft.compare(MUX, S(6), 0.0, learners=["top_down", "id3"], options={"top_down": {"size": 3}})
     assert [row.leaves for row in found.rows] == [3, 18]

@@ -498,6 +498,8 @@ def test_answers_that_are_no_labels_are_refused(answers: Callable[[Bits], Any], 
         ({"max_leaves": 0}, "max_leaves must be at least 1; got 0"),
         ({"max_queries": -3}, "max_queries must be at least 0; got -3"),
         ({"max_seconds": "soon"}, "max_seconds must be a number; got 'soon'"),
+        ({"deterministic": "no"}, "deterministic must be True or False; got 'no'"),
+        ({"observer": 3}, "observer must be callable: it is given one event after another; got 3"),
     ],
 )
 def test_arguments_are_refused_with_the_rule(options: dict[str, Any], message: str) -> None:
@@ -591,3 +593,25 @@ def test_the_smallest_tree_over_few_rows() -> None:
     result = ft.distill(lambda table: (table["a"] > 0.5).astype(int), rows, 0.15, strategy="smallest")
     assert result.certificate.holds
     assert result.tree.size == 2
+
+
+@pytest.mark.parametrize("prefer", ["queries", "leaves"])
+@pytest.mark.parametrize(
+    "space",
+    [ft.ProductSpace([ft.Numeric("a", 0, 1), ft.Numeric("b", 0, 1)]), ft.ProductSpace.bernoulli(20)],
+    ids=["mixed", "bits"],
+)
+def test_time_that_is_over_in_the_first_batch_gives_a_constant_and_no_promise(
+    space: ft.ProductSpace, prefer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [time.monotonic() + 0.4]
+
+    def slow(batch: Any) -> Any:
+        clock[0] += 1
+        return (batch["a"] > 0.5) if isinstance(batch, dict) else batch[:, 0] == 1
+
+    with monkeypatch.context() as patch:
+        patch.setattr(time, "monotonic", lambda: clock[0])
+        result = ft.distill(slow, space, 0.1, prefer=prefer, max_seconds=1.5, batch_size=2)
+    assert (result.tree.size, result.certificate.error_bound) == (1, 1.0)
+    assert (result.reason, result.queries.paid) == ("max_seconds = 1.5", 4)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -44,7 +45,23 @@ def test_what_it_says_would_fit_does() -> None:
     needs.check_fits(2_000, 2.2e-5, round(answers / 22), machine)
 
 
+@pytest.mark.parametrize(
+    ("written", "gigabytes"), [("2147483648\n", 1), ("max\n", 4), ("9223372036854771712\n", 4), ("", 4), (None, 4)]
+)
+def test_a_container_has_less_memory_than_its_machine(
+    written: str | None, gigabytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit = tmp_path / "memory.max"
+    if written is not None:
+        limit.write_text(written, encoding="ascii")
+    monkeypatch.setattr(needs, "_LIMIT_FILES", (tmp_path / "absent", limit))
+    monkeypatch.delattr("os.sysconf")
+    with pytest.raises(ft.ParameterError, match=rf" {gigabytes}\.0 GB, half of this machine's"):
+        needs.check_fits(1_000, 1e-6, 10_000_000)
+
+
 def test_a_machine_that_does_not_say_how_large_it_is_counts_as_8_gb(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(needs, "_LIMIT_FILES", ())
     monkeypatch.delattr("os.sysconf")
     with pytest.raises(ft.ParameterError, match=r"4\.0 GB, half of this machine's"):
         needs.check_fits(1_000, 1e-6, 10_000_000)

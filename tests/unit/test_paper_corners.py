@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -94,6 +95,12 @@ def test_bad_arguments_are_refused_before_anything_is_asked(change: dict[str, An
     with pytest.raises(ft.ParameterError) as caught:
         ft.practical_top_down(**{**good, **change})
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("door", [ft.build_top_down, partial(ft.practical_top_down, delta=0.1)])
+def test_an_observer_must_be_callable(door: Callable[..., object]) -> None:
+    with pytest.raises(ft.ParameterError, match=r"observer must be callable: .* got 3"):
+        door(ft.targets.majority(3), fair(3), 0.1, observer=3)
 
 
 BROKEN: list[tuple[Callable[[Bits], Any], str]] = [

@@ -4,30 +4,17 @@ from __future__ import annotations
 
 import itertools
 import time
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree import budget, descent, shrinking, smallest
-from fidelitree.attempts import Attempts
-from fidelitree.runs.auto import Outcome
-from fidelitree.runs.source import Source, source_of
+from fidelitree import budget, descent, smallest
 from fidelitree.targets import TruthTable
-from fidelitree.targets.counting import Counted
-from fidelitree.targets.memory import Memory
 from small import true_error
 
 S = ft.ProductSpace.bernoulli
-
-
-class Run(NamedTuple):
-    """What shrinking needs to know of a run."""
-
-    counted: Counted
-    source: Source
-    attempts: Attempts
 
 
 def plain(target: Any) -> Any:
@@ -154,29 +141,6 @@ def test_a_clock_may_strike_before_all_inputs_are_asked(looks: int, monkeypatch:
     error = true_error(result.tree, target, S(9))
     assert error <= result.certificate.error_bound + 1e-12
     assert result.reason in (f"max_seconds = {looks}", "certified")
-
-
-def test_the_tree_with_the_fewest_errors_stands_for_the_target() -> None:
-    """Two certified trees: the first has errors that leave no room for smaller ones, the second has none."""
-    space = S(20)
-    target = ft.targets.balanced(space, 4, seed=1)
-    nodes = [
-        (int(feature), int(no), int(yes)) if feature >= 0 else int(code)
-        for feature, no, yes, code in zip(target.feature, target.no, target.yes, target.code, strict=True)
-    ]
-    last = next(node for node in range(len(nodes) - 1, -1, -1) if target.feature[node] < 0)
-    nodes[last] = 1 - int(target.code[last])
-    wrong = ft.Tree.build(space, nodes, target.labels)
-    assert ft.tree_error(wrong, target, space) == 1 / 16
-    counted, source, attempts = Counted(target.predict, space, Memory()), source_of(space, 0), Attempts(0.1, 0.05)
-    run = Run(counted, source, attempts)
-    for tree in (wrong, target):
-        attempts.open(tree)
-    inner = source.test(2_000)
-    attempts.count(inner, counted.labels(counted.ask(inner, "certify")))
-    found = shrinking.shrunk(Outcome(wrong, attempts.all[0], 0.0), run, 0.1)
-    assert wrong.size > found.tree.size
-    assert ft.tree_error(found.tree, target, space) <= found.error_bound <= 0.1
 
 
 @pytest.mark.parametrize("p", [0.5, 0.3])

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import fidelitree as ft
+from fidelitree.errors import WriteError
 from fidelitree.store import load, load_space
 
 SPACE = ft.ProductSpace([ft.Boolean("owner", 0.3), ft.Categorical("job", ["a", "b"]), ft.Numeric("age", 18, 90)])
@@ -26,6 +27,28 @@ def test_a_result_comes_back(tmp_path: Path) -> None:
     assert stored.run["reason"] == "certified"
     assert stored.run["asked"] == dict(result.queries.asked)
     assert stored.run["deterministic"] is True
+
+
+def test_what_cannot_be_written_is_named(tmp_path: Path) -> None:
+    result, taken = ft.distill(target, SPACE, 0.1), tmp_path / "taken"
+    taken.write_text("mine", encoding="utf-8")
+    with pytest.raises(WriteError) as caught:
+        result.save(taken)
+    why = caught.value.__cause__
+    assert isinstance(why, FileExistsError)
+    assert str(caught.value) == (
+        f"{str(taken)!r} cannot be written: {why.strerror} - give a folder, or a name that is not taken"
+    )
+    assert taken.read_text(encoding="utf-8") == "mine"
+
+
+def test_a_report_needs_a_folder(tmp_path: Path) -> None:
+    page = tmp_path / "nowhere" / "report.html"
+    with pytest.raises(OSError, match="give a file in a folder that exists") as caught:
+        ft.distill(target, SPACE, 0.1).report(page)
+    assert isinstance(caught.value, ft.FidelitreeError)
+    assert isinstance(caught.value.__cause__, FileNotFoundError)
+    assert str(caught.value).startswith(f"{str(page)!r} cannot be written: ")
 
 
 def test_rows_come_back(tmp_path: Path) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import fidelitree as ft
@@ -84,7 +86,7 @@ def test_an_exact_error_needs_the_target(tmp_path: Path) -> None:
         ({"space_digest": "0"}, 1),
         ({"errors": 3}, 2),
         ({"samples": 60}, 2),
-        ({"attempt": 2}, 2),
+        ({"attempt": 2, "attempts": 9}, 2),
         ({"level": 0.5}, 2),
         ({"delta": 0.01}, 2),
         ({"error_bound": 0.01}, 2),
@@ -132,8 +134,68 @@ def test_undecided_is_neither_yes_nor_no(kept: Path) -> None:
     found = ft.verify(kept, target, seed=1, max_queries=10)
     assert (found.contradicted, found.holds) == (False, False)
     assert str(found).endswith(
+        "Undecided: 10 test inputs are too few for what was promised; more queries may decide it."
+    )
+
+
+def test_an_error_near_to_what_was_promised_is_said_to_be_so(tmp_path: Path) -> None:
+    ft.distill(lambda batch: batch[:, 0], SPACE, 0.05).save(tmp_path)
+    changed(tmp_path, epsilon=0.3, error_bound=0.3)
+    found = ft.verify(tmp_path, lambda batch: batch[:, 0] & (1 - batch[:, 1]), seed=1, max_queries=40)
+    assert (found.contradicted, found.holds) == (False, False)
+    assert str(found).endswith(
         "Undecided: the tree's error is too near to what was promised; more queries may decide it."
     )
+
+
+@pytest.mark.parametrize("told_by", ["certificate and run", "certificate", "run"])
+def test_the_fresh_certificate_of_a_noisy_target_is_never_exact(tmp_path: Path, told_by: str) -> None:
+    """Three bits could all be asked, which would take one answer of a noisy target for all of them."""
+    space, noise = ft.ProductSpace.bernoulli(3), np.random.default_rng(0)
+
+    def noisy(batch: Any) -> Any:
+        return batch[:, 0] ^ (noise.random(len(batch)) < 0.01)
+
+    ft.distill(noisy, space, 0.2, deterministic=False).save(tmp_path)
+    if told_by == "certificate":
+        (tmp_path / "run.json").unlink()
+    if told_by == "run":
+        changed(tmp_path, assumes=["the target is deterministic", "inputs follow the stated product distribution"])
+    found = ft.verify(tmp_path, noisy, seed=1)
+    assert found.fresh is not None
+    assert found.fresh.method == "sequential"
+    assert "deterministic" not in str(found.fresh)
+
+
+NASTY = (0, -1, 1, 2, 7, 2**62, 2**63, 10**400, 5e-324, 1e-300, 0.999, 1.0, 1e308, None, True, "1", {}, {"a": "b"}, [])
+
+
+@pytest.mark.parametrize("method", ["sequential", "fixed"])
+@pytest.mark.parametrize("protocol", ["separate", "prequential"])
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "delta",
+        "epsilon",
+        "error_bound",
+        "samples",
+        "errors",
+        "attempt",
+        "attempts",
+        "level",
+        "differs",
+        "seed",
+        "queries",
+    ],
+)
+def test_a_damaged_certificate_is_refused_or_judged(kept: Path, entry: str, protocol: str, method: str) -> None:
+    whole = json.loads((kept / "certificate.json").read_text(encoding="utf-8"))
+    for value in NASTY:
+        changed(kept, **{**whole, "method": method, "protocol": protocol, entry: value})
+        for holds in (True, False):
+            changed(kept, holds=holds)
+            with suppress(ft.ParameterError, ft.FormatError):
+                assert ft.verify(kept, target, seed=1, max_queries=20).consistent in (True, False)
 
 
 def test_it_prints_as_sentences(kept: Path) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
+import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +34,38 @@ def replayed(folder: Path, **more: Any) -> tuple[bool | None, str]:
 @pytest.mark.parametrize("limits", [{}, {"max_queries": 50}, {"deterministic": False}])
 def test_the_run_is_made_again(tmp_path: Path, limits: dict[str, Any]) -> None:
     stored(tmp_path, **limits)
+    assert replayed(tmp_path) == (True, "")
+
+
+@pytest.mark.parametrize(("first", "then"), [(50, None), (None, 50), (30, 60), ({}, {"max_leaves": 1})])
+def test_a_run_that_went_on_with_other_limits_is_made_again(tmp_path: Path, first: Any, then: Any) -> None:
+    for limits in (first, then):
+        stored(tmp_path, **(limits if isinstance(limits, dict) else {"max_queries": limits}))
+        assert replayed(tmp_path) == (True, "")
+    assert ft.verify(tmp_path).consistent
+
+
+@pytest.mark.parametrize("reason", ["max_queries = 50", "interrupted"])
+def test_a_run_that_went_on_and_was_cut_off_leaves_the_result_before_it(tmp_path: Path, reason: str) -> None:
+    def interrupt(event: object) -> None:
+        if getattr(event, "paid", 0) > 40:
+            raise KeyboardInterrupt
+
+    first = {"observer": interrupt} if reason == "interrupted" else {"max_queries": 50}
+    assert stored(tmp_path, Counting(on_bits), epsilon=0.01, **first).reason == reason
+    with pytest.raises(ft.TargetError):
+        stored(tmp_path, Counting(on_bits, 150), epsilon=0.01)
+    assert ft.journal.info(tmp_path / "journal.db").ended is None
+    undecided = None, ": the run went on after this result, and was cut off; the same call ends it"
+    assert replayed(tmp_path) == (undecided if reason == "interrupted" else (True, ""))
+    stored(tmp_path, Counting(on_bits), epsilon=0.01)
+    assert replayed(tmp_path) == (True, "")
+
+
+@pytest.mark.parametrize(("first", "then"), [(50, None), (None, 50)])
+def test_a_result_stays_what_it_was_when_the_run_goes_on_elsewhere(tmp_path: Path, first: Any, then: Any) -> None:
+    stored(tmp_path, max_queries=first)
+    ft.distill(on_bits, BITS, 0.1, max_queries=then, journal=tmp_path / "journal.db")
     assert replayed(tmp_path) == (True, "")
 
 
@@ -75,3 +111,49 @@ def test_an_interrupt_between_two_answers_cannot_be_placed(tmp_path: Path) -> No
     passed, why = replayed(tmp_path)
     assert passed is not False
     assert passed or "a replay cannot tell where" in why
+
+
+def ended_as(folder: Path, reason: str) -> None:
+    """Someone writes another ending into the journal."""
+    with closing(sqlite3.connect(folder / "journal.db")) as file, file:
+        file.execute("INSERT OR REPLACE INTO run VALUES ('ended', ?)", (json.dumps([1, reason]),))
+
+
+def test_a_journal_alone_cannot_call_a_run_interrupted(tmp_path: Path) -> None:
+    stored(tmp_path / "one")
+    stored(tmp_path / "two", seed=5)
+    (tmp_path / "two" / "journal.db").replace(tmp_path / "one" / "journal.db")
+    ended_as(tmp_path / "one", "interrupted")
+    assert replayed(tmp_path / "one") == (False, "")
+
+
+class Slow:
+    """A target that takes ten seconds a call, on a clock of its own."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 1_000.0
+        monkeypatch.setattr(time, "monotonic", lambda: self.now)
+
+    def __call__(self, batch: Any) -> Any:
+        self.now += 10
+        return ft.targets.multiplexer(2)(batch)
+
+
+def test_a_search_that_time_ended_cannot_be_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    space = ft.ProductSpace.bernoulli(6)
+    made = {
+        limit: stored(tmp_path / str(limit), Slow(monkeypatch), space, strategy="smallest", max_seconds=limit)
+        for limit in (5, 1_000)
+    }
+    assert made[5].tree.digest != made[1_000].tree.digest, "the clock decides"
+    assert replayed(tmp_path / "5") == (None, ": its search was limited by time, and a replay has another clock")
+    assert replayed(tmp_path / "1000") == (True, "")
+
+
+def test_a_search_that_was_not_limited_by_time_is_repeated(tmp_path: Path) -> None:
+    stored(tmp_path / "one", strategy="smallest")
+    stored(tmp_path / "two", strategy="smallest", target=lambda batch: batch[:, 3])
+    (tmp_path / "two" / "journal.db").replace(tmp_path / "one" / "journal.db")
+    run = tmp_path / "one" / "run.json"
+    run.write_text(json.dumps({**json.loads(run.read_text(encoding="utf-8")), "max_seconds": 5}), encoding="utf-8")
+    assert replayed(tmp_path / "one") == (False, "")

@@ -35,13 +35,14 @@ class Journal:
 
     It is opened for a ``run``, which must be the one that it belongs to, or without one to be read only. Use it in a
     ``with`` block. No other process can open it meanwhile; a process that is killed lets go of it. ``records`` were
-    there when it was opened, ``kept`` are there now.
+    there when it was opened, ``kept`` are there now. A run that is resumed with other limits takes the journal over
+    with its first answer, or when it ends; until then the journal tells of the run before.
     """
 
     def __init__(self, path: str | os.PathLike[str], run: Run | None = None) -> None:
         self.path = Path(path)
         self._connection = open_to_read(self.path) if run is None else open_to_write(self.path)
-        self.writes = run is not None
+        self.writes, self._resumes = run is not None, False
         try:
             with self._talking():
                 self.run = self._own(run)
@@ -97,8 +98,10 @@ class Journal:
         self.go_live()
         timed = replace(record, seconds=self.clock())
         marks = ", ".join("?" * len(timed.row()))
-        with self._talking():
+        with self._talking(), self._at_once():
+            self._take_over()
             self._connection.execute(f"INSERT INTO answers ({COLUMNS}) VALUES ({marks})", timed.row())
+        self._resumes = False
         self.kept += 1
 
     def all(self) -> Iterator[Record]:
@@ -119,7 +122,8 @@ class Journal:
 
     def end(self, ending: Ending) -> None:
         """Write down how the run ended, so that a replay ends in the same place."""
-        with self._talking():
+        with self._talking(), self._at_once():
+            self._take_over()
             self._connection.execute(
                 "INSERT OR REPLACE INTO run VALUES (?, ?)", (ENDED, json.dumps([ending.questions, ending.reason]))
             )
@@ -129,13 +133,27 @@ class Journal:
         if run is None:
             return Run.of(entries)
         if not entries:
-            with self._connection:  # all of it or nothing
-                self._connection.execute("BEGIN IMMEDIATE")
+            with self._at_once():
                 self._connection.executemany("INSERT INTO run VALUES (?, ?)", run.entries().items())
             return run
         was = Run.of(entries)
         was.check(run, replaying=False)
-        return was
+        self._resumes = True
+        return replace(was, arguments=run.arguments)
+
+    def _take_over(self) -> None:
+        """Write the limits of a resumed run over those of the run before, whose ending is none any more."""
+        if self._resumes:
+            written = self.run.entries()["arguments"]
+            self._connection.execute("UPDATE run SET value = ? WHERE name = 'arguments'", (written,))
+            self._connection.execute("DELETE FROM run WHERE name = ?", (ENDED,))
+
+    @contextmanager
+    def _at_once(self) -> Iterator[None]:
+        """All of it or nothing."""
+        with self._connection:
+            self._connection.execute("BEGIN IMMEDIATE")
+            yield
 
     def _sums(self) -> tuple[int, float]:
         count, seconds = self._connection.execute("SELECT count(*), max(seconds) FROM answers").fetchone()

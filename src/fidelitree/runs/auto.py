@@ -113,6 +113,8 @@ class AutoRun:
     def tree(self) -> Tree:
         """The learner's tree; where a budget ended its first lesson, the one that fits what is known."""
         book = self.counted.book
+        if not self.learner.pool.size:  # the time was over in the middle of the first batch
+            return Tree.build(self.counted.space, [0], book.sorted())
         if self.learner.sketch is None:
             self.learner.refit()
         nodes: list[tuple[int, int, int] | int] = []

@@ -121,6 +121,8 @@ def _journal(target: Target, path: str | os.PathLike[str], run: Run) -> Journal:
     journal = Journal(path)
     try:
         journal.run.check(run, replaying=True)
+        if journal.run.arguments != run.arguments:
+            journal.ending = None  # that of a run with other limits
         if journal.run.lists_answers:
             raise ParameterError(
                 "a run whose target is a tree, a table or a circuit cannot be replayed without it: more than its "

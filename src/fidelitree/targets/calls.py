@@ -20,6 +20,7 @@ Part = tuple[int, NDArray[Any]]
 MOST_ROWS = 1 << 16
 MOST_BYTES = 1 << 25
 """Rows and bytes of inputs that one call receives at most, so that memory does not grow with a batch."""
+_SHOWN = 80  # characters of a target that is none
 FIRST_WAIT, LONGEST_WAIT = 0.1, 30.0  # seconds between a failure and the next try, which double
 
 
@@ -50,6 +51,12 @@ def wait_before(attempt: int) -> None:
     time.sleep(min(LONGEST_WAIT, FIRST_WAIT * 2**attempt))
 
 
+def _in_short(value: object) -> str:
+    """An object on one line, of which a fitted model may fill pages."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
+
+
 class Direct:
     """Calls the target here and now; a call that raises is made again up to ``retries`` times."""
 
@@ -57,7 +64,10 @@ class Direct:
         self, target: Target, space: ProductSpace, book: LabelBook, batch_size: int | None = None, retries: int = 0
     ) -> None:
         if not callable(target):
-            raise ParameterError(f"target must be callable: a batch of inputs in, labels out; got {target!r}")
+            raise ParameterError(
+                f"target must be callable: a batch of inputs in, labels out; got {_in_short(target)}"
+                f"{' - pass model.predict' if callable(getattr(target, 'predict', None)) else ''}"
+            )
         self._target, self._space, self._book = target, space, book
         self._batch_size, self._retries = batch_size, retries
 

@@ -142,16 +142,22 @@ class Counted:
         """Like `ask`, but inputs that are remembered are not asked again, nor counted."""
         if self.memory is None:
             return self.ask(batch, purpose)
-        self._check(self.memory.missing(batch))
-        before = self._paid[purpose]
-        codes = self._answer(self.memory, batch, purpose)
-        self._count(purpose, self._paid[purpose] - before)
+        missing = self.memory.missing(batch)
+        self._check(missing)
+        codes = self._answer(self.memory, batch, purpose, self._spare(len(batch), missing))
+        self._count(purpose, missing)
         return codes
 
-    def _answer(self, memory: Memory, batch: NDArray[Any], purpose: str) -> Codes:
+    def _spare(self, rows: int, missing: int) -> int | None:
+        """Checks that `complete`, which counts none, may pay for: what a limit leaves once every input is known."""
+        if self.left is None:
+            return None
+        return self.left - missing if rows == self.space.points else 0
+
+    def _answer(self, memory: Memory, batch: NDArray[Any], purpose: str, checks: int | None = None) -> Codes:
         """From memory where it can be; repeats that are checked have a purpose of their own."""
         before = memory.checked
-        codes = memory.answer(batch, lambda rows: self._pay(rows, purpose))
+        codes = memory.answer(batch, lambda rows: self._pay(rows, purpose), checks)
         if memory.checked > before:
             self._paid[purpose] -= memory.checked - before
             self._paid["check"] += memory.checked - before
@@ -175,6 +181,14 @@ class Counted:
         self._paid[purpose] += len(answers)
         return self.book.encode(answers)
 
+    def _check_time(self, found: Mapping[int, NDArray[Any]]) -> None:
+        """Of a batch that takes several calls, the time may be over after any of them; its labels are known then."""
+        try:
+            self.budget.check(0)
+        except BudgetSpent:
+            self.book.encode(np.concatenate(list(found.values())))
+            raise
+
     def _pay(self, batch: NDArray[Any], purpose: str) -> Codes:
         if not len(batch):
             return np.zeros(0, np.intp)
@@ -185,7 +199,7 @@ class Counted:
             found[start] = labels
             self._paid[purpose] += len(labels)
             answered += len(labels)
-            if answered < len(batch):  # several calls: the time may be over after any of them
-                self.budget.check(0)
+            if answered < len(batch):
+                self._check_time(found)
         # Labels are numbered in draw order, whatever order they were answered in.
         return self.book.encode(np.concatenate([found[start] for start in sorted(found)]))

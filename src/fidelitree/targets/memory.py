@@ -44,14 +44,16 @@ class Memory:
     def __len__(self) -> int:
         return len(self._codes)
 
-    def answer(self, batch: NDArray[Any], ask: Ask) -> Codes:
+    def answer(self, batch: NDArray[Any], ask: Ask, checks: int | None = None) -> Codes:
         """Codes of all rows; ``ask`` receives each input that is not remembered, once.
 
-        Some of those that are remembered may be asked too; TargetError tells of an answer that differs.
+        Some of those that are remembered may be asked too, ``checks`` of them at most; TargetError tells of an answer
+        that differs.
         """
         keys = _keys(batch)
         first = {key: row for row, key in reversed(list(enumerate(keys)))}
-        repeats = [row for key, row in first.items() if key in self._codes][: self._to_check]
+        most = self._to_check if checks is None else min(checks, self._to_check)
+        repeats = [row for key, row in first.items() if key in self._codes][:most]
         self._to_check -= len(repeats)
         self.checked += len(repeats)
         wanted = sorted({row for key, row in first.items() if key not in self._codes} | set(repeats))

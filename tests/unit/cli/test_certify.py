@@ -42,6 +42,12 @@ def test_a_function_is_a_predictor(folder: Path) -> None:
     assert written.seed == 1
 
 
+def test_no_time_at_all_is_not_certified(folder: Path) -> None:
+    done = run("certify", "aims:parity", "aims:parity", "--bernoulli", 0.5, "--features", 4, "--max-seconds", 0)
+    assert done.code == 3
+    assert "on at most 1 of inputs (an error of 0.05 was asked for and is NOT certified)" in done.out
+
+
 def test_the_file_is_named(kept: Path) -> None:
     assert run("certify", kept, "aims:alarm", "--out", "mine.json").out.endswith("wrote mine.json\n")
 

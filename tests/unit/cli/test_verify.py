@@ -97,5 +97,13 @@ def test_rows_need_new_rows(folder: Path) -> None:
     assert "the predictor was not made from them" in done.out
 
 
+def test_a_run_that_went_on_without_its_limit_is_consistent(folder: Path) -> None:
+    assert run("distill", "aims:alarm", *BITS, "--out", "kept", "--max-queries", 30).code == 3
+    assert run("distill", "aims:alarm", *BITS, "--out", "kept").code == 0
+    done = run("verify", "kept")
+    assert done.code == 0
+    assert "yes the answers in the journal lead to this tree and this certificate\n" in done.out
+
+
 def test_a_wrong_folder_is_named(folder: Path) -> None:
     assert refused("verify", "nowhere") == "folder must hold a stored result; there is no folder 'nowhere'"

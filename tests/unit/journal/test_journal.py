@@ -84,6 +84,37 @@ def test_the_ending_is_kept_until_the_next(path: Path) -> None:
         assert journal.ending == Ending(9, "certified")
 
 
+LIMITED, LONGER = (replace(RUN, arguments={**RUN.arguments, "max_queries": most}) for most in (3, 9))
+
+
+@pytest.fixture
+def limited(tmp_path: Path) -> Path:
+    with Journal(tmp_path / "run.db", LIMITED) as journal:
+        journal.keep(ONE)
+        journal.end(Ending(1, "max_queries = 3"))
+    return tmp_path / "run.db"
+
+
+def test_a_resumed_run_takes_over_with_its_first_answer(limited: Path) -> None:
+    with Journal(limited, LONGER):
+        pass
+    with Journal(limited) as journal:
+        assert (journal.run, journal.ending) == (LIMITED, Ending(1, "max_queries = 3")), "it has answered nothing"
+    with Journal(limited, LONGER) as journal:
+        assert journal.run == LONGER
+        journal.keep(TWO)
+    with Journal(limited) as journal:
+        assert (journal.run, journal.ending) == (LONGER, None)
+    assert "cut off: the same call goes on from here" in str(ft.journal.info(limited))
+
+
+def test_a_resumed_run_that_needs_no_answer_takes_over_at_its_end(limited: Path) -> None:
+    with Journal(limited, LONGER) as journal:
+        journal.end(Ending(2, "certified"))
+    with Journal(limited) as journal:
+        assert (journal.run, journal.ending, journal.records) == (LONGER, Ending(2, "certified"), 1)
+
+
 def test_one_that_is_read_cannot_be_written(path: Path) -> None:
     with Journal(path) as journal, pytest.raises(ft.JournalError, match="cannot be written"):
         journal.keep(ONE)

@@ -20,6 +20,26 @@ def test_pieces_are_bounded_in_rows_and_bytes() -> None:
     assert {len(rows) for _, rows in pieces(np.zeros((8_192, 1024)), 10**9)} == {4096}
 
 
+class Fitted:
+    """A model like those of many libraries: with a method to predict, and a long description."""
+
+    def predict(self, batch: Any) -> Any:
+        return on_bits(batch)
+
+    def __repr__(self) -> str:
+        return "Fitted(\n" + "\n".join(f"    option_{k}=None," for k in range(99)) + "\n)"
+
+
+def test_a_model_is_told_to_pass_its_method() -> None:
+    with pytest.raises(ft.ParameterError) as caught:
+        ft.distill(Fitted(), BITS)
+    assert str(caught.value) == (
+        "target must be callable: a batch of inputs in, labels out; got Fitted( option_0=None, option_1=None, "
+        "option_2=None, option_3=None, option_4=... - pass model.predict"
+    )
+    assert ft.distill(Fitted().predict, BITS).certificate.holds
+
+
 class Flaky:
     """Fails so many times, then answers."""
 

@@ -75,6 +75,22 @@ def test_completing_keeps_to_the_budget() -> None:
     assert Counted(parity, SPACE).left is None
 
 
+@pytest.mark.parametrize(("limit", "checks"), [(None, 4), (9, 1), (8, 0)])
+def test_what_completing_checks_is_paid_within_the_budget(limit: int | None, checks: int) -> None:
+    counted = Counted(parity, SPACE, memory=Memory(checked=4), budget=Budget(max_queries=limit))
+    counted.ask(cube(3)[:5], "grow")
+    counted.complete(cube(3), "enumerate")
+    assert (counted.asked, counted.paid) == (8, 8 + checks)
+
+
+def test_completing_a_part_of_a_limited_budget_checks_nothing() -> None:
+    """What is left now may be needed for the other part."""
+    counted = Counted(parity, SPACE, memory=Memory(checked=4), budget=Budget(max_queries=9))
+    counted.ask(cube(3)[:5], "grow")
+    counted.complete(cube(3)[:6], "enumerate")
+    assert (counted.asked, counted.paid) == (6, 6)
+
+
 def test_an_empty_batch_costs_nothing_and_reaches_nobody() -> None:
     counted = Counted(lambda batch: pytest.fail("asked"), SPACE)
     assert counted.ask(cube(3)[:0], "grow").tolist() == []
