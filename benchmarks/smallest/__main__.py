@@ -20,7 +20,7 @@ OPENING = """\
 
 How few leaves `distill(strategy="smallest")` needs ([what it does](learners.md#the-smallest-certified-tree)): against
 Algorithm 1 on circuits, and against CART, pystreed and `strategy="auto"` on the targets of [Queries](queries.md).
-Written by `{command}`: every line was measured in one run on one machine, which others used too. It has {machine}.
+Written by `{command}`: every line was measured on one machine, which others used too. It has {machine}.
 """
 
 

@@ -121,23 +121,22 @@ def section(found: Results, count: int, smoke: bool) -> Section:
         for method in columns:
             runs = found.get((cell, method))
             row.append("-" if runs is None else _leaves(float(median(run.leaves for run in runs))))
-        asked = [median(run.queries for run in found[cell, method]) for method in (OURS, AUTO)]
-        rows.append([*row, *(f"{value:,.0f}" for value in asked)])
+        rows.append(row)
     worse, pairs = larger(found), sum(len(runs) for (_, method), runs in found.items() if method != OURS)
     promise = "on no target more leaves than auto, CART or pystreed, all certified"
     bar = Bar(promise, "; ".join(worse) or f"{pairs} comparisons", None if smoke else not worse)
-    headings = ["target", *columns, "queries", "auto's queries"]
-    return Section("workload", "the targets of `distill`", [Table(headings, rows)], [bar], _remark(count))
+    table = Table(["target", *columns], rows)
+    return Section("workload", "the targets of `distill`", [table], [bar], _remark(count))
 
 
 def _remark(count: int) -> str:
     return (
-        f"Epsilon {EPSILON:g}, delta {DELTA:g}; medians over {count} targets a row, or over as many seeds where there "
-        "is one target; *none*: in half of the runs or more nothing was certified. Every method sees a black box. CART "
-        f"and pystreed are taught by {LABELS:,} labels, and several of their trees are put to the test, each with its "
-        "own share of delta, until the smallest that can be certified is, on answers that come on top of the labels; "
-        f"pystreed is told that depth {DEPTH} suffices, and gives its best trees for 1, 2, 3, ... splits as far as it "
-        f"gets in {SECONDS:g} s; of more than {FEW} features it takes too long, as does pruning (-)."
+        f"Epsilon {EPSILON:g}, delta {DELTA:g}; median leaves over {count} targets a row, or over as many seeds where "
+        "there is one target; *none*: in half of the runs or more nothing was certified. All methods see a black box. "
+        f"CART and pystreed are taught by {LABELS:,} labels, and several of their trees are put to the test, each with "
+        "its own share of delta, until the smallest that can be certified is, on answers that come on top of the "
+        f"labels; pystreed is told that depth {DEPTH} suffices, and gives its best trees for 1, 2, 3, ... splits as "
+        f"far as it gets in {SECONDS:g} s; of more than {FEW} features it takes too long, as does pruning (-)."
     )
 
 

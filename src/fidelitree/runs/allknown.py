@@ -100,7 +100,7 @@ def _smallest_of_all(counted: Counted, epsilon: float, seed: int) -> _Found:
     judged = _Judged(refiner, binning.coded(inner, codes, chances), weights.sum(), counted.budget)
     least = 1 if epsilon else len(counted.book.seen)
     for _ in range(int(min(_ROUNDS, max(1, _ROWS / len(codes))))):
-        if size(refiner.smallest(epsilon)) <= least:
+        if size(refiner.smallest(epsilon)) <= least or counted.budget.gone > 1:
             break
         refiner.improve(epsilon, _PROPOSALS)
     sketch = judged.smallest(epsilon)
