@@ -31,8 +31,8 @@ from fidelitree.runs.sealing import Wanted, tested_certificate
 from fidelitree.runs.source import Source, source_of
 from fidelitree.runs.tabular import FAITHFUL, FRUGAL, Plan, TableRun, patient
 from fidelitree.sequential import level_of_attempt
-from fidelitree.shrinking import SPENT, shrunk
-from fidelitree.smallest import distil_known
+from fidelitree.smallest.known import distil_known
+from fidelitree.smallest.shrinking import SPENT, shrunk
 from fidelitree.space import ProductSpace
 from fidelitree.targets.access import Call, access
 from fidelitree.targets.counting import Counted, Target
@@ -79,8 +79,7 @@ def distill(
     factor 1/4 of the best one, with the same confidence. ``strategy="smallest"`` looks for the fewest leaves: the
     optimum where up to 32 768 queries (or ``max_queries``) answer for all inputs, else what 20 000 can vouch for, in
     the time that ``max_seconds`` allows. The same seed gives the same tree; ``seed=None`` takes one from the machine
-    and records it. Where ``space`` is `Rows`, inputs are its rows: one part for learning, the other for tests. What
-    follows the limits changes nothing: see `Running`.
+    and records it. Over `Rows`, one part of the rows is for learning, the other for tests. For the rest see `Running`.
 
     >>> from fidelitree.targets import majority
     >>> result = distill(majority(5), ProductSpace.bernoulli(5), epsilon=0)

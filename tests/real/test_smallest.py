@@ -12,7 +12,8 @@ import pytest
 
 import fidelitree as ft
 from circuitfiles import circuits
-from fidelitree import descent, smallest
+from fidelitree.smallest import descent
+from fidelitree.smallest import known as smallest
 from textbooks import function
 
 Find = Callable[[str], Path]

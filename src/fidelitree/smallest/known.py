@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.budget import Budget, BudgetSpent
-from fidelitree.descent import Answer, Descent, Enough
 from fidelitree.events import nobody
 from fidelitree.exact.branching import Branching
 from fidelitree.exact.diagram import DiagramSubfunction, NoDiagramError
@@ -34,6 +33,7 @@ from fidelitree.region import Region
 from fidelitree.result import Distillation
 from fidelitree.runs.allknown import distil_exactly
 from fidelitree.runs.sealing import Wanted, exact_certificate
+from fidelitree.smallest.descent import Answer, Descent, Enough
 from fidelitree.targets.counting import Counted
 from fidelitree.targets.table import tabulate
 from fidelitree.tree import Tree

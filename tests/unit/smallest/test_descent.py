@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree import descent
 from fidelitree.budget import Budget
-from fidelitree.descent import GREEDY, WAYS, Descent, Enough, Way
 from fidelitree.exact.engine import exact_subfunction
 from fidelitree.exact.frontier import Frontier
 from fidelitree.exact.lattice import axes_of
 from fidelitree.learners.labelled import built
 from fidelitree.prune import Prunings
 from fidelitree.region import Region
+from fidelitree.smallest import descent
+from fidelitree.smallest.descent import GREEDY, WAYS, Descent, Enough, Way
 from fidelitree.targets.counting import Counted
 from small import cube, true_error
 

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree import budget, descent, smallest
+from fidelitree import budget
+from fidelitree.smallest import descent
+from fidelitree.smallest import known as smallest
 from fidelitree.targets import TruthTable
 from small import true_error
 

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from fidelitree.attempts import Attempt
 from fidelitree.budget import Budget, BudgetSpent
-from fidelitree.descent import Curve, Descent, Enough, nested
 from fidelitree.exact.engine import exact_subfunction
 from fidelitree.exact.frontier import Frontier, entries
 from fidelitree.exact.paths import disagreement
@@ -25,6 +24,7 @@ from fidelitree.region import Region
 from fidelitree.runs.auto import Outcome
 from fidelitree.runs.sealing import Tested
 from fidelitree.sequential import divergence
+from fidelitree.smallest.descent import Curve, Descent, Enough, nested
 from fidelitree.space import ProductSpace
 from fidelitree.targets.counting import Counted
 from fidelitree.tree import Tree

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import fidelitree as ft
-from fidelitree import shrinking
 from fidelitree.attempts import Attempts
 from fidelitree.features import AtMost, IsIn, IsOne
 from fidelitree.runs.auto import Outcome
 from fidelitree.runs.source import Source, source_of
+from fidelitree.smallest import shrinking
 from fidelitree.targets.counting import Counted
 from fidelitree.targets.memory import Memory
 
