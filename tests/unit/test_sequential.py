@@ -307,6 +307,10 @@ def test_the_samples_needed_are_the_first_that_are_accepted(errors: int, epsilon
     assert samples_needed(errors, epsilon, LEVEL) == first
 
 
+def test_one_sample_may_be_enough() -> None:
+    assert samples_needed(0, 0.99, 0.5) == 1
+
+
 def test_two_standard_deviations_are_not_yet_bad_luck() -> None:
     bet = Bet(0.05)
     bet.count(8, 100)
