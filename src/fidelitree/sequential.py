@@ -10,7 +10,6 @@ fewer samples there and never more: 88 instead of 94 at an error of epsilon/4, e
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 
 from scipy import special
 
@@ -56,7 +55,6 @@ def accepts(errors: int, samples: int, epsilon: float, level: float) -> bool:
     return log_e_value(errors, samples, epsilon) >= -math.log(level)
 
 
-@lru_cache(maxsize=1 << 12)  # a run asks for the same ones after every batch
 def samples_needed(errors: int, epsilon: float, level: float) -> int:
     """The fewest samples, so many of them errors, that certify an error below epsilon; at most 2^40.
 
@@ -135,6 +133,7 @@ class Bet:
         self.errors = self.samples = 0
         self._certified = 1.0
         self._counts = 0, 0
+        self._enough: dict[tuple[int, float], int] = {}  # a run asks for the same ones after every batch
 
     def count(self, errors: int, samples: int) -> None:
         """Count answers that were drawn after the bet was placed."""
@@ -155,7 +154,7 @@ class Bet:
 
     def certifies(self, epsilon: float) -> bool:
         """Whether an error of at most epsilon is certified, now or at some time when this was asked before."""
-        if self._certified > epsilon and self.samples >= samples_needed(self.errors, epsilon, self.level):
+        if self._certified > epsilon and self.samples >= self._samples_needed(epsilon):
             self._record(min(epsilon, error_bound(self.errors, self.samples, self.level)))
         return self._certified <= epsilon
 
@@ -172,4 +171,11 @@ class Bet:
         """Answers without an error that would still be needed to certify this error; 0 when it is certified."""
         if self.certifies(epsilon):
             return 0
-        return max(1, samples_needed(self.errors, epsilon, self.level) - self.samples)
+        return max(1, self._samples_needed(epsilon) - self.samples)
+
+    def _samples_needed(self, epsilon: float) -> int:
+        """In all, with the errors so far."""
+        found = self._enough.get((self.errors, epsilon))
+        if found is None:
+            found = self._enough[self.errors, epsilon] = samples_needed(self.errors, epsilon, self.level)
+        return found
