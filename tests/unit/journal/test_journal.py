@@ -47,6 +47,11 @@ def test_records_are_found_again_in_order(path: Path) -> None:
     assert only_file(path) == ["run.db"]
 
 
+def test_a_journal_that_is_closed_is_no_write_ahead_file(path: Path) -> None:
+    """Bytes 18 and 19 of a database say how it is written and read: 2 would take a second file, also to be read."""
+    assert path.read_bytes()[18:20] == b"\x01\x01"
+
+
 def test_a_run_counts_what_was_there_and_what_it_keeps(path: Path) -> None:
     with Journal(path, RUN) as journal:
         assert (journal.records, journal.kept) == (2, 2)

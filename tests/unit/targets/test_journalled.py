@@ -318,3 +318,26 @@ def test_a_noisy_target_is_found_out_with_its_journal_intact(path: Path) -> None
     with pytest.raises(ft.TargetError, match="deterministic=False"):
         ft.distill(noisy, ft.ProductSpace.bernoulli(6, 0.9), 0.1, journal=path)
     assert ft.journal.info(path).answers > 0
+
+
+def test_what_is_asked_again_comes_from_all_records(tmp_path: Path) -> None:
+    class Listening:
+        def parts(self, inner: Any, purpose: str) -> Any:
+            asked.append(inner.tolist())
+            yield 0, inner[:, 0]
+
+    asked: list[Any] = []
+    run = Run("distill", "model", "ab" * 32, [{"name": f"x{k}", "kind": "boolean"} for k in range(8)], 7, True, {})
+    rows = (np.arange(60)[:, None] >> np.arange(8)[::-1]).astype(np.uint8) & 1
+    with Journal(tmp_path / "run.db", run) as opened:
+        for batch in range(3):
+            part = rows[20 * batch : 20 * batch + 20]
+            opened.keep(Record.made("label", batch, 0, input_bytes(part), part[:, 0]))
+    with Journal(tmp_path / "run.db", run) as opened:
+        ask_again(opened, Listening())
+    numbers = [int("".join(map(str, row)), 2) for row in asked[0]]
+    assert [sum(number // 20 == batch for number in numbers) for batch in range(3)] == [6, 6, 4]
+
+
+def test_words_that_are_no_command_name_nothing() -> None:
+    assert name_of(SimpleNamespace(words="secret")) == "SimpleNamespace"  # type: ignore[arg-type]
