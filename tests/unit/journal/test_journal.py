@@ -289,3 +289,10 @@ def test_export_refuses_other_formats_and_empty_tables(tmp_path: Path) -> None:
     with pytest.raises(ft.ParameterError, match="the journal holds no answer yet"):
         ft.journal.export(tmp_path / "run.db", tmp_path / "answers.parquet")
     assert ft.journal.export(tmp_path / "run.db", tmp_path / "answers.csv") == 0
+
+
+def test_text_that_is_not_utf_8_is_damage(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE answers SET purpose = CAST(x'ff' AS TEXT)")
+    with Journal(path) as journal, pytest.raises(ft.FormatError, match="its text is not UTF-8"):
+        list(journal.all())
