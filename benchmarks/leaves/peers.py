@@ -136,8 +136,6 @@ class _Pruning:
 
 def streed(data: Labelled, seconds: float) -> list[Tree]:
     """The trees with the fewest errors of depth 1 to 4, up to the first that is good enough on the labels."""
-    from pystreed import STreeDClassifier
-
     columns, (classes, codes) = Columns.binary(data.space, data.inner), np.unique(data.labels, return_inverse=True)
     inputs, end = columns.of(data.inner).astype(np.int32), time.monotonic() + seconds
     trees = [Tree.constant(data.space, classes[np.bincount(codes).argmax()])]
@@ -146,11 +144,8 @@ def streed(data: Labelled, seconds: float) -> list[Tree]:
         left = end - time.monotonic()
         if taken * WIDER > left or len(classes) == 1:
             break
-        model = STreeDClassifier(max_depth=depth, time_limit=left)
-        try:
-            model.fit(inputs, codes.astype(np.int32))
-            nested = _from_streed(model.get_tree(), columns)
-        except (RuntimeError, AttributeError):  # its way of saying that time was up before any tree was found
+        nested = _streed_tree(inputs, codes, columns, max_depth=depth, time_limit=left)
+        if nested is None:
             break
         trees.append(built(data.space, nested, classes))
         taken = left - (end - time.monotonic())
@@ -162,8 +157,6 @@ def streed(data: Labelled, seconds: float) -> list[Tree]:
 
 def streed_within(data: Labelled, depth: int, seconds: float) -> list[Tree]:
     """The trees with the fewest errors for every number of splits, of a depth that suffices, as far as time goes."""
-    from pystreed import STreeDClassifier
-
     columns, (classes, codes) = Columns.binary(data.space, data.inner), np.unique(data.labels, return_inverse=True)
     inputs, end = columns.of(data.inner).astype(np.int32), time.monotonic() + seconds
     trees = [Tree.constant(data.space, classes[np.bincount(codes).argmax()])]
@@ -171,15 +164,24 @@ def streed_within(data: Labelled, depth: int, seconds: float) -> list[Tree]:
         left = end - time.monotonic()
         if left <= 0 or (trees[-1].predict_inner(data.inner) != data.labels).mean() <= data.aims()[-1]:
             break
-        model = STreeDClassifier(max_depth=depth, max_num_nodes=splits, time_limit=left)
-        try:
-            model.fit(inputs, codes.astype(np.int32))
-            nested = _from_streed(model.get_tree(), columns)
-        except (RuntimeError, AttributeError):  # its way of saying that time was up before any tree was found
+        nested = _streed_tree(inputs, codes, columns, max_depth=depth, max_num_nodes=splits, time_limit=left)
+        if nested is None:
             break
         trees.append(built(data.space, nested, classes))
     good = [tree for tree in trees if (tree.predict_inner(data.inner) != data.labels).mean() <= data.epsilon]
     return _distinct(good or trees[-1:])
+
+
+def _streed_tree(inputs: Any, codes: Any, columns: Columns, **limits: float) -> Nested | None:
+    """The best tree within the limits; None where time was up before any was found."""
+    from pystreed import STreeDClassifier
+
+    model = STreeDClassifier(**limits)
+    try:
+        model.fit(inputs, codes.astype(np.int32))
+        return _from_streed(model.get_tree(), columns)
+    except (RuntimeError, AttributeError):  # its way of saying that time was up
+        return None
 
 
 def _from_streed(node: Any, columns: Columns) -> Nested:

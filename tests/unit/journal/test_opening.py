@@ -150,7 +150,8 @@ def test_an_empty_file_becomes_a_journal(tmp_path: Path) -> None:
     path = tmp_path / "run.db"
     path.touch()
     open_to_write(path).close()
-    open_to_read(path).close()
+    with closing(open_to_read(path)) as connection:
+        assert connection.execute("SELECT count(*) FROM answers").fetchone() == (0,)
 
 
 def test_a_journal_is_made_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
