@@ -198,4 +198,6 @@ def _check_names(n: int, names: Sequence[str] | None) -> Sequence[str]:
 def check_space(space: object) -> None:
     """Refuse what is no space, before anything is made of it."""
     if not isinstance(space, ProductSpace):
-        raise ParameterError(f"space must be a ProductSpace; got {space!r:.80}")
+        way = " - ProductSpace.from_data makes one of a table" if hasattr(space, "columns") else ""
+        shown = type(space).__name__ if way else f"{space!r:.80}"
+        raise ParameterError(f"space must be a ProductSpace; got {shown}{way}")

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from fidelitree.errors import ParameterError
+from fidelitree.exact.nodes import Nodes
 from fidelitree.exact.subfunction import Floats, Splits
 from fidelitree.features import Test
 from fidelitree.space import ProductSpace
@@ -31,7 +32,7 @@ class NoDiagramError(ParameterError):
     """A circuit's diagram is too large, or there is nothing to build it with."""
 
 
-class Diagram:
+class Diagram(Nodes):
     """All nodes made so far; a function is the number of its top node, which is larger than those below it.
 
     ``order`` holds the features that are tested, first to last. The first nodes are the constants, one for each label.
@@ -44,31 +45,18 @@ class Diagram:
     """
 
     def __init__(self, space: ProductSpace, order: Sequence[int], labels: int = 2) -> None:
+        super().__init__(order, labels)
         self.features, self.labels = len(space), labels
-        self.order = list(order)
         biases = space.biases
         self._bias = [float(biases[feature]) for feature in order]
         self._level_of = {feature: level for level, feature in enumerate(order)}
-        self._level = [len(self.order)] * labels
-        self._no, self._yes = list(range(labels)), list(range(labels))
         self._masses = [[float(constant == label) for constant in range(labels)] for label in range(labels)]
-        self._known: dict[tuple[int, int, int], int] = {}
         self._apart: dict[tuple[int, int], float] = {}
 
-    def node(self, level: int, no: int, yes: int) -> int:
-        """The function that tests ``order[level]`` and goes on with ``no`` or ``yes``."""
-        if no == yes:
-            return no
-        found = self._known.get((level, no, yes))
-        if found is None:
-            found = self._known[level, no, yes] = len(self._level)
-            self._level.append(level)
-            self._no.append(no)
-            self._yes.append(yes)
-            p = self._bias[level]
-            for masses in self._masses:
-                masses.append((1 - p) * masses[no] + p * masses[yes])
-        return found
+    def _describe(self, level: int, no: int, yes: int) -> None:
+        p = self._bias[level]
+        for masses in self._masses:
+            masses.append((1 - p) * masses[no] + p * masses[yes])
 
     def masses(self, root: int) -> list[float]:
         """The probability of each label."""

@@ -14,25 +14,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.exact.diagram import DiagramSubfunction
+from fidelitree.exact.nodes import Nodes
 
 
-class Functions:
+class Functions(Nodes):
     """All functions met so far, by number; the first are the constants, one for each label.
 
     ``order`` holds the features; bit k of ``support[f]`` says whether function f depends on ``order[k]``.
 
     >>> functions = Functions([0, 1], 2)
-    >>> either = functions.number(0, functions.number(1, 0, 1), 1)
-    >>> functions.fixed(either, 1, 0) == functions.number(0, 0, 1), bin(functions.support[either])
+    >>> either = functions.node(0, functions.node(1, 0, 1), 1)
+    >>> functions.fixed(either, 1, 0) == functions.node(0, 0, 1), bin(functions.support[either])
     (True, '0b11')
     """
 
     def __init__(self, order: Sequence[int], labels: int) -> None:
-        self.order = list(order)
+        super().__init__(order, labels)
         self.support = [0] * labels
-        self._level = [len(self.order)] * labels
-        self._no, self._yes = list(range(labels)), list(range(labels))
-        self._known: dict[tuple[int, int, int], int] = {}
         self._fixed: tuple[dict[tuple[int, int], int], ...] = {}, {}
 
     @classmethod
@@ -41,7 +39,7 @@ class Functions:
         functions = cls(part.diagram.order, part.diagram.labels)
         numbers = {label: label for label in range(part.diagram.labels)}
         for node, level, no, yes in part.diagram.nodes(part.root):
-            numbers[node] = functions.number(level, numbers[no], numbers[yes])
+            numbers[node] = functions.node(level, numbers[no], numbers[yes])
         return functions, numbers[part.root]
 
     @classmethod
@@ -52,25 +50,15 @@ class Functions:
         numbers = np.asarray(codes, np.int64)
         for level in range(features - 1, -1, -1):
             pairs, which = np.unique(numbers.reshape(-1, 2), axis=0, return_inverse=True)
-            made = np.array([functions.number(level, no, yes) for no, yes in pairs.tolist()])
+            made = np.array([functions.node(level, no, yes) for no, yes in pairs.tolist()])
             numbers = made[which.reshape(-1)]
         return functions, int(numbers[0])
 
     def __len__(self) -> int:
         return len(self._level)
 
-    def number(self, level: int, no: int, yes: int) -> int:
-        """The function that tests ``order[level]`` and goes on with ``no`` or ``yes``."""
-        if no == yes:
-            return no
-        found = self._known.get((level, no, yes))
-        if found is None:
-            found = self._known[level, no, yes] = len(self._level)
-            self._level.append(level)
-            self._no.append(no)
-            self._yes.append(yes)
-            self.support.append(self.support[no] | self.support[yes] | 1 << level)
-        return found
+    def _describe(self, level: int, no: int, yes: int) -> None:
+        self.support.append(self.support[no] | self.support[yes] | 1 << level)
 
     def fixed(self, function: int, level: int, bit: int) -> int:
         """What is left where ``order[level]`` has a value."""
@@ -83,6 +71,6 @@ class Functions:
             if top == level:
                 found = yes if bit else no
             else:
-                found = self.number(top, self.fixed(no, level, bit), self.fixed(yes, level, bit))
+                found = self.node(top, self.fixed(no, level, bit), self.fixed(yes, level, bit))
             known[function, level] = found
         return found
