@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.answers import Kept
@@ -53,11 +54,14 @@ class Attempts:
         """Answers that the first attempt takes if none is wrong."""
         return Bet(level_of_attempt(1, self.delta)).needed_for(self.epsilon)
 
-    def count(self, batch: NDArray[Any], labels: NDArray[Any]) -> None:
-        """Count answers to inputs drawn since."""
+    def count(self, batch: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.bool_]:
+        """Count answers to inputs drawn since; which of them the last tree has wrong."""
         self.kept.keep(batch, labels)
+        wrong = np.zeros(len(labels), np.bool_)
         for attempt in self.all:
-            attempt.count(int((attempt.tree.predict_inner(batch) != labels).sum()), len(labels))
+            wrong = attempt.tree.predict_inner(batch) != labels
+            attempt.count(int(np.count_nonzero(wrong)), len(labels))
+        return wrong
 
     def raise_the_bar(self) -> None:
         """Go on to half the error for as long as it is certified already."""
@@ -73,4 +77,7 @@ class Attempts:
     @property
     def error_bound(self) -> float:
         """The smallest error certified so far."""
-        return min((attempt.error_bound for attempt in self.all), default=1.0)
+        least = 1.0
+        for attempt in reversed(self.all):  # the last tree is the best, most often
+            least = attempt.lower(least)
+        return least

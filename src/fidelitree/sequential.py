@@ -63,14 +63,29 @@ def samples_needed(errors: int, epsilon: float, level: float) -> int:
     >>> samples_needed(0, 0.1, 0.0304), samples_needed(1, 0.1, 0.0304)
     (40, 71)
     """
-    most = max(1, errors)
-    while most < _FAR and not accepts(errors, most, epsilon, level):
-        most *= 2
-    few = most // 2
+    least = max(1, errors)
+    most = min(_FAR, max(least, int(_usual(errors, level) / -math.log1p(-epsilon))))
+    step = 1 + most // 32
+    if accepts(errors, most, epsilon, level):
+        few = most - step
+        while few >= least and accepts(errors, few, epsilon, level):
+            few, most, step = few - 2 * step, few, 2 * step
+        few = max(few, least - 1)
+    else:
+        few, most = most, most + step
+        while most < _FAR and not accepts(errors, most, epsilon, level):
+            few, most, step = most, most + 2 * step, 2 * step
+        most = min(most, _FAR)
     while most - few > 1:
         middle = (few + most) // 2
         few, most = (few, middle) if accepts(errors, middle, epsilon, level) else (middle, most)
     return most
+
+
+def _usual(errors: int, level: float) -> float:
+    """The errors expected where so few are just enough to accept, within some percent: where to begin a search."""
+    wanted = -math.log(level)
+    return errors + wanted + math.sqrt(2 * wanted * errors) + 0.7
 
 
 def error_bound(errors: int, samples: int, level: float) -> float:
@@ -85,7 +100,7 @@ def error_bound(errors: int, samples: int, level: float) -> float:
         return 1.0
     low, high, wanted = errors / samples, 1.0, -math.log(level)
     below = above = -math.inf  # by how much the e-value misses and exceeds what is wanted at both ends
-    middle = min((errors + wanted + math.sqrt(2 * wanted * errors)) / samples, (low + high) / 2)  # not far off
+    middle = min(_usual(errors, level) / samples, (low + high) / 2)
     while high - low > 1e-9 * high:
         missing = log_e_value(errors, samples, middle) - wanted
         if missing >= 0:
@@ -143,9 +158,14 @@ class Bet:
     @property
     def error_bound(self) -> float:
         """The smallest error certified whenever this was asked: what was once certified stays so."""
-        if self._certified == 1 or accepts(self.errors, self.samples, self._certified, self.level):
+        return self.lower(1.0)
+
+    def lower(self, bound: float) -> float:
+        """``error_bound`` or another bound, whichever is less; ours is not worked out where it is not."""
+        least = min(bound, self._certified)
+        if least == 1 or self._accepts(least):
             self._record(error_bound(self.errors, self.samples, self.level))
-        return self._certified
+        return min(bound, self._certified)
 
     @property
     def counts(self) -> tuple[int, int]:
@@ -154,7 +174,7 @@ class Bet:
 
     def certifies(self, epsilon: float) -> bool:
         """Whether an error of at most epsilon is certified, now or at some time when this was asked before."""
-        if self._certified > epsilon and self.samples >= self._samples_needed(epsilon):
+        if self._certified > epsilon and self._within(epsilon) and self.samples >= self._samples_needed(epsilon):
             self._record(min(epsilon, error_bound(self.errors, self.samples, self.level)))
         return self._certified <= epsilon
 
@@ -162,6 +182,13 @@ class Bet:
         """Whether there are more errors than chance explains at this error, by two standard deviations."""
         usual = epsilon * self.samples
         return self.errors > usual + 2 * math.sqrt(usual)
+
+    def _accepts(self, epsilon: float) -> bool:
+        return self._within(epsilon) and accepts(self.errors, self.samples, epsilon, self.level)
+
+    def _within(self, epsilon: float) -> bool:
+        """Whether errors are rarer than that: if not, no bet on fewer has won anything, and nothing is worked out."""
+        return self.errors < epsilon * self.samples
 
     def _record(self, bound: float) -> None:
         if bound < self._certified:

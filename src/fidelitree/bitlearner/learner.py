@@ -40,14 +40,17 @@ class Learner:
     def _all(self) -> bool:
         return self._features <= SEARCH_ALL
 
-    def learn(self, bits: Bits, codes: Codes) -> NDArray[np.bool_]:
-        """Take answers in; which of them the tree had wrong."""
-        wrong = np.ones(len(codes), np.bool_)
-        if self.sketch is not None:
+    def learn(self, bits: Bits, codes: Codes, wrong: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
+        """Take answers in; which of them the tree had ``wrong``, unless that is known already."""
+        if self.sketch is None:
+            wrong = np.ones(len(codes), np.bool_)
+        elif wrong is None:
             wrong = predict(self.sketch, bits) != codes
+        mistaken = bool(wrong.any())
+        if mistaken and self.sketch is not None:
             self.pool.stress(bits[wrong])
         self.pool.add(bits, codes)
-        if wrong.any():
+        if mistaken:
             self._settle_conflicts()
             if self.sketch is not None:
                 self._explain(bits[wrong], codes[wrong], wrong.mean())

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.inputs import row_keys
+
 Bits = NDArray[np.uint8]
 Codes = NDArray[np.intp]
 
@@ -48,7 +50,7 @@ class Pool:
 
     def code(self, row: Bits) -> int | None:
         """The label code of an input, if it is known."""
-        place = self._known.get(np.packbits(row).tobytes())
+        place = self._known.get(row_keys(row[None])[0])
         return None if place is None else int(self._codes[place])
 
     def stress(self, bits: Bits) -> None:
@@ -56,8 +58,8 @@ class Pool:
 
         Without it a tree may get known inputs wrong for ever, because a split costs more than an error.
         """
-        for packed in np.packbits(bits, axis=1):
-            place = self._known.get(packed.tobytes())
+        for key in row_keys(bits):
+            place = self._known.get(key)
             if place is not None:
                 self._weights[place] += 1
 
@@ -68,8 +70,7 @@ class Pool:
     def _new(self, bits: Bits) -> dict[bytes, int]:
         """Row of the first appearance of every input that is not known."""
         rows: dict[bytes, int] = {}
-        for row, packed in enumerate(np.packbits(bits, axis=1)):
-            key = packed.tobytes()
+        for row, key in enumerate(row_keys(bits)):
             if key not in self._known:
                 rows.setdefault(key, row)
         return rows

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.exact.lattice import Axis, Codes, Group, Lattice, Spot, Step, go_on, masses_of
+from fidelitree.exact.lattice import Axis, Codes, Group, Lattice, Spot, Step, go_on, label_masses
 from fidelitree.exact.subfunction import Floats
 from fidelitree.space import ProductSpace
 from fidelitree.tree import Node, Tree
@@ -45,13 +45,12 @@ class Frontier:
     ) -> None:
         self._lattice, self._by = Lattice(axes), by
         self._most = min(most, grid.size if by == "leaves" else 1 + sum(len(axis.levels) - 1 for axis in axes))
-        labels = int(grid.max()) + 1
-        weights = masses_of(axes)[..., None] * (grid[..., None] == np.arange(labels))
+        weights = label_masses(axes, grid)
         self._masses: list[Floats] = []
         self._errors: list[Floats] = []
         for group in self._lattice.in_order():
             watch()
-            self._masses.append(self._mass(group) if self._masses else weights.reshape(-1, labels))
+            self._masses.append(self._mass(group) if self._masses else weights.reshape(grid.size, -1))
             self._errors.append(self._curves(group))
 
     @property

@@ -257,3 +257,9 @@ def masses_of(axes: Sequence[Axis]) -> Floats:
     for axis in axes:
         found = np.multiply.outer(found, np.array([cell.share for cell in axis.cells]))
     return found
+
+
+def label_masses(axes: Sequence[Axis], grid: Codes) -> Floats:
+    """The same for every label, on one more axis: nothing where the function has another one."""
+    masses: Floats = masses_of(axes)[..., None] * (grid[..., None] == np.arange(int(grid.max()) + 1))
+    return masses

@@ -32,7 +32,7 @@ from fidelitree.tree import Tree
 
 FIRST_BATCH = 32
 BATCH = 8
-MISTAKES = 0.4  # that a batch of a test holds, at an error of epsilon
+MISTAKES = 0.6  # that a batch of a test holds, at an error of epsilon
 GATE = 12  # answers without a mistake before an attempt is opened
 GATE_SLACK = 0.1
 WATCHED = 400  # inputs, never asked, on which two trees are compared
@@ -126,14 +126,16 @@ class AutoRun:
             needed = finish.needed(self.attempts)
             self.attempts.tell(self._observer, self.counted.asked, needed)
             batch, codes = self._independent(min(self._batch(), needed))
-            self.attempts.count(batch, self.counted.labels(codes))
+            failed = self.attempts.count(batch, self.counted.labels(codes))
             done = finish.done(self.attempts)
             if done is not None:
                 return done
             weights = np.ones(len(batch))
+            known = failed if self.learner.sketch == self._under_test else None
         else:
             batch, codes, weights = self._exploring()
-        wrong = self.learner.learn(batch, codes)
+            known = None
+        wrong = self.learner.learn(batch, codes, known)
         sketch = self.learner.sketch
         assert sketch is not None, "a learner that was told something has a tree"
         if (self._gate.see(sketch, wrong, weights) or self._late()) and sketch != self._under_test:
@@ -181,7 +183,7 @@ class AutoRun:
         known, left = self.learner.pool.size, self.counted.left
         wanted = max(BATCH, known // 64) if known else FIRST_BATCH
         if self.attempts.all:  # a mistake is rare, and the longer a tree has held, the rarer
-            wanted = max(wanted, int(MISTAKES / self.attempts.epsilon), self.attempts.all[-1].samples // 16)
+            wanted = max(wanted, int(MISTAKES / self.attempts.epsilon), self.attempts.all[-1].samples // 8)
         return wanted if left is None else max(1, min(wanted, left))
 
     def _independent(self, rows: int) -> tuple[Bits, Codes]:
@@ -240,9 +242,11 @@ class Gate:
         materially starts again.
         """
         after, epsilon = self._watched.codes(sketch), self._attempts.epsilon
-        changed = self._before is None or bool((after != self._before).mean() > MATERIAL * epsilon)
+        if after is not self._before and (self._before is None or (after != self._before).mean() > MATERIAL * epsilon):
+            self._seen = []
+        else:
+            self._seen += zip(weights.tolist(), wrong.tolist(), strict=True)
         self._before = after
-        self._seen = [] if changed else [*self._seen, *zip(weights.tolist(), wrong.tolist(), strict=True)]
         total = bad = 0.0
         for weight, mistake in reversed(self._seen):
             total += weight

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.exact.frontier import Frontier
-from fidelitree.exact.lattice import axes_of
+from fidelitree.exact.lattice import axes_of, label_masses
+from fidelitree.exact.leasterrors import least_errors
 from fidelitree.prune import Prunings
 from fidelitree.space import ProductSpace
 from fidelitree.tree import Tree
@@ -17,6 +18,7 @@ from fidelitree.tree import Tree
 Floats = NDArray[np.float64]
 
 QUICK, PATIENT = 5e6, 2e9  # steps of the dynamic program: milliseconds, and some seconds
+AT_ONCE = 8  # bits whose restrictions are solved together
 
 
 class Substitutes(Protocol):
@@ -69,9 +71,19 @@ class _AllTrees:
         rows = np.zeros((1 << len(features), len(space)), np.uint8)
         rows[:, features] = (np.arange(len(rows))[:, None] >> np.arange(len(features))) & 1
         codes = np.searchsorted(tree.labels, tree.predict(rows))
-        axes, grid = axes_of(space, codes, features=features)
-        self._frontier, self._tree, self._space = Frontier(axes, grid, most), tree, space
-        self.disagreements = self._frontier.errors
+        self._axes, self._grid = axes_of(space, codes, features=features)
+        self._tree, self._space, self._most = tree, space, most
+
+    @cached_property
+    def disagreements(self) -> Floats:
+        """Few bits are quickly done; many would take much memory at once."""
+        if len(self._axes) > AT_ONCE:
+            return self._frontier.errors
+        return least_errors(label_masses(self._axes, self._grid), min(self._most, self._grid.size))
 
     def with_leaves(self, leaves: int) -> Tree:
         return self._frontier.tree(self._space, self._tree.labels, min(leaves, len(self.disagreements)))
+
+    @cached_property
+    def _frontier(self) -> Frontier:
+        return Frontier(self._axes, self._grid, self._most)

@@ -202,4 +202,5 @@ class Counted:
             if answered < len(batch):
                 self._check_time(found)
         # Labels are numbered in draw order, whatever order they were answered in.
-        return self.book.encode(np.concatenate([found[start] for start in sorted(found)]))
+        parts = [found[start] for start in sorted(found)]
+        return self.book.encode(parts[0] if len(parts) == 1 else np.concatenate(parts))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fidelitree.checks import check_count
 from fidelitree.errors import TargetError
+from fidelitree.inputs import row_keys
 from fidelitree.needs import inputs_within
 from fidelitree.space import ProductSpace, check_space
 from fidelitree.targets.labels import Codes
@@ -50,8 +51,12 @@ class Memory:
         Some of those that are remembered may be asked too, ``checks`` of them at most; TargetError tells of an answer
         that differs.
         """
-        keys = _keys(batch)
-        first = {key: row for row, key in reversed(list(enumerate(keys)))}
+        keys = row_keys(batch)
+        first = dict(zip(reversed(keys), reversed(range(len(keys))), strict=True))
+        if len(first) == len(keys) and self._codes.keys().isdisjoint(first):  # nothing comes again, most often
+            codes = np.asarray(ask(batch), np.intp)
+            self._remember(dict(zip(keys, codes.tolist(), strict=True)))
+            return codes
         most = self._to_check if checks is None else min(checks, self._to_check)
         repeats = [row for key, row in first.items() if key in self._codes][:most]
         self._to_check -= len(repeats)
@@ -64,20 +69,15 @@ class Memory:
                     "the target answered an input differently the second time, so its answers cannot be remembered: "
                     "pass deterministic=False, and every input is asked anew"
                 )
-        codes = [known[key] if key in known else self._codes[key] for key in keys]
+        found = [known[key] if key in known else self._codes[key] for key in keys]
         self._remember(known)
-        return np.array(codes, np.intp)
+        return np.array(found, np.intp)
 
     def missing(self, batch: NDArray[Any]) -> int:
         """How many inputs of a batch are not remembered."""
-        return len(set(_keys(batch)) - self._codes.keys())
+        return len(set(row_keys(batch)) - self._codes.keys())
 
     def _remember(self, known: dict[bytes, int]) -> None:
         self._codes.update(known)
         while len(self._codes) > self.capacity:
             del self._codes[next(iter(self._codes))]
-
-
-def _keys(batch: NDArray[Any]) -> list[bytes]:
-    packed = np.packbits(batch, axis=1) if batch.dtype == np.uint8 else batch + 0.0  # -0.0 is 0.0
-    return [row.tobytes() for row in packed]

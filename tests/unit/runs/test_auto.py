@@ -116,9 +116,9 @@ def log(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
         events.append(("open", tree))
         opened(self, tree)
 
-    def learning(self: learner.Learner, bits: Bits, codes: np.ndarray) -> np.ndarray:
+    def learning(self: learner.Learner, bits: Bits, codes: np.ndarray, wrong: np.ndarray | None) -> np.ndarray:
         events.append(("learn", bits.tobytes()))
-        return learn(self, bits, codes)
+        return learn(self, bits, codes, wrong)
 
     monkeypatch.setattr(Attempts, "count", counting)
     monkeypatch.setattr(Attempts, "open", opening)

@@ -1,0 +1,53 @@
+"""The least error for every number of leaves, for a function of few bits: the curve alone, without the trees.
+
+`Frontier` finds the trees too, for any features, and goes through its groups one by one; with few bits that takes longer
+than the sums. Here restrictions with equally many free bits are solved together. Their number is written to base 3, one
+digit for each bit: 0 or 1 where it is fixed, 2 where it is free.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.exact.subfunction import Floats
+
+Places = NDArray[np.intp]
+
+
+def least_errors(masses: Floats, most: int) -> Floats:
+    """Entry s - 1 is the least error of a tree with at most s leaves, up to ``most`` of them.
+
+    ``masses`` has an axis of length 2 for every bit and one for the labels: how probable an input with a label is.
+
+    >>> parity = np.array([[[0.25, 0], [0, 0.25]], [[0, 0.25], [0.25, 0]]])
+    >>> least_errors(parity, 5).tolist()
+    [0.5, 0.5, 0.25, 0.0, 0.0]
+    """
+    bits = masses.ndim - 1
+    for axis in range(bits):
+        masses = np.concatenate([masses, masses.sum(axis=axis, keepdims=True)], axis=axis)
+    masses = masses.reshape(3**bits, -1)
+    curves = np.repeat((masses.sum(axis=1) - masses.max(axis=1))[:, None], most, axis=1)
+    for free, (places, no, yes) in enumerate(_layers(bits), start=1):
+        below, above, best = curves[no], curves[yes], curves[places]
+        for leaves in range(1, min(most, 1 + (1 << free - 1))):  # on the no side
+            sums = below[..., leaves - 1, None] + above[..., : most - leaves]
+            np.minimum(best[:, leaves:], sums.min(axis=1), out=best[:, leaves:])
+        curves[places] = best
+    return np.asarray(curves[-1])
+
+
+@lru_cache(maxsize=16)
+def _layers(bits: int) -> list[tuple[Places, Places, Places]]:
+    """For 1, 2, ... free bits: the restrictions, and where each of their free bits, a column, leads as 0 and as 1."""
+    powers = 3 ** np.arange(bits)
+    free = np.arange(3**bits)[:, None] // powers % 3 == 2
+    layers = []
+    for count in range(1, bits + 1):
+        places = np.flatnonzero(free.sum(axis=1) == count)
+        steps = powers[np.nonzero(free[places])[1].reshape(-1, count)]
+        layers.append((places, places[:, None] - 2 * steps, places[:, None] - steps))
+    return layers
