@@ -9,6 +9,7 @@ import numpy as np
 
 import fidelitree as ft
 from fidelitree.draw import Stream, draw
+from fidelitree.journal.run import Run
 from fidelitree.region import Region
 
 BITS = ft.ProductSpace.bernoulli(12)
@@ -20,6 +21,7 @@ MIXED = ft.ProductSpace(
         ft.Numeric.from_values("children", [0, 0, 1, 2, 3]),
     ]
 )
+RUN = Run("distill", "model", "ab" * 32, [{"name": "x0", "kind": "boolean"}], 7, True, {"epsilon": 0.05})
 
 
 def on_bits(batch: Any) -> Any:

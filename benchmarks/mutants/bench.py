@@ -20,7 +20,7 @@ TESTS: dict[str, tuple[str, ...]] = {  # below tests/unit, the quickest first
     "certificate": ("test_certificate", "display/test_card", "test_certificate_json"),
     "journal/about": JOURNAL,
     "journal/coding": JOURNAL,
-    "journal/exporting": JOURNAL,
+    "journal/exporting": ("journal/test_exporting",),
     "journal/journal": (*JOURNAL, "targets/test_journalled"),
     "journal/opening": JOURNAL,
     "journal/records": JOURNAL,

@@ -198,7 +198,7 @@ class Bet:
         """Answers without an error that would still be needed to certify this error; 0 when it is certified."""
         if self.certifies(epsilon):
             return 0
-        return max(1, self._samples_needed(epsilon) - self.samples)
+        return self._samples_needed(epsilon) - self.samples
 
     def _samples_needed(self, epsilon: float) -> int:
         """In all, with the errors so far."""

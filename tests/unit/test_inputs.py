@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from fidelitree.errors import ParameterError
-from fidelitree.inputs import as_bits, as_inner
+from fidelitree.inputs import as_bits, as_inner, row_keys
 
 NAMES = ("owner", "urban")
 ROWS = [[0, 1], [1, 1], [0, 0]]
@@ -125,3 +125,20 @@ def test_inputs_that_are_refused(inputs: object, message: str) -> None:
     with pytest.raises(ParameterError) as caught:
         as_inner(inputs, MIX, KINDS, VALUES)
     assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize("features", [1, 7, 8, 9, 64, 70])
+def test_inputs_of_bits_have_the_same_key_where_they_are_equal(features: int) -> None:
+    rows = np.random.default_rng(features).integers(0, 2, (40, features), np.uint8)
+    keys = row_keys(np.asfortranarray(rows))
+    assert len(keys) == 40
+    for one in range(40):
+        assert [key == keys[one] for key in keys] == (rows == rows[one]).all(axis=1).tolist()
+
+
+def test_numbers_that_are_equal_have_one_key() -> None:
+    rows = np.array([[0.0, 1.5], [-0.0, 1.5], [0.0, 1.25], [1.5, 0.0]])
+    keys = row_keys(rows)
+    assert keys[0] == keys[1]
+    assert len(set(keys)) == 3
+    assert row_keys(rows[:0]) == []

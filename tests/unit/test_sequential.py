@@ -11,6 +11,7 @@ import pytest
 from scipy import special
 
 import reference
+from fidelitree import sequential
 from fidelitree.sequential import (
     Bet,
     accepts,
@@ -288,6 +289,36 @@ def test_a_bet_knows_how_many_right_answers_are_missing(errors: int, samples: in
     assert bet.needed_for(epsilon) == 0, "what was certified stays so"
 
 
+def test_the_last_answer_that_is_missing_is_one() -> None:
+    bet = Bet(LEVEL)
+    bet.count(0, samples_needed(0, 0.1, LEVEL) - 1)
+    assert bet.needed_for(0.1) == 1
+
+
+def test_evidence_that_is_just_enough_certifies_the_error_itself() -> None:
+    bet = Bet(math.exp(-log_e_value(0, 40, 0.1)))
+    bet.count(0, 40)
+    assert bet.certifies(0.1)
+    assert bet.error_bound <= 0.1
+
+
+def test_of_two_bounds_the_lower_one_is_told() -> None:
+    bet = Bet(0.05)
+    bet.count(0, 50)
+    ours = error_bound(0, 50, 0.05)
+    assert bet.lower(ours / 2) == ours / 2
+    bet.count(0, 50)
+    assert bet.lower(ours / 1.01) == bet.error_bound == error_bound(0, 100, 0.05) < ours / 1.5
+    assert bet.counts == (0, 100)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 0.1, 0.01])
+def test_errors_as_frequent_as_epsilon_are_never_accepted(epsilon: float) -> None:
+    """Why nothing is worked out for them: the likelihood of every error below epsilon is less than that of epsilon."""
+    for errors in (1, 2, 10, 1000):
+        assert log_e_value(errors, math.floor(errors / epsilon), epsilon) < 0
+
+
 def test_what_is_out_of_reach_needs_a_number_beyond_all_budgets() -> None:
     bet = Bet(0.05)
     for epsilon in (1e-17, 1e-300):
@@ -300,11 +331,23 @@ def test_where_nothing_is_certified_all_answers_count() -> None:
     assert (bet.counts, bet.error_bound) == ((3, 3), 1)
 
 
-@pytest.mark.parametrize("errors", [0, 1, 2, 3, 10])
-@pytest.mark.parametrize("epsilon", [0.3, 0.1])
-def test_the_samples_needed_are_the_first_that_are_accepted(errors: int, epsilon: float) -> None:
-    first = next(samples for samples in range(errors, 1000) if accepts(errors, samples, epsilon, LEVEL))
-    assert samples_needed(errors, epsilon, LEVEL) == first
+@pytest.mark.parametrize("errors", [0, 1, 2, 3, 10, 50])
+@pytest.mark.parametrize("epsilon", [0.9, 0.3, 0.1])
+@pytest.mark.parametrize("level", [0.9, LEVEL, 1e-9])
+def test_the_samples_needed_are_the_first_that_are_accepted(errors: int, epsilon: float, level: float) -> None:
+    first = next(n for n in range(max(1, errors), 2000) if accepts(errors, n, epsilon, level))
+    assert samples_needed(errors, epsilon, level) == first
+
+
+@pytest.mark.parametrize("errors", [0, 7])
+def test_few_looks_find_the_samples_needed(errors: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By halves alone it would take twenty for 412 samples; the search is made again after every error."""
+    looks = []
+    monkeypatch.setattr(sequential, "accepts", lambda *given: looks.append(given) or accepts(*given))
+    for epsilon in (0.1, 0.05, 0.01):
+        looks.clear()
+        samples_needed(errors, epsilon, LEVEL)
+        assert len(looks) <= 9
 
 
 def test_one_sample_may_be_enough() -> None:

@@ -1,8 +1,8 @@
 """The least error for every number of leaves, for a function of few bits: the curve alone, without the trees.
 
-`Frontier` finds the trees too, for any features, and goes through its groups one by one; with few bits that takes longer
-than the sums. Here restrictions with equally many free bits are solved together. Their number is written to base 3, one
-digit for each bit: 0 or 1 where it is fixed, 2 where it is free.
+`Frontier` finds the trees too, for any features, and goes through its groups one by one; with few bits that takes
+longer than the sums. Here restrictions with equally many free bits are solved together. Their number is written to base
+3, one digit for each bit: 0 or 1 where it is fixed, 2 where it is free.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ def _tables(journal: Journal) -> Iterator[dict[str, NDArray[Any]]]:
             purpose: np.full(rows, record.purpose, object),
             batch: np.full(rows, record.batch),
             **columns,
-            label: record.answers().astype(object) if record.kind == "str" else record.answers(),
+            label: record.answers(),
         }
 
 
@@ -94,15 +95,13 @@ def _write_parquet(tables: Iterator[dict[str, NDArray[Any]]], out: Path) -> int:
     except ModuleNotFoundError:
         raise MissingExtraError("Parquet files need pyarrow, which is not installed: pip install pyarrow") from None
     written, writer = 0, None
-    try:
+    with ExitStack() as stack:
         for table in tables:
             arrow = pa.table({name: _arrow(pa, column) for name, column in table.items()})
-            writer = writer or parquet.ParquetWriter(out, arrow.schema)
+            if writer is None:
+                writer = stack.enter_context(parquet.ParquetWriter(out, arrow.schema))
             writer.write_table(arrow)
             written += arrow.num_rows
-    finally:
-        if writer is not None:
-            writer.close()
     if not written:
         raise ParameterError("the journal holds no answer yet: there is nothing to write")
     return written
