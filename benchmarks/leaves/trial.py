@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.leaves.cases import DELTA, Case
 from benchmarks.leaves.peers import PEERS, Labelled
-from fidelitree.attempts import Attempts
+from fidelitree.attempts import FAIR_TRIAL, Attempts
 from fidelitree.budget import BudgetSpent
 from fidelitree.events import nobody
 from fidelitree.runs.finishes import AsTested, best_so_far
@@ -23,7 +23,6 @@ from fidelitree.tree import Tree
 OURS = "fidelitree"
 STEPS = 900  # proposals, as prefer="leaves" makes them
 PATIENCE = 2_000  # over epsilon: answers that may go into deciding whether a smaller tree will do
-FAIR_TRIAL = 200  # over epsilon: answers that a tree which is not good enough is judged by
 BATCHES = 64
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-ENUMERATE_UNASKED = 4096
+LIST_UNASKED = 4096
 DRAW_UNASKED = 100_000
 METHODS = ("auto", "exact", "sampled")
 
@@ -161,7 +161,7 @@ def analyze(
         if method == "exact":
             raise ParameterError("method must not be 'exact' over rows of a table: there are more rows than these")
         return _estimated(counted, stars_of_rows(counted, space, region, queries, stream), delta)
-    may_ask = ENUMERATE_UNASKED if budget.max_queries is None else budget.max_queries
+    may_ask = LIST_UNASKED if budget.max_queries is None else budget.max_queries
     found = _exactly(counted, region, method, may_ask)
     if isinstance(found, Analysis):
         return found

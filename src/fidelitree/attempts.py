@@ -18,6 +18,9 @@ from fidelitree.events import Observer, UnderTest, nobody
 from fidelitree.sequential import Bet, level_of_attempt, log_e_value
 from fidelitree.tree import Tree
 
+LATE = 0.6  # of a budget that will be spent goes into learning, the rest into tests
+LOOK = 20  # answers before an attempt may be given up
+FAIR_TRIAL = 200  # over epsilon: answers by which a tree is judged in the end that is not good enough
 _FIRST = 0.25
 
 

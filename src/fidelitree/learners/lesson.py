@@ -16,7 +16,7 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.attempts import Attempts
+from fidelitree.attempts import FAIR_TRIAL, LATE, LOOK, Attempts
 from fidelitree.budget import Budget, BudgetSpent
 from fidelitree.checks import check_count, check_delta, check_epsilon
 from fidelitree.errors import ParameterError
@@ -40,10 +40,7 @@ from fidelitree.tree import Tree
 FIRST = 256  # labels
 MOST_LABELS = 1 << 16
 _LEARNING = 0.7  # of the time that a run may take
-LATE = 0.6  # of a budget goes into learning, the rest into tests
 BATCH = 16
-LOOK = 20  # answers before a test may be given up
-FAIR_TRIAL = 200  # over epsilon: answers after which a test that has not succeeded ends
 _GRAINS = 2.0**50  # probabilities are weighed in grains, so that sums and differences of weights are exact
 
 CERTIFIED = "certified"

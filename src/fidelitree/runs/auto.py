@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.attempts import Attempt, Attempts
+from fidelitree.attempts import LATE, Attempt, Attempts
 from fidelitree.bitlearner.explore import Explorer, Weights
 from fidelitree.bitlearner.feed import Feed
 from fidelitree.bitlearner.learner import Learner
@@ -39,7 +39,6 @@ WATCHED = 400  # inputs, never asked, on which two trees are compared
 MATERIAL = 1 / 3  # of epsilon: a change of the tree on more of them starts the gate again
 MANY, TOO_MANY = 2_000, 20_000  # answers from which on a run may be stuck, and is if nothing is certified
 BY_HEART = 8  # answers a leaf, below which a tree only repeats them
-LATE = 0.6  # of a budget that will be spent goes into learning
 
 
 @dataclass(frozen=True)

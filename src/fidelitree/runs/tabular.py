@@ -14,7 +14,7 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.attempts import Attempt, Attempts
+from fidelitree.attempts import FAIR_TRIAL, LATE, LOOK, Attempt, Attempts
 from fidelitree.binning import Binning
 from fidelitree.budget import BudgetSpent
 from fidelitree.events import Observer, TreeJudged
@@ -32,10 +32,7 @@ Codes = NDArray[np.intp]
 
 HELD = 4  # every so many-th label is held out of the search, to choose a size by
 BATCH = 8
-LOOK = 20  # answers before an attempt may be given up
 MOST_LABELS = 100_000
-LATE = 0.6  # of a budget that will be spent goes into learning
-FAIR_TRIAL = 200  # over epsilon: answers that a tree which is not good enough is judged by in the end
 
 
 @dataclass(frozen=True)
