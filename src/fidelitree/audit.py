@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.budget import Budget, BudgetSpent
-from fidelitree.certificate import Certificate, assumptions
+from fidelitree.certificate import OF_ANSWERS, Certificate, assumptions
 from fidelitree.checks import check_count, check_delta, check_epsilon, check_observer, check_switch
 from fidelitree.draw import Stream, block_rows, draw, fresh_seed
 from fidelitree.errors import ParameterError
@@ -157,7 +157,7 @@ def _fingerprint(predict: Target, space: ProductSpace | Rows) -> str:
     product = space.product if isinstance(space, Rows) else space
     rows = min(FINGERPRINT, max(64, FINGERPRINT_BYTES // (len(product) * product.dtype.itemsize)))
     labels = _labels(predict, _source(space, Stream("fingerprint")).take(0, 0, rows))
-    return hashlib.sha256(repr(labels.tolist()).encode()).hexdigest()
+    return OF_ANSWERS + hashlib.sha256(repr(labels.tolist()).encode()).hexdigest()
 
 
 @dataclass(frozen=True)

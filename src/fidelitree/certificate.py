@@ -20,6 +20,8 @@ FORMAT = "fidelitree.certificate"
 VERSION = 1
 METHODS = ("exact", "fixed", "sequential")
 PROTOCOLS = ("separate", "prequential")
+OF_ANSWERS = "answers:"
+"""How the digest of a predictor begins that is no tree: it is one of answers, not of nodes."""
 
 
 def assumptions(deterministic: bool) -> tuple[str, ...]:
@@ -82,9 +84,15 @@ class Certificate:
 
     def _claim(self) -> str:
         if self.method == "exact":
-            return f"This tree disagrees with the target on exactly {self.error_bound:.6g} of all inputs"
+            return f"This {self._subject} disagrees with the target on exactly {self.error_bound:.6g} of all inputs"
         confidence = f"With confidence {confidence_of(self.delta)}"
-        return f"{confidence}, this tree disagrees with the target on at most {_up(self.error_bound)} of inputs"
+        return (
+            f"{confidence}, this {self._subject} disagrees with the target on at most {_up(self.error_bound)} of inputs"
+        )
+
+    @property
+    def _subject(self) -> str:
+        return "predictor" if self.tree_digest.startswith(OF_ANSWERS) else "tree"
 
     def _basis(self) -> str:
         if self.method == "exact":

@@ -64,7 +64,7 @@ def samples_needed(errors: int, epsilon: float, level: float) -> int:
     (40, 71)
     """
     least = max(1, errors)
-    most = min(_FAR, max(least, int(_usual(errors, level) / -math.log1p(-epsilon))))
+    most = max(least, int(min(_FAR, _usual(errors, level) / -math.log1p(-epsilon))))
     step = 1 + most // 32
     if accepts(errors, most, epsilon, level):
         few = most - step

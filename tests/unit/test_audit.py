@@ -151,7 +151,10 @@ def test_no_more_inputs_are_counted_than_a_table_may_have(monkeypatch: pytest.Mo
 def test_a_predictor_is_known_by_what_it_says_about_inputs_that_anybody_can_draw() -> None:
     labels = TARGET.predict(draw(Region.whole(SPACE), Stream("fingerprint"), 0, FINGERPRINT).T)
     digest = hashlib.sha256(repr(labels.tolist()).encode()).hexdigest()
-    assert ft.certify(asked_target, asked_target, SPACE, 0.1, seed=0).tree_digest == digest
+    certificate = ft.certify(asked_target, asked_target, SPACE, 0.1, seed=0)
+    assert certificate.tree_digest == f"answers:{digest}"
+    assert ", this predictor disagrees with the target on at most " in str(certificate)
+    assert ", this tree disagrees" in str(ft.certify(TARGET, asked_target, SPACE, 0.1, seed=0))
 
 
 def test_the_certificate_says_what_was_asked_for_and_what_it_takes_for_granted() -> None:
