@@ -188,7 +188,7 @@ class _Grammar:
         if isinstance(test, IsIn):
             codes = frozenset(range(len(self.values[test.feature] or ()))) if left is None else left
             return (codes - test.codes, codes & test.codes) if codes - test.codes and codes & test.codes else None
-        return (0, 1) if left is None else None
+        return ((), ()) if left is None else None  # one value each, and nothing to be asked
 
 
 Row = tuple[Test | None, int, int, int]
@@ -235,7 +235,7 @@ def _check_shape(rows: list[Row], grammar: _Grammar) -> None:
         sides = grammar.sides(test, path.get(test.feature))
         if sides is None:
             _refuse(f"node {position} tests feature {test.feature} again on the same path")
-        if not (position < no < len(rows) and position < yes < len(rows)):
+        if max(no, yes) >= len(rows):
             _refuse(f"node {position} has a child outside the tree")
         waiting += [(yes, {**path, test.feature: sides[1]}), (no, {**path, test.feature: sides[0]})]
     if expected != len(rows):

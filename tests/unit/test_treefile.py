@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,7 @@ def test_the_schema_is_what_a_tree_writes() -> None:
     assert tree.to_dict() == GOOD
     assert Tree.from_dict(GOOD) == tree
     assert Tree.from_dict(GOOD).tests == {}, "bits are tested for 1"
+    assert Tree.from_dict(GOOD).values == (), "nor have they values to be listed"
 
 
 @pytest.mark.parametrize("labels", [[False, True], [-(2**63), 2**63 - 1], ["", "é", "日本"], [0]])
@@ -99,15 +101,20 @@ DAMAGES: list[tuple[str, Damage, str]] = [
     ("an extra key", node(1, weight=3), f"node 1 {RULE_OF_NODES}"),
     ("a test that is a list", node(2, test=[1]), f"node 2 {RULE_OF_NODES}"),
     ("children as floats", node(2, no=3.0), f"node 2 {RULE_OF_NODES}"),
-    ("a cycle", node(2, no=0), "node 2 has a child outside the tree"),
-    ("its own child", node(2, yes=2), "node 2 has a child outside the tree"),
+    ("a cycle", node(2, no=0), "nodes must stand in preorder; node 3 is missing or has two parents"),
+    ("its own child", node(2, yes=2), "nodes must stand in preorder; node 4 is missing or has two parents"),
+    ("counting from the end", node(2, no=-2), "nodes must stand in preorder; node 3 is missing or has two parents"),
     ("a child beyond the end", node(2, yes=5), "node 2 has a child outside the tree"),
     ("a huge child", node(2, yes=10**40), "node 2 has a child outside the tree"),
     ("two parents", node(2, no=4), "nodes must stand in preorder; node 3 is missing or has two parents"),
     ("one child twice", node(2, yes=3), "nodes must stand in preorder; node 4 is missing or has two parents"),
     ("children swapped", node(2, no=4, yes=3), "nodes must stand in preorder; node 3 is missing or has two parents"),
     ("a feature again", node(2, test={"feature": 0, "is": 1}), "node 2 tests feature 0 again on the same path"),
-    ("unreachable nodes", lambda data: data["nodes"].extend([{"label": 0}] * 2), "nodes must all be reached from the"),
+    (
+        "unreachable nodes",
+        lambda data: data["nodes"].extend([{"label": 0}] * 2),
+        "nodes must all be reached from the root; 2 are not",
+    ),
 ]
 
 
@@ -156,6 +163,16 @@ def test_a_file_too_large_to_be_a_tree_is_not_read(tmp_path: Path, monkeypatch: 
     path.write_text(json.dumps(GOOD), encoding="utf-8")
     monkeypatch.setattr(treefile, "MAX_BYTES", 100)
     with pytest.raises(ft.FormatError, match=r"tree\.json is larger than the 0 MB a stored tree may have"):
+        Tree.load(path)
+    monkeypatch.setattr(treefile, "MAX_BYTES", path.stat().st_size)
+    assert Tree.load(path) == Tree.from_dict(GOOD)
+
+
+def test_the_largest_file_has_200_megabytes(tmp_path: Path) -> None:
+    path = tmp_path / "tree.json"
+    path.touch()
+    os.truncate(path, 200_000_001)
+    with pytest.raises(ft.FormatError, match="is larger than the 200 MB a stored tree may have"):
         Tree.load(path)
 
 
@@ -266,3 +283,61 @@ def test_a_feature_may_be_tested_again_where_something_is_left() -> None:
     data = copy.deepcopy(MIXED)
     ask(2, feature=2, **{"at most": "0x1p+4"})(data)
     assert str(Tree.from_dict(data)).startswith("age <= 32.5\n    age <= 16: 1")
+
+
+def path_of(*steps: tuple[dict[str, object], str]) -> dict[str, Any]:
+    """A tree that goes on below one side of every test."""
+    nodes: list[dict[str, object]] = []
+
+    def add(left: tuple[tuple[dict[str, object], str], ...]) -> int:
+        place = len(nodes)
+        nodes.append({"label": 0})
+        if left:
+            test, side = left[0]
+            no = add(left[1:] if side == "no" else ())
+            nodes[place] = {"test": test, "no": no, "yes": add(left[1:] if side == "yes" else ())}
+        return place
+
+    add(steps)
+    return {**copy.deepcopy(MIXED), "nodes": nodes}
+
+
+def below(cut: float) -> dict[str, object]:
+    return {"feature": 2, "at most": cut.hex()}
+
+
+def among(*codes: int) -> dict[str, object]:
+    return {"feature": 1, "in": list(codes)}
+
+
+@pytest.mark.parametrize(
+    ("steps", "last", "fits"),
+    [
+        ([(below(5.0), "yes")], below(4.0), True),
+        ([(below(5.0), "yes")], below(6.0), False),
+        ([(below(5.0), "no")], below(6.0), True),
+        ([(below(5.0), "no")], below(5.0), False),
+        ([(below(5.0), "no")], below(4.0), False),
+        ([(below(5.0), "no"), (below(9.0), "yes")], below(7.0), True),
+        ([(below(5.0), "no"), (below(9.0), "yes")], below(9.0), False),
+        ([(below(5.0), "no"), (below(9.0), "yes")], below(4.0), False),
+        ([(among(0, 1), "yes")], among(0), True),
+        ([(among(0, 1), "yes")], among(2), False),
+        ([(among(0, 1), "yes")], among(0, 1, 2), False),
+        ([(among(0, 1), "no")], among(0), False),
+        ([(among(0, 1), "no")], among(0, 2), True),
+        ([(among(0, 1), "no"), (among(2), "yes")], among(3), False),
+        ([(below(5.0), "no"), (among(0), "no")], {"feature": 0, "is": 1}, True),
+        ([({"feature": 0, "is": 1}, "no")], {"feature": 0, "is": 1}, False),
+        ([({"feature": 0, "is": 1}, "yes"), (among(0), "no")], {"feature": 0, "is": 1}, False),
+    ],
+)
+def test_a_path_asks_only_what_it_does_not_know(
+    steps: list[tuple[dict[str, object], str]], last: dict[str, object], fits: bool
+) -> None:
+    data = path_of(*steps, (last, ""))
+    if fits:
+        assert Tree.from_dict(data).depth == len(steps) + 1
+        return
+    with pytest.raises(ft.FormatError, match="again on the same path"):
+        Tree.from_dict(data)
