@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import accumulate
+from operator import truediv
 from pathlib import Path
 
 from fidelitree.errors import ParameterError
@@ -19,7 +21,8 @@ REMEMBERED_BYTES = 256 << 20
 """Of answers that spare a repeated question."""
 LABELLED_BYTES = 2 << 30
 """Of inputs from which a tree over any features is learnt."""
-_LIMIT_FILES = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
+_GROUPS = Path("/proc/self/cgroup")
+_MOUNTED = Path("/sys/fs/cgroup")
 _ENTRY_BYTES = 150  # of an input in a dictionary, besides the input itself
 
 
@@ -57,7 +60,17 @@ def _machine_bytes() -> int:
 
 def _limits() -> Iterator[int]:
     """What control groups allow: a number of bytes, or no limit, which is written in words or as an absurd number."""
-    for path in _LIMIT_FILES:
+    for path in _limit_files():
         with suppress(OSError, ValueError):
             if (found := int(path.read_text(encoding="ascii"))) > 0:
                 yield found
+
+
+def _limit_files() -> Iterator[Path]:
+    """Where the groups of this process, and those that they belong to, keep their limits; version 2 has no names."""
+    with suppress(OSError, ValueError):
+        for line in _GROUPS.read_text(encoding="utf-8").splitlines():
+            _, names, own = line.split(":", 2)
+            if names in ("", "memory"):
+                group, file = _MOUNTED / names, "memory.limit_in_bytes" if names else "memory.max"
+                yield from (folder / file for folder in accumulate(Path(own).parts[1:], truediv, initial=group))

@@ -45,26 +45,48 @@ def test_what_it_says_would_fit_does() -> None:
     needs.check_fits(2_000, 2.2e-5, round(answers / 22), machine)
 
 
-@pytest.mark.parametrize(
-    ("written", "gigabytes"), [("2147483648\n", 1), ("max\n", 4), ("9223372036854771712\n", 4), ("", 4), (None, 4)]
-)
-def test_a_container_has_less_memory_than_its_machine(
-    written: str | None, gigabytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    limit = tmp_path / "memory.max"
-    if written is not None:
-        limit.write_text(written, encoding="ascii")
-    monkeypatch.setattr(needs, "_LIMIT_FILES", (tmp_path / "absent", limit))
+@pytest.fixture
+def groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine that does not say how large it is, and where its control groups would be."""
+    monkeypatch.setattr(needs, "_GROUPS", tmp_path / "cgroup")
+    monkeypatch.setattr(needs, "_MOUNTED", tmp_path)
     monkeypatch.delattr("os.sysconf")
+    return tmp_path
+
+
+def check_allowed(gigabytes: int) -> None:
     with pytest.raises(ft.ParameterError, match=rf" {gigabytes}\.0 GB, half of this machine's"):
         needs.check_fits(1_000, 1e-6, 10_000_000)
 
 
-def test_a_machine_that_does_not_say_how_large_it_is_counts_as_8_gb(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(needs, "_LIMIT_FILES", ())
-    monkeypatch.delattr("os.sysconf")
-    with pytest.raises(ft.ParameterError, match=r"4\.0 GB, half of this machine's"):
-        needs.check_fits(1_000, 1e-6, 10_000_000)
+@pytest.mark.parametrize(
+    ("written", "gigabytes"), [("2147483648\n", 1), ("max\n", 4), ("9223372036854771712\n", 4), ("", 4), (None, 4)]
+)
+def test_a_container_has_less_memory_than_its_machine(written: str | None, gigabytes: int, groups: Path) -> None:
+    (groups / "cgroup").write_text("0::/\n", encoding="ascii")
+    if written is not None:
+        (groups / "memory.max").write_text(written, encoding="ascii")
+    check_allowed(gigabytes)
+
+
+@pytest.mark.parametrize("limited", ["", "jobs", "jobs/run 7"])
+@pytest.mark.parametrize(
+    ("names", "root", "file"), [("", "", "memory.max"), ("memory", "memory", "memory.limit_in_bytes")]
+)
+def test_a_group_has_no_more_than_those_it_belongs_to(
+    limited: str, names: str, root: str, file: str, groups: Path
+) -> None:
+    (groups / "cgroup").write_text(f"7:pids:/\n4:{names}:/jobs/run 7\n", encoding="ascii")
+    (groups / root / "jobs" / "run 7").mkdir(parents=True)
+    (groups / root / limited / file).write_text("2147483648\n", encoding="ascii")
+    check_allowed(1)
+
+
+@pytest.mark.parametrize("written", [None, "", "nothing of the kind\n", "\xff"])
+def test_a_machine_that_does_not_say_how_large_it_is_counts_as_8_gb(written: str | None, groups: Path) -> None:
+    if written is not None:
+        (groups / "cgroup").write_text(written, encoding="latin-1")
+    check_allowed(4)
 
 
 @pytest.mark.parametrize(
