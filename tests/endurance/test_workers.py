@@ -251,6 +251,15 @@ def test_a_worker_asks_for_a_target_that_it_does_not_have(monkeypatch: pytest.Mo
     assert worker.call(os.getpid(), "b", None, batch) is None
 
 
+def sometimes_nan(batch: Any) -> Any:
+    return ["yes", float("nan")] * (len(batch) // 2) + ["no"] * (len(batch) % 2)
+
+
+def test_a_worker_sends_answers_of_two_kinds_as_they_are() -> None:
+    with pytest.raises(ft.TargetError, match="one kind a run; the target answered float and str"):
+        ft.distill(sometimes_nan, BITS, 0.2, executor=processes(1))
+
+
 @pytest.fixture
 def cluster() -> Any:
     distributed = pytest.importorskip("distributed")

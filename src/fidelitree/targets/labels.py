@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fidelitree.errors import TargetError
 
 Codes = NDArray[np.integer[Any]]
+_TEXT, _TRUTH = {str, np.str_}, {bool, np.bool_}
 _KINDS = {"b": "bool", "i": "int", "u": "int", "f": "int", "U": "str", "O": "str"}
 
 
@@ -63,7 +64,7 @@ class LabelBook:
 
     def checked(self, answers: Any, rows: int) -> NDArray[Any]:
         """What a target answered to so many inputs, as labels of one kind; TargetError where it is not that."""
-        found = np.asarray(answers)
+        found = as_answered(answers)
         if found.shape != (rows,):
             raise TargetError(
                 f"labels must be one per input: the target received {rows} inputs and answered an array of shape "
@@ -91,6 +92,26 @@ class LabelBook:
         return answers
 
 
+def as_answered(answers: Any) -> NDArray[Any]:
+    """What a target answered, as an array in which every answer is of its own kind still.
+
+    Of a list NumPy would make NaN beside text the text "nan", and True beside 2 the number 1; of a masked array it
+    would take what the mask hides. Such answers stay objects, which `LabelBook.one_kind` refuses.
+    """
+    if np.ma.is_masked(answers):
+        return np.array(answers.tolist(), object)
+    try:
+        found = np.asarray(answers)
+    except ValueError as error:
+        raise TargetError(f"labels must be one per input; the target answered what is no array: {error}") from None
+    if hasattr(answers, "__array__") or found.dtype.kind not in "Uiuf":
+        return found
+    each = np.asarray(answers, object)
+    kinds = {type(value) for value in each.flat}
+    alike = kinds <= _TEXT if found.dtype.kind == "U" else not kinds & _TRUTH
+    return found if alike else each
+
+
 def _check_integral(answers: NDArray[Any]) -> None:
     with np.errstate(invalid="ignore"):
         wrong = np.flatnonzero(~(np.isfinite(answers) & (answers == np.floor(answers))))
@@ -114,8 +135,11 @@ def _in_64_bits(answers: NDArray[Any]) -> NDArray[np.int64]:
 
 def _from_objects(answers: NDArray[Any]) -> tuple[NDArray[Any], str]:
     kinds = {type(value) for value in answers}
-    for kinds_allowed, name in (({str, np.str_}, "str"), ({bool, np.bool_}, "bool"), ({int}, "int")):
-        if kinds and kinds <= kinds_allowed:
-            return (_in_64_bits(answers) if name == "int" else np.array(answers.tolist())), name
+    if kinds and all(issubclass(kind, str) for kind in kinds):
+        return np.array([str.__str__(value) for value in answers]), "str"  # of an Enum its value, not its name
+    if kinds and kinds <= _TRUTH:
+        return answers.astype(np.bool_), "bool"
+    if kinds == {int}:
+        return _in_64_bits(answers), "int"
     found = " and ".join(sorted(kind.__name__ for kind in kinds)[:3])
     raise TargetError(f"labels must be bool, int or str, one kind a run; the target answered {found}")

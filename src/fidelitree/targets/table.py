@@ -13,6 +13,7 @@ from fidelitree.errors import ParameterError
 from fidelitree.inputs import as_bits
 from fidelitree.region import Region
 from fidelitree.targets.counting import Counted
+from fidelitree.targets.labels import as_answered
 
 MAX_FEATURES = 26
 
@@ -28,7 +29,7 @@ class TruthTable:
     """
 
     def __init__(self, labels: ArrayLike | Sequence[Any]) -> None:
-        self.labels: NDArray[Any] = np.asarray(labels)
+        self.labels: NDArray[Any] = as_answered(labels)
         size = self.labels.size
         if self.labels.ndim != 1 or size < 2 or size & (size - 1):
             raise ParameterError(

@@ -8,8 +8,7 @@ import signal
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+from fidelitree.targets.labels import as_answered
 from fidelitree.threads import one_thread_for_good
 
 _THREADS = (
@@ -45,7 +44,7 @@ def call(home: int, key: str, pickled: bytes | None, batch: Any) -> Any:
                 return None
             _targets.clear()
             _targets[key] = pickle.loads(pickled)
-        return np.asarray(_targets[key](batch))
+        return as_answered(_targets[key](batch))
     except Exception as error:  # noqa: BLE001 - it is the target's, and goes to the run
         return Failure(type(error).__name__, str(error))
 

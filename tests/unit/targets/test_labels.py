@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -112,6 +116,71 @@ def test_objects_of_mixed_or_other_types_are_refused(values: list[Any], found: s
     with pytest.raises(TargetError) as caught:
         LabelBook().encode(answers)
     assert str(caught.value) == f"labels must be bool, int or str, one kind a run; the target answered {found}"
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("answers", "found"),
+    [
+        (["yes", NAN, "no"], "float and str"),
+        (("yes", NAN), "float and str"),
+        (["yes", 3, True], "bool and int and str"),
+        (["yes", b"no"], "bytes and str"),
+        ([True, 2], "bool and int"),
+        ([np.True_, 2.0], "bool and float"),
+        (np.ma.array(["a", "b"], mask=[0, 1]), "NoneType and str"),
+        (np.ma.array([1, 2], mask=[1, 0]), "NoneType and int"),
+        (pd.Series(["a", None]), "float and str"),
+        (pl.Series([True, None]), "NoneType and bool"),
+        (pa.array(["a", None]), "NoneType and str"),
+    ],
+)
+def test_answers_of_two_kinds_are_refused_in_any_container(answers: Any, found: str) -> None:
+    with pytest.raises(TargetError) as caught:
+        LabelBook().checked(answers, len(answers))
+    assert str(caught.value) == f"labels must be bool, int or str, one kind a run; the target answered {found}"
+
+
+class Answer(str, Enum):  # noqa: UP042 - a StrEnum is its text, this is "Answer.YES" to NumPy
+    YES = "yes"
+    NO = "no"
+
+
+@pytest.mark.parametrize(
+    ("answers", "labels"),
+    [
+        (["yes", np.str_("no")], ["yes", "no"]),
+        ([Answer.YES, Answer.NO], ["yes", "no"]),
+        ([True, np.False_], [True, False]),
+        ([1, np.int8(2), 3.0, np.float32(4)], [1, 2, 3, 4]),
+        ([np.array(1), np.array(2)], [1, 2]),
+        (range(3), [0, 1, 2]),
+        (np.ma.array([1, 2], mask=[0, 0]), [1, 2]),
+        (pd.Series(["a", "b"]), ["a", "b"]),
+        (pd.Categorical(["a", "b"]), ["a", "b"]),
+        (pd.Series([1, 2], dtype="Int64"), [1, 2]),
+        (pl.Series(["a", "b"]), ["a", "b"]),
+        (pa.array([True, False]), [True, False]),
+        (pa.chunked_array([["a"], ["b"]]), ["a", "b"]),
+    ],
+)
+def test_answers_of_one_kind_are_taken_from_any_container(answers: Any, labels: list[Any]) -> None:
+    found = LabelBook().checked(answers, len(labels)).tolist()
+    assert (found, set(map(type, found))) == (labels, set(map(type, labels)))
+
+
+@pytest.mark.parametrize("answers", [[[1], [2, 3]], [[1, 2], "no"]])
+def test_what_is_no_array_is_refused(answers: Any) -> None:
+    with pytest.raises(TargetError, match="labels must be one per input; the target answered what is no array: "):
+        LabelBook().checked(answers, 2)
+
+
+@pytest.mark.parametrize("answers", ["yes", [[True], [2]], None, {"yes": 1}])
+def test_answers_of_another_shape_are_refused(answers: Any) -> None:
+    with pytest.raises(TargetError, match="labels must be one per input: the target received 2 inputs and answered"):
+        LabelBook().checked(answers, 2)
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,11 @@ def test_only_powers_of_two_are_tables(labels: object) -> None:
     )
 
 
+def test_a_table_keeps_the_kinds_of_its_labels() -> None:
+    with pytest.raises(ft.TargetError, match="labels must be bool, int or str, one kind a run; the target answered"):
+        ft.distill(TruthTable(["yes", float("nan"), "no", "no"]), ft.ProductSpace.bernoulli(2))
+
+
 def test_tables_have_a_smallest_size() -> None:
     assert TruthTable([1, 0])([[0], [1], [1]]).tolist() == [1, 0, 0]
 

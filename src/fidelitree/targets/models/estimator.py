@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import ParameterError
+from fidelitree.targets.labels import as_answered
 from fidelitree.targets.models.columns import Columns
 from fidelitree.targets.models.model import Model
 
@@ -43,7 +44,7 @@ class Estimator(Model):
             batch = self.columns.table(batch)
         elif self.columns.count is not None:
             batch = self.columns.matrix(batch)
-        return np.asarray(self.model.predict(batch))
+        return as_answered(self.model.predict(batch))
 
 
 def _check_fitted(model: Any) -> None:

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import ParameterError, TargetError
+from fidelitree.targets.labels import as_answered
 from fidelitree.targets.models.columns import Columns
 from fidelitree.targets.models.model import Model
 
@@ -20,6 +20,7 @@ ADDRESS = re.compile(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):([^\W\d]\w*(?:\.[^\W\d]\w*)
 class Function(Model):
     """A callable that receives the batch as the space gives it; it can be pickled when the callable can.
 
+    >>> import numpy as np
     >>> Function(lambda batch: batch[:, 0], name="first")(np.array([[1, 0], [0, 0]])).tolist()
     [1, 0]
     """
@@ -32,7 +33,7 @@ class Function(Model):
         self.columns = Columns()
 
     def labels(self, batch: Any) -> NDArray[Any]:
-        return np.asarray(self.function(batch))
+        return as_answered(self.function(batch))
 
 
 def import_object(address: str) -> Any:

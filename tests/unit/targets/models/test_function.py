@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.targets import Estimator, Function, load_model
+from fidelitree.targets.labels import LabelBook
 from fidelitree.targets.models.function import import_object
 
 MODULE = """
@@ -99,3 +101,13 @@ def test_a_callable_object_has_a_name() -> None:
     assert [repr(Function(f)) for f in (np.sign, Oracle())] == ["<Function sign>", "<Function Oracle>"]
     with pytest.raises(ft.ParameterError, match="function must be callable: a batch of inputs in, labels out; got 3"):
         Function(3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", [Function, lambda function: Estimator(SimpleNamespace(predict=function))])
+def test_answers_of_two_kinds_are_refused(kind: Any) -> None:
+    answers = {1: [["yes"]], 2: ["yes", float("nan")], 3: [["yes"], [float("nan")], ["no"]]}
+    target = kind(lambda batch: answers[len(batch)])
+    assert target(np.zeros((1, 2))).tolist() == ["yes"]
+    for rows in (2, 3):
+        with pytest.raises(ft.TargetError, match="one kind a run; the target answered float and str"):
+            LabelBook().checked(target(np.zeros((rows, 2))), rows)
