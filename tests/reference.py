@@ -549,3 +549,12 @@ def count_leaf_labels(tree: Any, inputs: Any, labels: Any, classes: list[Any]) -
             node = int((tree.yes if test.answers(row[[test.feature]])[0] else tree.no)[node])
         counts[leaves.index(node)][classes.index(label)] += 1
     return counts
+
+
+def parts_everywhere(tree: Any, points: list[dict[int, float]]) -> bool:
+    """Whether every test of a nested tree, (asks, no, yes) or a leaf, has points of its own on both sides."""
+    if not isinstance(tree, tuple):
+        return True
+    asks, no, yes = tree
+    sides = [[point for point in points if asks(point) == side] for side in (False, True)]
+    return all(sides) and parts_everywhere(no, sides[0]) and parts_everywhere(yes, sides[1])

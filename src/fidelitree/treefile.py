@@ -180,15 +180,61 @@ class _Grammar:
             return None
         return IsIn(feature, frozenset(codes)) if sorted(set(codes)) == codes else None
 
-    def sides(self, test: Test, left: Any) -> tuple[Any, Any] | None:
-        """What is left of the tested feature on both sides; None where the path has answered the test already."""
+
+class _Path:
+    """What is left of each feature on the way from the root to one node.
+
+    A step changes it and remembers how to take that back, so that memory grows with the nodes, not with their depths.
+    """
+
+    def __init__(self, values: Values) -> None:
+        self._values = values
+        self._left: dict[int, Any] = {}
+        self._steps: list[tuple[int, Any, set[int]]] = []
+
+    @property
+    def depth(self) -> int:
+        """How many steps lead here."""
+        return len(self._steps)
+
+    def splits(self, test: Test) -> bool:
+        """Whether both answers are possible here."""
+        left = self._of(test)
         if isinstance(test, AtMost):
-            low, high = left or (-math.inf, math.inf)
-            return ((test.cut, high), (low, test.cut)) if low < test.cut < high else None
+            return bool(left[0] < test.cut < left[1])
         if isinstance(test, IsIn):
-            codes = frozenset(range(len(self.values[test.feature] or ()))) if left is None else left
-            return (codes - test.codes, codes & test.codes) if codes - test.codes and codes & test.codes else None
-        return ((), ()) if left is None else None  # one value each, and nothing to be asked
+            return 0 < len(left & test.codes) < len(left)
+        return left is None
+
+    def step(self, test: Test, yes: bool) -> None:
+        """Go to one side of a test that splits."""
+        left, gone = self._of(test), set[int]()
+        now: Any = True  # one value of a bit, and nothing to be asked
+        if isinstance(test, AtMost):
+            now = (left[0], test.cut) if yes else (test.cut, left[1])
+        elif isinstance(test, IsIn):
+            now = left & test.codes
+            if not yes:  # in place: a set for every step would be as large as the square of the file
+                gone, now = now, left
+                left -= gone
+        self._steps.append((test.feature, left, gone))
+        self._left[test.feature] = now
+
+    def back_to(self, depth: int) -> None:
+        """Take steps back until so many are left."""
+        while len(self._steps) > depth:
+            feature, left, gone = self._steps.pop()
+            self._left[feature] = left
+            if gone:
+                left |= gone
+
+    def _of(self, test: Test) -> Any:
+        left = self._left.get(test.feature)
+        if left is None and isinstance(test, AtMost):
+            return -math.inf, math.inf
+        if left is None and isinstance(test, IsIn):
+            left = self._left[test.feature] = set(range(len(self._values[test.feature] or ())))
+        return left
 
 
 Row = tuple[Test | None, int, int, int]
@@ -198,7 +244,7 @@ def _nodes(entries: Any, grammar: _Grammar) -> tuple[Arrays, dict[int, Test]]:
     if not isinstance(entries, list) or len(entries) % 2 == 0:
         _refuse("nodes must be a list of odd length: a tree has one leaf more than tests")
     rows = [_node(entry, position, grammar) for position, entry in enumerate(entries)]
-    _check_shape(rows, grammar)
+    _check_shape(rows, grammar.values)
     parts = [(-1 if test is None else test.feature, no, yes, code) for test, no, yes, code in rows]
     feature, no, yes, code = (np.array(column, np.int32) for column in zip(*parts, strict=True))
     tests = {node: row[0] for node, row in enumerate(rows) if row[0] is not None and not isinstance(row[0], IsOne)}
@@ -220,24 +266,26 @@ def _index(value: Any, size: int) -> bool:
     return type(value) is int and 0 <= value < size
 
 
-def _check_shape(rows: list[Row], grammar: _Grammar) -> None:
+def _check_shape(rows: list[Row], values: Values) -> None:
     """Walk in preorder: positions must count up, and a path may not ask what it has answered already."""
-    expected = 0
-    waiting: list[tuple[int, Mapping[int, Any]]] = [(0, {})]
+    expected, path = 0, _Path(values)
+    waiting: list[tuple[int, int, Test | None, bool]] = [(0, 0, None, False)]
     while waiting:
-        position, path = waiting.pop()
+        position, depth, asked, answer = waiting.pop()
         if position != expected:
             _refuse(f"nodes must stand in preorder; node {expected} is missing or has two parents")
         expected += 1
+        path.back_to(depth)
+        if asked is not None:
+            path.step(asked, answer)
         test, no, yes, _ = rows[position]
         if test is None:
             continue
-        sides = grammar.sides(test, path.get(test.feature))
-        if sides is None:
+        if not path.splits(test):
             _refuse(f"node {position} tests feature {test.feature} again on the same path")
         if max(no, yes) >= len(rows):
             _refuse(f"node {position} has a child outside the tree")
-        waiting += [(yes, {**path, test.feature: sides[1]}), (no, {**path, test.feature: sides[0]})]
+        waiting += [(yes, path.depth, test, True), (no, path.depth, test, False)]
     if expected != len(rows):
         _refuse(f"nodes must all be reached from the root; {len(rows) - expected} are not")
 

@@ -11,11 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import fidelitree as ft
 from fidelitree import treefile
 from fidelitree.features import AtMost, IsIn
 from fidelitree.tree import Tree
+from reference import parts_everywhere
 
 GOOD = {
     "format": "fidelitree.tree",
@@ -338,6 +341,43 @@ def test_a_path_asks_only_what_it_does_not_know(
     data = path_of(*steps, (last, ""))
     if fits:
         assert Tree.from_dict(data).depth == len(steps) + 1
+        return
+    with pytest.raises(ft.FormatError, match="again on the same path"):
+        Tree.from_dict(data)
+
+
+TESTS = [{"feature": 0, "is": 1}, *map(below, (1.0, 2.0, 3.0)), among(0), among(1, 3), among(0, 1, 2)]
+POINTS = [{0: a, 1: b, 2: c} for a in range(2) for b in range(4) for c in (0.5, 1.5, 2.5, 3.5)]
+
+
+def asks(test: dict[str, Any]) -> Callable[[dict[int, float]], bool]:
+    feature = test["feature"]
+    if feature == 2:
+        return lambda point: point[2] <= float.fromhex(test["at most"])
+    return lambda point: point[feature] in test.get("in", [1])
+
+
+nested = st.recursive(st.just(0), lambda inner: st.tuples(st.sampled_from(TESTS), inner, inner), max_leaves=12)
+
+
+@given(nested)
+def test_a_tree_is_read_where_every_test_has_inputs_on_both_sides(tree: Any) -> None:
+    nodes: list[dict[str, Any]] = []
+
+    def add(found: Any) -> tuple[Any, ...] | int:
+        place = len(nodes)
+        nodes.append({"label": 0})
+        if not isinstance(found, tuple):
+            return 0
+        no = place + 1, add(found[1])
+        yes = len(nodes), add(found[2])
+        nodes[place] = {"test": found[0], "no": no[0], "yes": yes[0]}
+        return asks(found[0]), no[1], yes[1]
+
+    wanted = parts_everywhere(add(tree), POINTS)
+    data = {**copy.deepcopy(MIXED), "nodes": nodes}
+    if wanted:
+        assert Tree.from_dict(data).size == (len(nodes) + 1) // 2
         return
     with pytest.raises(ft.FormatError, match="again on the same path"):
         Tree.from_dict(data)
