@@ -28,6 +28,9 @@ from fidelitree.space import ProductSpace
 TEST_SHARE = 0.5
 """The part of the rows that growth does not see. A certificate takes a number of rows, not a share of them; half leaves
 growth enough where the table is large and the certificate enough where it is small."""
+MOST_BYTES = 200_000_000
+"""Of stored rows, unpacked; a stranger's file says how many there are."""
+_STEP = 1 << 14  # packed bytes that are unpacked at once, to a thousand times as many at most
 ASSUMES_ROWS = "inputs are rows like those of this table"
 ASSUMES_UNSEEN = "the predictor was not made from them"
 
@@ -134,12 +137,28 @@ def _decoded(entry: Any, space: ProductSpace) -> NDArray[Any]:
     """Inner values of stored rows."""
     try:
         count = check_count("count", entry["count"])
-        wanted = count * len(space) * space.dtype.itemsize
-        raw = zlib.decompressobj().decompress(base64.b64decode(entry["packed"], validate=True), wanted + 1)
-        inner = np.frombuffer(raw, space.dtype.newbyteorder("<")).reshape(count, len(space))
+        size = count * len(space) * space.dtype.itemsize
+        if size > MOST_BYTES:
+            raise ValueError(
+                f"they may take at most {MOST_BYTES // 1_000_000} MB; got {count!r:.40} rows of {len(space)} features "
+                f"- make Rows of the table itself"
+            )
+        raw = _inflated(base64.b64decode(entry["packed"], validate=True), size)
+        return (
+            np.frombuffer(raw, space.dtype.newbyteorder("<")).reshape(count, len(space)).astype(space.dtype, copy=False)
+        )
     except (KeyError, TypeError, ValueError, zlib.error) as error:
         raise FormatError(f"not stored rows of a table: {error}") from None
-    return inner.astype(space.dtype)
+
+
+def _inflated(packed: bytes, size: int) -> bytearray:
+    """What was packed, or a little more of it than ``size``: a few bytes may hold gigabytes."""
+    raw, inflater = bytearray(), zlib.decompressobj()
+    for start in range(0, len(packed), _STEP):
+        raw += inflater.decompress(packed[start : start + _STEP], size + 1 - len(raw))
+        if len(raw) > size:
+            break
+    return raw
 
 
 def check_test_rows(available: int, epsilon: float, delta: float, level: float | None = None) -> None:

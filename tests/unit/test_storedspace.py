@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import tracemalloc
+import zlib
 from typing import Any
 
 import numpy as np
@@ -145,3 +148,32 @@ def test_rows_that_claim_another_count_are_refused() -> None:
     data["rows"]["count"] += 1
     with pytest.raises(ft.FormatError, match="not stored rows of a table: "):
         ft.Rows.from_dict(data)
+
+
+def packed(raw: bytes) -> str:
+    return base64.b64encode(zlib.compress(raw)).decode()
+
+
+@pytest.mark.parametrize(("count", "shown"), [(25_000_001, "25000001"), (10**30, str(10**30)), (10**200, "10{39}")])
+def test_rows_that_claim_more_than_may_be_stored_are_refused(count: int, shown: str) -> None:
+    data = {**GOOD, "features": [AGE], "rows": {"count": count, "packed": packed(b"")}}
+    way_out = f"they may take at most 200 MB; got {shown} rows of 1 features - make Rows of the table itself"
+    with pytest.raises(ft.FormatError, match=f"^not stored rows of a table: {way_out}$"):
+        ft.Rows.from_dict(data)
+
+
+def test_rows_are_not_unpacked_beyond_what_they_claim() -> None:
+    bomb = {**GOOD, "features": [AGE], "rows": {"count": 2, "packed": packed(bytes(50_000_000))}}
+    tracemalloc.start()
+    try:
+        with pytest.raises(ft.FormatError, match="not stored rows of a table: "):
+            ft.Rows.from_dict(bomb)
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_rows_that_take_several_steps_to_unpack_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fidelitree.rows._STEP", 3)
+    rows = ft.Rows({"age": np.random.default_rng(0).random(100)})
+    assert through_json(rows).inner.tolist() == rows.inner.tolist()
