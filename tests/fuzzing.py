@@ -6,12 +6,14 @@ memory is a limit of the process, so that an allocation which is too large is se
 
 from __future__ import annotations
 
+import base64
 import json
 import random
 import resource
 import signal
 import sys
 import tempfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -136,6 +138,39 @@ def formats() -> dict[str, Format]:
     }
 
 
+def chain(features: list[dict[str, Any]], tests: list[dict[str, Any]]) -> bytes:
+    """A stored tree that is as deep as it has tests: each stands on the no side of the one before."""
+    deep = len(tests)
+    nodes: list[Any] = [{"test": test, "no": i + 1, "yes": 2 * deep - i} for i, test in enumerate(tests)]
+    nodes += [{"label": 1}, *[{"label": 0}] * deep]
+    labels = {"type": "int", "values": [0, 1]}
+    return json.dumps(
+        {"format": "fidelitree.tree", "version": 1, "features": features, "labels": labels, "nodes": nodes}
+    ).encode()
+
+
+def rows_of(count: int, megabytes: int) -> bytes:
+    """Stored rows that say how many they are, with so many zeros in them, packed a thousandfold."""
+    packer = zlib.compressobj()
+    packed = b"".join(packer.compress(bytes(1 << 20)) for _ in range(megabytes)) + packer.flush()
+    rows = {"count": count, "packed": base64.b64encode(packed).decode()}
+    return json.dumps({**ft.ProductSpace([ft.Numeric("a", 0, 1)]).to_dict(), "rows": rows}).encode()
+
+
+def swelling(deep: int = 4000) -> dict[str, tuple[str, bytes]]:
+    """Small files that would take much memory if one let them, with their formats."""
+    bits = [{"name": f"x{i}", "kind": "boolean"} for i in range(deep)]
+    categories = [{"name": "a", "kind": "categorical", "values": list(range(deep + 1))}]
+    ranges = "".join(f'[features.x{i}]\nkind = "numeric"\nlow = 0\nhigh = 1000000\ninteger = true\n' for i in range(10))
+    return {
+        "deep bits": ("tree", chain(bits, [{"feature": i, "is": 1} for i in range(deep)])),
+        "deep sets": ("tree", chain(categories, [{"feature": 0, "in": [i]} for i in range(deep)])),
+        "rows": ("stored space", rows_of(50_000_000, 250)),
+        "no rows": ("stored space", rows_of(10**30, 0)),
+        "ranges": ("space", ranges.encode()),
+    }
+
+
 def check(format_: Format, data: bytes) -> bool:
     """Whether a file is read; only our own errors may come instead."""
     signal.setitimer(signal.ITIMER_REAL, SECONDS)
@@ -152,11 +187,16 @@ def late(number: int, frame: object) -> None:
     raise TimeoutError(f"reading took more than {SECONDS:g} s")
 
 
-def main(name: str, inputs: int, seed: int) -> None:
-    format_, rng = formats()[name], random.Random(seed)
+def limit() -> None:
+    """From here on, too long and too much are errors."""
     signal.signal(signal.SIGALRM, late)
     used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
+
+
+def main(name: str, inputs: int, seed: int) -> None:
+    format_, rng = formats()[name], random.Random(seed)
+    limit()
     read = 0
     for number in range(inputs):
         data = mutated(format_.seeds, rng)

@@ -57,6 +57,7 @@ class _Reader:
 
     def __init__(self, file: str) -> None:
         self._file = file
+        self._integers = 0
 
     def read(self, data: Entry) -> tuple[list[Feature], Kind | None]:
         self._known("the file", data, ("batch", "features"))
@@ -78,10 +79,21 @@ class _Reader:
         given = {key: value for key, value in entry.items() if key != "kind"}
         needed, allowed, make = self._form(where, kind, given)
         self._known(where, given, (*needed, *allowed))
+        self._count_integers(where, given)
         try:
             return make(name, given)
         except (ParameterError, TypeError, ValueError, OverflowError) as error:
             self._refuse(where, str(error))
+
+    def _count_integers(self, where: str, given: Entry) -> None:
+        """A short file must not take much memory: all ranges share what one may have."""
+        self._integers += _integers(given)
+        if self._integers > _MOST_INTEGERS:
+            ends = f"from {given['low']!r:.40} to {given['high']!r:.40}"
+            rule = f"all ranges with integer = true may have {_MOST_INTEGERS:,} together, and this one goes {ends}"
+            self._refuse(
+                where, f"holds too many whole numbers: {rule} - leave out integer = true where a range is long"
+            )
 
     def _form(self, where: str, kind: str, given: Entry) -> Form:
         """The way of writing this kind of feature that the keys belong to."""
@@ -126,12 +138,17 @@ def _interval(name: str, given: Entry) -> Feature:
     low, high = given["low"], given["high"]
     if given.get("integer", False) is False:
         return Numeric(name, low, high)
-    if not (type(low) is type(high) is int and given["integer"] is True) or not low <= high < low + _MOST_INTEGERS:
-        raise ParameterError(
-            f"integer = true needs whole numbers low and high, with at most {_MOST_INTEGERS:,} between them; got "
-            f"{low!r} and {high!r}"
-        )
+    if not _integers(given):
+        raise ParameterError(f"integer = true needs whole numbers low and high, low first; got {low!r} and {high!r}")
     return Numeric.from_values(name, range(low, high + 1))
+
+
+def _integers(given: Entry) -> int:
+    """How many numbers a range of whole numbers holds, each of which takes memory; 0 where there is none."""
+    low, high = given.get("low"), given.get("high")
+    if type(low) is int and type(high) is int and given.get("integer") is True:
+        return max(0, high + 1 - low)
+    return 0
 
 
 def _observed(name: str, given: Entry) -> Feature:

@@ -37,6 +37,20 @@ def test_changed_bytes(name: str, soak: bool) -> None:
     assert 0 < read < tried, "some are harmless, most are not"
 
 
+def test_small_files_that_would_take_much_memory() -> None:
+    code = (
+        "import fuzzing; formats, files = fuzzing.formats(), fuzzing.swelling(); fuzzing.limit()\n"
+        "for name, (format_, data) in files.items(): print(name, fuzzing.check(formats[format_], data), sep=': ')"
+    )
+    folder = str(Path(fuzzing.__file__).parent)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=folder, timeout=120
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    said = ["deep bits: True", "deep sets: True", "rows: False", "no rows: False", "ranges: False"]
+    assert done.stdout.splitlines() == said
+
+
 def test_the_fuzzer_would_see_a_hang_a_large_allocation_and_a_foreign_error() -> None:
     code = (
         "import sys, time, fuzzing; kind = sys.argv.pop(); "

@@ -117,7 +117,8 @@ CATEGORY = '[features.a]\nkind = "categorical"\n'
         (NUMBER + "low = 3\nhigh = 1", "features.a low and high of feature 'a' must be finite"),
         (NUMBER + "low = 3\nhigh = 4\nvalues = [1]", "features.a knows the keys low, high, integer here; got 'values'"),
         (NUMBER + "low = 1.5\nhigh = 4\ninteger = true", "features.a integer = true needs whole numbers low and"),
-        (NUMBER + "low = 1\nhigh = 999999999\ninteger = true", "features.a integer = true needs whole numbers"),
+        (NUMBER + "low = 4\nhigh = 3\ninteger = true", "features.a integer = true needs whole numbers low and"),
+        (NUMBER + "low = 1\nhigh = 1048577\ninteger = true", "features.a holds too many whole numbers: all ranges"),
         (NUMBER + 'values = ["x"]', "features.a values of feature 'a' must be a list of at least one number"),
         (NUMBER + "values = [1, 2]\nweights = [1]", "features.a weights of feature 'a' must be one finite number fo"),
         (NUMBER + "quantiles = { low = 3 }", "features.a levels of quantiles must be numbers from 0 to 1; got ['low']"),
@@ -130,6 +131,27 @@ def test_a_breach_names_file_key_rule_and_value(tmp_path: Path, text: str, messa
     said = str(caught.value)
     assert said.startswith("space.toml")
     assert message in said
+
+
+def ranges(*ends: tuple[int, int]) -> str:
+    return "\n".join(
+        f'[features.x{i}]\nkind = "numeric"\ninteger = true\nlow = {low}\nhigh = {high}'
+        for i, (low, high) in enumerate(ends)
+    )
+
+
+def test_all_ranges_of_whole_numbers_share_one_bound(tmp_path: Path) -> None:
+    half = 1 << 19
+    space = ft.ProductSpace.from_file(written(tmp_path, ranges((1, half), (-half, -1))))
+    assert [feature.points for feature in space] == [half, half]
+    with pytest.raises(ft.FormatError) as caught:
+        ft.ProductSpace.from_file(written(tmp_path, ranges((1, half), (-half, 0))))
+    assert str(caught.value) == (
+        "space.toml: features.x1 holds too many whole numbers: all ranges with integer = true may have 1,048,576 "
+        "together, and this one goes from -524288 to 0 - leave out integer = true where a range is long"
+    )
+    with pytest.raises(ft.FormatError, match=r"this one goes from -1 to 9{40} - leave out"):
+        ft.ProductSpace.from_file(written(tmp_path, ranges((-1, 10**4300 - 1))))
 
 
 def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
