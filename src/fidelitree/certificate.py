@@ -11,6 +11,7 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any
 
+from fidelitree.checks import is_text
 from fidelitree.display.card import card
 from fidelitree.errors import FormatError
 
@@ -173,7 +174,7 @@ def _check_kinds(data: Mapping[str, Any]) -> None:
         value = data[name]
         if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
             raise FormatError(f"not a stored certificate: {name} must be {_KIND_NAMES[kinds[0]]}; got {value!r:.80}")
-    if not all(isinstance(entry, str) for entry in data["assumes"]):
+    if not all(map(is_text, data["assumes"])):
         raise FormatError(f"not a stored certificate: assumes must hold sentences; got {data['assumes']!r:.80}")
     for name, known in (("method", METHODS), ("protocol", PROTOCOLS)):
         if data[name] not in known:

@@ -65,6 +65,23 @@ def check_switch(name: str, value: object) -> bool:
     return value
 
 
+def is_text(value: object) -> bool:
+    """Whether it is text that UTF-8 can hold, and so every file; bytes that were not decoded leave lone surrogates."""
+    if not isinstance(value, str):
+        return False
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def check_text(name: str, value: object) -> None:
+    """Text that can be written to a file."""
+    if not is_text(value):
+        raise ParameterError(f"{name} must be text that UTF-8 can hold; got {value!r:.60} - decode its bytes first")
+
+
 def check_observer(value: object) -> None:
     """A callable of one event."""
     if not callable(value):

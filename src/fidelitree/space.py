@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fidelitree.batches import Kind, Layout, layout
-from fidelitree.checks import check_count, check_probability
+from fidelitree.checks import check_count, check_probability, check_text
 from fidelitree.errors import ParameterError
 from fidelitree.features import Boolean, Feature
 from fidelitree.inputs import as_inner
@@ -46,6 +46,7 @@ class ProductSpace:
         for position, feature in enumerate(self.features):
             if not isinstance(getattr(feature, "name", None), str) or not hasattr(feature, "mass"):
                 raise ParameterError(f"features must hold features such as Boolean; got {feature!r} at {position}")
+            check_text("name of a feature", feature.name)
         self.names: tuple[str, ...] = tuple(feature.name for feature in self.features)
         if len(set(self.names)) < len(self.names):
             twice = next(name for name in self.names if self.names.count(name) > 1)

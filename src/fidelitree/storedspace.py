@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from fidelitree.batches import Layout, layout
+from fidelitree.checks import is_text
 from fidelitree.errors import FormatError, ParameterError
 from fidelitree.features import Boolean, Categorical, Feature, Numeric
 from fidelitree.features.marginals import Observed
@@ -66,7 +67,7 @@ def decode(data: Any) -> tuple[list[Feature], Layout]:
 
 
 def _feature(entry: Any) -> Feature:
-    if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str):
+    if not isinstance(entry, Mapping) or not is_text(entry.get("name")):
         _refuse(f"each feature must be an object with a name; got {entry!r:.80}")
     read = _KINDS.get(str(entry.get("kind")))
     if read is None:

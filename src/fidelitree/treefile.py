@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.checks import is_text
 from fidelitree.errors import FormatError, ParameterError
 from fidelitree.features import AtMost, IsIn, IsOne, Test
 from fidelitree.features.categorical import plain
@@ -92,8 +93,15 @@ def decode(data: Any) -> Decoded:
         _refuse(f"its version must be {VERSION}, which this fidelitree reads; got {data.get('version')!r}")
     names, kinds, values = _features(data.get("features"))
     labels = _labels(data.get("labels"))
+    _check_text(*names, *labels.tolist(), *(value for known in values for value in known or ()))
     arrays, tests = _nodes(data.get("nodes"), _Grammar(kinds, values, len(labels)))
     return names, kinds, values, labels, arrays, tests
+
+
+def _check_text(*found: Any) -> None:
+    for text in found:
+        if isinstance(text, str) and not is_text(text):
+            _refuse(f"its names, values and labels must be text that UTF-8 can hold; got {text!r:.80}")
 
 
 def _features(entries: Any) -> tuple[Names, Names, Values]:

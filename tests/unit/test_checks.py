@@ -17,6 +17,8 @@ from fidelitree.checks import (
     check_observer,
     check_probability,
     check_switch,
+    check_text,
+    is_text,
 )
 from fidelitree.errors import ParameterError
 
@@ -49,6 +51,10 @@ BREACHES: list[tuple[Callable[[], object], str]] = [
     (lambda: check_count("seed", -1, least=0), "seed must be at least 0; got -1"),
     (lambda: check_switch("deterministic", "no"), "deterministic must be True or False; got 'no'"),
     (lambda: check_switch("deterministic", 0), "deterministic must be True or False; got 0"),
+    (
+        lambda: check_text("name of a feature", "a\udc80"),
+        "name of a feature must be text that UTF-8 can hold; got 'a\\udc80' - decode its bytes first",
+    ),
     (lambda: check_observer(3), "observer must be callable: it is given one event after another; got 3"),
     (lambda: check_observer(None), "observer must be callable: it is given one event after another; got None"),
 ]
@@ -64,6 +70,11 @@ def test_a_breach_is_told_in_one_sentence(call: Callable[[], object], message: s
 def test_a_number_too_large_for_a_float_is_refused_like_any_other() -> None:
     with pytest.raises(ParameterError, match="epsilon must be a number; got 1000"):
         check_epsilon(10**400)
+
+
+def test_text_is_what_every_file_can_hold() -> None:
+    assert all(map(is_text, ["", "a", "日本", "\ud7ff\ue000\U0010ffff"]))
+    assert not any(map(is_text, ["\ud800", "a\udfff", "\ud83d\ude00", b"a", None, 3]))
 
 
 def test_ends_of_the_ranges_are_allowed_where_the_rule_says_so() -> None:

@@ -74,6 +74,10 @@ def test_biases_that_make_no_array_are_refused() -> None:
     [
         ([], "features must hold at least one feature; got none"),
         ([Boolean("a"), "b"], "features must hold features such as Boolean; got 'b' at 1"),
+        (
+            [Boolean("a"), Boolean("\udc80")],
+            "name of a feature must be text that UTF-8 can hold; got '\\udc80' - decode its bytes first",
+        ),
         ([Boolean("a"), Boolean("b"), Boolean("a")], "features must have different names; got 'a' more than once"),
     ],
 )

@@ -98,6 +98,14 @@ AGE, JOB = GOOD["features"]
         ([], 'it must be an object with "format": "fidelitree.space"'),
         ({**GOOD, "version": 9}, "its version must be 1, which this fidelitree reads; got 9"),
         ({**GOOD, "features": []}, "features must be a list of at least one feature"),
+        (
+            {**GOOD, "features": [{**AGE, "name": "\ud800"}]},
+            "each feature must be an object with a name; got {'name': '",
+        ),
+        (
+            {**GOOD, "features": [{**JOB, "values": ["a", "\ud800"]}]},
+            "feature 'job': value of feature 'job' must be text",
+        ),
         ({**GOOD, "features": [3]}, "each feature must be an object with a name; got 3"),
         (
             {**GOOD, "features": [{**AGE, "kind": "odd"}]},

@@ -381,3 +381,21 @@ def test_a_tree_is_read_where_every_test_has_inputs_on_both_sides(tree: Any) -> 
         return
     with pytest.raises(ft.FormatError, match="again on the same path"):
         Tree.from_dict(data)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: data["features"][0].update(name="\ud800"),
+        lambda data: data["features"][1]["values"].__setitem__(0, "\ud800"),
+        put("labels", {"type": "str", "values": ["no", "\ud800"]}),
+    ],
+)
+def test_text_that_no_file_can_hold_is_refused(damage: Damage) -> None:
+    data = copy.deepcopy(MIXED)
+    damage(data)
+    with pytest.raises(ft.FormatError) as caught:
+        Tree.from_dict(data)
+    assert str(caught.value) == (
+        "not a stored tree: its names, values and labels must be text that UTF-8 can hold; got '\\ud800'"
+    )

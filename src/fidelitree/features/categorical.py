@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.checks import check_number, check_probability
+from fidelitree.checks import check_number, check_probability, check_text
 from fidelitree.errors import ParameterError
 from fidelitree.features.feature import Floats, uniforms
 from fidelitree.features.tests import IsIn, Test
@@ -61,6 +61,9 @@ class Categorical:
 
     def _fill(self, values: Iterable[Hashable], weights: Sequence[float]) -> None:
         self.values: tuple[Any, ...] = tuple(map(_own, values))
+        for value in self.values:
+            if isinstance(value, str):
+                check_text(f"value of feature {self.name!r}", value)
         self._weights, self._total = np.array(weights, np.float64), math.fsum(weights)
         if not self._total > 0:
             raise ParameterError(f"feature {self.name!r} must have at least one value that can be drawn; got none")

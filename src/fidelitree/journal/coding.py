@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.checks import is_text
 from fidelitree.errors import FormatError
 
 KINDS = ("bool", "int", "str")
@@ -56,6 +57,6 @@ def labels_from(kind: str, stored: bytes, rows: int) -> NDArray[Any]:
             listed = json.loads(stored)
         except (ValueError, RecursionError):
             listed = None
-        if isinstance(listed, list) and len(listed) == rows and all(isinstance(entry, str) for entry in listed):
+        if isinstance(listed, list) and len(listed) == rows and all(map(is_text, listed)):
             return np.array(listed, np.str_)
     raise FormatError(f"{rows} labels of kind {kind!r:.20} cannot be read from {len(stored)} bytes")

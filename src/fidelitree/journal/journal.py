@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from fidelitree.checks import is_text
 from fidelitree.errors import FormatError
 from fidelitree.journal.opening import open_to_read, open_to_write, refuse, write_ahead
 from fidelitree.journal.records import COLUMNS, Record
@@ -169,7 +170,7 @@ class Journal:
             questions, reason = json.loads(row[0])
         except (ValueError, TypeError, RecursionError):
             questions = reason = None
-        if type(questions) is not int or not isinstance(reason, str):
+        if type(questions) is not int or not is_text(reason):
             raise FormatError("it is damaged: its ending is not one")
         return Ending(questions, reason)
 

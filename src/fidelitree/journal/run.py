@@ -47,8 +47,11 @@ class Run:
         """The inverse of `entries`; FormatError for anything else."""
         try:
             found = {name: json.loads(entries[name]) for name in cls.__dataclass_fields__}
+            json.dumps(found, ensure_ascii=False).encode()
         except KeyError as error:
             raise FormatError(f"its entry {error.args[0]!r} is missing") from None
+        except UnicodeEncodeError:  # JSON can write what UTF-8 cannot
+            raise FormatError("its text is not UTF-8") from None
         except (ValueError, RecursionError) as error:
             raise FormatError(f"an entry is not JSON: {error}") from None
         for name, kind in _KINDS.items():

@@ -82,6 +82,8 @@ class LabelBook:
             answers, kind = _from_objects(answers)
         elif answers.dtype == np.uint64:
             answers = _in_64_bits(answers)
+        if kind == "str":
+            _check_text(answers)
         if kind is None:
             raise TargetError(f"labels must be bool, int or str; the target answered {answers.dtype}")
         self.kind = self.kind or kind
@@ -119,6 +121,18 @@ def _check_integral(answers: NDArray[Any]) -> None:
         raise TargetError(
             f"labels must be bool, int or str (or floats without a fraction); the target answered "
             f"{answers[wrong[0]]} in row {wrong[0]} of a batch. Return classes, not scores or probabilities"
+        )
+
+
+def _check_text(answers: NDArray[np.str_]) -> None:
+    """Refuse text that no file can hold: bytes that were not decoded leave lone surrogates, U+D800 to U+DFFF."""
+    points = np.ascontiguousarray(answers, answers.dtype.newbyteorder("=")).view(np.uint32)
+    lone = points - np.uint32(0xD800) < 0x800  # what is below the first wraps around
+    if lone.any():
+        row = lone.reshape(len(answers), -1).any(axis=1).argmax()
+        raise TargetError(
+            f"labels must be text that UTF-8 can hold; the target answered {answers[row].item()!r:.60} in row {row} of "
+            f"a batch. Decode its bytes first"
         )
 
 

@@ -124,6 +124,10 @@ def test_other_values_are_refused(wanted: object, message: str) -> None:
         ({"a": 1.5}, "probability of 'a' of feature 'x' must be a probability between 0 and 1; got 1.5"),
         ({}, "feature 'x' must have at least one value that can be drawn; got none"),
         ([], "feature 'x' must have at least one value that can be drawn; got none"),
+        (
+            ["a", "\udc80"],
+            "value of feature 'x' must be text that UTF-8 can hold; got '\\udc80' - decode its bytes first",
+        ),
         (["a", "b", "a"], "values of feature 'x' must be different; got 'a' more than once"),
         ([1, True], "values of feature 'x' must be different; got 1 more than once"),
         ("abc", "values of feature 'x' must be a mapping of value to probability, or list the values; got 'abc'"),

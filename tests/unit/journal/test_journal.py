@@ -132,6 +132,7 @@ def test_one_that_is_read_cannot_be_written(path: Path) -> None:
         ("UPDATE answers SET seconds = 'late'", "a time must be a number"),
         ("UPDATE run SET value = '{' WHERE name = 'seed'", "an entry is not JSON"),
         ("DELETE FROM run WHERE name = 'seed'", "its entry 'seed' is missing"),
+        ("INSERT INTO run VALUES ('ended', '[1, \"\\ud800\"]')", "its ending is not one"),
         ("INSERT INTO run VALUES ('ended', '[1]')", "its ending is not one"),
         ("INSERT INTO run VALUES ('ended', '[\"a\", \"b\"]')", "its ending is not one"),
         ("UPDATE run SET value = CAST(x'ff' AS TEXT) WHERE name = 'seed'", "its text is not UTF-8"),

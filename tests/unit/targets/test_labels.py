@@ -184,6 +184,23 @@ def test_answers_of_another_shape_are_refused(answers: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    "kind", [np.array, list, lambda found: np.array(found, object), lambda found: np.array(found, ">U9")]
+)
+def test_text_that_no_file_can_hold_is_refused(kind: Any) -> None:
+    with pytest.raises(TargetError) as caught:
+        LabelBook().checked(kind(["good", "bad\udc80", "\ud800"]), 3)
+    assert str(caught.value) == (
+        "labels must be text that UTF-8 can hold; the target answered 'bad\\udc80' in row 1 of a batch. Decode its "
+        "bytes first"
+    )
+    assert LabelBook().checked(kind(["", "\ud7ff", "\ue000\U0010ffff"]), 3).tolist()[1:] == [
+        "\ud7ff",
+        "\ue000\U0010ffff",
+    ]
+    assert LabelBook().checked(np.array(["a", "b", "c", "d"])[::2], 2).tolist() == ["a", "c"]
+
+
+@pytest.mark.parametrize(
     ("first", "then", "kinds"),
     [([0, 1], ["0", "1"], "int before and now str"), ([True], [1], "bool before and now int")],
 )
