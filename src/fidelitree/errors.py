@@ -3,6 +3,12 @@
 Every message names the parameter, the rule, the value that broke it and, where there is one, the way out.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
 
 class FidelitreeError(Exception):
     """Base of everything that fidelitree raises on purpose."""
@@ -34,3 +40,14 @@ class WriteError(FidelitreeError, OSError):
 
 class MissingExtraError(FidelitreeError, ImportError):
     """A feature needs an optional dependency that is not installed."""
+
+
+@contextmanager
+def writing(path: Path, way_out: str) -> Iterator[None]:
+    """Our own error for the system's, with the name that was given and what to give instead."""
+    try:
+        yield
+    except FidelitreeError:  # some are the system's too, and say already what went wrong
+        raise
+    except OSError as error:
+        raise WriteError(f"{str(path)!r} cannot be written: {error.strerror or error} - {way_out}") from error

@@ -15,6 +15,7 @@ from fidelitree.bare import Leaf
 from fidelitree.certificate import Certificate
 from fidelitree.display.card import card, folded
 from fidelitree.display.wording import leaves
+from fidelitree.errors import writing
 from fidelitree.events import Observer, SplitMade, TreeJudged
 from fidelitree.features import Test
 from fidelitree.region import Region
@@ -108,7 +109,7 @@ class Distillation:
         it cost, and how to have it again. The same result gives the same bytes.
         """
         path = Path(path)
-        with store.writing(path, "give a file in a folder that exists"):
+        with writing(path, "give a file in a folder that exists"):
             path.write_text(render(self.contents), encoding="utf-8")
         return path
 

@@ -17,14 +17,13 @@ import csv
 import io
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fidelitree.certificate import Certificate
-from fidelitree.errors import FormatError, ParameterError, WriteError
+from fidelitree.errors import FormatError, ParameterError, writing
 from fidelitree.rows import Rows
 from fidelitree.space import ProductSpace
 from fidelitree.tree import Tree
@@ -76,15 +75,6 @@ def save(folder: str | os.PathLike[str], tree: Tree, certificate: Certificate, r
         for name, text in texts.items():
             (folder / name).write_text(text, encoding="utf-8", newline="")
     return [folder / name for name in (TREE, *texts)]
-
-
-@contextmanager
-def writing(path: Path, way_out: str) -> Iterator[None]:
-    """Our own error for the system's, with the name that was given and what to give instead."""
-    try:
-        yield
-    except OSError as error:
-        raise WriteError(f"{str(path)!r} cannot be written: {error.strerror or error} - {way_out}") from error
 
 
 def _table(records: Sequence[Mapping[str, Any]]) -> str:

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.errors import FormatError, MissingExtraError, ParameterError
+from fidelitree.errors import FormatError, MissingExtraError, ParameterError, writing
 from fidelitree.journal.journal import Journal
 from fidelitree.journal.run import Run
 
+Table = dict[str, NDArray[Any]]
+"""Columns by their names."""
 SUFFIXES = (".csv", ".parquet")
 _TYPES = {"boolean": "uint8", "numeric": "float64", "integer": "int64", "bool": "bool", "int": "int64"}
 
@@ -24,30 +26,35 @@ def export(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> int:
     """Write every answer as one row: its purpose and batch, the features, the label; returns how many there were.
 
     The suffix decides: ``.csv`` or ``.parquet`` (which needs pyarrow). Rows stand in the order in which they were
-    answered. Memory holds one batch at a time.
+    answered. Memory holds one batch at a time. A journal without an answer yet makes a table without rows.
     """
     written, suffix = Path(out), Path(out).suffix.lower()
     if suffix not in SUFFIXES:
         raise ParameterError(f"out must end in {' or '.join(SUFFIXES)}; got {str(written)!r}")
-    with Journal(path) as journal:
+    with Journal(path) as journal, writing(written, "give a file in a folder that exists"):
         tables = _tables(journal)
         return _write_csv(tables, written) if suffix == ".csv" else _write_parquet(tables, written)
 
 
-def _tables(journal: Journal) -> Iterator[dict[str, NDArray[Any]]]:
-    run = journal.run
-    feature_names = [feature["name"] for feature in run.features]
-    purpose, batch, label = (_free(name, feature_names) for name in ("purpose", "batch", "label"))
+def _tables(journal: Journal) -> Iterator[Table]:
+    run, kinds = journal.run, set[str]()
     for record in journal.all():
-        inner = record.inner(len(run.features), run.bits)
-        columns = {name: _column(run, i, inner[:, i]) for i, name in enumerate(feature_names)}
-        rows = record.count
-        yield {
-            purpose: np.full(rows, record.purpose, object),
-            batch: np.full(rows, record.batch),
-            **columns,
-            label: record.answers(),
-        }
+        kinds.add(record.kind)
+        if len(kinds) > 1:
+            raise FormatError(f"labels of a journal must be of one kind; got {' and '.join(sorted(kinds))}")
+        yield _table(run, record.purpose, record.batch, record.inner(len(run.features), run.bits), record.answers())
+    if not kinds:
+        yield _table(run, "", 0, np.empty((0, len(run.features))), np.empty(0, object))
+
+
+def _table(run: Run, purpose: str, batch: int, inner: NDArray[Any], labels: NDArray[Any]) -> Table:
+    names = [feature["name"] for feature in run.features]
+    return {
+        _free("purpose", names): np.full(len(inner), purpose, object),
+        _free("batch", names): np.full(len(inner), batch),
+        **{name: _column(run, i, inner[:, i]) for i, name in enumerate(names)},
+        _free("label", names): labels,
+    }
 
 
 def _free(name: str, taken: list[str]) -> str:
@@ -75,7 +82,7 @@ def _looked_up(feature: Mapping[str, Any], inner: NDArray[Any]) -> NDArray[Any]:
     return np.array([*values, None], object)[inner.astype(np.intp)]
 
 
-def _write_csv(tables: Iterator[dict[str, NDArray[Any]]], out: Path) -> int:
+def _write_csv(tables: Iterator[Table], out: Path) -> int:
     written = 0
     with out.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream, lineterminator="\n")
@@ -88,7 +95,7 @@ def _write_csv(tables: Iterator[dict[str, NDArray[Any]]], out: Path) -> int:
     return written
 
 
-def _write_parquet(tables: Iterator[dict[str, NDArray[Any]]], out: Path) -> int:
+def _write_parquet(tables: Iterator[Table], out: Path) -> int:
     try:
         import pyarrow as pa  # a large library, for this format only
         from pyarrow import parquet
@@ -102,8 +109,6 @@ def _write_parquet(tables: Iterator[dict[str, NDArray[Any]]], out: Path) -> int:
                 writer = stack.enter_context(parquet.ParquetWriter(out, arrow.schema))
             writer.write_table(arrow)
             written += arrow.num_rows
-    if not written:
-        raise ParameterError("the journal holds no answer yet: there is nothing to write")
     return written
 
 

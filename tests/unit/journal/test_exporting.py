@@ -14,7 +14,7 @@ import pytest
 from pyarrow import parquet
 
 import fidelitree as ft
-from fidelitree.errors import MissingExtraError
+from fidelitree.errors import JournalError, MissingExtraError, WriteError
 from fidelitree.journal.coding import input_bytes
 from fidelitree.journal.journal import Journal
 from fidelitree.journal.records import Record
@@ -103,14 +103,59 @@ def on_first(batch: np.ndarray) -> np.ndarray:
     return batch[:, 0]
 
 
-def test_export_refuses_other_formats_and_empty_tables(tmp_path: Path) -> None:
-    with Journal(tmp_path / "run.db", RUN):
-        pass
+def test_export_refuses_other_formats(tmp_path: Path) -> None:
     with pytest.raises(ft.ParameterError, match=r"out must end in \.csv or \.parquet; got 'answers\.xlsx'"):
         ft.journal.export(tmp_path / "run.db", "answers.xlsx")
-    with pytest.raises(ft.ParameterError, match="the journal holds no answer yet"):
-        ft.journal.export(tmp_path / "run.db", tmp_path / "answers.parquet")
-    assert ft.journal.export(tmp_path / "run.db", tmp_path / "answers.csv") == 0
+
+
+def test_a_journal_without_answers_is_a_table_without_rows(tmp_path: Path) -> None:
+    with Journal(tmp_path / "run.db", replace(RUN, features=FEATURES)):
+        pass
+    for name in ("answers.csv", "answers.parquet"):
+        assert ft.journal.export(tmp_path / "run.db", tmp_path / name) == 0
+    assert (tmp_path / "answers.csv").read_bytes() == b"purpose,batch,job,age,children,owner,label\n"
+    table = parquet.read_table(tmp_path / "answers.parquet")
+    assert table.num_rows == 0
+    types = [pa.string(), pa.int64(), pa.string(), pa.float64(), pa.int64(), pa.uint8(), pa.string()]
+    assert table.schema.types == types
+    assert table.schema.names == ["purpose", "batch", "job", "age", "children", "owner", "label"]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_labels_of_two_kinds_are_not_exported(tmp_path: Path, suffix: str) -> None:
+    path = journal_of(tmp_path / "run.db", [[0, 0.5, 3, 1]], ["yes"])
+    with Journal(path, replace(RUN, features=FEATURES)) as journal:
+        journal.keep(Record.made("label", 5, 0, input_bytes(np.array([[0.0, 0.5, 3, 1]])), np.array([7])))
+    with pytest.raises(ft.FormatError, match=r"^labels of a journal must be of one kind; got int and str$"):
+        ft.journal.export(path, tmp_path / f"out.{suffix}")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize("feature", [{"name": "\udc80"}, {"kind": "categorical", "values": ["clerk", "\udc80"]}])
+def test_text_that_no_file_can_hold_is_not_exported(tmp_path: Path, suffix: str, feature: dict[str, object]) -> None:
+    path = tmp_path / "run.db"
+    with Journal(path, replace(RUN, features=[{"name": "a", "kind": "boolean", **feature}])):
+        pass
+    with pytest.raises(ft.FormatError, match="its text is not UTF-8"):
+        ft.journal.export(path, tmp_path / f"out.{suffix}")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_labels_that_no_file_can_hold_are_not_exported(tmp_path: Path, suffix: str) -> None:
+    path = journal_of(tmp_path / "run.db", [[0, 0.5, 3, 1]], ["\udc80"])
+    with pytest.raises(ft.FormatError, match="1 labels of kind 'str' cannot be read from 10 bytes"):
+        ft.journal.export(path, tmp_path / f"out.{suffix}")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_folder_that_does_not_exist_is_our_own_error(tmp_path: Path, suffix: str) -> None:
+    path = journal_of(tmp_path / "run.db", [[0, 0.5, 3, 1]], ["yes"])
+    with pytest.raises(
+        WriteError, match=rf"nowhere.out\.{suffix}' cannot be written: .* - give a file in a folder that"
+    ):
+        ft.journal.export(path, tmp_path / "nowhere" / f"out.{suffix}")
+    with pytest.raises(JournalError, match="does not exist"):
+        ft.journal.export(tmp_path / "none.db", tmp_path / f"out.{suffix}")
 
 
 def test_lines_of_a_csv_file_end_alike_on_every_system(tmp_path: Path) -> None:
