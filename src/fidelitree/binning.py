@@ -87,7 +87,8 @@ def short_cuts(cuts: Floats, values: Floats, decimals: Iterable[int] = range(-3,
     low, high = known[place - 1], known[place]
     short, found = cuts.copy(), np.zeros(len(cuts), np.bool_)
     for digits in decimals:
-        rounded = np.round(cuts, digits)
+        with np.errstate(over="ignore"):  # what becomes infinite does not fit
+            rounded = np.round(cuts, digits)
         fits = ~found & (low <= rounded) & (rounded < high)
         short[fits] = rounded[fits]
         found |= fits

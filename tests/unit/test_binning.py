@@ -90,3 +90,10 @@ def test_a_constant_is_a_tree_too() -> None:
     binning = Binning.of(MIXED, some_inputs(MIXED, 3))
     tree = binning.tree(1, [1, 0], [False, True])
     assert (tree.size, tree.predict_inner(some_inputs(MIXED, 2)).tolist()) == (1, [False, False])
+
+
+def test_cuts_between_huge_numbers_are_finite() -> None:
+    space = ft.ProductSpace([ft.Numeric("a", -1e300, 7e300)])
+    (cuts,) = Binning.of(space, np.array([[-1e300], [1.0], [7e300]])).cuts
+    assert cuts is not None
+    assert cuts.tolist() == [-5e299, 3.5e300]

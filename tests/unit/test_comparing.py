@@ -96,6 +96,15 @@ def test_a_learner_that_refuses_is_not_the_end() -> None:
     assert found.rows[1].queries <= 5_000
 
 
+def test_numbers_that_32_bits_cannot_hold_are_compared() -> None:
+    values = ft.Numeric.from_values("a", [-1e300, 0, 1, 1e300])
+    for space in (ft.ProductSpace([values, ft.Boolean("b")]), ft.ProductSpace([ft.Numeric("a", -1e300, 7e300)])):
+        found = ft.compare(lambda batch: batch["a"] > 1e100, space, 0.1, learners=["distill", "id3", "cart", "streed"])
+        assert [(row.learner, row.leaves, row.certified) for row in found.rows] == [
+            (name, 2, True) for name in ("distill", "id3", "cart", "streed")
+        ]
+
+
 def test_an_observer_must_be_callable() -> None:
     with pytest.raises(ft.ParameterError, match=r"observer must be callable: .* got 3"):
         ft.compare(MUX, S(6), observer=3)

@@ -20,6 +20,7 @@ HELD = 4  # every so many-th label is held out
 _MARGIN = 1.75  # standard deviations of a held-out error, below epsilon, that a tree should have
 _WARIER = 0.85
 THRESHOLDS = 10  # tests of a number, where a learner knows tests only
+_LARGEST = 2.0**100
 Nested = Any
 """A tree while it is made: the code of a label, or (test, no, yes)."""
 
@@ -138,11 +139,11 @@ class Columns:
         return cls(space, tests)
 
     def of(self, inner: NDArray[Any]) -> NDArray[np.float32]:
-        """Rows by columns."""
+        """Rows by columns; of numbers that are too large for sums of 32 bits only the signs are told apart."""
         columns = [
             inner[:, test] if isinstance(test, int) else test.answers(inner[:, test.feature]) for test in self.tests
         ]
-        return np.column_stack(columns).astype(np.float32)
+        return np.column_stack(columns).clip(-_LARGEST, _LARGEST).astype(np.float32)
 
     def node(self, column: int, cut: float, below: Nested, above: Nested) -> Nested:
         """The test "at most cut" of a column with what is below the cut and what is above it."""

@@ -208,3 +208,11 @@ def test_labels_are_shared_fairly_with_tests() -> None:
     data, last = lesson.labels(256)
     assert (len(data.codes), last) == (60, True)
     assert (data.growing.sum(), data.judging.sum()) == (45, 15)
+
+
+def test_columns_of_numbers_that_32_bits_cannot_hold_are_finite() -> None:
+    space = ft.ProductSpace([ft.Numeric("a", -1e300, 7e300), ft.Boolean("b"), ft.Categorical("c", ["u", "v"])])
+    found = Columns.one_hot(space).of(np.array([[-1e300, 0, 1], [0.5, 1, 0], [7e300, 1, 1]]))
+    assert found.tolist() == [[-(2.0**100), 0, 0, 1], [0.5, 1, 1, 0], [2.0**100, 1, 0, 1]]
+    only = ft.ProductSpace([ft.Categorical("c", ["u", "v"])])
+    assert Columns.one_hot(only).of(np.array([[0.0], [1.0]])).tolist() == [[1, 0], [0, 1]]
