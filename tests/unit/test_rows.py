@@ -129,7 +129,7 @@ def test_certify_asks_about_each_row_once() -> None:
     asked = pd.concat(seen)
     assert len(asked) == certificate.samples
     labels = older(ROWS.batch(ROWS.shuffled(Stream("fingerprint"))))
-    assert certificate.tree_digest == hashlib.sha256(repr(labels.tolist()).encode()).hexdigest()
+    assert certificate.tree_digest == f"answers:{hashlib.sha256(repr(labels.tolist()).encode()).hexdigest()}"
 
 
 def test_certify_ends_when_the_rows_do() -> None:
