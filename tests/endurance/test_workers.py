@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -167,6 +168,43 @@ def test_an_exception_in_a_worker_reaches_the_user(tmp_path: Path) -> None:
     with pytest.raises(ft.TargetError, match=r"the target raised Unsendable on a batch of \d+ inputs: 1 and 2"):
         ft.distill(raising, BITS, 0.1, executor=processes(1), journal=path)
     assert ft.journal.info(path).answers == 32
+
+
+class Quits:
+    """Wants to end its process with the code of success, once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __call__(self, batch: Any) -> Any:
+        try:
+            (self.folder / "quit").touch(exist_ok=False)
+        except FileExistsError:
+            return on_bits(batch)
+        sys.exit(0)
+
+
+@pytest.mark.parametrize("executor", [processes(1), partial(ThreadPoolExecutor, 1)])
+def test_a_target_that_ends_the_process_has_failed(executor: Any, tmp_path: Path) -> None:
+    with pytest.raises(ft.TargetError, match=r"the target wanted to end the process, by sys.exit\(0\), on a batch"):
+        ft.distill(Quits(tmp_path), BITS, 0.1, executor=executor)
+    (tmp_path / "quit").unlink()
+    found = ft.distill(Quits(tmp_path), BITS, 0.1, executor=executor, retries=1)
+    assert alike(found, ft.distill(on_bits, BITS, 0.1))
+
+
+class Resigned(Executor):
+    """An executor that does not catch what ends a process: the future has it."""
+
+    def submit(self, function: Any, /, *arguments: Any, **named: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_exception(SystemExit(0))
+        return future
+
+
+def test_an_executor_that_hands_the_end_of_the_process_on() -> None:
+    with pytest.raises(ft.TargetError, match="the target wanted to end the process, by"):
+        ft.distill(on_bits, BITS, 0.1, executor=Resigned())
 
 
 class Half:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from fidelitree.errors import RAISED
 from fidelitree.threads import one_thread_for_good
 
 _THREADS = (
@@ -46,7 +47,7 @@ def call(home: int, key: str, pickled: bytes | None, batch: Any) -> Any:
             _targets.clear()
             _targets[key] = pickle.loads(pickled)
         return np.asarray(_targets[key](batch))
-    except Exception as error:  # noqa: BLE001 - it is the target's, and goes to the run
+    except RAISED as error:  # it is the target's, and goes to the run
         return Failure(type(error).__name__, str(error))
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from fidelitree.errors import ParameterError, TargetError
+from fidelitree.errors import RAISED, ParameterError, TargetError
 from fidelitree.running import Running
 from fidelitree.space import ProductSpace
 from fidelitree.targets import worker
@@ -146,7 +146,7 @@ class OnWorkers:
                 self._rebuild(error)
                 waiting += [piece, *out.take_back()]
                 return
-            except Exception as error:  # noqa: BLE001 - the executor's own, such as a batch that cannot be sent
+            except RAISED as error:  # the executor's own, such as a batch that cannot be sent
                 answer = worker.Failure(type(error).__name__, str(error))
             if answer is None:
                 piece.sends_target = True
@@ -219,7 +219,7 @@ def _width(pool: Executor) -> int:
 def _call_here(target: Target, batch: Any) -> Any:
     try:
         return target(batch)
-    except Exception as error:  # noqa: BLE001 - it is the target's, and goes to the run
+    except RAISED as error:  # it is the target's, and goes to the run
         return worker.Failure(type(error).__name__, str(error))
 
 
@@ -230,7 +230,7 @@ def _pickled(target: Target) -> bytes:
         dumps = pickle.dumps
     try:
         return bytes(dumps(target))
-    except Exception as error:
+    except RAISED as error:
         raise ParameterError(
             f"target must be one that can be pickled to reach other processes; {target!r:.60} cannot: {error}. A "
             f"function of a module can, and threads (ThreadPoolExecutor) take any target"
