@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -263,6 +264,55 @@ def test_an_executor_that_is_closed_is_refused() -> None:
 def test_a_target_that_cannot_be_pickled_is_refused() -> None:
     with pytest.raises(ft.ParameterError, match=r"target must be one that can be pickled .*ThreadPoolExecutor"):
         ft.distill(Closure(on_bits), BITS, 0.1, executor=processes(1))
+
+
+PATIENT = """
+import os, time
+from pathlib import Path
+
+def sleeps(batch):
+    Path(f"worker{os.getpid()}").touch()
+    time.sleep(3600)
+"""
+COMMAND = """
+import multiprocessing, sys
+from fidelitree.cli import main
+
+multiprocessing.set_start_method(sys.argv.pop(1))
+main()
+"""
+
+
+@pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"])
+def test_workers_end_with_a_run_that_is_killed(method: str, tmp_path: Path) -> None:
+    (tmp_path / "patient.py").write_text(PATIENT, encoding="ascii")
+    run = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            COMMAND,
+            method,
+            "distill",
+            "patient:sleeps",
+            "--bernoulli=0.5",
+            "--features=12",
+            "--jobs=2",
+        ],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    try:
+        end = time.monotonic() + 120
+        while len(list(tmp_path.glob("worker*"))) < 2 and run.poll() is None and time.monotonic() < end:
+            time.sleep(0.02)
+        assert len(list(tmp_path.glob("worker*"))) == 2
+        run.kill()
+        run.communicate(timeout=60)  # until nobody is left who could write
+    except BaseException:
+        os.killpg(run.pid, signal.SIGKILL)
+        raise
+    assert run.returncode == -signal.SIGKILL
 
 
 def threads_inside(batch: Any) -> Any:
