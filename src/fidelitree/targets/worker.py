@@ -1,4 +1,4 @@
-"""What happens inside a worker: one thread for each library, and a target that is sent once."""
+"""What happens inside a worker: one thread for each library, and a target that is kept."""
 
 from __future__ import annotations
 
