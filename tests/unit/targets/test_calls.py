@@ -77,6 +77,20 @@ def test_after_the_last_retry_the_error_is_the_targets(waits: list[float]) -> No
     assert len(waits) == 2
 
 
+def test_calls_that_fail_come_on_top_of_what_is_paid(waits: list[float]) -> None:
+    received: list[int] = []
+
+    def every_second(batch: Any) -> Any:
+        received.append(len(batch))
+        if len(received) % 2:
+            raise ConnectionError("busy")
+        return on_bits(batch)
+
+    result = ft.distill(every_second, BITS, 0.1, retries=1)
+    assert result.queries == ft.distill(on_bits, BITS, 0.1).queries
+    assert 2 * result.queries.paid == sum(received)
+
+
 def test_a_target_that_ends_the_process_has_failed(waits: list[float]) -> None:
     """The code of `sys.exit(0)` would be that of a run that went well."""
     with pytest.raises(ft.TargetError) as caught:
