@@ -167,7 +167,7 @@ def test_repeats_are_not_paid_for() -> None:
     result = ft.distill(MUX, BITS, 0.1)
     queries = Queries(Tally.of({"certify": 10, "other": 1}), Tally.of({"certify": 8, "other": 1}))
     shown = Reader(render(replace(result.contents, queries=queries))).text
-    assert "11 labels were used; the target received 9 rows: repeated inputs are answered from memory." in shown
+    assert "11 labels were used; the target answered 9 rows: repeated inputs are answered from memory." in shown
     assert "other 1" in shown
 
 
