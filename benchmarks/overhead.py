@@ -102,10 +102,10 @@ def run(smoke: bool) -> Section:
     remark = (
         "Bare is the time inside the target's own calls in the same run. The forests are scikit-learn's, 200 trees, "
         "one thread; they and the sleeping target are asked at epsilon 0.01. Over bits a whole run takes fewer answers "
-        "than one batch of 1 024 has: the table says how many calls there were. Over numbers there are such batches, in "
-        "which a forest takes some 20 microseconds a row, and the time goes into the search for a small tree. The 2 "
-        "workers share a run that asks all 2^12 inputs, which is what workers are for. Memory is that of a process that "
-        "certifies the same rule over 1 000 bits at epsilon 0.001."
+        "than one batch of 1 024 has: the table says how many calls there were. Over numbers there are such batches, "
+        "in which a forest takes some 20 microseconds a row, and the time goes into the search for a small tree. The 2 "
+        "workers share a run that asks all 2^12 inputs, which is what workers are for. Memory is that of a process "
+        "that certifies the same rule over 1 000 bits at epsilon 0.001."
     )
     return Section("overhead", "what a run costs beside its target", [Table(headings, rows)], bars, remark)
 
