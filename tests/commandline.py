@@ -34,6 +34,9 @@ def digits(table):
 def fails(batch):
     raise RuntimeError("the database is gone")
 
+def quits(batch):
+    raise SystemExit(0)
+
 count = 0
 
 def interrupted(batch):

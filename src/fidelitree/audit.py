@@ -17,7 +17,7 @@ from fidelitree.budget import Budget, BudgetSpent
 from fidelitree.certificate import OF_ANSWERS, Certificate, assumptions
 from fidelitree.checks import check_count, check_delta, check_epsilon, check_observer, check_switch
 from fidelitree.draw import Stream, block_rows, draw, fresh_seed
-from fidelitree.errors import ParameterError
+from fidelitree.errors import RAISED, ParameterError
 from fidelitree.events import Observer, TreeJudged, UnderTest, nobody
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge
 from fidelitree.exact.error import known_error
@@ -135,7 +135,7 @@ def _labels(predict: Target, batch: NDArray[Any]) -> NDArray[Any]:
     """The predictor's labels, one for each input."""
     try:
         labels = np.asarray(predict(batch))
-    except Exception as error:
+    except RAISED as error:
         raise ParameterError(
             f"predictor must answer every batch; it raised {type(error).__name__} on {len(batch)} inputs: {error}"
         ) from error

@@ -226,7 +226,7 @@ def _distil(run: _Run, wanted: Wanted, observer: Observer) -> Distillation:
     try:
         finish = _finish(run, wanted)
         first = _as_auto(run, wanted)
-        outcome = run.run(finish)
+        outcome = run.run(finish) if first is None or first.tree.size > 1 else first
         if isinstance(run, AutoRun) and outcome is None and run.stuck:
             run = TableRun(counted, run.source, run.attempts, _plan(wanted, run.attempts), wanted.seed, observer)
             finish = _finish(run, wanted)

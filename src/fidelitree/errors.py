@@ -9,6 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+RAISED = (Exception, SystemExit)
+"""What code of somebody else may raise in place of an answer: a model that calls ``sys.exit(0)`` must not end a run as
+if all were well. An interrupt is the user's, and is not among them."""
+
 
 class FidelitreeError(Exception):
     """Base of everything that fidelitree raises on purpose."""

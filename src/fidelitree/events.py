@@ -15,7 +15,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Asked(Event):
-    """Some more labels were used; the target has received ``paid`` rows so far."""
+    """Some more labels were used; the target has answered ``paid`` rows so far."""
 
     paid: int
 

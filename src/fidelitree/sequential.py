@@ -63,21 +63,11 @@ def samples_needed(errors: int, epsilon: float, level: float) -> int:
     >>> samples_needed(0, 0.1, 0.0304), samples_needed(1, 0.1, 0.0304)
     (40, 71)
     """
-    least = max(1, errors)
-    most = max(least, int(min(_FAR, _usual(errors, level) / -math.log1p(-epsilon))))
-    step = 1 + most // 32
-    if accepts(errors, most, epsilon, level):
-        few = most - step
-        while few >= least and accepts(errors, few, epsilon, level):
-            few, most, step = few - 2 * step, few, 2 * step
-        few = max(few, least - 1)
-    else:
-        few, most = most, most + step
-        while most < _FAR and not accepts(errors, most, epsilon, level):
-            few, most, step = most, most + 2 * step, 2 * step
-        most = min(most, _FAR)
+    few, most = max(0, errors - 1), math.ceil(min(_FAR, 1.1 * _usual(errors, level) / -math.log1p(-epsilon)))
+    while most < _FAR and not accepts(errors, most, epsilon, level):
+        few, most = most, min(_FAR, 2 * most)
     while most - few > 1:
-        middle = (few + most) // 2
+        middle = max((few + most) // 2, most - 1 - most // 8)  # it is not far below
         few, most = (few, middle) if accepts(errors, middle, epsilon, level) else (middle, most)
     return most
 
@@ -110,7 +100,7 @@ def error_bound(errors: int, samples: int, level: float) -> float:
         middle = (low + high) / 2
         if above > 0 and math.isfinite(below):
             # Where the secant meets it, moved a little towards the middle, so that both ends close in.
-            share = 1e-3 + 0.998 * (0.999 * above / (above - below))
+            share = 1e-3 + 0.997 * above / (above - below)
             middle = high - share * (high - low)
     return high
 

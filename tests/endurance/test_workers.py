@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -169,6 +171,43 @@ def test_an_exception_in_a_worker_reaches_the_user(tmp_path: Path) -> None:
     assert ft.journal.info(path).answers == 32
 
 
+class Quits:
+    """Wants to end its process with the code of success, once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __call__(self, batch: Any) -> Any:
+        try:
+            (self.folder / "quit").touch(exist_ok=False)
+        except FileExistsError:
+            return on_bits(batch)
+        sys.exit(0)
+
+
+@pytest.mark.parametrize("executor", [processes(1), partial(ThreadPoolExecutor, 1)])
+def test_a_target_that_ends_the_process_has_failed(executor: Any, tmp_path: Path) -> None:
+    with pytest.raises(ft.TargetError, match=r"the target wanted to end the process, by sys.exit\(0\), on a batch"):
+        ft.distill(Quits(tmp_path), BITS, 0.1, executor=executor)
+    (tmp_path / "quit").unlink()
+    found = ft.distill(Quits(tmp_path), BITS, 0.1, executor=executor, retries=1)
+    assert alike(found, ft.distill(on_bits, BITS, 0.1))
+
+
+class Resigned(Executor):
+    """An executor that does not catch what ends a process: the future has it."""
+
+    def submit(self, function: Any, /, *arguments: Any, **named: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_exception(SystemExit(0))
+        return future
+
+
+def test_an_executor_that_hands_the_end_of_the_process_on() -> None:
+    with pytest.raises(ft.TargetError, match="the target wanted to end the process, by"):
+        ft.distill(on_bits, BITS, 0.1, executor=Resigned())
+
+
 class Half:
     """Fails on inputs that begin with 1."""
 
@@ -225,6 +264,55 @@ def test_an_executor_that_is_closed_is_refused() -> None:
 def test_a_target_that_cannot_be_pickled_is_refused() -> None:
     with pytest.raises(ft.ParameterError, match=r"target must be one that can be pickled .*ThreadPoolExecutor"):
         ft.distill(Closure(on_bits), BITS, 0.1, executor=processes(1))
+
+
+PATIENT = """
+import os, time
+from pathlib import Path
+
+def sleeps(batch):
+    Path(f"worker{os.getpid()}").touch()
+    time.sleep(3600)
+"""
+COMMAND = """
+import multiprocessing, sys
+from fidelitree.cli import main
+
+multiprocessing.set_start_method(sys.argv.pop(1))
+main()
+"""
+
+
+@pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"])
+def test_workers_end_with_a_run_that_is_killed(method: str, tmp_path: Path) -> None:
+    (tmp_path / "patient.py").write_text(PATIENT, encoding="ascii")
+    run = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            COMMAND,
+            method,
+            "distill",
+            "patient:sleeps",
+            "--bernoulli=0.5",
+            "--features=12",
+            "--jobs=2",
+        ],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    try:
+        end = time.monotonic() + 120
+        while len(list(tmp_path.glob("worker*"))) < 2 and run.poll() is None and time.monotonic() < end:
+            time.sleep(0.02)
+        assert len(list(tmp_path.glob("worker*"))) == 2
+        run.kill()
+        run.communicate(timeout=60)  # until nobody is left who could write
+    except BaseException:
+        os.killpg(run.pid, signal.SIGKILL)
+        raise
+    assert run.returncode == -signal.SIGKILL
 
 
 def threads_inside(batch: Any) -> Any:

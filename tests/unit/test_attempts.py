@@ -50,7 +50,8 @@ def test_only_answers_since_the_opening_are_counted() -> None:
     attempts.open(ONE)
     attempts.count(cube(3)[:4], answers(cube(3)[:4]))
     attempts.open(TWO)
-    attempts.count(cube(3)[4:7], answers(cube(3)[4:7]))
+    wrong = attempts.count(cube(3)[4:7], answers(cube(3)[4:7]))
+    assert wrong.tolist() == (TWO.predict(cube(3)[4:7]) != answers(cube(3)[4:7])).tolist(), "of the last one"
     assert [(attempt.errors, attempt.samples) for attempt in attempts.all] == [(0, 7), (2, 3)]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from typing import Any
 
 import numpy as np
@@ -294,6 +295,11 @@ def test_a_predictor_that_raises_is_named() -> None:
         ft.certify(broken, asked_target, SPACE)
     assert str(caught.value) == "predictor must answer every batch; it raised KeyError on 4096 inputs: 'age'"
     assert isinstance(caught.value.__cause__, KeyError)
+
+
+def test_a_predictor_that_ends_the_process_is_named() -> None:
+    with pytest.raises(ft.ParameterError, match=r"^predictor must answer every batch; it raised SystemExit on 4096"):
+        ft.certify(lambda batch: sys.exit(0), asked_target, SPACE)
 
 
 @pytest.mark.parametrize("dtype", [str, object])

@@ -56,6 +56,8 @@ class Journal:
             self._connection.close()
             raise
         self._now, self._live_since = 0.0, math.nan
+        if not self.records:
+            self.go_live()
 
     def __enter__(self) -> Self:
         return self
@@ -73,13 +75,16 @@ class Journal:
         self._connection.close()
 
     def clock(self) -> float:
-        """How long the run has taken: as it was when the answers came that are replayed, then as it goes."""
+        """How long the run has taken: as it was when the answers came that are replayed; from the last on, as it goes.
+
+        What is worked out between two of them was worked out before, and takes none of a limited time.
+        """
         if math.isnan(self._live_since):
             return self._now
         return self.seconds + time.monotonic() - self._live_since
 
     def go_live(self) -> None:
-        """The target is about to be asked: time passes again."""
+        """The last answer was replayed, or the target is about to be asked: time passes again."""
         if math.isnan(self._live_since):
             self._live_since = time.monotonic()
 
@@ -92,6 +97,8 @@ class Journal:
             for row in found:
                 record = Record.read(row)
                 self._now = max(self._now, record.seconds)
+                if self._now >= self.seconds:
+                    self.go_live()
                 yield record
 
     def keep(self, record: Record) -> None:

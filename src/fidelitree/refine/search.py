@@ -82,7 +82,7 @@ class Refiner:
         Features and price are those that this search has come to, and it begins with its last tree.
         """
         other = Refiner(rows, None, int(self._random.integers(2**32)))
-        if self._tree is None:
+        if self._tree is None or not len(self._splits.features):  # or there is nothing to ask about
             return other
         other._splits = Splits(Grouped(rows, np.unique(self._splits.features).tolist()))
         moves = Moves(other._splits, self._paid * rows.total / self._rows.total, other._random)

@@ -181,8 +181,9 @@ class AutoRun:
         """Answers between two looks at the tree: more of them as each counts for less."""
         known, left = self.learner.pool.size, self.counted.left
         wanted = max(BATCH, known // 64) if known else FIRST_BATCH
-        if self.attempts.all:  # a mistake is rare, and the longer a tree has held, the rarer
-            wanted = max(wanted, int(MISTAKES / self.attempts.epsilon), self.attempts.all[-1].samples // 8)
+        if self.attempts.all:  # a mistake is rare; after so many answers, so few of them wrong, it is known how rare
+            last = self.attempts.all[-1]
+            wanted = max(wanted, int(MISTAKES / self.attempts.epsilon), last.samples // (4 * (1 + last.errors)))
         return wanted if left is None else max(1, min(wanted, left))
 
     def _independent(self, rows: int) -> tuple[Bits, Codes]:

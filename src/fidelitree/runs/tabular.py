@@ -8,6 +8,7 @@ are, it is large, the search is long, and several sizes are tested at once.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -20,7 +21,7 @@ from fidelitree.budget import BudgetSpent
 from fidelitree.events import Observer, TreeJudged
 from fidelitree.exact.engine import ENUMERATE_UNASKED
 from fidelitree.needs import LABELLED_BYTES, inputs_within
-from fidelitree.refine.coded import Sketch, size
+from fidelitree.refine.coded import Coded, Sketch, size
 from fidelitree.refine.search import Refiner
 from fidelitree.runs.auto import Finish, Outcome
 from fidelitree.runs.source import Inner, Source
@@ -33,6 +34,7 @@ Codes = NDArray[np.intp]
 HELD = 4  # every so many-th label is held out of the search, to choose a size by
 BATCH = 8
 MOST_LABELS = 100_000
+NO_DOUBT = 6  # standard deviations
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ class TableRun:
         self._inner: Inner = np.empty((0, len(source.product)), source.product.dtype)
         self._codes: Codes = np.empty(0, np.intp)
         self._best: Tree | None = None
-        self._late = False
+        self._late = self._hopeless = False
         # Bins, and the parts for learning and for judging, take as much again as the inputs.
         self._most = min(MOST_LABELS, inputs_within(LABELLED_BYTES, 2 * self._inner.itemsize * self._inner.shape[1]))
 
@@ -95,7 +97,8 @@ class TableRun:
                 done = self._test(finish)
                 if done is not None:
                     return done
-            if len(self._codes) >= min(self._most, self.source.most) and not self._late:
+            enough = len(self._codes) >= min(self._most, self.source.most)
+            if (enough or self._hopeless) and not self._late:
                 self._last_trial()
             wanted = int(self._plan.growth * len(self._codes))
         return None
@@ -137,12 +140,13 @@ class TableRun:
             self._add(inner, self._ask(inner, "label"))
 
     def _open_attempts(self) -> bool:
-        """Look for trees, and open attempts for those worth it; whether there are any."""
+        """Look for trees, and open attempts for those worth it; whether there are any, or one was certified before."""
         before = len(self.attempts.all)
         trees = self._fit()
         for tree in trees or ([self.tree()] if self._late else []):
             self.attempts.open(tree)
-        return len(self.attempts.all) > before or self._late
+        good = [attempt.tree for attempt in self.attempts.all[:before] if attempt.certifies(self.attempts.epsilon)]
+        return len(self.attempts.all) > before or self._late or any(tree in good for tree in trees)
 
     def _fit(self) -> list[Tree]:
         """Trees that err little enough on held-out labels, the smallest first."""
@@ -161,6 +165,8 @@ class TableRun:
             if others.errors(sketch) <= aim * others.total and (most is None or size(sketch) <= most):
                 found.setdefault(size(sketch), sketch)
                 best = sketch
+        if best is None and most is not None:
+            self._hopeless = self._beyond_reach(_within(refiner, most), some)
         best = _most_faithful(refiner, most) if best is None else best
         self._best = self._tree(binning, best)
         self._judge(self._best, others.errors(best) / others.total)
@@ -169,7 +175,7 @@ class TableRun:
         sketches = [self._on_all(binning, sketch) for sketch in found.values()]
         if found and not self._plan.frugal:
             everything = refiner.carried_on(binning.coded(self._inner, self._codes), self._plan.steps)
-            sizes = [int(factor * max(found)) for factor in _LARGER]
+            sizes = [max(1, int(factor * max(found))) for factor in _LARGER]
             sketches += [_within(everything, leaves) for leaves in sizes if most is None or leaves <= most]
         return [self._tree(binning, sketch) for sketch in sorted(sketches, key=size)]
 
@@ -182,6 +188,11 @@ class TableRun:
             return (epsilon * (worth[0] if worth else _AIMS[-1]),)
         error = (epsilon * (1 - epsilon) * HELD / labels) ** 0.5
         return tuple(max(epsilon / 4, epsilon - margin * error) for margin in _MARGINS)
+
+    def _beyond_reach(self, sketch: Sketch, rows: Coded) -> bool:
+        """Whether even the rows that a tree with ``max_leaves`` was fitted to leave no doubt that it is not enough."""
+        epsilon, errors = self.attempts.epsilon, rows.errors(sketch) / rows.total
+        return bool(errors > epsilon + NO_DOUBT * (epsilon * (1 - epsilon) / len(self._codes)) ** 0.5)
 
     def _on_all(self, binning: Binning, sketch: Sketch) -> Sketch:
         """The same size fitted to all labels, where they are too few for some to be left out."""
@@ -224,15 +235,16 @@ class TableRun:
         tree = self.tree()
         self.attempts.open(tree)
         last = next(attempt for attempt in self.attempts.all if attempt.tree == tree)
-        wanted = min(FAIR_TRIAL / self.attempts.epsilon, self.source.tests)
+        wanted = math.ceil(min(FAIR_TRIAL / self.attempts.epsilon, self.source.tests))
         while last.samples < wanted:
-            inner = self.source.test(self._allowed(int(wanted) - last.samples))
+            inner = self.source.test(self._allowed(wanted - last.samples))
             self.attempts.count(inner, self.counted.labels(self._ask(inner, "certify")))
         listed = self.source.masses is None
         trouble = "the table has too few rows" if listed else "no small tree was found that is good enough"
+        leaves = "1 leaf" if tree.size == 1 else f"{tree.size} leaves"
         raise BudgetSpent(
-            f"{trouble}: after {self.counted.asked:,} labels the best tree, with {tree.size} leaves, still disagrees "
-            f"with the target on about {last.errors / max(1, last.samples):.2g} of inputs"
+            f"{trouble}: after {self.counted.asked:,} labels the best tree, with {leaves}, still disagrees with the "
+            f"target on about {last.errors / max(1, last.samples):.2g} of inputs"
         )
 
     def _allowed(self, rows: int) -> int:

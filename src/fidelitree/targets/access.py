@@ -80,8 +80,8 @@ def access(target: Target, space: ProductSpace | Rows, running: Running, call: C
             run = _run(target, space, call)
             journal = closing.enter_context(_journal(target, running.journal, run))
             seed = journal.run.seed, journal.run.seed_chosen
-            if journal.writes and journal.records and call.arguments.get("deterministic", True):
-                ask_again(journal, calls)
+            if journal.writes and journal.records:
+                ask_again(journal, calls, call.arguments.get("deterministic", True))
             calls = Journalled(calls, journal)
         elif isinstance(target, Replayed):
             raise ParameterError("journal must name the file that a run is replayed from; got None")

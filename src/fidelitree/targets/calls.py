@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from fidelitree.errors import ParameterError, TargetError
+from fidelitree.errors import RAISED, ParameterError, TargetError
 from fidelitree.space import ProductSpace
 from fidelitree.targets.labels import LabelBook
 
@@ -43,6 +43,11 @@ def raised(kind: str, rows: int, said: object) -> TargetError:
     """What a target that raised is told."""
     if kind == TargetError.__name__:  # an adapter of ours has said what went wrong
         return TargetError(str(said))
+    if kind == SystemExit.__name__:
+        return TargetError(
+            f"the target wanted to end the process, by sys.exit({said}), on a batch of {rows} inputs; it must answer "
+            f"with labels"
+        )
     return TargetError(f"the target raised {kind} on a batch of {rows} inputs: {said}")
 
 
@@ -79,7 +84,7 @@ class Direct:
         for attempt in range(self._retries + 1):
             try:
                 return self._target(self._space.batch(rows))
-            except Exception as error:
+            except RAISED as error:
                 if attempt == self._retries:
                     raise raised(type(error).__name__, len(rows), error) from error
             wait_before(attempt)

@@ -60,7 +60,8 @@ class Queries:
     asked: Tally
     """Labels used, repeats included."""
     paid: Tally
-    """Rows that the target received."""
+    """Rows that the target answered. It receives more where calls fail and are made again, or where a run resumes and
+    checks that the target is the same: what a run cost is the same for every course it takes."""
 
     def __str__(self) -> str:
         parts = ", ".join(f"{purpose} {count:,}" for purpose, count in self.asked.by_purpose.items())
@@ -106,7 +107,7 @@ class Counted:
 
     @property
     def paid(self) -> int:
-        """Rows that the target received so far."""
+        """Rows that the target answered so far."""
         return self._paid.total()
 
     @property

@@ -17,6 +17,7 @@ from fidelitree.targets.calls import Calls, Inner, Part, Target
 
 ASKED_AGAIN = 16
 """Inputs that a resumed run asks once more, to see that it is the same target."""
+NO_CHANCE = 0.002  # for a noisy target to be taken for another one
 
 
 class Journalled:
@@ -70,17 +71,35 @@ def _gaps(known: NDArray[np.bool_]) -> list[tuple[int, int]]:
     return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
 
 
-def ask_again(journal: Journal, calls: Calls) -> None:
-    """Ask a few journalled inputs once more; OtherRunError where the target answers otherwise now."""
+def ask_again(journal: Journal, calls: Calls, deterministic: bool = True) -> None:
+    """Ask a few journalled inputs once more; OtherRunError where the target answers otherwise now.
+
+    A noisy target may differ from itself. Among k labels it repeats itself with a chance of at least 1/k, whatever its
+    noise, so it is taken for another one where it never does, and chance would hardly explain that.
+    """
     inputs, answers = _sample(journal)
+    asked = dict(_numbered(calls, inputs))
+    changed = [(was, asked[row]) for row, was in enumerate(answers) if was != asked[row]]
+    if deterministic and changed:
+        was, new = changed[0]
+        raise _other_target(
+            journal,
+            f", or to one that is not deterministic: an input that was answered {was!r} is answered {new!r} now",
+        )
+    if len(changed) == len(answers) and (1 - 1 / len({*answers, *asked.values()})) ** len(answers) < NO_CHANCE:
+        raise _other_target(journal, f": all of {len(answers)} inputs are answered otherwise now")
+
+
+def _numbered(calls: Calls, inputs: Inner) -> Iterator[tuple[int, Any]]:
     for start, labels in calls.parts(inputs, "resume"):
-        for was, new in zip(answers[start : start + len(labels)], labels.tolist(), strict=True):
-            if was != new:
-                raise OtherRunError(
-                    f"journal must belong to the same target, and {str(journal.path)!r} belongs to another one, or to "
-                    f"one that is not deterministic: an input that was answered {was!r} is answered {new!r} now - give "
-                    f"another journal"
-                )
+        yield from enumerate(labels.tolist(), start)
+
+
+def _other_target(journal: Journal, why: str) -> OtherRunError:
+    return OtherRunError(
+        f"journal must belong to the same target, and {str(journal.path)!r} belongs to another one{why} - give another "
+        f"journal"
+    )
 
 
 def _sample(journal: Journal) -> tuple[Inner, list[Any]]:

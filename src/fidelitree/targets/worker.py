@@ -1,13 +1,16 @@
-"""What happens inside a worker: one thread for each library, and a target that is sent once."""
+"""What happens inside a worker: one thread for each library, and a target that is kept."""
 
 from __future__ import annotations
 
 import os
 import pickle
 import signal
+import threading
 from dataclasses import dataclass
+from multiprocessing import connection, parent_process
 from typing import Any
 
+from fidelitree.errors import RAISED
 from fidelitree.targets.labels import as_answered
 from fidelitree.threads import one_thread_for_good
 
@@ -20,6 +23,7 @@ _THREADS = (
 )
 _targets: dict[str, Any] = {}
 _limited: list[int] = []
+_LOOK = 1.0  # seconds between two looks at who the parent is
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,7 @@ def call(home: int, key: str, pickled: bytes | None, batch: Any) -> Any:
             _targets.clear()
             _targets[key] = pickle.loads(pickled)
         return as_answered(_targets[key](batch))
-    except Exception as error:  # noqa: BLE001 - it is the target's, and goes to the run
+    except RAISED as error:  # it is the target's, and goes to the run
         return Failure(type(error).__name__, str(error))
 
 
@@ -56,6 +60,20 @@ def one_thread_each() -> None:
 
 
 def start() -> None:
-    """For pools of our own: Ctrl-C is for the run, which ends its workers itself."""
+    """For pools of our own: Ctrl-C is for the run, which ends its workers itself; they end when it is killed, too."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_the_run, args=(os.getppid(),), daemon=True).start()
     one_thread_each()
+
+
+def _end_with_the_run(parent: int) -> None:
+    """Wait for the end of the run, then end, whatever the target does.
+
+    The sentinel tells of it at once. But a worker that was forked keeps the sentinels of older ones open, and so does
+    whatever it starts; then it is the new parent that tells.
+    """
+    run = parent_process()
+    assert run is not None, "a worker was started by a run"
+    while os.getppid() == parent and not connection.wait([run.sentinel], _LOOK):
+        pass
+    os._exit(1)

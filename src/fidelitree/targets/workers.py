@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import pickle
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from fidelitree.errors import ParameterError, TargetError
+from fidelitree.errors import RAISED, ParameterError, TargetError
 from fidelitree.running import Running
 from fidelitree.space import ProductSpace
 from fidelitree.targets import worker
@@ -29,7 +30,8 @@ class _Piece:
     start: int
     rows: Inner
     failures: int = 0
-    sends_target: bool = False
+    carries: bool = False
+    """Whether the target goes with it."""
 
 
 @dataclass
@@ -37,6 +39,19 @@ class _Out:
     """Calls that are being made."""
 
     futures: dict[Future[Any], _Piece] = field(default_factory=dict)
+    carriers: int = 0
+    """How many of them carry the target."""
+
+    def add(self, future: Future[Any], piece: _Piece) -> None:
+        """One more."""
+        self.futures[future] = piece
+        self.carriers += piece.carries
+
+    def pop(self, future: Future[Any]) -> _Piece:
+        """One that is done."""
+        piece = self.futures.pop(future)
+        self.carriers -= piece.carries
+        return piece
 
     def take_back(self) -> list[_Piece]:
         """Give up on all of them."""
@@ -44,24 +59,28 @@ class _Out:
         for future in self.futures:
             future.cancel()
         self.futures.clear()
+        self.carriers = 0
         return found
 
 
 class OnWorkers:
     """A target called on an executor.
 
-    The target is pickled once and reaches each worker once. Threads call it as it is. A pool that breaks is made again
-    where ``executor`` is a function that makes one; so is a pool that was silent for too long.
+    The target is pickled once. It goes with the first calls, as many as there are workers, and with as many again only
+    where a worker says that it does not have it, because another one was faster. Threads call it as it is. A pool that
+    breaks is made again where ``executor`` is a function that makes one; so is a pool that was silent for too long.
     """
 
     def __init__(self, target: Target, space: ProductSpace, book: LabelBook, running: Running) -> None:
         self._target, self._space, self._book, self._running = target, space, book, running
         given = running.executor
-        self._pool: Executor | None = given if isinstance(given, Executor) else None
+        self._pool: Executor | None = None
         self._make = None if isinstance(given, Executor) else given
-        self._broken = 0
+        self._broken = self._owed = 0
         self._pickled: bytes | None = None
         self._key = ""
+        if isinstance(given, Executor):
+            self._begin(given)
 
     def parts(self, inner: Inner, purpose: str) -> Iterator[Part]:
         size = self._running.batch_size or -(-len(inner) // _width(self._executor()))
@@ -101,8 +120,14 @@ class OnWorkers:
             if not isinstance(made, Executor):
                 raise ParameterError(f"executor must make a concurrent.futures.Executor; it made {made!r:.80}")
             self._check_timeout(made)
-            self._pool = made
+            return self._begin(made)
         return self._pool
+
+    def _begin(self, pool: Executor) -> Executor:
+        """Take a pool whose workers do not have the target yet: as many calls will carry it."""
+        self._pool = pool
+        self._owed = 0 if isinstance(pool, ThreadPoolExecutor) else _width(pool)
+        return pool
 
     def _check_timeout(self, pool: Executor) -> None:
         if self._running.timeout is not None and isinstance(pool, ThreadPoolExecutor):
@@ -111,7 +136,7 @@ class OnWorkers:
             )
 
     def _submit(self, waiting: list[_Piece], out: _Out) -> None:
-        while waiting:
+        while waiting and self._has_room(out):
             piece = waiting[0]
             try:
                 future = self._send(self._executor(), piece)
@@ -122,14 +147,22 @@ class OnWorkers:
             except RuntimeError as error:
                 raise ParameterError(f"executor must be one that takes work; it says: {error}") from error
             waiting.pop(0)
-            out.futures[future] = piece
+            out.add(future, piece)
+
+    def _has_room(self, out: _Out) -> bool:
+        """While the target is on its way, one call for each worker: the others would find workers without it."""
+        if not (self._owed or out.carriers):
+            return True
+        return len(out.futures) < (_workers(self._pool) or math.inf)
 
     def _send(self, pool: Executor, piece: _Piece) -> Future[Any]:
         batch = self._space.batch(piece.rows)
         if isinstance(pool, ThreadPoolExecutor):
             return pool.submit(_call_here, self._target, batch)
-        pickled = self._pickle()
-        return pool.submit(worker.call, os.getpid(), self._key, pickled if piece.sends_target else None, batch)
+        pickled, piece.carries = self._pickle(), self._owed > 0
+        future = pool.submit(worker.call, os.getpid(), self._key, pickled if piece.carries else None, batch)
+        self._owed -= piece.carries
+        return future
 
     def _wait(self, waiting: list[_Piece], out: _Out) -> Iterator[tuple[_Piece, Any]]:
         """Answers and failures as they arrive; what must be sent again joins the waiting."""
@@ -137,19 +170,17 @@ class OnWorkers:
         if not done:
             self._silent(waiting, out)
         for future in done:
-            piece = out.futures.pop(future, None)
-            if piece is None:
-                continue
+            piece = out.pop(future)
             try:
                 answer = future.result()
             except BrokenExecutor as error:
                 self._rebuild(error)
                 waiting += [piece, *out.take_back()]
                 return
-            except Exception as error:  # noqa: BLE001 - the executor's own, such as a batch that cannot be sent
+            except RAISED as error:  # the executor's own, such as a batch that cannot be sent
                 answer = worker.Failure(type(error).__name__, str(error))
-            if answer is None:
-                piece.sends_target = True
+            if answer is None:  # any worker may take the next call, so one that carries the target is not enough
+                self._owed = max(self._owed, 1 if out.carriers else _width(self._executor()))
                 waiting.append(piece)
                 continue
             self._broken = 0
@@ -174,7 +205,6 @@ class OnWorkers:
             raise TargetError(f"{silence} while they had {sum(len(p.rows) for p in pieces_out)} inputs, and were ended")
         for piece in pieces_out:
             piece.failures += 1
-            piece.sends_target = False
         waiting += pieces_out
 
     def _rebuild(self, error: BrokenExecutor) -> None:
@@ -211,15 +241,20 @@ def processes(jobs: int) -> partial[Executor]:
     return partial(ProcessPoolExecutor, jobs, initializer=worker.start)
 
 
+def _workers(pool: Executor | None) -> int | None:
+    """How many calls run at once, where an executor tells."""
+    return getattr(pool, "_max_workers", None)
+
+
 def _width(pool: Executor) -> int:
     """How many calls run at once; where an executor does not tell, as many as there are cores here."""
-    return int(getattr(pool, "_max_workers", None) or os.cpu_count() or 1)
+    return _workers(pool) or os.cpu_count() or 1
 
 
 def _call_here(target: Target, batch: Any) -> Any:
     try:
         return target(batch)
-    except Exception as error:  # noqa: BLE001 - it is the target's, and goes to the run
+    except RAISED as error:  # it is the target's, and goes to the run
         return worker.Failure(type(error).__name__, str(error))
 
 
@@ -230,7 +265,7 @@ def _pickled(target: Target) -> bytes:
         dumps = pickle.dumps
     try:
         return bytes(dumps(target))
-    except Exception as error:
+    except RAISED as error:
         raise ParameterError(
             f"target must be one that can be pickled to reach other processes; {target!r:.60} cannot: {error}. A "
             f"function of a module can, and threads (ThreadPoolExecutor) take any target"

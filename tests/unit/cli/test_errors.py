@@ -25,6 +25,12 @@ def test_a_target_that_raises_ends_with_1(folder: Path) -> None:
     assert message.startswith("the target raised RuntimeError on a batch of 32 inputs: the database is gone")
 
 
+@pytest.mark.parametrize("jobs", [(), ("--jobs", 1)])
+def test_a_target_that_ends_the_process_ends_with_1(folder: Path, jobs: tuple[object, ...]) -> None:
+    message = refused("distill", "aims:quits", *BITS, *jobs, code=1)
+    assert message.startswith("the target wanted to end the process, by sys.exit(0), on a batch of 32 inputs; it must ")
+
+
 def test_a_program_that_is_not_there_ends_with_1(folder: Path) -> None:
     message = refused("distill", "cmd:./nowhere", *BITS, code=1)
     assert "'./nowhere' cannot be started: No such file or directory" in message

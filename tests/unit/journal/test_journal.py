@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -68,9 +69,31 @@ def test_seconds_go_on_where_they_were(path: Path) -> None:
 
 def test_a_replay_takes_the_time_that_the_run_took(path: Path) -> None:
     with Journal(path, RUN) as journal:
+        journal.keep(replace(ONE, batch=1))
+    with Journal(path, RUN) as journal:
         assert journal.clock() == 0
         found = list(journal.find("label", 0))
         assert journal.clock() == found[0].seconds > found[1].seconds, "the first part was answered last"
+        time.sleep(0.001)
+        assert journal.clock() == found[0].seconds, "what is worked out again takes no time"
+
+
+def test_time_passes_again_once_all_is_replayed(path: Path) -> None:
+    """Else a search between the last answer and the end would never notice that its time is over."""
+    with Journal(path, RUN) as journal:
+        found = list(journal.find("label", 0))
+        assert found[0].seconds == journal.seconds <= journal.clock()
+        before = journal.clock()
+        time.sleep(0.001)
+        assert journal.clock() >= before + 0.001
+
+
+def test_time_passes_from_the_beginning_where_nothing_is_replayed(tmp_path: Path) -> None:
+    """A target that lists its answers is never asked."""
+    with Journal(tmp_path / "run.db", RUN) as journal:
+        before = journal.clock()
+        time.sleep(0.001)
+        assert journal.clock() >= before + 0.001
 
 
 def test_the_ending_is_kept_until_the_next(path: Path) -> None:

@@ -15,13 +15,19 @@ import pytest
 
 import fidelitree as ft
 from fidelitree import budget
+from fidelitree.attempts import Attempts
 from fidelitree.errors import ParameterError, TargetError
-from fidelitree.events import Event
+from fidelitree.events import Event, nobody
 from fidelitree.features import AtMost, IsIn, IsOne
 from fidelitree.region import Region
 from fidelitree.result import SplitRecord
 from fidelitree.rows import Rows
 from fidelitree.runs import allknown, tabular
+from fidelitree.runs.finishes import AsTested
+from fidelitree.runs.source import source_of
+from fidelitree.runs.tabular import FRUGAL, TableRun, patient
+from fidelitree.targets.counting import Counted
+from fidelitree.targets.memory import Memory
 from fidelitree.tree import Tree
 from mixed import MIXED, every_input, mixed_tree
 from population import PEOPLE, loan, noisy_loan, population_error, table_of
@@ -250,6 +256,59 @@ def test_where_no_small_tree_will_do_the_run_says_so(monkeypatch: pytest.MonkeyP
     assert result.reason.startswith("no small tree was found that is good enough: after ")
     assert f"with {result.tree.size} leaves" in result.reason
     assert 0.4 < result.certificate.error_bound < 1
+
+
+def older(batch: Any) -> Any:
+    return batch["age"] > 54
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 0.15, 0.07])
+def test_too_few_leaves_are_seen_soon_and_the_run_ends(epsilon: float) -> None:
+    """The last trial takes 200/epsilon answers, which is no whole number for any of these."""
+    result = ft.distill(older, MIXED, epsilon, max_leaves=1)
+    assert result.reason.startswith("no small tree was found that is good enough: after ")
+    assert ", with 1 leaf, still disagrees" in result.reason
+    assert result.queries.asked < 200 / epsilon + 500
+    assert 0.4 < result.certificate.error_bound < 0.7
+
+
+def rarely(batch: Any) -> Any:
+    return batch["age"] > 89.5
+
+
+@pytest.mark.parametrize("how", [{"prefer": "leaves"}, {"strategy": "smallest"}], ids=str)
+@pytest.mark.parametrize("deterministic", [True, False])
+def test_one_leaf_may_be_enough(how: dict[str, Any], deterministic: bool) -> None:
+    result = ft.distill(rarely, MIXED, 0.1, deterministic=deterministic, **how)
+    assert (result.tree.size, result.reason) == (1, "certified")
+    assert result.queries.asked <= 5_100
+
+
+@pytest.mark.parametrize("how", [{"prefer": "leaves"}, {"strategy": "smallest"}], ids=str)
+def test_features_that_never_vary_leave_nothing_to_ask(how: dict[str, Any]) -> None:
+    space = ft.ProductSpace([ft.Numeric.from_values("a", [3, 3]), ft.Categorical("b", {"x": 1.0})])
+    result = ft.distill(lambda batch: batch["a"] > 2, space, 0.1, deterministic=False, **how)
+    assert (result.tree.size, result.reason) == (1, "certified")
+
+
+@pytest.mark.parametrize("labels", [1, 2, 5])
+def test_a_budget_of_a_few_labels_is_enough_for_a_constant(labels: int) -> None:
+    result = ft.distill(older, MIXED, 0.1, max_queries=labels, prefer="leaves")
+    assert (result.tree.size, result.certificate.holds) == (1, False)
+    assert result.queries.asked <= labels
+
+
+def test_a_tree_that_was_certified_before_needs_no_second_test() -> None:
+    """Its attempt is open already, so that finding it again opens none; the run must end all the same."""
+    source = source_of(MIXED, 0)
+    counted = Counted(lambda batch: batch["age"] > 100, MIXED, Memory())
+    attempts = Attempts(0.1, 0.05)
+    for plan in (FRUGAL, patient(0.1)):
+        done = TableRun(counted, source, attempts, plan, 0, nobody).run(AsTested(MIXED))
+        assert done is not None
+        assert done.tree.size == 1
+    assert len(attempts.all) == 1
+    assert counted.asked < 6_000
 
 
 # --- finite spaces: asking all may be cheaper

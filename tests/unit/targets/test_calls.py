@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -43,13 +44,14 @@ def test_a_model_is_told_to_pass_its_method() -> None:
 class Flaky:
     """Fails so many times, then answers."""
 
-    def __init__(self, failures: int) -> None:
+    def __init__(self, failures: int, error: BaseException | None = None) -> None:
         self.failures, self.calls = failures, 0
+        self.error = error or ConnectionError("busy")
 
     def __call__(self, batch: Any) -> Any:
         self.calls += 1
         if self.calls <= self.failures:
-            raise ConnectionError("busy")
+            raise self.error
         return on_bits(batch)
 
 
@@ -73,6 +75,38 @@ def test_after_the_last_retry_the_error_is_the_targets(waits: list[float]) -> No
         ft.distill(target, BITS, 0.1, retries=2)
     assert target.calls == 3
     assert len(waits) == 2
+
+
+def test_calls_that_fail_come_on_top_of_what_is_paid(waits: list[float]) -> None:
+    received: list[int] = []
+
+    def every_second(batch: Any) -> Any:
+        received.append(len(batch))
+        if len(received) % 2:
+            raise ConnectionError("busy")
+        return on_bits(batch)
+
+    result = ft.distill(every_second, BITS, 0.1, retries=1)
+    assert result.queries == ft.distill(on_bits, BITS, 0.1).queries
+    assert 2 * result.queries.paid == sum(received)
+
+
+def test_a_target_that_ends_the_process_has_failed(waits: list[float]) -> None:
+    """The code of `sys.exit(0)` would be that of a run that went well."""
+    with pytest.raises(ft.TargetError) as caught:
+        ft.distill(lambda batch: sys.exit(0), BITS)
+    assert str(caught.value) == (
+        "the target wanted to end the process, by sys.exit(0), on a batch of 32 inputs; it must answer with labels"
+    )
+    assert isinstance(caught.value.__cause__, SystemExit)
+    assert alike(ft.distill(Flaky(2, SystemExit(0)), BITS, 0.1, retries=2), ft.distill(on_bits, BITS, 0.1))
+    assert len(waits) == 2
+
+
+def test_an_interrupt_is_the_users(waits: list[float]) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        ft.distill(Flaky(1, KeyboardInterrupt()), BITS, 0.1, retries=1)
+    assert waits == []
 
 
 def test_waits_are_bounded(waits: list[float]) -> None:

@@ -40,4 +40,4 @@ def _sentence(asked: int, paid: int) -> str:
     labels = f"{counted(asked, 'label was', 'labels were')} used"
     if paid == asked:
         return f"{labels}, and the target answered each of them."
-    return f"{labels}; the target received {counted(paid, 'row')}: repeated inputs are answered from memory."
+    return f"{labels}; the target answered {counted(paid, 'row')}: repeated inputs are answered from memory."

@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from fidelitree.errors import ParameterError, TargetError
+from fidelitree.errors import RAISED, ParameterError, TargetError
 from fidelitree.targets.labels import as_answered
 from fidelitree.targets.models.columns import Columns
 from fidelitree.targets.models.model import Model
@@ -64,5 +64,5 @@ def _import(module: str) -> Any:
         raise ParameterError(
             f"there is no module {error.name!r} to import; put its folder on the path, for example with PYTHONPATH=."
         ) from None
-    except Exception as error:
+    except RAISED as error:
         raise TargetError(f"importing {module!r} raised {type(error).__name__}: {error}") from error

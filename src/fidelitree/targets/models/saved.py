@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fidelitree.errors import FormatError, ParameterError
+from fidelitree.errors import RAISED, FormatError, ParameterError
 from fidelitree.targets.models.extras import need
 
 
@@ -24,7 +24,7 @@ def read_skops(path: Path, trusted: Sequence[str] = ()) -> Any:
         unknown = [name for name in io.get_untrusted_types(file=path) if name not in trusted]
         if not unknown:
             return io.load(path, trusted=list(trusted))
-    except Exception as error:
+    except RAISED as error:
         raise FormatError(f"{path.name} is not a skops file that can be read: {error}") from error
     listed = ", ".join(repr(name) for name in unknown)
     raise ParameterError(
@@ -44,5 +44,5 @@ def read_pickle(path: Path, trust_pickle: bool = False) -> Any:
     try:
         with path.open("rb") as file:
             return joblib.load(file) if joblib else pickle.load(file)
-    except Exception as error:
+    except RAISED as error:
         raise FormatError(f"{path.name} cannot be unpickled here: {type(error).__name__}: {error}") from error

@@ -79,11 +79,13 @@ def test_a_model_by_its_address(package: Path) -> None:
             "'house_rules.needy' failed: it needs 'not_there', which is missing",
         ),
         ("house_rules.broken:rule", ft.TargetError, "importing 'house_rules.broken' raised ZeroDivisionError: "),
+        ("house_rules.script:rule", ft.TargetError, r"^importing 'house_rules.script' raised SystemExit: 0$"),
     ],
 )
 def test_what_cannot_be_imported(package: Path, address: str, error: Any, message: str) -> None:
     (package / "house_rules" / "needy.py").write_text("import not_there")
     (package / "house_rules" / "broken.py").write_text("1 / 0")
+    (package / "house_rules" / "script.py").write_text("import sys\nsys.exit(0)")
     with pytest.raises(error, match=message):
         load_model(address)
 

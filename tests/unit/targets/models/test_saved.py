@@ -80,6 +80,14 @@ def test_refusing_a_pickle_runs_nothing(tmp_path: Path, monkeypatch: pytest.Monk
     assert Path("exploded").exists()  # what the sentence warns of is true
 
 
+@pytest.mark.parametrize("suffix", [".pkl", ".joblib"])
+def test_a_pickle_that_ends_the_process(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"model{suffix}"
+    path.write_bytes(b"csys\nexit\n(I0\ntR.")  # a call of sys.exit(0)
+    with pytest.raises(ft.FormatError, match=rf"^model{suffix} cannot be unpickled here: SystemExit: 0$"):
+        load_model(path, trust_pickle=True)
+
+
 @pytest.mark.parametrize("content", [b"", b"hello", pickle.dumps(FITTED)[:-40]])
 @pytest.mark.parametrize("suffix", [".pkl", ".joblib", ".skops"])
 def test_a_damaged_file(tmp_path: Path, suffix: str, content: bytes) -> None:
