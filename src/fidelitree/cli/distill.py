@@ -81,6 +81,7 @@ def distill(
         folder.mkdir(parents=True, exist_ok=True)  # now, not after hours
         arguments = {**options.arguments(), **more}
         made = running.run(lambda: _run(target, found, inputs, arguments), more["journal"])
+    running.clear(folder, more["journal"])
     files = made.save(folder)
     if result.as_json:
         say_json(_plain(made, files))

@@ -70,10 +70,17 @@ class RunningOptions:
         except OtherRunError:
             if journal is None or journal == self.journal:
                 raise
-        kept = next(path for k in count(1) if not (path := journal.with_stem(f"{journal.stem}-{k}")).exists())
-        journal.rename(kept)
-        note(f"the journal in {journal.parent} belongs to another run: it is kept as {kept.name}")
+        _put_aside(journal)
         return begin()
+
+    @staticmethod
+    def clear(folder: Path, journal: Path | None) -> None:
+        """Put aside the journal that lies where a result goes, unless it is this run's: it says nothing about it."""
+        from fidelitree.store import JOURNAL
+
+        found = folder / JOURNAL
+        if found.exists() and (journal is None or not found.samefile(journal)):
+            _put_aside(found)
 
     def _journal(self, target: Any, folder: Path) -> Path | None:
         if self.no_journal or self.journal is not None:
@@ -93,6 +100,12 @@ class RunningOptions:
 
             return processes(self.jobs)
         return None if self.dask is None else stack.enter_context(_cluster(self.dask))
+
+
+def _put_aside(journal: Path) -> None:
+    kept = next(path for k in count(1) if not (path := journal.with_stem(f"{journal.stem}-{k}")).exists())
+    journal.rename(kept)
+    note(f"the journal in {journal.parent} belongs to another run: it is kept as {kept.name}")
 
 
 @contextmanager
