@@ -16,7 +16,7 @@ from fidelitree.cli.ending import Code
 from fidelitree.cli.opening import Opened, TargetOptions, TargetText, is_command, opened
 from fidelitree.cli.printing import AsJson, note, say, say_json
 from fidelitree.cli.progress import Progress
-from fidelitree.cli.running import RunningOptions, sigterm_as_interrupt
+from fidelitree.cli.running import RunningOptions, interruptible
 from fidelitree.cli.spaces import SpaceOptions
 from fidelitree.cli.wanted import Budgets, Promise, Search, epsilon_of
 from fidelitree.display.wording import leaves
@@ -76,7 +76,7 @@ def distill(
     with (
         opened(target, reading) as found,
         running.arguments(found.target, folder, timeout) as more,
-        sigterm_as_interrupt(),
+        interruptible(),
     ):
         folder.mkdir(parents=True, exist_ok=True)  # now, not after hours
         arguments = {**options.arguments(), **more}

@@ -123,17 +123,24 @@ def _cluster(address: str) -> Iterator[Executor]:
 
 
 @contextmanager
-def sigterm_as_interrupt() -> Iterator[None]:
-    """A process that is asked to end does what it does on Ctrl-C: it returns the best tree so far."""
+def interruptible() -> Iterator[list[int]]:
+    """A process that is asked to end does what it does on Ctrl-C: it returns the best tree so far.
+
+    The list holds the signals that came: a search that has something to return may keep quiet about them.
+    """
+    came: list[int] = []
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield came
         return
 
     def interrupt(number: int, frame: FrameType | None) -> None:
+        came.append(number)
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, interrupt)
+    heard = [number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.signal(number, interrupt) for number in heard}
     try:
-        yield
+        yield came
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
