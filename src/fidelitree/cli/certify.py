@@ -11,7 +11,8 @@ import typer
 
 from fidelitree.cli.ending import Code
 from fidelitree.cli.opening import Opened, TargetOptions, TargetText, opened
-from fidelitree.cli.printing import AsJson, say, say_json
+from fidelitree.cli.places import check_place
+from fidelitree.cli.printing import AsJson, say, say_json, written
 from fidelitree.cli.progress import Progress
 from fidelitree.cli.spaces import SpaceOptions
 from fidelitree.cli.wanted import Budgets, Promise, epsilon_of
@@ -49,6 +50,8 @@ def certify(
     epsilon = epsilon_of(options.epsilon)
     if epsilon is None:
         raise ParameterError("--epsilon must be a number here; got none")
+    if options.out is not None:
+        check_place("--out", options.out)
     with ExitStack() as stack:
         judged = stack.enter_context(opened(predictor, TargetOptions(trust_pickle=reading.trust_pickle)))
         found = stack.enter_context(opened(target, reading))
@@ -68,12 +71,14 @@ def certify(
             max_seconds=options.max_seconds,
             observer=progress,
         )
-    if options.out is not None:
-        options.out.write_text(certificate.to_json() + "\n", encoding="utf-8")
     if as_json:
         say_json({"certified": certificate.holds, "sentence": str(certificate), "certificate": certificate.to_dict()})
     else:
-        say(certificate, *([] if options.out is None else [f"wrote {options.out}"]))
+        say(certificate)
+    if options.out is not None:
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        options.out.write_text(certificate.to_json() + "\n", encoding="utf-8")
+        written([options.out], as_json)
     return Code.CERTIFIED if certificate.holds else Code.NOT_CERTIFIED
 
 

@@ -12,7 +12,8 @@ import typer
 
 from fidelitree.cli.ending import Code
 from fidelitree.cli.opening import TargetOptions, TargetText, opened
-from fidelitree.cli.printing import AsJson, note, say, say_json
+from fidelitree.cli.places import check_place
+from fidelitree.cli.printing import AsJson, note, say, say_json, written
 from fidelitree.cli.progress import Progress
 from fidelitree.cli.running import interruptible
 from fidelitree.cli.spaces import SpaceOptions
@@ -72,6 +73,8 @@ def compare(
     epsilon = epsilon_of(options.epsilon)
     if epsilon is None:
         raise ParameterError("--epsilon must be a number here; got none")
+    if options.out is not None:
+        check_place("--out", options.out, folder=True)
     with ExitStack() as stack:
         found = stack.enter_context(opened(target, reading))
         space = inputs.open(found)
@@ -89,12 +92,13 @@ def compare(
             max_seconds=options.max_seconds,
             observer=progress,
         )
-    written = [] if options.out is None else comparison.save(options.out)
     if as_json:
         rows = [asdict(row) for row in comparison.rows]
         say_json({"epsilon": epsilon, "delta": options.delta, "interrupted": comparison.interrupted, "rows": rows})
     else:
-        say(comparison, *(f"wrote {path}" for path in written))
+        say(comparison)
+    if options.out is not None:
+        written(comparison.save(options.out), as_json)
     if comparison.interrupted:
         note("interrupted: learners that are not listed were not run")
         return Code.NOT_CERTIFIED

@@ -14,6 +14,7 @@ import typer
 
 from fidelitree.cli.ending import Code
 from fidelitree.cli.opening import Opened, TargetOptions, TargetText, is_command, opened
+from fidelitree.cli.places import check_place
 from fidelitree.cli.printing import AsJson, note, say, say_json
 from fidelitree.cli.progress import Progress
 from fidelitree.cli.running import RunningOptions, interruptible
@@ -71,6 +72,7 @@ def distill(
     same command goes on from there, and pays for nothing twice.
     """
     folder = result.out or Path("results") / _plain_name(target)
+    check_place("--out", folder, folder=True)
     # A command has a timeout of its own; of anything else, the workers have.
     timeout, reading = (None, reading) if is_command(target) else (reading.timeout, replace(reading, timeout=None))
     with (
@@ -81,12 +83,14 @@ def distill(
         folder.mkdir(parents=True, exist_ok=True)  # now, not after hours
         arguments = {**options.arguments(), **more}
         made = running.run(lambda: _run(target, found, inputs, arguments), more["journal"])
+    if not result.as_json:
+        say(*_sentences(made))
     running.clear(folder, more["journal"])
     files = made.save(folder)
     if result.as_json:
         say_json(_plain(made, files))
     else:
-        say(*_sentences(made), f"wrote {folder}: {', '.join(path.name for path in files)}", f"report: {files[-1]}")
+        say(f"wrote {folder}: {', '.join(path.name for path in files)}", f"report: {files[-1]}")
     if made.certificate.holds:
         return Code.CERTIFIED
     note(f"not certified: {_way_out(made)}")

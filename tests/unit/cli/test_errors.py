@@ -199,7 +199,9 @@ def test_a_bad_space_file_is_named(folder: Path) -> None:
 
 def test_a_folder_that_is_a_file_is_named(folder: Path) -> None:
     Path("taken").write_text("", encoding="utf-8")
-    assert refused("distill", "aims:alarm", *BITS, "--out", "taken") == "File exists: taken"
+    assert refused("distill", "aims:alarm", *BITS, "--out", "taken") == (
+        "--out must be a folder, or a name that is not taken; 'taken' is taken"
+    )
 
 
 def test_a_space_of_another_size_than_the_model_is_refused_before_it_is_asked(folder: Path) -> None:
