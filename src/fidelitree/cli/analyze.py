@@ -88,10 +88,11 @@ def given_of(texts: list[str] | tuple[()], space: ProductSpace | Rows) -> dict[s
     features = {feature.name: feature for feature in space.features}
     region = {}
     for text in texts:
-        name, equals, what = text.rpartition("=")
-        if not equals or name not in features:
+        cuts = [place for place, sign in enumerate(text) if sign == "=" and text[:place] in features]
+        if not cuts:
             known = ", ".join(list(features)[:8]) + (", ..." if len(features) > 8 else "")
             raise ParameterError(f"--given must be FEATURE=WHAT with a feature of the space ({known}); got {text!r}")
+        name, what = text[: cuts[-1]], text[cuts[-1] + 1 :]  # names and values may hold "=" too
         region[name] = _wanted(features[name], what)
     return region
 

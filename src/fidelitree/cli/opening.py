@@ -62,7 +62,10 @@ class TargetOptions:
     ] = None
     timeout: Annotated[
         float | None,
-        typer.Option(help="cmd: seconds of silence before it counts as failed.", rich_help_panel="Target"),
+        typer.Option(
+            help="Seconds of silence after which a cmd: target, or a worker, counts as failed.",
+            rich_help_panel="Target",
+        ),
     ] = None
 
     def given(self) -> dict[str, Any]:
