@@ -73,11 +73,10 @@ def distill(
     """
     folder = result.out or Path("results") / _plain_name(target)
     check_place("--out", folder, folder=True)
-    # A command has a timeout of its own; of anything else, the workers have.
-    timeout, reading = (None, reading) if is_command(target) else (reading.timeout, replace(reading, timeout=None))
+    reading, timeout = reading.for_workers(target)
     with (
         opened(target, reading) as found,
-        running.arguments(found.target, folder, timeout) as more,
+        running.arguments(running.journal_in(folder, found.target), timeout) as more,
         interruptible(),
     ):
         folder.mkdir(parents=True, exist_ok=True)  # now, not after hours

@@ -26,14 +26,9 @@ Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
-class RunningOptions:
-    """What changes neither tree nor certificate."""
+class CallOptions:
+    """How a target is called, which changes neither tree nor certificate."""
 
-    journal: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Keep every answer here (default: DIR/journal.db).", rich_help_panel=_PANEL),
-    ] = None
-    no_journal: Annotated[bool, typer.Option("--no-journal", help="Keep no answers.", rich_help_panel=_PANEL)] = False
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Ask the target in so many processes.", rich_help_panel=_PANEL)
     ] = None
@@ -48,20 +43,36 @@ class RunningOptions:
     ] = None
 
     @contextmanager
-    def arguments(self, target: Any, folder: Path, timeout: float | None) -> Iterator[dict[str, Any]]:
-        """The running arguments of `ft.distill`, for a result that goes into a folder."""
+    def arguments(self, journal: Path | None, timeout: float | None) -> Iterator[dict[str, Any]]:
+        """The running arguments of `ft.distill` and `ft.certify`."""
         if self.jobs is not None and self.dask is not None:
             raise ParameterError("--jobs and --dask must not be given together: one of them asks the target")
-        if self.no_journal and self.journal is not None:
-            raise ParameterError("--journal and --no-journal must not be given together")
         with ExitStack() as stack:
             yield {
-                "journal": self._journal(target, folder),
+                "journal": journal,
                 "executor": self._executor(stack),
                 "timeout": timeout,
                 "retries": self.retries,
                 "batch_size": self.batch_size,
             }
+
+    def _executor(self, stack: ExitStack) -> Any:
+        if self.jobs is not None:
+            from fidelitree.targets.workers import processes
+
+            return processes(self.jobs)
+        return None if self.dask is None else stack.enter_context(_cluster(self.dask))
+
+
+@dataclass(frozen=True)
+class RunningOptions(CallOptions):
+    """How a target is called for a result that goes into a folder, and where its answers are kept."""
+
+    journal: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Keep every answer here (default: DIR/journal.db).", rich_help_panel=_PANEL),
+    ] = None
+    no_journal: Annotated[bool, typer.Option("--no-journal", help="Keep no answers.", rich_help_panel=_PANEL)] = False
 
     def run(self, begin: Callable[[], Made], journal: Path | None) -> Made:
         """Run with the journal; where another run left its own in the folder, that one is put aside first."""
@@ -82,7 +93,10 @@ class RunningOptions:
         if found.exists() and (journal is None or not found.samefile(journal)):
             _put_aside(found)
 
-    def _journal(self, target: Any, folder: Path) -> Path | None:
+    def journal_in(self, folder: Path, target: Any) -> Path | None:
+        """The journal of a run whose result goes into a folder, which is made for it."""
+        if self.no_journal and self.journal is not None:
+            raise ParameterError("--journal and --no-journal must not be given together")
         if self.no_journal or self.journal is not None:
             return self.journal
         from fidelitree.store import JOURNAL
@@ -93,13 +107,6 @@ class RunningOptions:
             return None
         folder.mkdir(parents=True, exist_ok=True)
         return folder / JOURNAL
-
-    def _executor(self, stack: ExitStack) -> Any:
-        if self.jobs is not None:
-            from fidelitree.targets.workers import processes
-
-            return processes(self.jobs)
-        return None if self.dask is None else stack.enter_context(_cluster(self.dask))
 
 
 def _put_aside(journal: Path) -> None:
