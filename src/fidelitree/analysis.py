@@ -14,6 +14,7 @@ from fidelitree.binomial import lower_bound, upper_bound
 from fidelitree.budget import Budget
 from fidelitree.checks import check_count, check_delta
 from fidelitree.display.barplot import bars, save
+from fidelitree.display.canvas import check_suffix
 from fidelitree.draw import Stream
 from fidelitree.errors import ParameterError
 from fidelitree.exact.diagram import NoDiagramError
@@ -98,6 +99,8 @@ class Analysis:
 
         It needs matplotlib (the extra ``plot``) and returns its figure, which a notebook shows.
         """
+        if path is not None:
+            check_suffix("path", path)
         how = "exact" if self.exact else f"intervals hold together with confidence {1 - self.delta:g}"
         shown = min(check_count("most", most), len(self.names))
         part = "" if shown == len(self.names) else f"the {shown} largest of {len(self.names)}, "

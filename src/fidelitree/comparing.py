@@ -68,7 +68,8 @@ class Entry:
 class Comparison:
     """What the learners made of one target; ``frontier[s - 1]`` is the least error of any tree with s leaves, if known.
 
-    ``str()`` is a table; ``results`` holds every learner's result by name.
+    ``str()`` is a table; ``results`` holds every learner's result by name. ``interrupted`` says that Ctrl-C ended the
+    last learner, or came before the next: there are no more rows.
     """
 
     epsilon: float
@@ -76,6 +77,7 @@ class Comparison:
     rows: tuple[Entry, ...]
     results: Mapping[str, Distillation]
     frontier: NDArray[np.float64] | None = None
+    interrupted: bool = False
 
     def __str__(self) -> str:
         head = ["learner", "queries", "leaves", "depth", "certified", "error", "seconds", "remark"]
@@ -142,7 +144,8 @@ def compare(
 
     ``max_queries`` and ``max_seconds`` (a minute unless told) are each learner's own; ``options`` are further arguments
     by learner, as in ``{"streed": {"depth": 3}}``. Every learner asks for itself, so that queries can be compared. True
-    errors and the exact frontier are looked up for circuits, tables and trees, and for at most 4096 inputs.
+    errors and the exact frontier are looked up for circuits, tables and trees, and for at most 4096 inputs. Ctrl-C ends
+    the comparison with the rows so far.
 
     >>> from fidelitree.targets import multiplexer
     >>> found = compare(multiplexer(2), ProductSpace.bernoulli(6), 0, learners=["optimal", "id3", "top_down"])
@@ -155,19 +158,27 @@ def compare(
         if name not in OURS and name not in LEARNERS:
             raise ParameterError(f"learners must be among {', '.join((*OURS, *LEARNERS))}; got {name!r}")
     epsilon, delta, root = check_epsilon(epsilon), check_delta(delta), _known(target, space)
-    rows, results = [], {}
-    for number, name in enumerate(names):
-        observer(LearnerBegan(0, name, number + 1, len(names)))
-        limits = {"max_queries": max_queries, "max_seconds": max_seconds, "observer": observer}
-        told = {**limits, **(options or {}).get(name, {})}
-        started = time.perf_counter()
-        found = _learnt(name, (target, space, epsilon, delta), seed, told)
-        if isinstance(found, str):
-            rows.append(Entry(name, certified=False, remark=found))
-        else:
+    limits = {"max_queries": max_queries, "max_seconds": max_seconds, "observer": observer}
+    rows, results, frontier, interrupted = [], {}, None, False
+    try:
+        for number, name in enumerate(names):
+            observer(LearnerBegan(0, name, number + 1, len(names)))
+            started = time.perf_counter()
+            found = _learnt(name, (target, space, epsilon, delta), seed, {**limits, **(options or {}).get(name, {})})
+            if isinstance(found, str):
+                rows.append(Entry(name, certified=False, remark=found))
+                continue
             rows.append(_entry(name, found, root, time.perf_counter() - started))
             results[name] = found
-    return Comparison(epsilon, delta, tuple(rows), results, _frontier(target, space))
+            if interrupted := "interrupted" in found.reason:
+                break
+        else:
+            frontier = _frontier(target, space)
+    except KeyboardInterrupt:
+        if not results:
+            raise
+        interrupted = True
+    return Comparison(epsilon, delta, tuple(rows), results, frontier, interrupted)
 
 
 def _learnt(name: str, what: tuple[Any, ...], seed: int, told: Mapping[str, Any]) -> Distillation | str:

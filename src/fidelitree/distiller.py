@@ -36,6 +36,7 @@ from fidelitree.smallest.shrinking import SPENT, shrunk
 from fidelitree.space import ProductSpace
 from fidelitree.targets.access import Call, access
 from fidelitree.targets.counting import Counted, Target
+from fidelitree.targets.journalled import name_of
 from fidelitree.targets.memory import CHECKED, Memory
 from fidelitree.tree import Tree
 
@@ -106,7 +107,7 @@ def distill(
         counted = way.counted(memory, budget, observer)
         result = _distil_from(counted, space, wanted, observer)
         way.end(counted, result.reason)
-    run = {"door": "distill", "seed": wanted.seed, **call.arguments}
+    run = {"door": "distill", "target": name_of(target), "seed": wanted.seed, **call.arguments}
     return replace(result, space=space, run=run, call=written(distill, {**given, "seed": wanted.seed}))
 
 

@@ -157,6 +157,8 @@ def _replayed(stored: Stored, journal: Path, space: ProductSpace | Rows | None) 
     if space is None:
         return Check(None, f"{about}: no space is stored here")
     try:
+        if differ := _differing(stored, journal, space):
+            return Check(None, f"{about}: not tried, the journal belongs to another run, of another {differ}")
         again = replay(journal, space, {name: stored.run[name] for name in LIMITS if name in stored.run})
     except ParameterError as error:
         return Check(None, f"{about}: not tried, {error}")
@@ -167,6 +169,15 @@ def _replayed(stored: Stored, journal: Path, space: ProductSpace | Rows | None) 
     made = replace(again.certificate, versions=stored.certificate.versions)
     same = again.tree.digest == stored.tree.digest and made == stored.certificate
     return Check(True, about) if same else _failed(stored, journal, about)
+
+
+def _differing(stored: Stored, journal: Path, space: ProductSpace | Rows) -> str:
+    """In what a journal says itself that it is another run's: an older one may lie where a result was written."""
+    with Journal(journal) as kept:
+        run = kept.run
+    theirs = {"target": run.target, "space": run.space, "seed": run.seed, **run.arguments}
+    ours = {**stored.run, "space": space.digest}
+    return ", ".join(name for name in theirs if name in ours and name not in LIMITS and theirs[name] != ours[name])
 
 
 def _failed(stored: Stored, journal: Path, about: str, why: str = "") -> Check:

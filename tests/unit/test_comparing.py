@@ -110,6 +110,43 @@ def test_an_observer_must_be_callable() -> None:
         ft.compare(MUX, S(6), observer=3)
 
 
+class Stopping:
+    """A target that is interrupted at every call after some."""
+
+    def __init__(self, calls: int) -> None:
+        self.left = calls
+
+    def __call__(self, batch: Any) -> Any:
+        self.left -= 1
+        if self.left < 0:
+            raise KeyboardInterrupt
+        return batch[:, 0]
+
+
+def test_an_interrupt_ends_the_comparison_and_not_one_learner_alone() -> None:
+    found = ft.compare(Stopping(2), S(20), 0.001, learners=["id3", "cart", "top_down"])
+    assert [(row.learner, row.remark) for row in found.rows] == [("id3", "interrupted")]
+    assert found.interrupted
+    assert found.frontier is None
+    assert not ft.compare(MUX, S(6), learners=["id3"]).interrupted
+
+
+def test_an_interrupt_before_a_learner_was_answered_keeps_the_rows_before() -> None:
+    def stop(event: Any) -> None:
+        if isinstance(event, LearnerBegan) and event.learner == "cart":
+            raise KeyboardInterrupt
+
+    found = ft.compare(MUX, S(6), 0.1, learners=["id3", "cart", "top_down"], observer=stop)
+    assert [row.learner for row in found.rows] == ["id3"]
+    assert set(found.results) == {"id3"}
+    assert found.interrupted
+
+
+def test_an_interrupt_before_anything_is_passed_on() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        ft.compare(Stopping(0), S(20), 0.1, learners=["id3", "cart"])
+
+
 def test_options_of_one_learner() -> None:
     found = ft.compare(MUX, S(6), 0.0, learners=["top_down", "id3"], options={"top_down": {"size": 3}})
     assert [row.leaves for row in found.rows] == [3, 18]

@@ -69,16 +69,49 @@ def test_a_result_stays_what_it_was_when_the_run_goes_on_elsewhere(tmp_path: Pat
     assert replayed(tmp_path) == (True, "")
 
 
-def test_the_journal_of_another_run_is_a_contradiction(tmp_path: Path) -> None:
-    stored(tmp_path / "one")
-    stored(tmp_path / "two", seed=5)
-    (tmp_path / "two" / "journal.db").replace(tmp_path / "one" / "journal.db")
-    assert replayed(tmp_path / "one") == (False, "")
-    assert not ft.verify(tmp_path / "one").consistent
+def with_other_answers(folder: Path, **arguments: Any) -> Path:
+    """A result beside the journal of a run that was asked for alike, of a target that answers otherwise."""
+    stored(folder / "one", Counting(on_bits), **arguments)
+    stored(folder / "two", Counting(lambda batch: batch[:, 3]), **arguments)
+    (folder / "two" / "journal.db").replace(folder / "one" / "journal.db")
+    return folder / "one"
+
+
+def test_a_journal_of_other_answers_is_a_contradiction(tmp_path: Path) -> None:
+    folder = with_other_answers(tmp_path)
+    assert replayed(folder) == (False, "")
+    assert not ft.verify(folder).consistent
+
+
+@pytest.mark.parametrize(
+    ("other", "differ"),
+    [
+        ({"seed": 5}, "seed"),
+        ({"epsilon": 0.2, "delta": 0.1}, "delta, epsilon"),
+        ({"strategy": "smallest"}, "strategy"),
+        ({"prefer": "leaves"}, "prefer"),
+        ({"deterministic": False}, "deterministic"),
+        ({"target": Counting(on_bits)}, "target"),
+        ({"space": ft.ProductSpace.bernoulli(12, 0.4)}, "space"),
+    ],
+)
+def test_an_older_journal_that_lies_in_the_folder_says_nothing(
+    tmp_path: Path, other: dict[str, Any], differ: str
+) -> None:
+    stored(tmp_path)
+    ft.distill(**{"target": on_bits, "space": BITS, "epsilon": 0.1, **other}).save(tmp_path)
+    assert replayed(tmp_path) == (None, f": not tried, the journal belongs to another run, of another {differ}")
+    assert ft.verify(tmp_path).holds
+
+
+def test_without_a_record_of_the_call_the_answers_decide(tmp_path: Path) -> None:
+    stored(tmp_path)
+    (tmp_path / "run.json").unlink()
+    assert replayed(tmp_path) == (True, "")
 
 
 def test_a_journal_that_lacks_answers_is_a_contradiction(tmp_path: Path) -> None:
-    stored(tmp_path)
+    stored(tmp_path, Counting(on_bits))
     (tmp_path / "journal.db").unlink()
     with pytest.raises(ft.TargetError):
         ft.distill(Counting(on_bits, 40), BITS, 0.1, journal=tmp_path / "journal.db")
@@ -120,11 +153,9 @@ def ended_as(folder: Path, reason: str) -> None:
 
 
 def test_a_journal_alone_cannot_call_a_run_interrupted(tmp_path: Path) -> None:
-    stored(tmp_path / "one")
-    stored(tmp_path / "two", seed=5)
-    (tmp_path / "two" / "journal.db").replace(tmp_path / "one" / "journal.db")
-    ended_as(tmp_path / "one", "interrupted")
-    assert replayed(tmp_path / "one") == (False, "")
+    folder = with_other_answers(tmp_path)
+    ended_as(folder, "interrupted")
+    assert replayed(folder) == (False, "")
 
 
 class Slow:
@@ -151,9 +182,7 @@ def test_a_search_that_time_ended_cannot_be_repeated(tmp_path: Path, monkeypatch
 
 
 def test_a_search_that_was_not_limited_by_time_is_repeated(tmp_path: Path) -> None:
-    stored(tmp_path / "one", strategy="smallest")
-    stored(tmp_path / "two", strategy="smallest", target=lambda batch: batch[:, 3])
-    (tmp_path / "two" / "journal.db").replace(tmp_path / "one" / "journal.db")
-    run = tmp_path / "one" / "run.json"
+    folder = with_other_answers(tmp_path, strategy="smallest")
+    run = folder / "run.json"
     run.write_text(json.dumps({**json.loads(run.read_text(encoding="utf-8")), "max_seconds": 5}), encoding="utf-8")
-    assert replayed(tmp_path / "one") == (False, "")
+    assert replayed(folder) == (False, "")

@@ -11,7 +11,8 @@ import typer
 
 from fidelitree.cli.ending import Code
 from fidelitree.cli.opening import TargetOptions, TargetText, opened
-from fidelitree.cli.printing import AsJson, say, say_json
+from fidelitree.cli.places import check_place
+from fidelitree.cli.printing import AsJson, say, say_json, written
 from fidelitree.cli.spaces import SpaceOptions
 from fidelitree.errors import ParameterError
 
@@ -58,6 +59,8 @@ def analyze(
     """Measure how often re-drawing each feature changes the label, with intervals."""
     from fidelitree.analysis import analyze as analyze_target
 
+    if options.plot is not None:
+        _check_plot(options.plot)
     with opened(target, reading) as found:
         space = inputs.open(found)
         analysis = analyze_target(
@@ -69,12 +72,14 @@ def analyze(
             delta=options.delta,
             seed=options.seed,
         )
-    if options.plot is not None:
-        _plot(analysis, options.plot)
     if as_json:
         say_json(_plain(analysis))
     else:
-        say(*_bars(analysis), *([] if options.plot is None else [f"wrote {options.plot}"]))
+        say(*_bars(analysis))
+    if options.plot is not None:
+        options.plot.parent.mkdir(parents=True, exist_ok=True)
+        analysis.plot(options.plot)
+        written([options.plot], as_json)
     return Code.CERTIFIED
 
 
@@ -83,10 +88,11 @@ def given_of(texts: list[str] | tuple[()], space: ProductSpace | Rows) -> dict[s
     features = {feature.name: feature for feature in space.features}
     region = {}
     for text in texts:
-        name, equals, what = text.rpartition("=")
-        if not equals or name not in features:
+        cuts = [place for place, sign in enumerate(text) if sign == "=" and text[:place] in features]
+        if not cuts:
             known = ", ".join(list(features)[:8]) + (", ..." if len(features) > 8 else "")
             raise ParameterError(f"--given must be FEATURE=WHAT with a feature of the space ({known}); got {text!r}")
+        name, what = text[: cuts[-1]], text[cuts[-1] + 1 :]  # names and values may hold "=" too
         region[name] = _wanted(features[name], what)
     return region
 
@@ -106,13 +112,11 @@ def _wanted(feature: Feature, what: str) -> Any:
         raise ParameterError(f"--given {feature.name} must be {rule}; got {what!r}") from None
 
 
-def _plot(analysis: Analysis, path: Path) -> None:
-    try:
-        analysis.plot(path)
-    except ValueError as error:  # matplotlib's own word for a format that it cannot write
-        raise ParameterError(
-            f"--plot must end in a format that matplotlib writes; got {path.name!r}: {error}"
-        ) from None
+def _check_plot(path: Path) -> None:
+    from fidelitree.display.canvas import check_suffix
+
+    check_place("--plot", path)
+    check_suffix("--plot", path)
 
 
 def _bars(analysis: Analysis) -> list[str]:

@@ -11,8 +11,10 @@ import typer
 
 from fidelitree.cli.ending import Code
 from fidelitree.cli.opening import Opened, TargetOptions, TargetText, opened
-from fidelitree.cli.printing import AsJson, say, say_json
+from fidelitree.cli.places import check_place
+from fidelitree.cli.printing import AsJson, say, say_json, written
 from fidelitree.cli.progress import Progress
+from fidelitree.cli.running import CallOptions
 from fidelitree.cli.spaces import SpaceOptions
 from fidelitree.cli.wanted import Budgets, Promise, epsilon_of
 from fidelitree.errors import ParameterError
@@ -23,8 +25,17 @@ PredictorText = Annotated[
 
 
 @dataclass(frozen=True)
-class CertifyOptions(Budgets, Promise):
+class CertifyOptions(CallOptions, Budgets, Promise):
     """Everything that `ft.certify` can be told."""
+
+    journal: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Keep every answer here: the same command goes on from there.",
+            rich_help_panel="Running",
+        ),
+    ] = None
 
     seed: Annotated[
         int | None, typer.Option(min=0, help="Seed of the test inputs; the machine's own entropy unless given.")
@@ -49,8 +60,11 @@ def certify(
     epsilon = epsilon_of(options.epsilon)
     if epsilon is None:
         raise ParameterError("--epsilon must be a number here; got none")
+    if options.out is not None:
+        check_place("--out", options.out)
     with ExitStack() as stack:
         judged = stack.enter_context(opened(predictor, TargetOptions(trust_pickle=reading.trust_pickle)))
+        reading, timeout = reading.for_workers(target)
         found = stack.enter_context(opened(target, reading))
         space = inputs.open(_both(found, judged))
         progress = stack.enter_context(
@@ -67,13 +81,16 @@ def certify(
             max_queries=options.max_queries,
             max_seconds=options.max_seconds,
             observer=progress,
+            **stack.enter_context(options.arguments(options.journal, timeout)),
         )
-    if options.out is not None:
-        options.out.write_text(certificate.to_json() + "\n", encoding="utf-8")
     if as_json:
         say_json({"certified": certificate.holds, "sentence": str(certificate), "certificate": certificate.to_dict()})
     else:
-        say(certificate, *([] if options.out is None else [f"wrote {options.out}"]))
+        say(certificate)
+    if options.out is not None:
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        options.out.write_text(certificate.to_json() + "\n", encoding="utf-8")
+        written([options.out], as_json)
     return Code.CERTIFIED if certificate.holds else Code.NOT_CERTIFIED
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,8 +12,10 @@ import typer
 
 from fidelitree.cli.ending import Code
 from fidelitree.cli.opening import TargetOptions, TargetText, opened
-from fidelitree.cli.printing import AsJson, say, say_json
+from fidelitree.cli.places import check_place
+from fidelitree.cli.printing import AsJson, note, say, say_json, written
 from fidelitree.cli.progress import Progress
+from fidelitree.cli.running import interruptible
 from fidelitree.cli.spaces import SpaceOptions
 from fidelitree.cli.wanted import epsilon_of
 from fidelitree.errors import ParameterError
@@ -40,12 +43,16 @@ class CompareOptions:
 
 
 class _Progress(Progress):
-    """Says which learner is at work."""
+    """Says which learner is at work; none begins after a signal to end, of which the last one may have told nothing."""
+
+    came: Sequence[int] = ()
 
     def __call__(self, event: Event) -> None:
         from fidelitree.events import LearnerBegan
 
         if isinstance(event, LearnerBegan):
+            if self.came:
+                raise KeyboardInterrupt
             self.begin(f"{event.learner}, {event.number} of {event.of}")
         super().__call__(event)
 
@@ -59,17 +66,21 @@ def compare(
 ) -> int:
     """Compare the learners of the literature on a target: queries, leaves, certified and true errors, seconds.
 
-    Ends with 0 if at least one of them is certified.
+    Ends with 0 if at least one of them is certified. Ctrl-C ends it with the rows so far, and with 3.
     """
     from fidelitree.comparing import compare as compare_learners
 
     epsilon = epsilon_of(options.epsilon)
     if epsilon is None:
         raise ParameterError("--epsilon must be a number here; got none")
+    if options.out is not None:
+        check_place("--out", options.out, folder=True)
     with ExitStack() as stack:
         found = stack.enter_context(opened(target, reading))
         space = inputs.open(found)
         limits = options.max_queries, options.max_seconds
+        progress = stack.enter_context(_Progress(f"comparing {target}", epsilon, limits))
+        progress.came = stack.enter_context(interruptible())
         comparison = compare_learners(
             found.target,
             space,
@@ -79,11 +90,16 @@ def compare(
             learners=options.learner or None,
             max_queries=options.max_queries,
             max_seconds=options.max_seconds,
-            observer=stack.enter_context(_Progress(f"comparing {target}", epsilon, limits)),
+            observer=progress,
         )
-    written = [] if options.out is None else comparison.save(options.out)
     if as_json:
-        say_json({"epsilon": epsilon, "delta": options.delta, "rows": [asdict(row) for row in comparison.rows]})
+        rows = [asdict(row) for row in comparison.rows]
+        say_json({"epsilon": epsilon, "delta": options.delta, "interrupted": comparison.interrupted, "rows": rows})
     else:
-        say(comparison, *(f"wrote {path}" for path in written))
+        say(comparison)
+    if options.out is not None:
+        written(comparison.save(options.out), as_json)
+    if comparison.interrupted:
+        note("interrupted: learners that are not listed were not run")
+        return Code.NOT_CERTIFIED
     return Code.CERTIFIED if any(row.certified for row in comparison.rows) else Code.NOT_CERTIFIED

@@ -14,9 +14,10 @@ import typer
 
 from fidelitree.cli.ending import Code
 from fidelitree.cli.opening import Opened, TargetOptions, TargetText, is_command, opened
+from fidelitree.cli.places import check_place
 from fidelitree.cli.printing import AsJson, note, say, say_json
 from fidelitree.cli.progress import Progress
-from fidelitree.cli.running import RunningOptions, sigterm_as_interrupt
+from fidelitree.cli.running import RunningOptions, interruptible
 from fidelitree.cli.spaces import SpaceOptions
 from fidelitree.cli.wanted import Budgets, Promise, Search, epsilon_of
 from fidelitree.display.wording import leaves
@@ -71,21 +72,24 @@ def distill(
     same command goes on from there, and pays for nothing twice.
     """
     folder = result.out or Path("results") / _plain_name(target)
-    # A command has a timeout of its own; of anything else, the workers have.
-    timeout, reading = (None, reading) if is_command(target) else (reading.timeout, replace(reading, timeout=None))
+    check_place("--out", folder, folder=True)
+    reading, timeout = reading.for_workers(target)
     with (
         opened(target, reading) as found,
-        running.arguments(found.target, folder, timeout) as more,
-        sigterm_as_interrupt(),
+        running.arguments(running.journal_in(folder, found.target), timeout) as more,
+        interruptible(),
     ):
         folder.mkdir(parents=True, exist_ok=True)  # now, not after hours
         arguments = {**options.arguments(), **more}
         made = running.run(lambda: _run(target, found, inputs, arguments), more["journal"])
+    if not result.as_json:
+        say(*_sentences(made))
+    running.clear(folder, more["journal"])
     files = made.save(folder)
     if result.as_json:
         say_json(_plain(made, files))
     else:
-        say(*_sentences(made), f"wrote {folder}: {', '.join(path.name for path in files)}", f"report: {files[-1]}")
+        say(f"wrote {folder}: {', '.join(path.name for path in files)}", f"report: {files[-1]}")
     if made.certificate.holds:
         return Code.CERTIFIED
     note(f"not certified: {_way_out(made)}")

@@ -36,12 +36,21 @@ _SPOKEN = {
     "epsilon must be": "--epsilon must be",
     "delta must be": "--delta must be",
     "output must be": "--output must be",
-    "p must be a probability": "--bernoulli must be a probability",
+    "p must be": "--bernoulli must be",
+    "n must be": "--features must be",
+    "prefer must be": "--prefer must be",
+    "learners must be": "--learner must be",
+    "method must": "--method must",
+    "method='auto'": "--method auto",
+    "given must": "--given must",
+    "timeout must be None where": "--timeout must be left out where",
+    "timeout must be": "--timeout must be",
+    "give an executor of processes too": "give --jobs too",
     "labels=None": "no --labels",
     "labels='argmax'": "--labels argmax",
     "make the same call again": "give the same command again",
     "give another journal": "give another --journal or --out",
-    "or another journal": "or another --journal or --out",
+    "or another journal": "or another --journal",
 }
 """Arguments of the library as the command line calls them."""
 
@@ -72,6 +81,7 @@ def in_options(message: str) -> str:
     """A message of the library with arguments named as the command line names them, on one line."""
     for argument, option in _SPOKEN.items():
         message = re.sub(rf"(?<![\w-]){re.escape(argument)}", option, message)
+    message = re.sub(r"(?<!\w)given\[(['\"])(.*?)\1\] must", r"--given \2 must", message)
     message = re.sub(r"(?<!\w)trusted=\[(.*?)\]", lambda found: _each("--trusted", found[1]), message)
     return " ".join(message.split())
 

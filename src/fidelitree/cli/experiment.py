@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from fidelitree.cli.ending import Code
+from fidelitree.cli.places import check_place
 from fidelitree.cli.printing import AsJson, say, say_json
 
 
@@ -55,6 +56,7 @@ def experiment(
 
     from fidelitree.experiments import Settings, run
 
+    check_place("--out", chosen.out, folder=True)
     settings = Settings(chosen.out, chosen.repetitions, chosen.schedule.value, chosen.seed, chosen.jobs)
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(name.value, total=None)

@@ -31,9 +31,12 @@ def info(journal: File, as_json: AsJson = False) -> int:
 
 @app.command("export")
 def export(
-    journal: File, out: Annotated[Path, typer.Argument(metavar="OUT", help="A file that ends in .csv or .parquet.")]
+    journal: File,
+    out: Annotated[
+        Path, typer.Argument(metavar="OUT", help="The table to write: a file that ends in .csv or .parquet.")
+    ],
 ) -> int:
-    """Write every answer of a journal as a row of a table."""
+    """Write every answer of a journal as a row of a table, into the file OUT."""
     from fidelitree import journal as journals
 
     say(f"wrote {journals.export(_file(journal), out):,} answers to {out}")

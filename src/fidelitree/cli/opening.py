@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -62,8 +62,15 @@ class TargetOptions:
     ] = None
     timeout: Annotated[
         float | None,
-        typer.Option(help="cmd: seconds of silence before it counts as failed.", rich_help_panel="Target"),
+        typer.Option(
+            help="Seconds of silence after which a cmd: target, or a worker, counts as failed.",
+            rich_help_panel="Target",
+        ),
     ] = None
+
+    def for_workers(self, text: str) -> tuple[TargetOptions, float | None]:
+        """The same without a timeout, and that of the workers: a command has one of its own, anything else has not."""
+        return (self, None) if is_command(text) else (replace(self, timeout=None), self.timeout)
 
     def given(self) -> dict[str, Any]:
         """The options that were used, under the library's names."""

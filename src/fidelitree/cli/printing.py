@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -19,6 +21,12 @@ def say(*lines: object) -> None:
 def say_json(data: dict[str, Any]) -> None:
     """One JSON object."""
     typer.echo(json.dumps(data, indent=1))
+
+
+def written(paths: Sequence[Path], as_json: bool) -> None:
+    """Which files there are now; not after a JSON object, which must be all that is printed."""
+    if not as_json:
+        say(*(f"wrote {path}" for path in paths))
 
 
 def note(line: str) -> None:

@@ -26,14 +26,9 @@ Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
-class RunningOptions:
-    """What changes neither tree nor certificate."""
+class CallOptions:
+    """How a target is called, which changes neither tree nor certificate."""
 
-    journal: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Keep every answer here (default: DIR/journal.db).", rich_help_panel=_PANEL),
-    ] = None
-    no_journal: Annotated[bool, typer.Option("--no-journal", help="Keep no answers.", rich_help_panel=_PANEL)] = False
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Ask the target in so many processes.", rich_help_panel=_PANEL)
     ] = None
@@ -48,20 +43,36 @@ class RunningOptions:
     ] = None
 
     @contextmanager
-    def arguments(self, target: Any, folder: Path, timeout: float | None) -> Iterator[dict[str, Any]]:
-        """The running arguments of `ft.distill`, for a result that goes into a folder."""
+    def arguments(self, journal: Path | None, timeout: float | None) -> Iterator[dict[str, Any]]:
+        """The running arguments of `ft.distill` and `ft.certify`."""
         if self.jobs is not None and self.dask is not None:
             raise ParameterError("--jobs and --dask must not be given together: one of them asks the target")
-        if self.no_journal and self.journal is not None:
-            raise ParameterError("--journal and --no-journal must not be given together")
         with ExitStack() as stack:
             yield {
-                "journal": self._journal(target, folder),
+                "journal": journal,
                 "executor": self._executor(stack),
                 "timeout": timeout,
                 "retries": self.retries,
                 "batch_size": self.batch_size,
             }
+
+    def _executor(self, stack: ExitStack) -> Any:
+        if self.jobs is not None:
+            from fidelitree.targets.workers import processes
+
+            return processes(self.jobs)
+        return None if self.dask is None else stack.enter_context(_cluster(self.dask))
+
+
+@dataclass(frozen=True)
+class RunningOptions(CallOptions):
+    """How a target is called for a result that goes into a folder, and where its answers are kept."""
+
+    journal: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Keep every answer here (default: DIR/journal.db).", rich_help_panel=_PANEL),
+    ] = None
+    no_journal: Annotated[bool, typer.Option("--no-journal", help="Keep no answers.", rich_help_panel=_PANEL)] = False
 
     def run(self, begin: Callable[[], Made], journal: Path | None) -> Made:
         """Run with the journal; where another run left its own in the folder, that one is put aside first."""
@@ -70,12 +81,22 @@ class RunningOptions:
         except OtherRunError:
             if journal is None or journal == self.journal:
                 raise
-        kept = next(path for k in count(1) if not (path := journal.with_stem(f"{journal.stem}-{k}")).exists())
-        journal.rename(kept)
-        note(f"the journal in {journal.parent} belongs to another run: it is kept as {kept.name}")
+        _put_aside(journal)
         return begin()
 
-    def _journal(self, target: Any, folder: Path) -> Path | None:
+    @staticmethod
+    def clear(folder: Path, journal: Path | None) -> None:
+        """Put aside the journal that lies where a result goes, unless it is this run's: it says nothing about it."""
+        from fidelitree.store import JOURNAL
+
+        found = folder / JOURNAL
+        if found.exists() and (journal is None or not found.samefile(journal)):
+            _put_aside(found)
+
+    def journal_in(self, folder: Path, target: Any) -> Path | None:
+        """The journal of a run whose result goes into a folder, which is made for it."""
+        if self.no_journal and self.journal is not None:
+            raise ParameterError("--journal and --no-journal must not be given together")
         if self.no_journal or self.journal is not None:
             return self.journal
         from fidelitree.store import JOURNAL
@@ -87,12 +108,11 @@ class RunningOptions:
         folder.mkdir(parents=True, exist_ok=True)
         return folder / JOURNAL
 
-    def _executor(self, stack: ExitStack) -> Any:
-        if self.jobs is not None:
-            from fidelitree.targets.workers import processes
 
-            return processes(self.jobs)
-        return None if self.dask is None else stack.enter_context(_cluster(self.dask))
+def _put_aside(journal: Path) -> None:
+    kept = next(path for k in count(1) if not (path := journal.with_stem(f"{journal.stem}-{k}")).exists())
+    journal.rename(kept)
+    note(f"the journal in {journal.parent} belongs to another run: it is kept as {kept.name}")
 
 
 @contextmanager
@@ -110,17 +130,24 @@ def _cluster(address: str) -> Iterator[Executor]:
 
 
 @contextmanager
-def sigterm_as_interrupt() -> Iterator[None]:
-    """A process that is asked to end does what it does on Ctrl-C: it returns the best tree so far."""
+def interruptible() -> Iterator[list[int]]:
+    """A process that is asked to end does what it does on Ctrl-C: it returns the best tree so far.
+
+    The list holds the signals that came: a search that has something to return may keep quiet about them.
+    """
+    came: list[int] = []
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield came
         return
 
     def interrupt(number: int, frame: FrameType | None) -> None:
+        came.append(number)
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, interrupt)
+    heard = [number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.signal(number, interrupt) for number in heard}
     try:
-        yield
+        yield came
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

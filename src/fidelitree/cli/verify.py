@@ -76,7 +76,10 @@ def _space(folder: Path, found: Opened, inputs: SpaceOptions) -> ProductSpace | 
 
     if not inputs.given:
         return None
-    return inputs.open(found if found.names is not None else replace(found, names=load(folder).tree.names))
+    if found.names is None:
+        names = load(folder).tree.names
+        found = replace(found, names=names, count=len(names))
+    return inputs.open(found)
 
 
 def _nobody(batch: object) -> object:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypedDict
 
@@ -98,8 +97,12 @@ class Lesson:
                 raise
             reason = str(stop) or "interrupted"
             if self._last is not None and not self.attempts.all and not isinstance(stop, KeyboardInterrupt):
-                with suppress(BudgetSpent, KeyboardInterrupt):  # what is left of the budget gives the last tree a bound
+                try:  # what is left of the budget gives the last tree a bound
                     reason = CERTIFIED if self.test(self._last) else reason
+                except KeyboardInterrupt:
+                    reason = f"{reason}, then interrupted"
+                except BudgetSpent:
+                    pass
         result = self._result(reason)
         self._observer(Finished(self.counted.asked, result.tree.size, result.certificate.error_bound, reason))
         return result

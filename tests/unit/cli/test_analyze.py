@@ -9,6 +9,7 @@ import pytest
 
 import fidelitree as ft
 from commandline import people, refused, run
+from fidelitree.cli.analyze import given_of
 
 SPACE = """
 [features.owner]
@@ -54,13 +55,38 @@ def test_given_speaks_of_every_kind(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "region"),
+    [
+        ("job=a=b", {"job": ["a=b"]}),
+        ("job=a=b,c", {"job": ["a=b", "c"]}),
+        ("x=y=1", {"x=y": 1}),
+        ("x=1", {"x": 1}),
+    ],
+)
+def test_names_and_values_may_hold_the_sign_between_them(text: str, region: dict[str, object]) -> None:
+    space = ft.ProductSpace(
+        [ft.Boolean("x"), ft.Boolean("x=y"), ft.Categorical("job", {"a=b": 0.5, "c": 0.3, "d": 0.2})]
+    )
+    assert given_of([text], space) == region
+
+
+def test_a_region_without_inputs_names_the_option(folder: Path) -> None:
+    message = refused("analyze", "aims:alarm", "--bernoulli", 0, "--features", 4, "--given", "x1=1")
+    assert message.startswith("--given must name a region of positive probability; ")
+    message = refused("analyze", "aims:alarm", "--bernoulli", 0.5, "--features", 20, "--method", "exact")
+    assert message.startswith("--method must not be 'exact' where not every input may be asked: ")
+    assert message.endswith("or use --method auto")
+
+
+@pytest.mark.parametrize(
     ("given", "message"),
     [
         ("age", "--given must be FEATURE=WHAT with a feature of the space (owner, age, job); got 'age'"),
         ("wage=3", "--given must be FEATURE=WHAT with a feature of the space (owner, age, job); got 'wage=3'"),
         ("owner=yes", "--given owner must be 0 or 1; got 'yes'"),
+        ("age=1:0", "--given age must have its low end first; got (1.0, 0.0)"),
         ("age=old", "--given age must be a number or an interval LOW:HIGH; got 'old'"),
-        ("job=judge", "given['job'] must hold values of the feature ('clerk', 'nurse', '7'); got 'judge'"),
+        ("job=judge", "--given job must hold values of the feature ('clerk', 'nurse', '7'); got 'judge'"),
     ],
 )
 def test_a_region_that_is_none_is_refused(folder: Path, given: str, message: str) -> None:
@@ -72,8 +98,8 @@ def test_a_plot_is_written(folder: Path) -> None:
     done = run("analyze", "aims:alarm", "--bernoulli", 0.5, "--features", 4, "--plot", "bars.svg")
     assert done.out.endswith("wrote bars.svg\n")
     assert "<svg" in Path("bars.svg").read_text(encoding="utf-8")
-    message = refused("analyze", "aims:alarm", "--bernoulli", 0.5, "--features", 4, "--plot", "bars.xyz")
-    assert message.startswith("--plot must end in a format that matplotlib writes; got 'bars.xyz': ")
+    assert run("analyze", "aims:alarm", "--bernoulli", 0.5, "--features", 4, "--plot", "new/bars.PNG", "--json").json
+    assert Path("new/bars.PNG").is_file()
 
 
 def test_a_plot_without_matplotlib_names_the_extra(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

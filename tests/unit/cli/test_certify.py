@@ -75,3 +75,37 @@ def test_a_budget_ends_it(kept: Path) -> None:
     done = run("certify", kept, "aims:alarm", "--max-queries", 10, "--seed", 0)
     assert done.code == 3
     assert "among 10 test inputs" in done.out
+
+
+def test_answers_are_kept_and_the_audit_goes_on(kept: Path) -> None:
+    plain = run("certify", kept, "aims:alarm", "--seed", 1).out
+    assert run("certify", kept, "aims:alarm", "--seed", 1, "--journal", "audit.db", "--max-queries", 10).code == 3
+    assert ft.journal.info("audit.db").answers == 10
+    assert run("certify", kept, "aims:alarm", "--seed", 1, "--journal", "audit.db").out == plain
+    assert ft.journal.info("audit.db").run.door == "certify"
+    message = refused("certify", kept, "aims:parity", "--seed", 1, "--journal", "audit.db")
+    assert message.endswith(
+        "target was 'aims:alarm' and is 'aims:parity' now - give the same arguments again, or another --journal"
+    )
+
+
+def test_workers_retries_and_batches_change_nothing(kept: Path) -> None:
+    Path("shaky.py").write_text(
+        "import aims\nfailed = False\ndef shaky(batch):\n    global failed\n    assert len(batch) <= 7\n"
+        "    if not failed:\n        failed = True\n        raise ConnectionError('once')\n"
+        "    return aims.alarm(batch)\n",
+        encoding="utf-8",
+    )
+    plain = run("certify", kept, "aims:alarm", "--seed", 1).out
+    assert run("certify", kept, "shaky:shaky", "--seed", 1, "--retries", 1, "--batch-size", 7).out == plain
+    assert run("certify", kept, "aims:alarm", "--seed", 1, "--jobs", 1, "--timeout", 60).out == plain
+
+
+def test_a_timeout_needs_processes_or_a_program(kept: Path) -> None:
+    assert "give --jobs too" in refused("certify", kept, "aims:alarm", "--timeout", 5)
+    Path("score.py").write_text(
+        "import json, sys\nfor line in sys.stdin:\n    b = json.loads(line)\n"
+        "    print(b['x3'] & (b['x0'] | b['x1'] & b['x2']), flush=True)\n",
+        encoding="utf-8",
+    )
+    assert run("certify", kept, "cmd:python score.py", "--timeout", 60, "--seed", 1).code == 0

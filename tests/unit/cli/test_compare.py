@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import signal
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-from fidelitree import cli
+import commandline
+import fidelitree as ft
+from fidelitree import cli, comparing
 
 XOR = ".i 3\n.o 1\n.ilb a b c\n.ob y\n01- 1\n10- 1\n.e\n"
 
@@ -52,6 +57,32 @@ def test_nothing_certified_is_exit_code_3(circuit: str) -> None:
 def test_bad_input(circuit: str) -> None:
     code, text = run(circuit, "--learner", "gini")
     assert code == 2
-    assert "learners must be among distill, smallest" in text
+    assert "--learner must be among distill, smallest" in text
     code, text = run(circuit, "--epsilon", "none")
     assert (code, "--epsilon must be a number here; got none" in text) == (2, True)
+
+
+def test_ctrl_c_ends_it_with_the_rows_so_far_and_3(folder: Path) -> None:
+    learners = ["--learner", "id3", "--learner", "cart"]
+    done = commandline.run("compare", "aims:interrupted", "--bernoulli", 0.5, "--features", 24, *learners)
+    assert done.code == 3
+    assert [line.split()[0] for line in done.out.splitlines()] == ["learner", "id3"]
+    assert done.err == "interrupted: learners that are not listed were not run\n"
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_that_a_learner_kept_quiet_about_ends_it(
+    circuit: str, monkeypatch: pytest.MonkeyPatch, sent: signal.Signals
+) -> None:
+    def quiet(*args: Any, **more: Any) -> ft.Distillation:
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(sent)
+        return ft.distill(*args, **more)
+
+    before = signal.getsignal(sent)
+    monkeypatch.setitem(comparing.OURS, "smallest", quiet)
+    done = commandline.run("compare", circuit, "--learner", "smallest", "--learner", "id3", "--json")
+    assert done.code == 3
+    assert [row["learner"] for row in done.json["rows"]] == ["smallest"]
+    assert done.json["interrupted"] is True
+    assert signal.getsignal(sent) is before

@@ -125,6 +125,22 @@ def test_an_unreadable_table_is_named(folder: Path, name: str, text: str | None,
     assert refused("distill", "aims:loan", "--data", name).startswith(message)
 
 
+@pytest.mark.parametrize("more", [[], ["--drop", "age"], ["--rows"]])
+@pytest.mark.parametrize(("suffix", "separator"), [("csv", ","), ("tsv", "\t")])
+def test_two_columns_of_one_name_are_refused(folder: Path, suffix: str, separator: str, more: list[str]) -> None:
+    lines = ['"age",job,age', "1,clerk,2", "3,nurse,4"]
+    path = Path(f"twice.{suffix}")
+    path.write_text("\n".join(lines).replace(",", separator), encoding="utf-8-sig")
+    assert refused("distill", "aims:loan", "--data", path, *more) == (
+        f"twice.{suffix} must have one column of each name; 2 are called 'age' - rename them, or keep one"
+    )
+
+
+def test_columns_without_a_name_may_be_several(folder: Path) -> None:
+    Path("table.csv").write_text("age,,\n1,2,3\n4,5,6\n", encoding="utf-8")
+    assert list(tablefiles.read_table(Path("table.csv")).columns) == ["age", "Unnamed: 1", "Unnamed: 2"]
+
+
 @pytest.mark.parametrize("option", ["--drop", "--categorical", "--numeric"])
 def test_a_missing_column_is_named(folder: Path, option: str) -> None:
     assert refused("distill", "aims:loan", "--data", people(folder), option, "wage") == (
@@ -181,12 +197,16 @@ def test_tabs_separate_too(folder: Path) -> None:
         (["--bernoulli", "0.5", "--rows"], "--rows says nothing without --data; leave it out, or give --data"),
         (["--space", "b.toml", "--drop", "x"], "--drop says nothing without --data; leave it out, or give --data"),
         (["--bernoulli", "0.5"], "--bernoulli P needs --features N: the target does not say how many features it has"),
+        (["--bernoulli", "0.5", "--features", "0"], "--features must be at least 1; got 0"),
+        (["--bernoulli", "nan", "--features", "3"], "--bernoulli must be a number; got NaN"),
         (["--bernoulli", "5", "--features", "3"], "--bernoulli must be a probability between 0 and 1; got 5.0 - did"),
         (["--space", "nowhere.toml"], "No such file or directory: nowhere.toml"),
         ([*BITS, "--epsilon", "5"], "--epsilon must be at least 0 and below 1; got 5.0 - did you mean 0.05?"),
         ([*BITS, "--epsilon", "small"], "--epsilon must be a number, or none; got 'small'"),
         ([*BITS, "--epsilon", "none"], "--epsilon none asks for the best tree within a budget: give --max-"),
         ([*BITS, "--max-leaves", "0"], "--max-leaves must be at least 1; got 0"),
+        ([*BITS, "--strategy", "influence", "--prefer", "leaves"], '--prefer must be "queries" with --strategy influ'),
+        ([*BITS, "--timeout", "0", "--jobs", "1"], "--timeout must be above 0 seconds; got 0.0"),
         ([*BITS, "--noisy", "--epsilon", "0"], "--epsilon must be above 0 with --noisy: no error of a noisy"),
     ],
 )  # fmt: skip
@@ -205,7 +225,9 @@ def test_a_bad_space_file_is_named(folder: Path) -> None:
 
 def test_a_folder_that_is_a_file_is_named(folder: Path) -> None:
     Path("taken").write_text("", encoding="utf-8")
-    assert refused("distill", "aims:alarm", *BITS, "--out", "taken") == "File exists: taken"
+    assert refused("distill", "aims:alarm", *BITS, "--out", "taken") == (
+        "--out must be a folder, or a name that is not taken; 'taken' is taken"
+    )
 
 
 def test_a_space_of_another_size_than_the_model_is_refused_before_it_is_asked(folder: Path) -> None:

@@ -100,4 +100,5 @@ def test_a_folder_that_is_a_file_is_one_line_and_code_2(
 ) -> None:
     (tmp_path / "taken").write_text("", encoding="utf-8")
     assert call_main(monkeypatch, "experiment", "bounds", "--out", str(tmp_path / "taken")) == 2
-    assert capsys.readouterr().err.strip() == f"fidelitree: File exists: {tmp_path / 'taken'}"
+    message = f"--out must be a folder, or a name that is not taken; '{tmp_path / 'taken'}' is taken"
+    assert capsys.readouterr().err.strip() == f"fidelitree: {message}"

@@ -57,11 +57,41 @@ def test_another_run_into_the_same_folder_puts_the_old_journal_aside(folder: Pat
     assert ft.journal.info(OUT / "journal.db").run.arguments["epsilon"] == 0.1
 
 
+@pytest.mark.parametrize("told", [["--no-journal"], ["--journal", "mine.db"]])
+def test_a_run_that_keeps_no_journal_there_puts_the_old_one_aside(folder: Path, told: list[str]) -> None:
+    run("distill", "aims:alarm", *BITS)
+    done = run("distill", "aims:alarm", *BITS, "--epsilon", 0.1, *told)
+    assert "the journal in results/aims-alarm belongs to another run: it is kept as journal-1.db" in done.err
+    assert [path.name for path in OUT.glob("journal*")] == ["journal-1.db"]
+    assert run("verify", OUT).code == 0
+
+
+def test_a_circuit_keeps_no_journal_and_puts_the_old_one_aside(folder: Path) -> None:
+    Path("or.pla").write_text(".i 12\n.o 1\n1----------- 1\n-1---------- 1\n.e\n", encoding="utf-8")
+    run("distill", "aims:alarm", *BITS, "--out", "kept")
+    assert "it is kept as journal-1.db" in run("distill", "or.pla", "--out", "kept").err
+    assert run("verify", "kept").code == 0
+
+
+def test_a_run_that_fails_leaves_the_old_journal(folder: Path) -> None:
+    run("distill", "aims:alarm", *BITS, "--out", "kept")
+    assert run("distill", "aims:fails", *BITS, "--out", "kept", "--no-journal").code == 1
+    assert [path.name for path in Path("kept").glob("journal*")] == ["journal.db"]
+    assert run("verify", "kept").code == 0
+
+
+def test_the_journal_of_the_folder_may_be_named(folder: Path) -> None:
+    run("distill", "aims:alarm", *BITS)
+    done = run("distill", "aims:alarm", *BITS, "--journal", folder / OUT / "journal.db")
+    assert (done.code, done.err) == (0, "")
+    assert [path.name for path in OUT.glob("journal*")] == ["journal.db"]
+
+
 def test_a_journal_that_was_named_is_never_put_aside(folder: Path) -> None:
     run("distill", "aims:alarm", *BITS, "--journal", "mine.db")
     assert not (OUT / "journal.db").exists()
     message = refused("distill", "aims:alarm", *BITS, "--journal", "mine.db", "--epsilon", "0.1", code=2)
-    assert "epsilon was 0.05 and is 0.1 now - give the same arguments again, or another --journal or --out" in message
+    assert "epsilon was 0.05 and is 0.1 now - give the same arguments again, or another --journal" in message
 
 
 def test_no_journal(folder: Path) -> None:
@@ -81,7 +111,10 @@ def test_jobs_change_nothing(folder: Path) -> None:
 
 def test_a_timeout_needs_processes(folder: Path) -> None:
     message = refused("distill", "aims:alarm", *BITS, "--timeout", "5", code=2)
-    assert "timeout must be None where the target runs in this process" in message
+    assert message == (
+        "--timeout must be left out where the target runs in this process, which cannot end a call that hangs: give "
+        "--jobs too (a command has a timeout of its own)"
+    )
     assert run("distill", "aims:alarm", *BITS, "--timeout", "60", "--jobs", "1").code == 0
 
 

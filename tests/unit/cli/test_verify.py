@@ -83,6 +83,14 @@ def test_the_table_can_be_given_again(folder: Path) -> None:
     assert "NO  the space is the one that the certificate names" in done.out
 
 
+def test_the_tree_knows_how_many_bits_there_are(kept: Path) -> None:
+    done = run("verify", kept, "--bernoulli", 0.5)
+    assert done.code == 0
+    assert "yes the space is the one that the certificate names" in done.out
+    assert run("verify", kept, "--bernoulli", 0.5, "--target", "aims:alarm", "--seed", 4).code == 0
+    assert "NO  the space is the one that the certificate names" in run("verify", kept, "--bernoulli", 0.4).out
+
+
 def test_rows_need_new_rows(folder: Path) -> None:
     table = people(folder)
     run("distill", "aims:loan", "--data", table, "--drop", "label", "--rows", "--epsilon", 0.1, "--out", "kept")

@@ -53,6 +53,13 @@ def test_bad_arguments_are_refused() -> None:
         found.plot(most=0)
 
 
+@pytest.mark.parametrize("name", ["bars.xyz", "bars"])
+def test_an_ending_that_cannot_be_drawn_is_refused(name: str) -> None:
+    found = ft.analyze(target, SPACE, max_queries=5000)
+    with pytest.raises(ft.ParameterError, match=rf"path must end in one of \..*, \.png, .*; got '{name}'"):
+        found.plot(name)
+
+
 def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingExtraError, match=r"figures need matplotlib; install it with: pip install 'fidelitree\["):

@@ -10,6 +10,7 @@ import pytest
 
 import fidelitree as ft
 import reference
+from fidelitree.budget import BudgetSpent
 from fidelitree.learners import LEARNERS
 from fidelitree.learners.gain_ratio import c45
 from fidelitree.learners.labelled import Columns, Labelled
@@ -201,6 +202,26 @@ def test_an_interrupt_later_leaves_what_there_is() -> None:
     assert result.reason == "interrupted"
     assert not result.certificate.holds
     assert result.tree.size == 2
+
+
+def test_an_interrupt_while_what_is_left_of_a_budget_is_used_is_told() -> None:
+    calls = 0
+
+    def target(batch: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            raise KeyboardInterrupt
+        return batch[:, 0]
+
+    lesson = Lesson.begin(target, S(20), (0.1, 0.05, 0), {"max_queries": 100})
+
+    def teach() -> str:
+        data, _ = lesson.labels(50)
+        lesson.propose(ft.Tree.constant(S(20), 0), data)
+        raise BudgetSpent("max_seconds = 1")
+
+    assert lesson.run(teach).reason == "max_seconds = 1, then interrupted"
 
 
 def test_labels_are_shared_fairly_with_tests() -> None:
