@@ -27,6 +27,8 @@ from fidelitree.spacefile import read_space_file
 from fidelitree.storedspace import decode, encode
 from fidelitree.tables import read_table
 
+MOST_BITS = 10_000_000
+
 
 class ProductSpace:
     """Where inputs come from: every feature is drawn on its own.
@@ -57,6 +59,8 @@ class ProductSpace:
     def bernoulli(cls, n: int, p: float | ArrayLike = 0.5, names: Sequence[str] | None = None) -> ProductSpace:
         """``n`` independent bits; ``p`` is the probability of 1, one number or one per bit."""
         n = check_count("n", n)
+        if n > MOST_BITS:
+            raise ParameterError(f"n must be at most {MOST_BITS:,}, each of which is an object of its own; got {n:,}")
         names = _check_names(n, names)
         return cls([Boolean(name, bias) for name, bias in zip(names, _check_biases(n, p), strict=True)])
 

@@ -169,3 +169,8 @@ def test_the_digest_of_mixed_features_is_pinned() -> None:
     """Stored certificates name a space by it."""
     space = ft.ProductSpace([Boolean("owner", 0.3), ft.Categorical("job", ["clerk", None]), ft.Numeric("age", 18, 90)])
     assert space.digest == "a60d927763732bf46a2f4bad364a63daa5a9c96e88eeb94a5adc66ce3faa2ad2"
+
+
+def test_more_bits_than_memory_holds_are_refused_at_once() -> None:
+    with pytest.raises(ft.ParameterError, match=r"n must be at most 10,000,000, .*; got 100,000,000"):
+        ft.ProductSpace.bernoulli(100_000_000)
