@@ -63,7 +63,7 @@ def samples_needed(errors: int, epsilon: float, level: float) -> int:
     >>> samples_needed(0, 0.1, 0.0304), samples_needed(1, 0.1, 0.0304)
     (40, 71)
     """
-    few, most = max(0, errors - 1), math.ceil(min(_FAR, 1.1 * _usual(errors, level) / -math.log1p(-epsilon)))
+    few, most = errors, max(errors + 1, math.ceil(min(_FAR, 1.1 * _usual(errors, level) / -math.log1p(-epsilon))))
     while most < _FAR and not accepts(errors, most, epsilon, level):
         few, most = most, min(_FAR, 2 * most)
     while most - few > 1:
