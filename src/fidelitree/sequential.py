@@ -177,8 +177,8 @@ class Bet:
         return self._within(epsilon) and accepts(self.errors, self.samples, epsilon, self.level)
 
     def _within(self, epsilon: float) -> bool:
-        """Whether errors are rarer than that: if not, no bet on fewer has won anything, and nothing is worked out."""
-        return self.errors < epsilon * self.samples
+        """Whether errors are no more frequent: if not, no bet on fewer has won anything, and nothing is worked out."""
+        return self.errors <= epsilon * self.samples
 
     def _record(self, bound: float) -> None:
         if bound < self._certified:
