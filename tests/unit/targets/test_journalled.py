@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -65,6 +66,10 @@ def test_time_passes_while_the_target_is_asked(path: Path, monkeypatch: pytest.M
         assert [start for start, _ in Journalled(calls, opened).parts(NUMBERS, "label")] == [0]
     with Journal(path) as opened:
         assert opened.seconds == 5
+    with Journal(path, FIVE_BITS) as opened:  # nothing of the first run is replayed before it asks
+        list(Journalled(calls, opened).parts(NUMBERS, "certify"))
+    with Journal(path) as opened:
+        assert opened.seconds == 10
 
 
 @pytest.mark.parametrize(
@@ -138,6 +143,19 @@ def test_a_noisy_target_is_another_one_where_it_never_repeats_itself(rows: int, 
             ask_again(opened, other, deterministic=False)
 
 
+@pytest.mark.parametrize(("labels", "other"), [(2, True), (3, True), (4, False)])
+def test_among_many_labels_a_noisy_target_repeats_itself_less_often(labels: int, other: bool, path: Path) -> None:
+    """Never in 16 times with a chance of at most (1 - 1/k)^16: 0.00002, 0.0015, and 0.01, which is no reason."""
+
+    def calls(shift: int) -> Direct:
+        return Direct(lambda batch: (np.arange(len(batch)) + shift) % labels, ft.ProductSpace.bernoulli(5), LabelBook())
+
+    with Journal(path, FIVE_BITS) as opened:
+        list(Journalled(calls(0), opened).parts(NUMBERS[:16], "label"))
+        with pytest.raises(ft.ParameterError, match="all of 16 inputs") if other else nullcontext():
+            ask_again(opened, calls(1), deterministic=False)
+
+
 def test_a_target_that_throws_a_coin_is_the_same_one(path: Path) -> None:
     """False alarm: 2^-16 for each of 20."""
     random = np.random.default_rng(3)
@@ -161,6 +179,14 @@ def first_bit(batch: Any) -> Any:
 def named_alike(one: Any, other: Any) -> Any:
     other.__qualname__ = one.__qualname__
     return other
+
+
+def test_the_first_of_several_changes_is_told(path: Path) -> None:
+    with Journal(path, FIVE_BITS) as opened:
+        list(Journalled(Parrot(), opened).parts(NUMBERS[:4], "label"))
+        other = Direct(lambda batch: 1 - batch[:, 0], ft.ProductSpace.bernoulli(5), LabelBook())
+        with pytest.raises(ft.ParameterError, match="an input that was answered 0 is answered 1 now"):
+            ask_again(opened, other)
 
 
 def test_where_nothing_was_answered_no_journal_is_promised(path: Path) -> None:
