@@ -36,7 +36,6 @@ class CertifyOptions(CallOptions, Budgets, Promise):
             rich_help_panel="Running",
         ),
     ] = None
-
     seed: Annotated[
         int | None, typer.Option(min=0, help="Seed of the test inputs; the machine's own entropy unless given.")
     ] = None
