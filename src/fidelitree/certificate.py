@@ -46,10 +46,10 @@ class Certificate:
     from: ``separate`` inputs were seen by neither growth nor labels; ``prequential`` ones were drawn after the attempt
     for this tree was opened, and taught the learner only afterwards. ``split_quality`` says whether every split is
     also promised to be within a factor 1/4 of the best one, with probability 1 - delta. Where ``differs`` is above 0,
-    another tree was tested, and this one disagrees with it on exactly that share of inputs. ``attempts`` were opened
-    in all; this is number ``attempt``, which may fail with probability ``level``, its share of delta: the bound of a
-    sequential certificate follows from errors, samples and level. ``epsilon`` is None where the best tree within a
-    budget was asked for.
+    another tree was tested (``tested_digest``), and this one disagrees with it on exactly that share of inputs.
+    ``attempts`` were opened in all, by earlier runs of the same journal too; this is number ``attempt``, which may fail
+    with probability ``level``, its share of delta: the bound of a sequential certificate follows from errors, samples
+    and level. ``epsilon`` is None where the best tree within a budget was asked for.
     """
 
     epsilon: float | None
@@ -71,6 +71,7 @@ class Certificate:
     seed_chosen: bool = True
     queries: Mapping[str, int] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=_versions)
+    tested_digest: str | None = None
 
     @property
     def holds(self) -> bool:
@@ -133,6 +134,7 @@ class Certificate:
         if data.get("version") != VERSION:
             raise FormatError(f"not a stored certificate: its version must be {VERSION}; got {data.get('version')!r}")
         names = {entry.name for entry in fields(cls)}
+        data = {**_YOUNGER, **data}
         if set(data) != names | {"format", "version", "holds"}:
             odd = ", ".join(sorted(set(data) ^ (names | {"format", "version", "holds"})))
             raise FormatError(f"not a stored certificate: missing or unknown entries: {odd:.200}")
@@ -144,12 +146,14 @@ class Certificate:
         return certificate
 
 
+_YOUNGER = {"tested_digest": None}  # than the first certificates, which do without
 _NUMBERS = ("delta", "error_bound", "differs", "epsilon", "level")
 _KINDS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(_NUMBERS, (float, int)),
     **dict.fromkeys(("epsilon", "level"), (float, int, type(None))),
     **dict.fromkeys(("samples", "attempts", "attempt"), (int,)),
     **dict.fromkeys(("errors", "seed"), (int, type(None))),
+    "tested_digest": (str, type(None)),
     **dict.fromkeys(("method", "tree_digest", "space_digest", "protocol"), (str,)),
     **dict.fromkeys(("holds", "split_quality", "seed_chosen"), (bool,)),
     "assumes": (list, tuple),

@@ -254,7 +254,9 @@ def _distil(run: _Run, wanted: Wanted, observer: Observer) -> Distillation:
     trace: tuple[SplitRecord | TreeJudged, ...] = outcome.splits if promised else tuple(run.history)
     answers = run.attempts.kept.last(outcome.attempt.samples)
     labels = None if answers is None else answers.leaf_labels(outcome.tree)
-    return Distillation(outcome.tree, certificate, counted.queries, trace, counted.space, reason, answers, labels)
+    return Distillation(
+        outcome.tree, certificate, counted.queries, trace, counted.space, reason, answers, labels, tested=outcome.tested
+    )
 
 
 def _as_auto(run: _Run, wanted: Wanted) -> Outcome | None:

@@ -101,6 +101,8 @@ class Distillation:
     """The call that led here, as far as its arguments can be written down."""
     run: Mapping[str, Any] = field(default_factory=dict)
     """How it was asked for: the arguments of the door it came through."""
+    tested: Tree | None = field(default=None, repr=False)
+    """The tree that was tested, where this one differs from it."""
 
     def report(self, path: str | Path) -> Path:
         """Write the result as one HTML page that needs nothing else, and return its path.
@@ -141,13 +143,18 @@ class Distillation:
     def save(self, folder: str | os.PathLike[str]) -> list[Path]:
         """Write tree, certificate, space, trace, run and report into a folder, which ``ft.verify`` can check.
 
+        What was stored there before is replaced once all of it is on disk, and not at all where that fails.
         The space is stored with all observed values, so that it can be checked without the table: give the folder to
         nobody who must not see them.
         """
         run = {**self.run, "reason": self.reason, "asked": dict(self.queries.asked), "paid": dict(self.queries.paid)}
-        record = store.Record(self.space, [_row(entry, self.tree) for entry in self.trace], run)
-        files = store.save(Path(folder), self.tree, self.certificate, record)
-        return [*files, self.report(Path(folder) / store.REPORT)]
+        record = store.Record(self.space, self.rows, run, self.tested, render(self.contents))
+        return store.save(folder, self.tree, self.certificate, record)
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The trace as text and numbers."""
+        return [_row(entry, self.tree) for entry in self.trace]
 
     def __str__(self) -> str:
         return f"{self.tree}\n\n{self.certificate}\n{leaves(self.tree.size)}, depth {self.tree.depth}; {self.queries}"

@@ -2,22 +2,30 @@
 
 ================  ======================================================================================
 ``tree.json``     the tree
+``tested.json``   the tree that was tested, where the returned one differs from it
 ``certificate.json``  what is promised about it
 ``space.json``    where inputs come from, exactly; with `Rows`, all rows of the table
 ``trace.csv``     one line for each record of the trace
-``run.json``      how the run was asked for, why it ended, what it cost
-``report.html``   all of it for people, written by `Distillation.report`
+``run.json``      how the run was asked for, why it ended, what it cost; SHA-256 of all files above and of the report
+``report.html``   all of it for people
 ``journal.db``    every answer, where the run kept a journal here
 ================  ======================================================================================
+
+A result is written beside the old one and then put in its place. The old certificate goes first and the new one comes
+last: whatever stops `save` on the way leaves the old result, or none that can be loaded.
 """
 
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import os
-from collections.abc import Mapping, Sequence
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,7 +38,10 @@ from fidelitree.tree import Tree
 from fidelitree.treefile import MAX_BYTES
 
 TREE, CERTIFICATE, SPACE, TRACE, RUN = "tree.json", "certificate.json", "space.json", "trace.csv", "run.json"
+TESTED = "tested.json"
 REPORT = "report.html"
+FILES = "files"
+"""The entry of ``run.json`` that holds the digests of the other files."""
 JOURNAL = "journal.db"
 """The answers of the run, where it kept them here."""
 
@@ -44,11 +55,19 @@ class Stored:
     certificate: Certificate
     space: ProductSpace | Rows | None
     run: Mapping[str, Any]
+    tested: Tree | None = None
+    trace: str | None = None
 
     @property
     def journal(self) -> Path | None:
         """The answers of the run."""
         return self.folder / JOURNAL if (self.folder / JOURNAL).is_file() else None
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """SHA-256 of each file that `save` writes and that is here, but for the one that lists them."""
+        found = (TREE, TESTED, CERTIFICATE, SPACE, TRACE, REPORT)
+        return {name: _digest((self.folder / name).read_bytes()) for name in found if (self.folder / name).is_file()}
 
 
 @dataclass(frozen=True)
@@ -58,26 +77,60 @@ class Record:
     space: ProductSpace | Rows
     trace: Sequence[Mapping[str, Any]]
     run: Mapping[str, Any]
+    tested: Tree | None = None
+    report: str = ""
 
 
 def save(folder: str | os.PathLike[str], tree: Tree, certificate: Certificate, record: Record) -> list[Path]:
-    """Write a result; the files, in the order in which one would open them."""
+    """Write a result, all of it or nothing; the files, in the order in which one would open them."""
     folder = Path(folder)
     texts = {
+        TREE: tree.to_json(),
+        **({} if record.tested is None else {TESTED: record.tested.to_json()}),
         CERTIFICATE: certificate.to_json() + "\n",
         SPACE: json.dumps(record.space.to_dict()) + "\n",
-        TRACE: _table(record.trace),
-        RUN: json.dumps(dict(record.run), indent=1) + "\n",
+        TRACE: table(record.trace),
+        RUN: "",
+        REPORT: record.report,
     }
-    with writing(folder, "give a folder, or a name that is not taken"):
-        folder.mkdir(parents=True, exist_ok=True)
-        tree.save(folder / TREE)
+    files = {name: _digest(text.encode()) for name, text in texts.items() if name != RUN}
+    texts[RUN] = json.dumps({**record.run, FILES: files}, indent=1) + "\n"
+    with writing(folder, "give a folder, or a name that is not taken"), _beside(folder) as place:
         for name, text in texts.items():
-            (folder / name).write_text(text, encoding="utf-8", newline="")
-    return [folder / name for name in (TREE, *texts)]
+            with (place / name).open("wb") as file:
+                file.write(text.encode())
+                file.flush()
+                os.fsync(file.fileno())
+        (folder / CERTIFICATE).unlink(missing_ok=True)
+        (folder / TESTED).unlink(missing_ok=True)
+        for name in sorted(texts, key=lambda name: name == CERTIFICATE):
+            (place / name).replace(folder / name)
+    return [folder / name for name in texts]
 
 
-def _table(records: Sequence[Mapping[str, Any]]) -> str:
+@contextmanager
+def _beside(folder: Path) -> Iterator[Path]:
+    """A place on the same disk for files that are not whole yet; nothing is left of it."""
+    new = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        place = Path(tempfile.mkdtemp(prefix=".saving-", dir=folder))
+        try:
+            yield place
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+    except BaseException:
+        if new:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def table(records: Sequence[Mapping[str, Any]]) -> str:
     """Records as CSV, under the names of the first one's entries."""
     text = io.StringIO()
     writer = csv.DictWriter(text, list(records[0]) if records else ["asked"], lineterminator="\n")
@@ -99,7 +152,9 @@ def load(folder: str | os.PathLike[str]) -> Stored:
     if not isinstance(run, dict):
         raise FormatError(f"{RUN} must hold an object; got {run!r:.80}")
     certificate = Certificate.from_json(_text(folder / CERTIFICATE))
-    return Stored(folder, Tree.load(folder / TREE), certificate, space, run)
+    tested = Tree.load(folder / TESTED) if (folder / TESTED).is_file() else None
+    trace = _text(folder / TRACE) if (folder / TRACE).is_file() else None
+    return Stored(folder, Tree.load(folder / TREE), certificate, space, run, tested, trace)
 
 
 def load_space(path: str | os.PathLike[str]) -> ProductSpace | Rows:

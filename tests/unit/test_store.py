@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import csv
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -102,3 +105,72 @@ def test_damaged_files_are_named(tmp_path: Path, name: str, text: str, message: 
 def test_a_space_is_read_by_its_suffix(tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text('features.a = { kind = "boolean", p = 0.25 }', encoding="utf-8")
     assert load_space(tmp_path / "a.toml") == ft.ProductSpace([ft.Boolean("a", 0.25)])
+
+
+FULL = """
+import resource, signal, sys
+import fidelitree as ft
+folder, most = sys.argv[1], int(sys.argv[2])
+result = ft.distill(lambda batch: batch["age"] > 40, ft.ProductSpace([ft.Numeric("age", 18, 90)]), 0.1)
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+try:
+    result.save(folder)
+except ft.FidelitreeError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs limits on files")
+@pytest.mark.parametrize("most", [10, 300, 2_000])  # bytes of a file: nothing, a tree, all but the report
+@pytest.mark.parametrize("old", [False, True])
+def test_a_full_disk_leaves_the_old_result_or_none(tmp_path: Path, most: int, old: bool) -> None:
+    folder = tmp_path / "kept"
+    if old:
+        ft.distill(target, SPACE, 0.1).save(folder)
+    before = contents(folder)
+    script = [sys.executable, "-c", FULL, str(folder), str(most)]
+    done = subprocess.run(script, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith(f"{str(folder)!r} cannot be written: File too large")
+    assert contents(folder) == before
+    assert folder.exists() == old
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()} if folder.exists() else {}
+
+
+def test_a_kill_between_two_files_leaves_nothing_that_can_be_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two results that are both whole, no mixture."""
+    one, two = ft.distill(target, SPACE, 0.1), ft.distill(lambda batch: batch["owner"], SPACE, 0.1)
+    put, steps = Path.replace, 0
+
+    def killed(self: Path, place: Path) -> Path:
+        nonlocal steps
+        steps -= 1
+        if steps < 0:
+            raise KeyboardInterrupt
+        return put(self, place)
+
+    monkeypatch.setattr(Path, "replace", killed)
+    for before in range(6):
+        steps = 99
+        one.save(tmp_path)
+        steps = before
+        with pytest.raises(KeyboardInterrupt):
+            two.save(tmp_path)
+        with pytest.raises(ft.ParameterError, match=r"certificate.json is not in"):
+            load(tmp_path)
+    steps = 99
+    two.save(tmp_path)
+    assert load(tmp_path).tree == two.tree
+
+
+def test_a_tested_tree_does_not_outlive_its_result(tmp_path: Path) -> None:
+    result = ft.distill(target, SPACE, 0.1)
+    replace(result, tested=result.tree).save(tmp_path)
+    assert load(tmp_path).tested == result.tree
+    result.save(tmp_path)
+    assert load(tmp_path).tested is None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
 
@@ -47,6 +47,7 @@ def open_to_write(path: Path) -> sqlite3.Connection:
 
     A file that is refused is left as it was: only `write_ahead` changes one that was there before.
     """
+    _make_private(path)
     connection = _connect(path, "rwc")
     with _closed_on_error(path, connection):
         connection.execute("PRAGMA synchronous=FULL")
@@ -56,6 +57,15 @@ def open_to_write(path: Path) -> sqlite3.Connection:
                 _make(connection)
         _check_schema(connection)
     return connection
+
+
+def _make_private(path: Path) -> None:
+    """An empty file that only its owner may read, where there is none yet; SQLite gives its other files the same mode.
+
+    A file that is there must not be opened here: closing it would let go of the locks that this process has on it.
+    """
+    with suppress(OSError):  # SQLite says what is wrong, in words about the journal
+        os.close(os.open(os.path.realpath(path), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
 def write_ahead(connection: sqlite3.Connection, on: bool) -> None:

@@ -62,6 +62,11 @@ class Outcome:
             return self.error
         return min(1.0, self.attempt.error_bound + self.differs)
 
+    @property
+    def tested(self) -> Tree | None:
+        """The tree that was tested, where another one is returned and its error is not known."""
+        return None if self.error is not None or self.tree == self.attempt.tree else self.attempt.tree
+
 
 class Finish(Protocol):
     """Decides what is returned, and when the answers suffice for it."""

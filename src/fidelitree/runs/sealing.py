@@ -73,5 +73,6 @@ def tested_certificate(outcome: Outcome, run: Tested, wanted: Wanted) -> Certifi
         attempt=attempt.number,
         level=attempt.level,
         differs=outcome.differs,
+        tested_digest=None if outcome.tested is None else outcome.tested.digest,
         queries=dict(counted.queries.asked),
     )

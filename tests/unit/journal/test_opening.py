@@ -292,3 +292,32 @@ def test_large_values_are_refused(tmp_path: Path) -> None:
             connection.execute("INSERT INTO run VALUES ('x', zeroblob(70000000))")
         with pytest.raises(sqlite3.Error, match="too many attached"):
             connection.execute("ATTACH ':memory:' AS other")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs modes of files")
+def test_nobody_else_may_read_a_journal_from_its_first_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen, connect = dict[str, set[int]](), opening._connect
+
+    def look() -> None:
+        for file in tmp_path.iterdir():
+            seen.setdefault(file.name, set()).add(file.stat().st_mode & 0o777)
+
+    def model(batch: object) -> object:
+        look()
+        return on_bits(batch)
+
+    monkeypatch.setattr(opening, "_connect", lambda path, mode: (look(), connect(path, mode))[1])
+    before = os.umask(0)
+    try:
+        ft.distill(model, BITS, 0.1, journal=tmp_path / "run.db")
+        look()
+    finally:
+        os.umask(before)
+    assert seen == {"run.db": {0o600}, "run.db-wal": {0o600}}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs modes of files")
+def test_a_journal_behind_a_link_is_private_too(tmp_path: Path) -> None:
+    (tmp_path / "link.db").symlink_to(tmp_path / "real.db")
+    open_to_write(tmp_path / "link.db").close()
+    assert (tmp_path / "real.db").stat().st_mode & 0o777 == 0o600
