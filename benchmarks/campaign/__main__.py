@@ -27,6 +27,7 @@ COUNTS = {  # runs at each delta; those that take longest are fewer
     "auto, any features": 80,
     "auto, rows of a table": 150,
     "practical_top_down": 400,
+    "auto, extended three times": 300,
 }
 FAULTY = 300  # runs with each fault planted
 OPENING = """\

@@ -3,7 +3,8 @@
 An attempt is opened by writing down its number, its tree and its level. From then on it counts every input that is
 drawn independently from the whole space, and nothing that was drawn before: whatever led to opening it is never
 counted for it. Each attempt's e-value is a bet that cannot win on average while its tree is not good enough, so all
-attempts together fail with probability at most the sum of their levels, which is below delta.
+attempts together fail with probability at most the sum of their levels, which is below delta. A journal keeps one
+numbering for all runs that share it (`journal.ledger`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from fidelitree.answers import Kept
 from fidelitree.events import Observer, UnderTest, nobody
+from fidelitree.journal.ledger import Ledger
 from fidelitree.sequential import Bet, level_of_attempt, log_e_value
 from fidelitree.tree import Tree
 
@@ -25,11 +27,14 @@ _FIRST = 0.25
 
 
 class Attempt(Bet):
-    """A tree, what it may spend of delta, and how it has fared since the attempt was opened."""
+    """A tree, what it may spend of delta, and how it has fared since the attempt was opened.
 
-    def __init__(self, number: int, tree: Tree, level: float) -> None:
+    The next ``passed`` inputs are not for it: an earlier run has drawn them.
+    """
+
+    def __init__(self, number: int, tree: Tree, level: float, passed: int = 0) -> None:
         super().__init__(level)
-        self.number, self.tree = number, tree
+        self.number, self.tree, self.passed = number, tree, passed
 
 
 class Attempts:
@@ -39,18 +44,29 @@ class Attempts:
     (``open_ended``) starts with a large one and goes on to half of it whenever it is certified.
     """
 
-    def __init__(self, epsilon: float | None, delta: float) -> None:
+    def __init__(self, epsilon: float | None, delta: float, ledger: Ledger | None = None) -> None:
+        self._ledger = ledger
         self.open_ended = epsilon is None
         self.epsilon, self.delta = _FIRST if epsilon is None else epsilon, delta
         self.all: list[Attempt] = []
         self.kept = Kept()
         """All that was counted: an attempt's own answers are the last ones, as many as it has samples."""
 
-    def open(self, tree: Tree) -> None:
-        """Begin to count for a tree; a tree that has an attempt already gets no second one."""
+    def open(self, tree: Tree, written_down: bool = True) -> None:
+        """Begin to count for a tree; a tree that has an attempt already gets no second one.
+
+        An attempt that will count nothing, and promises nothing, need not be written down.
+        """
         if all(attempt.tree != tree for attempt in self.all):
-            number = len(self.all) + 1
-            self.all.append(Attempt(number, tree, level_of_attempt(number, self.delta)))
+            number, passed = len(self.all) + 1, 0
+            if self._ledger is not None and written_down:
+                number, passed = self._ledger.open(tree.digest)
+            self.all.append(Attempt(number, tree, level_of_attempt(number, self.delta), passed))
+
+    @property
+    def opened(self) -> int:
+        """How many attempts have numbers up to the last one's."""
+        return max(attempt.number for attempt in self.all)
 
     @property
     def at_best(self) -> int:
@@ -63,7 +79,9 @@ class Attempts:
         wrong = np.zeros(len(labels), np.bool_)
         for attempt in self.all:
             wrong = attempt.tree.predict_inner(batch) != labels
-            attempt.count(int(np.count_nonzero(wrong)), len(labels))
+            new = wrong[attempt.passed :]
+            attempt.passed = max(0, attempt.passed - len(wrong))
+            attempt.count(int(np.count_nonzero(new)), len(new))
         return wrong
 
     def raise_the_bar(self) -> None:

@@ -18,6 +18,7 @@ from fidelitree.draw import fresh_seed
 from fidelitree.errors import ParameterError
 from fidelitree.events import Finished, Observer, TreeJudged, nobody
 from fidelitree.exact.cells import ALL_SUBSETS
+from fidelitree.journal.ledger import Ledger
 from fidelitree.needs import REMEMBERED_BYTES, check_fits
 from fidelitree.result import Distillation, SplitRecord
 from fidelitree.rows import Rows, check_test_rows
@@ -184,7 +185,8 @@ class _Run(Protocol):
 
 
 def _run(counted: Counted, source: Source, wanted: Wanted, observer: Observer) -> _Run:
-    attempts = Attempts(wanted.epsilon, wanted.delta)
+    ledger = None if counted.journal is None else Ledger(counted.journal, lambda: source.drawn)
+    attempts = Attempts(wanted.epsilon, wanted.delta, ledger)
     if source.masses is not None and source.product.dtype == np.uint8:
         check_fits(len(source.product), attempts.epsilon, _answers_at_least(attempts, counted))
         return AutoRun(counted, source, attempts, wanted.seed, observer)
@@ -285,7 +287,7 @@ def _so_far(run: _Run) -> Outcome:
     if not run.counted.book.seen:
         raise ParameterError("max_queries and max_seconds must allow some labels; the budget ended before the first")
     if not run.attempts.all:
-        run.attempts.open(run.tree())
+        run.attempts.open(run.tree(), written_down=False)
     outcome = best_so_far(run.attempts, run.source.masses, run.counted.budget.max_leaves)
     if not lists_its_answers(run.counted):
         return outcome

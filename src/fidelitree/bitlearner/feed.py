@@ -19,7 +19,7 @@ class Feed:
     """
 
     def __init__(self, biases: NDArray[np.float64], stream: Stream) -> None:
-        self._stream, self._blocks = stream, 0
+        self._stream, self._blocks, self.taken = stream, 0, 0
         self._waiting = np.empty((0, len(biases)), np.uint8)
         starts = np.flatnonzero(np.diff(biases, prepend=-1.0))
         counts = np.diff(starts, append=len(biases)).tolist()
@@ -27,6 +27,7 @@ class Feed:
 
     def take(self, rows: int) -> NDArray[np.uint8]:
         """The next inputs, rows by features."""
+        self.taken += rows
         while len(self._waiting) < rows:
             self._waiting = np.concatenate([self._waiting, self._block().T])
         taken, self._waiting = self._waiting[:rows], self._waiting[rows:]

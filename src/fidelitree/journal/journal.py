@@ -7,20 +7,31 @@ import math
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from fidelitree.checks import is_text
-from fidelitree.errors import FormatError
-from fidelitree.journal.opening import open_to_read, open_to_write, refuse, write_ahead
-from fidelitree.journal.records import COLUMNS, Record
+from fidelitree.errors import FormatError, JournalError
+from fidelitree.journal.opening import (
+    bring_up_to_date,
+    lists_attempts,
+    open_to_read,
+    open_to_write,
+    refuse,
+    write_ahead,
+)
+from fidelitree.journal.records import COLUMNS, Opened, Record
 from fidelitree.journal.run import Run
 
 ENDED = "ended"
+RUNGS = "rungs"
+"""The limits of every run that took the journal over."""
+DRAWN = "drawn"
+"""How many inputs were drawn for tests, in the run that went farthest."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +48,8 @@ class Journal:
     It is opened for a ``run``, which must be the one that it belongs to, or without one to be read only. Use it in a
     ``with`` block. No other process can open it meanwhile; a process that is killed lets go of it. ``records`` were
     there when it was opened, ``kept`` are there now. A run that is resumed with other limits takes the journal over
-    with its first answer, or when it ends; until then the journal tells of the run before.
+    with its first answer, or when it ends; until then the journal tells of the run before. ``attempts`` are those of
+    all runs, ``rungs`` their limits, ``drawn`` how far the farthest of them went through the inputs for tests.
     """
 
     def __init__(self, path: str | os.PathLike[str], run: Run | None = None) -> None:
@@ -50,11 +62,14 @@ class Journal:
                 self.records, self.seconds = self._sums()
                 self.kept = self.records
                 self.ending = self._ending()
+                self.attempts = self._attempts()
+                self.drawn = self._entry(DRAWN, int, 0)
                 if self.writes:
                     write_ahead(self._connection, on=True)
         except BaseException:
             self._connection.close()
             raise
+        self.position: Callable[[], int] = int
         self._now, self._live_since = 0.0, math.nan
         if not self.records:
             self.go_live()
@@ -112,6 +127,13 @@ class Journal:
         self._resumes = False
         self.kept += 1
 
+    def open_attempt(self, attempt: Opened) -> None:
+        """Write down an attempt; when this returns, it is on disk. One that is replayed is remembered only."""
+        if self.writes:
+            with self._talking(), self._at_once():
+                self._connection.execute("INSERT INTO attempts VALUES (?, ?, ?, ?)", tuple(vars(attempt).values()))
+        self.attempts.append(attempt)
+
     def all(self) -> Iterator[Record]:
         """Every record, in the order in which they were written."""
         with self._talking():
@@ -132,29 +154,50 @@ class Journal:
         """Write down how the run ended, so that a replay ends in the same place."""
         with self._talking(), self._at_once():
             self._take_over()
-            self._connection.execute(
-                "INSERT OR REPLACE INTO run VALUES (?, ?)", (ENDED, json.dumps([ending.questions, ending.reason]))
-            )
+            self._write(ENDED, [ending.questions, ending.reason])
 
     def _own(self, run: Run | None) -> Run:
         entries = dict(self._connection.execute("SELECT name, value FROM run LIMIT 100"))
+        self.rungs: list[Mapping[str, Any]] = self._entry(RUNGS, list, [])
         if run is None:
             return Run.of(entries)
         if not entries:
+            self.rungs = [run.limits]
+            written = {**run.entries(), RUNGS: json.dumps(self.rungs)}
             with self._at_once():
-                self._connection.executemany("INSERT INTO run VALUES (?, ?)", run.entries().items())
+                self._connection.executemany("INSERT INTO run VALUES (?, ?)", written.items())
             return run
         was = Run.of(entries)
         was.check(run, replaying=False)
+        self._bring_up_to_date(was, run)
         self._resumes = True
         return replace(was, arguments=run.arguments)
 
+    def _bring_up_to_date(self, was: Run, run: Run) -> None:
+        if lists_attempts(self._connection):
+            return
+        if was.limits != run.limits:
+            raise JournalError(
+                f"journal {str(self.path)!r} was made by an older fidelitree, which did not write down its attempts: it "
+                f"cannot go on with other limits than {was.limits} - give those, or another journal"
+            )
+        with self._at_once():
+            bring_up_to_date(self._connection)
+
     def _take_over(self) -> None:
-        """Write the limits of a resumed run over those of the run before, whose ending is none any more."""
+        """Write the limits of a resumed run over those of the run before, whose ending is none any more.
+
+        How far the run has come is written with every answer.
+        """
         if self._resumes:
             written = self.run.entries()["arguments"]
             self._connection.execute("UPDATE run SET value = ? WHERE name = 'arguments'", (written,))
             self._connection.execute("DELETE FROM run WHERE name = ?", (ENDED,))
+            self.rungs += [self.run.limits] if self.run.limits not in self.rungs else []
+            self._write(RUNGS, self.rungs)
+        if self.position() > self.drawn:
+            self.drawn = self.position()
+            self._write(DRAWN, self.drawn)
 
     @contextmanager
     def _at_once(self) -> Iterator[None]:
@@ -170,16 +213,34 @@ class Journal:
         return count, seconds or 0.0
 
     def _ending(self) -> Ending | None:
-        row = self._connection.execute("SELECT value FROM run WHERE name = ?", (ENDED,)).fetchone()
+        match self._entry(ENDED, list, None):
+            case None:
+                return None
+            case [int(questions), reason] if is_text(reason) and not isinstance(questions, bool):
+                return Ending(questions, reason)
+        raise FormatError("it is damaged: its ending is not one")
+
+    def _attempts(self) -> list[Opened]:
+        if not lists_attempts(self._connection):
+            return []
+        found = self._connection.execute("SELECT number, tree, opened, since FROM attempts ORDER BY number")
+        return [Opened.read(row) for row in found]
+
+    def _entry(self, name: str, kind: type, default: Any) -> Any:
+        """What the run has written under a name that not every journal has."""
+        row = self._connection.execute("SELECT value FROM run WHERE name = ?", (name,)).fetchone()
         if row is None:
-            return None
+            return default
         try:
-            questions, reason = json.loads(row[0])
+            found = json.loads(row[0])
         except (ValueError, TypeError, RecursionError):
-            questions = reason = None
-        if type(questions) is not int or not is_text(reason):
-            raise FormatError("it is damaged: its ending is not one")
-        return Ending(questions, reason)
+            found = None
+        if type(found) is not kind:
+            raise FormatError(f"it is damaged: its {name!r} must be {kind.__name__}")
+        return found
+
+    def _write(self, name: str, value: Any) -> None:
+        self._connection.execute("INSERT OR REPLACE INTO run VALUES (?, ?)", (name, json.dumps(value)))
 
     @contextmanager
     def _talking(self) -> Iterator[None]:

@@ -16,7 +16,7 @@ from typing import NoReturn
 from fidelitree.errors import FormatError, JournalError
 
 APPLICATION = 0x66747265  # "ftre"
-VERSION = 1
+VERSION = 2
 MOST_BYTES = 64 << 20
 """Of one value; a part of a batch is far smaller."""
 SCHEMA = (
@@ -26,7 +26,11 @@ SCHEMA = (
     count INTEGER NOT NULL, digest BLOB NOT NULL, kind TEXT NOT NULL, inputs BLOB NOT NULL, labels BLOB NOT NULL,
     seconds REAL NOT NULL, seal BLOB NOT NULL)""",
     "CREATE INDEX by_batch ON answers (purpose, batch)",
+    """CREATE TABLE attempts (
+    number INTEGER PRIMARY KEY, tree TEXT NOT NULL, opened INTEGER NOT NULL, since INTEGER NOT NULL)""",
 )
+SCHEMAS = {1: SCHEMA[:3], VERSION: SCHEMA}
+"""By version; the first one knew nothing of attempts."""
 _LIMITS = {
     sqlite3.SQLITE_LIMIT_LENGTH: MOST_BYTES,
     sqlite3.SQLITE_LIMIT_SQL_LENGTH: 10_000,
@@ -149,15 +153,27 @@ def _make(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
+def lists_attempts(connection: sqlite3.Connection) -> bool:
+    """Whether the schema is young enough for that."""
+    return bool(connection.execute("PRAGMA user_version").fetchone()[0] == VERSION)
+
+
+def bring_up_to_date(connection: sqlite3.Connection) -> None:
+    """Give an older journal the table of attempts, inside a transaction."""
+    for statement in SCHEMA[len(SCHEMAS[1]) :]:
+        connection.execute(statement)
+    connection.execute(f"PRAGMA user_version={VERSION}")
+
+
 def _check_schema(connection: sqlite3.Connection) -> None:
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if application != APPLICATION:
         raise FormatError("it is another program's file")
-    if version != VERSION:
+    if version not in SCHEMAS:
         raise FormatError(f"its schema must be version {VERSION}, which this fidelitree reads; got {version}")
     found = connection.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid LIMIT 9").fetchall()
-    if tuple(sql for (sql,) in found) != SCHEMA:
+    if tuple(sql for (sql,) in found) != SCHEMAS[version]:
         raise FormatError("its tables are not those of a journal")
     (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if verdict != "ok":

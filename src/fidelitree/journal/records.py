@@ -18,6 +18,29 @@ _TYPES = (str, int, int, int, bytes, str, bytes, bytes, float, bytes)
 
 
 @dataclass(frozen=True)
+class Opened:
+    """An attempt: its number, the digest of its tree, and places in the sequence of all inputs drawn for tests.
+
+    It was ``opened`` after so many of them, and counts those from ``since`` on.
+    """
+
+    number: int
+    tree: str
+    opened: int
+    since: int
+
+    @classmethod
+    def read(cls, row: Sequence[Any]) -> Opened:
+        """A row of the table, checked."""
+        if tuple(map(type, row)) != (int, str, int, int):
+            raise FormatError("it is damaged: an attempt holds values of other types")
+        found = cls(*row)
+        if not (found.number >= 1 and 0 <= found.opened <= found.since):
+            raise FormatError(f"it is damaged: attempt {found.number} counts inputs from before it was opened")
+        return found
+
+
+@dataclass(frozen=True)
 class Record:
     """Answers to ``count`` inputs of a batch from ``start`` on.
 

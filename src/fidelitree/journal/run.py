@@ -61,6 +61,11 @@ class Run:
         return cls(**found)
 
     @property
+    def limits(self) -> dict[str, Any]:
+        """Those of the arguments that may differ."""
+        return {name: self.arguments[name] for name in LIMITS if name in self.arguments}
+
+    @property
     def bits(self) -> bool:
         """Whether all features are bits."""
         return all(feature["kind"] == "boolean" for feature in self.features)

@@ -25,7 +25,7 @@ from fidelitree.events import Observer, TreeJudged
 from fidelitree.exact.engine import ENUMERATE_UNASKED
 from fidelitree.region import Region
 from fidelitree.result import SplitRecord
-from fidelitree.runs.source import Source
+from fidelitree.runs.source import Drawn, Source
 from fidelitree.space import ProductSpace
 from fidelitree.targets.counting import Counted
 from fidelitree.tree import Tree
@@ -91,6 +91,8 @@ class AutoRun:
         self.history: list[TreeJudged] = []
         self._was_late = False
         self._inputs = Feed(space.biases, Stream.named(seed, "certify"))
+        if isinstance(source, Drawn):
+            source.tests_from = self._inputs
         self._explorer = Explorer(space.biases, Stream.named(seed, "label"))
         random = np.random.default_rng(np.random.SeedSequence(list(Stream.named(seed, "walk").key)))
         self.learner = Learner(len(space), lambda bits: self._ask(bits, "walk"), random)

@@ -69,7 +69,7 @@ def tested_certificate(outcome: Outcome, run: Tested, wanted: Wanted) -> Certifi
         split_quality=wanted.split_quality,
         assumes=run.source.assumes(counted.deterministic),
         protocol="prequential",
-        attempts=len(run.attempts.all),
+        attempts=run.attempts.opened,
         attempt=attempt.number,
         level=attempt.level,
         differs=outcome.differs,

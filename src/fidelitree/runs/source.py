@@ -44,6 +44,10 @@ class Source(Protocol):
     def tests(self) -> float:
         """How many inputs there are for tests."""
 
+    @property
+    def drawn(self) -> int:
+        """How many inputs were given out for tests: the place of the next one, in every run of the same seed."""
+
     def label(self, rows: int) -> Inner:
         """The next inputs for learning, fewer at the end."""
 
@@ -54,24 +58,40 @@ class Source(Protocol):
         """What a certificate over these inputs takes for granted."""
 
 
+class _Feed(Protocol):
+    """Inputs one after the other."""
+
+    taken: int
+
+    def take(self, rows: int) -> Inner:
+        """The next ones."""
+
+
 class Drawn:
-    """Inputs drawn from a product space."""
+    """Inputs drawn from a product space; a run that has tested inputs of its own goes on with those (``tests_from``).
+
+    All inputs for tests are then one sequence, and a place in it says all.
+    """
 
     most = tests = math.inf
 
     def __init__(self, space: ProductSpace, seed: int) -> None:
         self.product = self.masses = space
         self.digest = space.digest
-        # Streams of their own: a run over bits draws from "label" and "certify" itself, and an attempt that it opened
-        # may go on to count inputs from here, which must be none of those that taught its tree.
+        # Streams of their own: a run over bits draws from "label" and "certify" itself.
         streams = {purpose: Stream.named(seed, purpose).child("any") for purpose in ("label", "certify")}
-        self._feeds = {purpose: _Blocks(space, stream) for purpose, stream in streams.items()}
+        self._labels = _Blocks(space, streams["label"])
+        self.tests_from: _Feed = _Blocks(space, streams["certify"])
+
+    @property
+    def drawn(self) -> int:
+        return self.tests_from.taken
 
     def label(self, rows: int) -> Inner:
-        return self._feeds["label"].take(rows)
+        return self._labels.take(rows)
 
     def test(self, rows: int) -> Inner:
-        return self._feeds["certify"].take(rows)
+        return self.tests_from.take(rows)
 
     def assumes(self, deterministic: bool) -> tuple[str, ...]:
         return assumptions(deterministic)
@@ -81,10 +101,11 @@ class _Blocks:
     """Inputs of a stream, block after block, each block twice as long as all before it."""
 
     def __init__(self, space: ProductSpace, stream: Stream) -> None:
-        self._whole, self._stream, self._blocks = Region.whole(space), stream, 0
+        self._whole, self._stream, self._blocks, self.taken = Region.whole(space), stream, 0, 0
         self._waiting = np.empty((0, len(space)), space.dtype)
 
     def take(self, rows: int) -> Inner:
+        self.taken += rows
         parts, found = [self._waiting], len(self._waiting)
         while found < rows:
             size = min(64 << self._blocks, block_rows(len(self._whole.space)))
@@ -105,6 +126,10 @@ class Listed:
         self.product, self.digest = rows.product, rows.digest
         self._parts = rows.parts(seed)
         self._given = {"label": 0, "test": 0}
+
+    @property
+    def drawn(self) -> int:
+        return self._given["test"]
 
     @property
     def most(self) -> float:

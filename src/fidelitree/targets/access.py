@@ -57,7 +57,7 @@ class Access:
         elif self.journal is not None:
             budget = replace(budget, max_seconds=None)  # the journal knows when the time was over
             ending = self.journal.ending
-        return Counted(self.target, self.space, memory, budget, self.book, observer, self.calls, ending)
+        return Counted(self.target, self.space, memory, budget, self.book, observer, self.calls, ending, self.journal)
 
     def end(self, counted: Counted, reason: str) -> None:
         """Tell the journal how the run ended."""

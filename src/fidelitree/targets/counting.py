@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fidelitree.budget import Budget, BudgetSpent
 from fidelitree.events import Asked, Observer, nobody
-from fidelitree.journal.journal import Ending
+from fidelitree.journal.journal import Ending, Journal
 from fidelitree.space import ProductSpace, check_space
 from fidelitree.targets.calls import Calls, Direct, Target
 from fidelitree.targets.labels import Codes, LabelBook
@@ -85,6 +85,8 @@ class Counted:
     observer: Observer = nobody
     calls: Calls | None = None
     ending: Ending | None = None
+    journal: Journal | None = None
+    """Where answers and attempts are written down."""
     questions: int = 0
     """Batches that were answered so far, from memory or not."""
     _asked: Counter[str] = field(default_factory=Counter)

@@ -71,6 +71,7 @@ def test_the_certificate_of_an_attempt_says_all_about_it() -> None:
         attempt=2,
         level=level,
         differs=0.125,
+        tested_digest=tested.attempts.all[1].tree.digest,
         queries={"label": 8, "certify": 80},
     )
 
