@@ -79,7 +79,7 @@ def with_other_answers(folder: Path, **arguments: Any) -> Path:
 
 def test_a_journal_of_other_answers_is_a_contradiction(tmp_path: Path) -> None:
     folder = with_other_answers(tmp_path)
-    assert replayed(folder) == (False, "")
+    assert replayed(folder) == (False, ": they lead to another tree, certificate, trace, asked, paid")
     assert not ft.verify(folder).consistent
 
 
@@ -101,13 +101,16 @@ def test_an_older_journal_that_lies_in_the_folder_says_nothing(
     stored(tmp_path)
     ft.distill(**{"target": on_bits, "space": BITS, "epsilon": 0.1, **other}).save(tmp_path)
     assert replayed(tmp_path) == (None, f": not tried, the journal belongs to another run, of another {differ}")
-    assert ft.verify(tmp_path).holds
+    assert ft.verify(tmp_path).undecided
+    assert not ft.verify(tmp_path).holds
 
 
 def test_without_a_record_of_the_call_the_answers_decide(tmp_path: Path) -> None:
     stored(tmp_path)
+    assert ft.verify(tmp_path).holds
     (tmp_path / "run.json").unlink()
     assert replayed(tmp_path) == (True, "")
+    assert ft.verify(tmp_path).undecided, "nobody tells what was asked for"
 
 
 def test_a_journal_that_lacks_answers_is_a_contradiction(tmp_path: Path) -> None:
@@ -155,7 +158,7 @@ def ended_as(folder: Path, reason: str) -> None:
 def test_a_journal_alone_cannot_call_a_run_interrupted(tmp_path: Path) -> None:
     folder = with_other_answers(tmp_path)
     ended_as(folder, "interrupted")
-    assert replayed(folder) == (False, "")
+    assert replayed(folder)[0] is False
 
 
 class Slow:
@@ -185,4 +188,4 @@ def test_a_search_that_was_not_limited_by_time_is_repeated(tmp_path: Path) -> No
     folder = with_other_answers(tmp_path, strategy="smallest")
     run = folder / "run.json"
     run.write_text(json.dumps({**json.loads(run.read_text(encoding="utf-8")), "max_seconds": 5}), encoding="utf-8")
-    assert replayed(folder) == (False, "")
+    assert replayed(folder) == (None, ": not tried, the journal belongs to another run, of another max_seconds")

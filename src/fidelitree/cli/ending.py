@@ -20,6 +20,7 @@ class Code(IntEnum):
     TARGET_FAILED = 1
     BAD_INPUT = 2
     NOT_CERTIFIED = 3
+    UNDECIDED = 5
 
 
 _SPOKEN = {

@@ -40,10 +40,11 @@ class VerifyOptions:
 def verify(
     folder: Folder, reading: TargetOptions, inputs: SpaceOptions, options: VerifyOptions, as_json: AsJson = False
 ) -> int:
-    """Check that tree, space and bound of a result belong together, and ask the target again.
+    """Check a result by its stored answers, or ask the target again.
 
-    Ends with 0 if the certificate stands, with 2 if the folder contradicts itself, else with 3. Results about rows of a
-    table need new rows: --data NEW.csv --rows.
+    Ends with 0 if the certificate is confirmed and holds, with 2 if the folder contradicts itself, with 3 if the target
+    contradicts it or the error asked for was not reached, with 5 if nothing confirms it. Results about rows of a table
+    need new rows: --data NEW.csv --rows.
     """
     from fidelitree.verifying import verify as verify_folder
 
@@ -67,6 +68,8 @@ def verify(
         say(report)
     if not report.consistent:
         return Code.BAD_INPUT
+    if report.undecided:
+        return Code.UNDECIDED
     return Code.CERTIFIED if report.holds else Code.NOT_CERTIFIED
 
 
@@ -89,8 +92,10 @@ def _nobody(batch: object) -> object:
 def _plain(report: Verification) -> dict[str, Any]:
     return {
         "consistent": report.consistent,
+        "undecided": report.undecided,
         "certified": report.holds,
         "checks": [{"passed": check.passed, "sentence": check.sentence} for check in report.checks],
+        "unchecked": list(report.unchecked),
         "certificate": report.certificate.to_dict(),
         "fresh": None if report.fresh is None else report.fresh.to_dict(),
     }

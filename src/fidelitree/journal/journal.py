@@ -178,8 +178,8 @@ class Journal:
             return
         if was.limits != run.limits:
             raise JournalError(
-                f"journal {str(self.path)!r} was made by an older fidelitree, which did not write down its attempts: it "
-                f"cannot go on with other limits than {was.limits} - give those, or another journal"
+                f"journal {str(self.path)!r} was made by an older fidelitree, which did not write down its attempts: "
+                f"it cannot go on with other limits than {was.limits} - give those, or another journal"
             )
         with self._at_once():
             bring_up_to_date(self._connection)

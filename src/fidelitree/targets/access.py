@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fidelitree.budget import Budget
-from fidelitree.errors import ParameterError
+from fidelitree.errors import ParameterError, TargetError
 from fidelitree.events import Observer, nobody
 from fidelitree.journal.journal import Ending, Journal
 from fidelitree.journal.run import Run
@@ -60,9 +60,14 @@ class Access:
         return Counted(self.target, self.space, memory, budget, self.book, observer, self.calls, ending, self.journal)
 
     def end(self, counted: Counted, reason: str) -> None:
-        """Tell the journal how the run ended."""
-        if self.journal is not None and self.journal.writes:
-            self.journal.end(Ending(counted.questions, reason.removeprefix("certified, then ")))
+        """Tell the journal how the run ended; one that is replayed must have ended in the same place."""
+        if self.journal is None:
+            return
+        ending, timed = Ending(counted.questions, reason.removeprefix("certified, then ")), "max_seconds"
+        if self.journal.writes:
+            self.journal.end(ending)
+        elif self.journal.run.arguments.get(timed) is None and self.journal.ending not in (None, ending):
+            raise TargetError(f"the journal says that the run ended otherwise: {self.journal.ending}")
 
 
 @contextmanager
@@ -90,7 +95,21 @@ def access(target: Target, space: ProductSpace | Rows, running: Running, call: C
 
 def _run(target: Target, space: ProductSpace | Rows, call: Call) -> Run:
     """What the journal of this call belongs to."""
-    features = [
+    return Run(
+        call.door,
+        name_of(target),
+        space.digest,
+        described(space),
+        call.seed,
+        call.seed_chosen,
+        call.arguments,
+        lists_answers=isinstance(target, (Circuit, TruthTable, Tree)),
+    )
+
+
+def described(space: ProductSpace | Rows) -> list[dict[str, Any]]:
+    """The features of a space as a journal keeps them, well enough to export inputs."""
+    return [
         {
             "name": feature.name,
             "kind": feature.kind,
@@ -99,16 +118,6 @@ def _run(target: Target, space: ProductSpace | Rows, call: Call) -> Run:
         }
         for feature in space.features
     ]
-    return Run(
-        call.door,
-        name_of(target),
-        space.digest,
-        features,
-        call.seed,
-        call.seed_chosen,
-        call.arguments,
-        lists_answers=isinstance(target, (Circuit, TruthTable, Tree)),
-    )
 
 
 def _plain(value: Any) -> Any:

@@ -20,8 +20,17 @@ def test_a_good_folder_is_consistent(kept: Path) -> None:
     done = run("verify", kept)
     assert done.code == 0
     lines = done.out.splitlines()
-    assert [line.split()[0] for line in lines[:3]] == ["yes", "yes", "yes"]
-    assert lines[-1].startswith("The stored certificate is consistent: With confidence 0.95")
+    assert [line.split()[0] for line in lines[:6]] == ["yes"] * 6
+    assert lines[-1].startswith("The stored answers confirm the certificate: With confidence 0.95")
+
+
+def test_without_answers_it_is_undecided_and_ends_with_5(kept: Path) -> None:
+    (kept / "journal.db").unlink()
+    done = run("verify", kept, "--json")
+    assert done.code == 5
+    assert (done.json["consistent"], done.json["undecided"], done.json["certified"]) == (True, True, False)
+    assert "versions" in done.json["unchecked"]
+    assert run("verify", kept, "--target", "aims:alarm", "--seed", 4).code == 0
 
 
 def test_the_target_confirms(kept: Path) -> None:
@@ -41,7 +50,7 @@ def test_another_target_contradicts(kept: Path) -> None:
 
 def test_too_few_queries_leave_it_undecided(kept: Path) -> None:
     done = run("verify", kept, "--target", "aims:alarm", "--seed", 4, "--max-queries", 20)
-    assert done.code == 3
+    assert done.code == 5
     assert "\n-   the target, asked again:" in done.out
 
 
