@@ -40,6 +40,21 @@ def test_a_function_is_a_predictor(folder: Path) -> None:
     written = ft.Certificate.from_json(Path("certificate.json").read_text(encoding="utf-8"))
     assert written == ft.Certificate.from_dict(done.json["certificate"])
     assert written.seed == 1
+    assert done.json["certificate"]["entropy"] == written.entropy
+
+
+def test_the_audit_of_a_function_can_be_replayed(folder: Path) -> None:
+    call = ("certify", "aims:parity", "aims:alarm", *BITS)
+    first, hint = run(*call, "--seed", 1).out.splitlines()
+    assert hint.startswith("To replay this audit: --seed 1 --entropy ")
+    entropy = hint.split()[-1]
+    assert run(*call, "--seed", 1, "--entropy", entropy).out == (
+        f"{first} This is a replay of an audit: it proves nothing about a predictor that was changed since.\n"
+    )
+    again = run(*call, "--seed", 1, "--entropy", entropy, "--json").json["certificate"]
+    assert (again["entropy"], again["replayed"]) == (entropy, True)
+    assert refused(*call, "--entropy", entropy).startswith("--seed must be that of the certificate whose")
+    assert refused(*call, "--seed", 1, "--entropy", "ab").startswith("--entropy must be the 32 hexadecimal digits")
 
 
 def test_no_time_at_all_is_not_certified(folder: Path) -> None:
@@ -68,7 +83,10 @@ def test_a_table_gives_inputs(folder: Path) -> None:
 
 
 def test_an_error_must_be_named(kept: Path) -> None:
-    assert refused("certify", kept, "aims:alarm", "--epsilon", "none") == "--epsilon must be a number here; got none"
+    assert "none" not in run("certify", "--help").out.split("--epsilon")[1].split("--delta")[0]
+    done = run("certify", kept, "aims:alarm", "--epsilon", "none")
+    assert done.code == 2
+    assert "Invalid value for '--epsilon'" in done.err
 
 
 def test_a_budget_ends_it(kept: Path) -> None:
