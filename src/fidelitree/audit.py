@@ -22,7 +22,7 @@ from fidelitree.events import Observer, TreeJudged, UnderTest, nobody
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge
 from fidelitree.exact.error import known_error
 from fidelitree.region import Region
-from fidelitree.rows import ASSUMES_ROWS, ASSUMES_UNSEEN, Rows, check_test_rows
+from fidelitree.rows import ASSUMES_NOT_FITTED, ASSUMES_ROWS, ASSUMES_UNSEEN, Rows, check_test_rows
 from fidelitree.running import Running, Workers
 from fidelitree.sequential import Bet, log_e_value_below
 from fidelitree.space import ProductSpace, check_space
@@ -200,7 +200,8 @@ class _Audit:
     def tested(self, bet: Bet, space: ProductSpace | Rows, way: Access) -> Certificate:
         """The certificate of what a bet has shown, which may be nothing."""
         errors, samples = bet.counts
-        about = (ASSUMES_ROWS, ASSUMES_UNSEEN) if isinstance(space, Rows) else assumptions(deterministic=False)
+        of_rows = (ASSUMES_ROWS, ASSUMES_NOT_FITTED, ASSUMES_UNSEEN)
+        about = of_rows if isinstance(space, Rows) else assumptions(deterministic=False)
         # Its digest tells a tree from all others, and who resumes knows the next inputs of any other predictor.
         unchanged = (ASSUMES_UNCHANGED,) if way.resumed and way.entropy is not None else ()
         return Certificate(

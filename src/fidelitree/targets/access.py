@@ -19,6 +19,7 @@ from fidelitree.space import ProductSpace, check_space
 from fidelitree.targets.calls import Calls, Direct, Target
 from fidelitree.targets.circuits.circuit import Circuit
 from fidelitree.targets.counting import Counted
+from fidelitree.targets.fitted import warn_if_fitted
 from fidelitree.targets.journalled import Journalled, Replayed, ask_again, name_of
 from fidelitree.targets.labels import LabelBook
 from fidelitree.targets.memory import Memory
@@ -95,6 +96,8 @@ def access(target: Target, space: ProductSpace | Rows, running: Running, call: C
             calls = Journalled(calls, journal)
         elif isinstance(target, Replayed):
             raise ParameterError("journal must name the file that a run is replayed from; got None")
+        if isinstance(space, Rows):
+            warn_if_fitted(target, space, None if call.door == "certify" else keys[0], level=5)
         yield Access(target, product, calls, book, journal, *keys)
 
 

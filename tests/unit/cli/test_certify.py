@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
+import joblib
+import numpy as np
+import pandas as pd
 import pytest
+from sklearn.neighbors import KNeighborsClassifier
 
 import fidelitree as ft
 from commandline import BITS, people, refused, run
@@ -127,3 +132,20 @@ def test_a_timeout_needs_processes_or_a_program(kept: Path) -> None:
         encoding="utf-8",
     )
     assert run("certify", kept, "cmd:python score.py", "--timeout", 60, "--seed", 1).code == 0
+
+
+def test_rows_that_the_target_was_fitted_to_are_named_in_one_line(folder: Path) -> None:
+    rng = np.random.default_rng(4)
+    table = pd.DataFrame({"age": rng.uniform(18, 90, 300), "weight": rng.normal(70, 9, 300)})
+    joblib.dump(KNeighborsClassifier(1).fit(table[:150], table["age"][:150] > 50), "model.joblib")
+    table[:150].to_csv("fitted.csv", index=False)
+    table[150:].to_csv("unseen.csv", index=False)
+    model = ("model.joblib", "--trust-pickle", "--rows", "--epsilon", 0.2)
+    assert run("certify", model[0], *model, "--data", "unseen.csv").err == ""
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", ft.FittedRowsWarning)
+        done = run("certify", model[0], *model, "--data", "fitted.csv")
+    assert done.code == 0
+    assert done.err.startswith("fidelitree: warning: the target was fitted to rows of this table: 150 of 150 test rows")
+    assert done.err.endswith("fit the target to one part of the table, and give --rows the other\n")
+    assert "the target was not fitted to them" in done.out
