@@ -1,4 +1,4 @@
-"""Three faults that a certificate could have; the campaign must see each of them."""
+"""Faults that a certificate, or its use, could have; the campaign must see each of them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
+from benchmarks.campaign import doors
 from fidelitree import sequential
 from fidelitree.attempts import Attempts
 from fidelitree.binomial import upper_bound
@@ -66,8 +67,24 @@ def shared_inputs() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def known_entropy() -> Iterator[None]:
+    """Audits draw what their seed says, and nothing else: their inputs can be foreseen."""
+    with patch.object(doors, "fresh", lambda seed, number: "0" * 32):
+        yield
+
+
+@contextmanager
+def rows_that_were_fitted() -> Iterator[None]:
+    """The target knows the rows of the table by heart: no fault of ours, but a use that certificates warn of."""
+    with patch.object(doors, "held_out", lambda case, seed, training: training):
+        yield
+
+
 FAULTS = {
     "the estimate for the bound": (estimate_for_bound, "certify"),
     "peeking at a fixed-size bound": (peeking, "certify"),
     "answers that taught are counted": (shared_inputs, "auto"),
+    "entropy that is known beforehand": (known_entropy, "certify, patched predictor"),
+    "rows that the target was fitted to": (rows_that_were_fitted, "auto, rows held out of a fit"),
 }

@@ -52,7 +52,7 @@ def perform(run: Run) -> Verdict:
     what = case(run.family, run.epsilon, run.number)
     with fault():
         claim = DOORS[run.door](what, run.epsilon, run.delta, run.number)
-    error, bound = what.error(claim.predicted), claim.certificate.error_bound
+    error, bound = (claim.case or what).error(claim.predicted), claim.certificate.error_bound
     false = error > bound + ROUNDING
     drawn = claim.certificate.method != "exact"
     if false and not drawn:

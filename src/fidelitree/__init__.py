@@ -16,7 +16,14 @@ if TYPE_CHECKING:
     from fidelitree.comparing import Comparison, compare
     from fidelitree.display.progress import Progress
     from fidelitree.distiller import distill
-    from fidelitree.errors import FidelitreeError, FormatError, JournalError, ParameterError, TargetError
+    from fidelitree.errors import (
+        FidelitreeError,
+        FittedRowsWarning,
+        FormatError,
+        JournalError,
+        ParameterError,
+        TargetError,
+    )
     from fidelitree.exact.error import tree_error
     from fidelitree.features import Boolean, Categorical, Numeric
     from fidelitree.paper import build_top_down, practical_top_down
@@ -36,6 +43,7 @@ _HOMES = {
     "Comparison": "comparing",
     "Distillation": "result",
     "FidelitreeError": "errors",
+    "FittedRowsWarning": "errors",
     "FormatError": "errors",
     "JournalError": "errors",
     "Numeric": "features",
@@ -65,6 +73,7 @@ __all__ = [
     "Comparison",
     "Distillation",
     "FidelitreeError",
+    "FittedRowsWarning",
     "FormatError",
     "JournalError",
     "Numeric",

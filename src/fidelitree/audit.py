@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from fidelitree.budget import Budget, BudgetSpent
 from fidelitree.certificate import OF_ANSWERS, Certificate, assumptions
-from fidelitree.checks import check_count, check_delta, check_epsilon, check_observer, check_switch
-from fidelitree.draw import Stream, block_rows, draw, fresh_seed
+from fidelitree.checks import check_count, check_delta, check_entropy, check_epsilon, check_observer, check_switch
+from fidelitree.draw import Stream, block_rows, draw, fresh_entropy, fresh_seed
 from fidelitree.errors import RAISED, ParameterError
 from fidelitree.events import Observer, TreeJudged, UnderTest, nobody
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge
 from fidelitree.exact.error import known_error
 from fidelitree.region import Region
-from fidelitree.rows import ASSUMES_ROWS, ASSUMES_UNSEEN, Rows, check_test_rows
+from fidelitree.rows import ASSUMES_NOT_FITTED, ASSUMES_ROWS, ASSUMES_UNSEEN, Rows, check_test_rows
 from fidelitree.running import Running, Workers
 from fidelitree.sequential import Bet, log_e_value_below
 from fidelitree.space import ProductSpace, check_space
@@ -34,6 +34,7 @@ from fidelitree.tree import Tree
 PATIENCE = 64  # how many times ln(1/delta)/epsilon answers an undecided audit may take
 FINGERPRINT = 4096  # inputs on which a predictor that has no digest of its own is told from others
 FINGERPRINT_BYTES = 1 << 25  # of them, so that those of a space of many features fit into memory
+ASSUMES_UNCHANGED = "the predictor was not changed since the journal was begun"
 _COUNTABLE = 2.0**62
 
 
@@ -45,6 +46,7 @@ def certify(
     delta: float = 0.05,
     *,
     seed: int | None = None,
+    entropy: str | None = None,
     deterministic: bool = True,
     max_queries: int | None = None,
     max_seconds: float | None = None,
@@ -57,15 +59,17 @@ def certify(
 ) -> Certificate:
     """Whether a predictor agrees with the target on at least 1 - epsilon of inputs, with confidence 1 - delta.
 
-    ``predictor`` is a tree, any callable from a batch to labels, or anything with a ``predict`` method. Test inputs
-    come from a stream of their own, keyed by the seed (the machine's entropy unless you give one) and by the
-    predictor itself, so that nobody can train for them. The audit ends as soon as the error is certified to be at most
-    epsilon, or shown to be above it; undecided, after ``max_queries`` answers, or 64 ln(1/delta)/epsilon where that
-    is not given. Where all inputs of a deterministic target can be asked for less, and where trees and circuits are
-    compared, the certificate is exact.
+    ``predictor`` is a tree, any callable from a batch to labels, or anything with a ``predict`` method. The seed (the
+    machine's own unless you give one) and a digest of the predictor choose the test inputs. A tree's digest tells it
+    from all others; that of anything else covers a few answers only, so its audit adds fresh entropy and records it.
+    ``seed`` and ``entropy`` of a certificate replay its audit; the new certificate says that it is a replay.
 
-    Where ``space`` is `Rows`, all rows of the table are test inputs, each at most once and in random order; the
-    predictor must not have been made from them. What follows the limits changes no certificate: see `Running`.
+    The audit ends as soon as the error is certified to be at most epsilon, or shown to be above it; undecided, after
+    ``max_queries`` answers, or 64 ln(1/delta)/epsilon where that is not given. Where all inputs of a deterministic
+    target can be asked for less, and where trees and circuits are compared, the certificate is exact.
+
+    Where ``space`` is `Rows`, all rows of the table are test inputs, each at most once and in random order: neither the
+    predictor may be made from them nor the target fitted to them. For the other arguments see `Running`.
 
     >>> from fidelitree.targets import majority
     >>> print(certify(Tree.constant(ProductSpace.bernoulli(3), 1), majority(3), ProductSpace.bernoulli(3)))
@@ -75,28 +79,45 @@ certified), provided that the target is deterministic and inputs follow the stat
     epsilon, delta = check_epsilon(epsilon), check_delta(delta)
     check_switch("deterministic", deterministic)
     check_observer(observer)
+    fresh = _fresh_entropy(predictor, seed, entropy)
     known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
-    product = space.product if isinstance(space, Rows) else space
     budget = Budget(max_queries=max_queries, max_seconds=max_seconds)
     running = Running(batch_size, executor, timeout, retries, journal)
-    if isinstance(space, Rows):
-        check_test_rows(space.count, epsilon, delta)
-    check_space(product)
-    predict = _prediction(predictor, product)
+    predict = _prediction(predictor, _product(space, epsilon, delta))
     digest = predictor.digest if isinstance(predictor, Tree) else _fingerprint(predict, space)
-    arguments = {"epsilon": epsilon, "delta": delta, "deterministic": deterministic, "predictor": digest}
-    limits = {"max_queries": budget.max_queries, "max_seconds": budget.max_seconds}
-    call = Call("certify", known_seed, seed is not None, {**arguments, **limits})
+    told = {"epsilon": epsilon, "delta": delta, "deterministic": deterministic, "predictor": digest, **budget.limits()}
+    call = Call("certify", known_seed, seed is not None, told, fresh, entropy is not None)
     with access(target, space, running, call) as way:
         # Memory would save nothing where all inputs are asked once, and mislead about a noisy target elsewhere.
         audit = _Audit(way.counted(None, budget, observer), predict, digest, epsilon, delta)
         try:
-            error = None if isinstance(space, Rows) else audit.known_error(predictor, deterministic)
-            found = audit.exact(error) if error is not None else audit.drawn(space, way, observer)
+            found = audit.known(predictor, space, deterministic) or audit.drawn(space, way, observer)
         except BudgetSpent:  # while all inputs were asked, and some of them tell nothing about the others
             found = audit.tested(Bet(delta), space, way)
         way.end(audit.counted, "certified" if found.holds else "not certified")
     return found
+
+
+def _fresh_entropy(predictor: Any, seed: int | None, recorded: str | None) -> str | None:
+    """What nobody could foresee when the predictor was made; None of a tree, whose digest says all about it."""
+    if recorded is None:
+        return None if isinstance(predictor, Tree) else fresh_entropy()
+    if isinstance(predictor, Tree):
+        raise ParameterError(
+            f"entropy must be None where a tree is audited: its digest takes its place; got {recorded!r}"
+        )
+    if seed is None:
+        raise ParameterError("seed must be that of the certificate whose entropy is given; got None")
+    return check_entropy(recorded)
+
+
+def _product(space: ProductSpace | Rows, epsilon: float, delta: float) -> ProductSpace:
+    """The features; of a table, which must have rows enough."""
+    if isinstance(space, Rows):
+        check_test_rows(space.count, epsilon, delta)
+        return space.product
+    check_space(space)
+    return space
 
 
 def _prediction(predictor: Any, space: ProductSpace) -> Target:
@@ -172,12 +193,17 @@ class _Audit:
 
     def drawn(self, space: ProductSpace | Rows, way: Access, observer: Observer) -> Certificate:
         """The certificate of inputs as they come."""
-        bet = self.test(_source(space, Stream.named(way.seed, "certify").child(self.digest)), observer)
+        key = [self.digest] if way.entropy is None else [self.digest, way.entropy]
+        bet = self.test(_source(space, Stream.named(way.seed, "certify").child(*key)), observer)
         return self.tested(bet, space, way)
 
     def tested(self, bet: Bet, space: ProductSpace | Rows, way: Access) -> Certificate:
         """The certificate of what a bet has shown, which may be nothing."""
         errors, samples = bet.counts
+        of_rows = (ASSUMES_ROWS, ASSUMES_NOT_FITTED, ASSUMES_UNSEEN)
+        about = of_rows if isinstance(space, Rows) else assumptions(deterministic=False)
+        # Its digest tells a tree from all others, and who resumes knows the next inputs of any other predictor.
+        unchanged = (ASSUMES_UNCHANGED,) if way.resumed and way.entropy is not None else ()
         return Certificate(
             self.epsilon,
             self.delta,
@@ -189,10 +215,17 @@ class _Audit:
             space.digest,
             seed=way.seed,
             seed_chosen=way.seed_chosen,
-            assumes=(ASSUMES_ROWS, ASSUMES_UNSEEN) if isinstance(space, Rows) else assumptions(deterministic=False),
+            assumes=about + unchanged,
             level=self.delta,
             queries=dict(self.counted.queries.asked),
+            entropy=way.entropy,
+            replayed=way.replayed,
         )
+
+    def known(self, predictor: Any, space: ProductSpace | Rows, deterministic: bool) -> Certificate | None:
+        """The exact certificate, where there is one; what a table's rows leave out nobody knows."""
+        error = None if isinstance(space, Rows) else self.known_error(predictor, deterministic)
+        return None if error is None else self.exact(error)
 
     def known_error(self, predictor: Any, deterministic: bool) -> float | None:
         """The exact error where it costs nothing, or no more than drawing; None elsewhere."""

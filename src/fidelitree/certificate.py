@@ -11,7 +11,7 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any
 
-from fidelitree.checks import is_text
+from fidelitree.checks import is_entropy, is_text
 from fidelitree.display.card import card
 from fidelitree.errors import FormatError
 
@@ -49,7 +49,9 @@ class Certificate:
     another tree was tested (``tested_digest``), and this one disagrees with it on exactly that share of inputs.
     ``attempts`` were opened in all, by earlier runs of the same journal too; this is number ``attempt``, which may fail
     with probability ``level``, its share of delta: the bound of a sequential certificate follows from errors, samples
-    and level. ``epsilon`` is None where the best tree within a budget was asked for.
+    and level. ``epsilon`` is None where the best tree within a budget was asked for. ``entropy`` went into the test
+    inputs of an audit, beside the seed, so that nobody could foresee them; ``replayed`` says that it was given, and the
+    test inputs were known.
     """
 
     epsilon: float | None
@@ -72,6 +74,8 @@ class Certificate:
     queries: Mapping[str, int] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=_versions)
     tested_digest: str | None = None
+    entropy: str | None = None
+    replayed: bool = False
 
     @property
     def holds(self) -> bool:
@@ -82,7 +86,8 @@ class Certificate:
         wanted = "the smallest error within a budget" if self.epsilon is None else f"an error of {self.epsilon:.4g}"
         asked = f"{wanted} was asked for"
         verdict = f"({asked})" if self.holds else f"({asked} and is NOT certified)"
-        return f"{self._claim()} {verdict}{self._basis()}, provided that {' and '.join(self.assumes)}."
+        provided = " and ".join(filter(None, [", ".join(self.assumes[:-1]), *self.assumes[-1:]]))
+        return f"{self._claim()} {verdict}{self._basis()}, provided that {provided}.{_REPLAY if self.replayed else ''}"
 
     def _claim(self) -> str:
         if self.method == "exact":
@@ -146,7 +151,8 @@ class Certificate:
         return certificate
 
 
-_YOUNGER = {"tested_digest": None}  # than the first certificates, which do without
+_REPLAY = " This is a replay of an audit: it proves nothing about a predictor that was changed since."
+_YOUNGER = {"tested_digest": None, "entropy": None, "replayed": False}  # than the first certificates, which do without
 _NUMBERS = ("delta", "error_bound", "differs", "epsilon", "level")
 _KINDS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(_NUMBERS, (float, int)),
@@ -155,7 +161,8 @@ _KINDS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("errors", "seed"), (int, type(None))),
     "tested_digest": (str, type(None)),
     **dict.fromkeys(("method", "tree_digest", "space_digest", "protocol"), (str,)),
-    **dict.fromkeys(("holds", "split_quality", "seed_chosen"), (bool,)),
+    **dict.fromkeys(("holds", "split_quality", "seed_chosen", "replayed"), (bool,)),
+    "entropy": (str, type(None)),
     "assumes": (list, tuple),
     **dict.fromkeys(("queries", "versions"), (dict,)),
 }
@@ -204,12 +211,22 @@ def _check_ranges(data: Mapping[str, Any]) -> None:
         raise FormatError("not a stored certificate: delta must be above 0 and below 1 unless it is an exact one")
     if not 1 <= data["attempt"] <= data["attempts"]:
         raise FormatError("not a stored certificate: attempt must be between 1 and the attempts")
-    if (data["seed"] or 0) < 0:
-        raise FormatError(f"not a stored certificate: seed must be at least 0; got {data['seed']!r:.80}")
+    _check_keys(data)
     counts = {name: data[name] for name in ("samples", "attempts")}
     for name, count in (counts | {f"queries[{purpose!r:.40}]": n for purpose, n in data["queries"].items()}).items():
         if not 0 <= count < _MOST:
             raise FormatError(f"not a stored certificate: {name} must be at least 0 and below 2^63; got {count!r:.80}")
+
+
+def _check_keys(data: Mapping[str, Any]) -> None:
+    """What the test inputs were drawn with."""
+    seed, entropy = data["seed"], data["entropy"]
+    if (seed or 0) < 0:
+        raise FormatError(f"not a stored certificate: seed must be at least 0; got {seed!r:.80}")
+    if entropy is not None and not is_entropy(entropy):
+        raise FormatError(f"not a stored certificate: entropy must be 32 hexadecimal digits; got {entropy!r:.80}")
+    if data["replayed"] and entropy is None:
+        raise FormatError("not a stored certificate: a replay must have the entropy of its audit; got None")
 
 
 def confidence_of(delta: float) -> str:

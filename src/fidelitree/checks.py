@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import re
 
 from fidelitree.errors import ParameterError
 
@@ -56,6 +57,21 @@ def check_count(name: str, value: object, least: int = 1) -> int:
     if number < least:
         raise ParameterError(f"{name} must be at least {least}; got {number}")
     return number
+
+
+def is_entropy(value: object) -> bool:
+    """Whether it is 128 bits, as 32 hexadecimal digits."""
+    return isinstance(value, str) and re.fullmatch("[0-9a-f]{32}", value) is not None
+
+
+def check_entropy(value: object) -> str:
+    """What a certificate recorded."""
+    if not is_entropy(value):
+        raise ParameterError(
+            f"entropy must be the 32 hexadecimal digits that a certificate records; got {value!r:.60} - leave it out "
+            f"for a new audit"
+        )
+    return str(value)
 
 
 def check_switch(name: str, value: object) -> bool:

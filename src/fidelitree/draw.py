@@ -79,6 +79,11 @@ def fresh_seed() -> int:
     return secrets.randbits(53)
 
 
+def fresh_entropy() -> str:
+    """128 bits of the machine's entropy, as a certificate records them."""
+    return secrets.token_hex(16)
+
+
 def block_rows(features: int, budget: int = 1 << 22) -> int:
     """Rows of a block: at most 65 536, fewer where they would take more than ``budget`` bytes.
 

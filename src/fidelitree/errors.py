@@ -42,6 +42,10 @@ class WriteError(FidelitreeError, OSError):
     """A result cannot be written where it was to go."""
 
 
+class FittedRowsWarning(UserWarning):
+    """The target was fitted to the rows that are to test a predictor."""
+
+
 class MissingExtraError(FidelitreeError, ImportError):
     """A feature needs an optional dependency that is not installed."""
 

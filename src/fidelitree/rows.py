@@ -32,6 +32,7 @@ MOST_BYTES = 200_000_000
 """Of stored rows, unpacked; a stranger's file says how many there are."""
 _STEP = 1 << 14  # packed bytes that are unpacked at once, to a thousand times as many at most
 ASSUMES_ROWS = "inputs are rows like those of this table"
+ASSUMES_NOT_FITTED = "the target was not fitted to them"
 ASSUMES_UNSEEN = "the predictor was not made from them"
 
 
@@ -47,8 +48,9 @@ class Rows:
     """A table as the place where inputs come from.
 
     Features are read off its columns as `ProductSpace.from_data` does it; ``product`` is the space of its marginals,
-    which trees, regions and batches are made with. A certificate speaks of rows like these: where new rows are what
-    counts, give rows that the model was not fitted to, for it may answer the others differently.
+    which trees, regions and batches are made with. A certificate speaks of more rows like these. It assumes that the
+    target was not fitted to them, for a model may know its training rows by heart: split the table first, fit the model
+    to one part and give `Rows` the other. `FittedRowsWarning` tells where a model carries these rows.
 
     >>> rows = Rows({"age": [31, 35, 62, 40], "job": ["nurse", "clerk", "nurse", "pilot"]})
     >>> parts = rows.parts(seed=0)

@@ -19,8 +19,9 @@ from fidelitree.distiller import Strategy, distill
 from fidelitree.errors import ParameterError
 from fidelitree.inputs import as_table
 from fidelitree.result import Distillation
-from fidelitree.rows import Rows
+from fidelitree.rows import ASSUMES_NOT_FITTED, Rows
 from fidelitree.space import ProductSpace
+from fidelitree.targets.fitted import warn_if_fitted
 from fidelitree.targets.models.extras import need
 from fidelitree.tree import Tree
 
@@ -37,7 +38,6 @@ from sklearn.utils.validation import _check_method_params, check_consistent_leng
 
 Over = Literal["product", "rows"]
 OVER = ("product", "rows")
-ASSUMES_NOT_FITTED = "the estimator was not fitted on them"
 AHEAD = 1 + 1e-9
 """By what the share of a leaf's label at least exceeds all others, so that the likeliest class is what is predicted."""
 
@@ -94,9 +94,11 @@ class DistilledTreeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         fitted = self.estimator is not None and _is_fitted(self.estimator)
         places = None if rows is None else rows.places(seed)[0]
         self.estimator_ = self.estimator if fitted else self._fit_estimator(X, y, places, seed, fit_params)
+        if fitted and rows is not None:
+            warn_if_fitted(self.estimator_, rows, seed, level=3)
         # What an estimator refuses is refused in its own words: the space is read off afterwards.
         space = ProductSpace.from_data(X) if rows is None else rows
-        self.result_ = self._distil(space, seed, assume_unseen=fitted and rows is not None)
+        self.result_ = self._distil(space, seed, fitted_apart=not fitted)
         self.tree_, self.certificate_ = self.result_.tree, self.result_.certificate
         self.classes_ = getattr(self.estimator_, "classes_", np.unique(y)) if fitted else np.unique(y)
         self._own_class = _own_class(self.tree_, self.classes_)
@@ -157,7 +159,7 @@ class DistilledTreeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         inner = HistGradientBoostingClassifier(random_state=seed) if self.estimator is None else self.estimator
         return clone(inner).fit(X, y, **fit_params)
 
-    def _distil(self, space: ProductSpace | Rows, seed: int, assume_unseen: bool) -> Distillation:
+    def _distil(self, space: ProductSpace | Rows, seed: int, fitted_apart: bool) -> Distillation:
         result = distill(
             lambda batch: column_or_1d(self.estimator_.predict(batch)),  # a batch is of the kind of X
             space,
@@ -167,10 +169,10 @@ class DistilledTreeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
             strategy=self.strategy,
             max_queries=self.max_queries,
         )
-        if not assume_unseen:
+        if not fitted_apart:
             return result
-        certificate = result.certificate
-        return replace(result, certificate=replace(certificate, assumes=(*certificate.assumes, ASSUMES_NOT_FITTED)))
+        assumes = tuple(assumed for assumed in result.certificate.assumes if assumed != ASSUMES_NOT_FITTED)
+        return replace(result, certificate=replace(result.certificate, assumes=assumes))
 
     def _class_shares(self, X: Any, y: NDArray[Any], weights: Any) -> NDArray[np.float64]:
         """For each leaf of the tree, by its node, the probability of every class."""

@@ -21,8 +21,22 @@ def importable(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(f"{library}_NUM_THREADS", "1")
 
 
-QUICK = ("certify", "auto", "auto, not deterministic", "auto, epsilon None", "practical_top_down")
-SLOW = ("auto, prefer leaves", "influence", "smallest", "auto, any features", "auto, rows of a table")
+QUICK = (
+    "certify",
+    "auto",
+    "auto, not deterministic",
+    "auto, epsilon None",
+    "practical_top_down",
+    "certify, patched predictor",
+)
+SLOW = (
+    "auto, prefer leaves",
+    "influence",
+    "smallest",
+    "auto, any features",
+    "auto, rows of a table",
+    "auto, rows held out of a fit",
+)
 
 
 @pytest.mark.parametrize("door", [*QUICK, *SLOW])

@@ -36,6 +36,22 @@ def test_the_certificate_of_a_run_is_read_back(run: str) -> None:
     assert again.to_json() == certificate.to_json()
 
 
+def test_files_of_the_first_version_have_no_entropy() -> None:
+    data = STORED.to_dict()
+    del data["entropy"], data["replayed"]
+    assert Certificate.from_dict(data) == STORED
+    with pytest.raises(ft.FormatError, match=r"missing or unknown entries: seed$"):
+        Certificate.from_dict({name: value for name, value in data.items() if name != "seed"})
+
+
+def test_a_replay_is_read_back() -> None:
+    certificate = dataclasses.replace(STORED, entropy="ab" * 16, replayed=True)
+    again = Certificate.from_json(certificate.to_json())
+    assert again == certificate
+    assert str(again) == str(certificate)
+    assert str(again).endswith("it proves nothing about a predictor that was changed since.")
+
+
 def test_the_entries_are_plain_and_complete() -> None:
     data = json.loads(STORED.to_json())
     assert data["format"] == "fidelitree.certificate"
@@ -112,6 +128,10 @@ def test_a_cut_file_is_refused(length: int) -> None:
         ({"delta": 0}, "delta must be above 0 and below 1 unless it is an exact one"),
         ({"delta": 1.0}, "delta must be above 0 and below 1 unless it is an exact one"),
         ({"seed": -1}, "seed must be at least 0; got -1"),
+        ({"entropy": "xyz"}, "entropy must be 32 hexadecimal digits; got 'xyz'"),
+        ({"entropy": 3}, "entropy must be text; got 3"),
+        ({"replayed": True}, "a replay must have the entropy of its audit; got None"),
+        ({"replayed": 1}, "replayed must be true or false; got 1"),
         ({"samples": 2**63}, "samples must be at least 0 and below 2^63; got 9223372036854775808"),
         ({"attempts": 10**400, "attempt": 9}, f"attempts must be at least 0 and below 2^63; got 1{'0' * 79}"),
         ({"queries": {"label": -1}}, "queries['label'] must be at least 0 and below 2^63; got -1"),

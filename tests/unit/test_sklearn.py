@@ -335,7 +335,7 @@ def test_over_rows_with_a_fitted_estimator_says_what_it_takes_for_granted() -> N
     X, y = make_classification(2000, 4, random_state=0)
     fitted = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X[:200], y[:200])
     model = DistilledTreeClassifier(fitted, over="rows", random_state=0).fit(X[200:], y[200:])
-    assert str(model.certificate_).endswith("rows like those of this table and the estimator was not fitted on them.")
+    assert str(model.certificate_).endswith("rows like those of this table and the target was not fitted to them.")
     assert model.certificate_.holds
     own = DistilledTreeClassifier(TREE, over="rows", random_state=0).fit(X, y)
     assert str(own.certificate_).endswith("rows like those of this table.")

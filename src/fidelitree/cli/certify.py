@@ -16,8 +16,7 @@ from fidelitree.cli.printing import AsJson, say, say_json, written
 from fidelitree.cli.progress import Progress
 from fidelitree.cli.running import CallOptions
 from fidelitree.cli.spaces import SpaceOptions
-from fidelitree.cli.wanted import Budgets, Promise, epsilon_of
-from fidelitree.errors import ParameterError
+from fidelitree.cli.wanted import Budgets, Confidence
 
 PredictorText = Annotated[
     str, typer.Argument(metavar="PREDICTOR", help="tree.json, a result folder, or anything that TARGET may be.")
@@ -25,7 +24,14 @@ PredictorText = Annotated[
 
 
 @dataclass(frozen=True)
-class CertifyOptions(CallOptions, Budgets, Promise):
+class Claim:
+    """The error that the predictor is said to keep."""
+
+    epsilon: Annotated[float, typer.Option(help="Tolerated error.")] = 0.05
+
+
+@dataclass(frozen=True)
+class CertifyOptions(CallOptions, Budgets, Confidence, Claim):
     """Everything that `ft.certify` can be told."""
 
     journal: Annotated[
@@ -38,6 +44,10 @@ class CertifyOptions(CallOptions, Budgets, Promise):
     ] = None
     seed: Annotated[
         int | None, typer.Option(min=0, help="Seed of the test inputs; the machine's own entropy unless given.")
+    ] = None
+    entropy: Annotated[
+        str | None,
+        typer.Option(metavar="HEX", help="With --seed: replay the audit whose certificate has this entropy."),
     ] = None
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the certificate as JSON.")] = None
 
@@ -56,9 +66,6 @@ def certify(
     """
     from fidelitree.audit import certify as certify_predictor
 
-    epsilon = epsilon_of(options.epsilon)
-    if epsilon is None:
-        raise ParameterError("--epsilon must be a number here; got none")
     if options.out is not None:
         check_place("--out", options.out)
     with ExitStack() as stack:
@@ -67,15 +74,16 @@ def certify(
         found = stack.enter_context(opened(target, reading))
         space = inputs.open(_both(found, judged))
         progress = stack.enter_context(
-            Progress(f"certifying {predictor}", epsilon, (options.max_queries, options.max_seconds))
+            Progress(f"certifying {predictor}", options.epsilon, (options.max_queries, options.max_seconds))
         )
         certificate = certify_predictor(
             judged.target,
             found.target,
             space,
-            epsilon,
+            options.epsilon,
             options.delta,
             seed=options.seed,
+            entropy=options.entropy,
             deterministic=not options.noisy,
             max_queries=options.max_queries,
             max_seconds=options.max_seconds,
@@ -86,6 +94,8 @@ def certify(
         say_json({"certified": certificate.holds, "sentence": str(certificate), "certificate": certificate.to_dict()})
     else:
         say(certificate)
+        if certificate.entropy is not None and not certificate.replayed:
+            say(f"To replay this audit: --seed {certificate.seed} --entropy {certificate.entropy}")
     if options.out is not None:
         options.out.parent.mkdir(parents=True, exist_ok=True)
         options.out.write_text(certificate.to_json() + "\n", encoding="utf-8")

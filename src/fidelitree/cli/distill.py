@@ -19,7 +19,7 @@ from fidelitree.cli.printing import AsJson, note, say, say_json
 from fidelitree.cli.progress import Progress
 from fidelitree.cli.running import RunningOptions, interruptible
 from fidelitree.cli.spaces import SpaceOptions
-from fidelitree.cli.wanted import Budgets, Promise, Search, epsilon_of
+from fidelitree.cli.wanted import Budgets, Confidence, Promise, Search, epsilon_of
 from fidelitree.display.wording import leaves
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class ResultOptions:
 
 
 @dataclass(frozen=True)
-class DistillOptions(Budgets, Search, Promise):
+class DistillOptions(Budgets, Search, Confidence, Promise):
     """Everything that `ft.distill` can be told."""
 
     def arguments(self) -> dict[str, Any]:

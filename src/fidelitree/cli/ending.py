@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import IntEnum
 from functools import wraps
 from typing import Any
 
 import typer
 
-from fidelitree.errors import FidelitreeError, TargetError
+from fidelitree.errors import FidelitreeError, FittedRowsWarning, TargetError
 
 
 class Code(IntEnum):
@@ -36,6 +38,9 @@ _SPOKEN = {
     "epsilon=None": "--epsilon none",
     "epsilon must be": "--epsilon must be",
     "delta must be": "--delta must be",
+    "entropy must be None where": "--entropy must be left out where",
+    "entropy must be": "--entropy must be",
+    "seed must be": "--seed must be",
     "output must be": "--output must be",
     "p must be": "--bernoulli must be",
     "n must be": "--features must be",
@@ -52,6 +57,7 @@ _SPOKEN = {
     "make the same call again": "give the same command again",
     "give another journal": "give another --journal or --out",
     "or another journal": "or another --journal",
+    "and give Rows the other": "and give --rows the other",
 }
 """Arguments of the library as the command line calls them."""
 
@@ -62,7 +68,8 @@ def guarded(command: Callable[..., int]) -> Callable[..., None]:
     @wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
         try:
-            code = int(command(*args, **kwargs))
+            with _warnings_in_one_line():
+                code = int(command(*args, **kwargs))
         except FidelitreeError as error:
             code = _failed(in_options(str(error)), _code(error))
         except BrokenPipeError:
@@ -76,6 +83,22 @@ def guarded(command: Callable[..., int]) -> Callable[..., None]:
             raise typer.Exit(code)
 
     return run
+
+
+@contextmanager
+def _warnings_in_one_line() -> Iterator[None]:
+    """Warnings of ours without a place in the source, which is not the user's."""
+    with warnings.catch_warnings():
+        usual = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+            if issubclass(category, FittedRowsWarning):
+                _failed(f"warning: {in_options(str(message))}", Code.BAD_INPUT)
+            else:
+                usual(message, category, *where, **more)
+
+        warnings.showwarning = show
+        yield
 
 
 def in_options(message: str) -> str:

@@ -39,16 +39,22 @@ def epsilon_of(text: str) -> float | None:
 
 
 @dataclass(frozen=True)
-class Promise:
-    """The numbers of a certificate."""
+class Confidence:
+    """How sure a certificate is, and of what kind of target."""
 
-    epsilon: Annotated[
-        str, typer.Option(metavar="NUMBER|none", help="Tolerated error; none: the smallest within a budget.")
-    ] = "0.05"
     delta: Annotated[float, typer.Option(help="Probability that the certificate may be wrong.")] = 0.05
     noisy: Annotated[
         bool, typer.Option("--noisy", help="The target may answer the same input differently: ask every input anew.")
     ] = False
+
+
+@dataclass(frozen=True)
+class Promise:
+    """The error that is asked for."""
+
+    epsilon: Annotated[
+        str, typer.Option(metavar="NUMBER|none", help="Tolerated error; none: the smallest within a budget.")
+    ] = "0.05"
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any
 
+from fidelitree.checks import is_entropy
 from fidelitree.errors import FormatError, OtherRunError
 
 LIMITS = ("max_queries", "max_leaves", "max_seconds")
@@ -37,6 +38,10 @@ class Run:
     versions: Mapping[str, str] = field(default_factory=versions)
     lists_answers: bool = False
     """Whether the target is a tree, a table or a circuit, of which a run may know more than it asked."""
+    entropy: str | None = None
+    """What makes the inputs of an audit unforeseeable; a run that is resumed takes the journal's."""
+    replayed: bool = False
+    """Whether the entropy was given, because an earlier audit recorded it."""
 
     def entries(self) -> dict[str, str]:
         """One line of JSON for each field."""
@@ -46,7 +51,8 @@ class Run:
     def of(cls, entries: Mapping[str, str]) -> Run:
         """The inverse of `entries`; FormatError for anything else."""
         try:
-            found = {name: json.loads(entries[name]) for name in cls.__dataclass_fields__}
+            names = [name for name in cls.__dataclass_fields__ if name in entries or name not in _YOUNGER]
+            found = {name: json.loads(entries[name]) for name in names}
             json.dumps(found, ensure_ascii=False).encode()
         except KeyError as error:
             raise FormatError(f"its entry {error.args[0]!r} is missing") from None
@@ -55,8 +61,10 @@ class Run:
         except (ValueError, RecursionError) as error:
             raise FormatError(f"an entry is not JSON: {error}") from None
         for name, kind in _KINDS.items():
-            if type(found[name]) is not kind:
+            if name in found and type(found[name]) is not kind:
                 raise FormatError(f"its entry {name!r} must be {kind.__name__}; got {found[name]!r:.60}")
+        if found.get("entropy") is not None and not is_entropy(found["entropy"]):
+            raise FormatError(f"its entry 'entropy' must be 32 hexadecimal digits; got {found['entropy']!r:.60}")
         _check_features(found["features"])
         return cls(**found)
 
@@ -75,6 +83,8 @@ class Run:
         pairs: list[tuple[str, Any, Any]] = [("call", self.door, now.door), ("space", self.space, now.space)]
         if now.seed_chosen:  # else the run takes the journal's
             pairs.append(("seed", self.seed, now.seed))
+        if now.replayed or self.entropy is None:  # else the run takes the journal's
+            pairs += [("entropy", self.entropy, now.entropy), ("replayed", self.replayed, now.replayed)]
         if not replaying:
             pairs.append(("target", self.target, now.target))
         names = [name for name in {**self.arguments, **now.arguments} if name not in LIMITS]
@@ -99,7 +109,9 @@ _KINDS: dict[str, type] = {
     "arguments": dict,
     "versions": dict,
     "lists_answers": bool,
+    "replayed": bool,
 }
+_YOUNGER = ("entropy", "replayed")  # than the first journals, which do without
 
 
 def _check_features(features: Any) -> None:

@@ -32,6 +32,7 @@ from fidelitree.runs.sealing import Wanted, exact_certificate, tested_certificat
 from fidelitree.runs.source import source_of
 from fidelitree.space import ProductSpace
 from fidelitree.targets.counting import Counted, Target
+from fidelitree.targets.fitted import warn_if_fitted
 from fidelitree.targets.memory import CHECKED, Memory
 from fidelitree.targets.table import enumerate_inputs, tabulate
 from fidelitree.tree import Tree
@@ -85,6 +86,8 @@ class Lesson:
         budget = Budget(limits.get("max_queries"), limits.get("max_leaves"), limits.get("max_seconds"))
         wanted = Wanted(check_epsilon(epsilon), check_delta(delta), check_count("seed", seed, least=0))
         product = space.product if isinstance(space, Rows) else space
+        if isinstance(space, Rows):
+            warn_if_fitted(target, space, wanted.seed, level=4)
         counted = Counted(target, product, Memory.within(REMEMBERED_BYTES, product, CHECKED), budget)
         return cls(counted, space, wanted, limits.get("observer", nobody))
 

@@ -15,7 +15,7 @@ from fidelitree.budget import BudgetSpent
 from fidelitree.certificate import assumptions
 from fidelitree.draw import Stream, block_rows, draw
 from fidelitree.region import Region
-from fidelitree.rows import ASSUMES_ROWS, Rows
+from fidelitree.rows import ASSUMES_NOT_FITTED, ASSUMES_ROWS, Rows
 from fidelitree.space import ProductSpace
 
 Inner = NDArray[Any]
@@ -154,7 +154,8 @@ class Listed:
         return rows[start : self._given[part]]
 
     def assumes(self, deterministic: bool) -> tuple[str, ...]:
-        return (assumptions(True)[0], ASSUMES_ROWS) if deterministic else (ASSUMES_ROWS,)
+        about = (ASSUMES_ROWS, ASSUMES_NOT_FITTED)
+        return (assumptions(True)[0], *about) if deterministic else about
 
 
 def source_of(space: ProductSpace | Rows, seed: int) -> Source:

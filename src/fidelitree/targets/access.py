@@ -19,6 +19,7 @@ from fidelitree.space import ProductSpace, check_space
 from fidelitree.targets.calls import Calls, Direct, Target
 from fidelitree.targets.circuits.circuit import Circuit
 from fidelitree.targets.counting import Counted
+from fidelitree.targets.fitted import warn_if_fitted
 from fidelitree.targets.journalled import Journalled, Replayed, ask_again, name_of
 from fidelitree.targets.labels import LabelBook
 from fidelitree.targets.memory import Memory
@@ -35,11 +36,13 @@ class Call:
     seed: int
     seed_chosen: bool
     arguments: Mapping[str, Any]
+    entropy: str | None = None
+    replayed: bool = False
 
 
 @dataclass(frozen=True)
 class Access:
-    """An open way to the target; the seed is the journal's, where there is one."""
+    """An open way to the target; seed and entropy are the journal's, where there is one."""
 
     target: Target
     space: ProductSpace
@@ -48,6 +51,13 @@ class Access:
     journal: Journal | None
     seed: int
     seed_chosen: bool
+    entropy: str | None = None
+    replayed: bool = False
+
+    @property
+    def resumed(self) -> bool:
+        """Whether the journal knew answers when it was opened."""
+        return self.journal is not None and self.journal.records > 0
 
     def counted(self, memory: Memory | None, budget: Budget, observer: Observer = nobody) -> Counted:
         """The target with its queries counted; of a limited time, what the journal's answers took is used up."""
@@ -80,17 +90,20 @@ def access(target: Target, space: ProductSpace | Rows, running: Running, call: C
         if running.executor is not None:
             calls = OnWorkers(target, product, book, running)
             closing.callback(calls.close)
-        journal, seed = None, (call.seed, call.seed_chosen)
+        journal, keys = None, (call.seed, call.seed_chosen, call.entropy, call.replayed)
         if running.journal is not None:
             run = _run(target, space, call)
             journal = closing.enter_context(_journal(target, running.journal, run))
-            seed = journal.run.seed, journal.run.seed_chosen
+            kept = journal.run
+            keys = kept.seed, kept.seed_chosen, kept.entropy, kept.replayed
             if journal.writes and journal.records:
                 ask_again(journal, calls, call.arguments.get("deterministic", True))
             calls = Journalled(calls, journal)
         elif isinstance(target, Replayed):
             raise ParameterError("journal must name the file that a run is replayed from; got None")
-        yield Access(target, product, calls, book, journal, *seed)
+        if isinstance(space, Rows):
+            warn_if_fitted(target, space, None if call.door == "certify" else keys[0], level=5)
+        yield Access(target, product, calls, book, journal, *keys)
 
 
 def _run(target: Target, space: ProductSpace | Rows, call: Call) -> Run:
@@ -104,6 +117,8 @@ def _run(target: Target, space: ProductSpace | Rows, call: Call) -> Run:
         call.seed_chosen,
         call.arguments,
         lists_answers=isinstance(target, (Circuit, TruthTable, Tree)),
+        entropy=call.entropy,
+        replayed=call.replayed,
     )
 
 

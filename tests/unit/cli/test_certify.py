@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
+import joblib
+import numpy as np
+import pandas as pd
 import pytest
+from sklearn.neighbors import KNeighborsClassifier
 
 import fidelitree as ft
 from commandline import BITS, people, refused, run
@@ -40,6 +45,21 @@ def test_a_function_is_a_predictor(folder: Path) -> None:
     written = ft.Certificate.from_json(Path("certificate.json").read_text(encoding="utf-8"))
     assert written == ft.Certificate.from_dict(done.json["certificate"])
     assert written.seed == 1
+    assert done.json["certificate"]["entropy"] == written.entropy
+
+
+def test_the_audit_of_a_function_can_be_replayed(folder: Path) -> None:
+    call = ("certify", "aims:parity", "aims:alarm", *BITS)
+    first, hint = run(*call, "--seed", 1).out.splitlines()
+    assert hint.startswith("To replay this audit: --seed 1 --entropy ")
+    entropy = hint.split()[-1]
+    assert run(*call, "--seed", 1, "--entropy", entropy).out == (
+        f"{first} This is a replay of an audit: it proves nothing about a predictor that was changed since.\n"
+    )
+    again = run(*call, "--seed", 1, "--entropy", entropy, "--json").json["certificate"]
+    assert (again["entropy"], again["replayed"]) == (entropy, True)
+    assert refused(*call, "--entropy", entropy).startswith("--seed must be that of the certificate whose")
+    assert refused(*call, "--seed", 1, "--entropy", "ab").startswith("--entropy must be the 32 hexadecimal digits")
 
 
 def test_no_time_at_all_is_not_certified(folder: Path) -> None:
@@ -68,7 +88,10 @@ def test_a_table_gives_inputs(folder: Path) -> None:
 
 
 def test_an_error_must_be_named(kept: Path) -> None:
-    assert refused("certify", kept, "aims:alarm", "--epsilon", "none") == "--epsilon must be a number here; got none"
+    assert "none" not in run("certify", "--help").out.split("--epsilon")[1].split("--delta")[0]
+    done = run("certify", kept, "aims:alarm", "--epsilon", "none")
+    assert done.code == 2
+    assert "Invalid value for '--epsilon'" in done.err
 
 
 def test_a_budget_ends_it(kept: Path) -> None:
@@ -109,3 +132,20 @@ def test_a_timeout_needs_processes_or_a_program(kept: Path) -> None:
         encoding="utf-8",
     )
     assert run("certify", kept, "cmd:python score.py", "--timeout", 60, "--seed", 1).code == 0
+
+
+def test_rows_that_the_target_was_fitted_to_are_named_in_one_line(folder: Path) -> None:
+    rng = np.random.default_rng(4)
+    table = pd.DataFrame({"age": rng.uniform(18, 90, 300), "weight": rng.normal(70, 9, 300)})
+    joblib.dump(KNeighborsClassifier(1).fit(table[:150], table["age"][:150] > 50), "model.joblib")
+    table[:150].to_csv("fitted.csv", index=False)
+    table[150:].to_csv("unseen.csv", index=False)
+    model = ("model.joblib", "--trust-pickle", "--rows", "--epsilon", 0.2)
+    assert run("certify", model[0], *model, "--data", "unseen.csv").err == ""
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", ft.FittedRowsWarning)
+        done = run("certify", model[0], *model, "--data", "fitted.csv")
+    assert done.code == 0
+    assert done.err.startswith("fidelitree: warning: the target was fitted to rows of this table: 150 of 150 test rows")
+    assert done.err.endswith("fit the target to one part of the table, and give --rows the other\n")
+    assert "the target was not fitted to them" in done.out

@@ -55,6 +55,26 @@ def test_what_may_differ() -> None:
     patch = f"{'.'.join(RUN.versions['numpy'].split('.')[:2])}.999"
     RUN.check(changed(versions={**RUN.versions, "numpy": patch}), replaying=False)
     RUN.check(changed(target="another"), replaying=True)
+    changed(entropy="ab" * 16).check(changed(entropy="cd" * 16), replaying=False)
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "sentence"),
+    [
+        ({}, {"entropy": "ab" * 16}, f"entropy was None and is '{'ab' * 16}' now"),
+        ({"entropy": "ab" * 16}, {"entropy": "cd" * 16, "replayed": True}, f"and is '{'cd' * 16}' now"),
+        ({"entropy": "ab" * 16}, {"entropy": "ab" * 16, "replayed": True}, "replayed was False and is True now"),
+    ],
+)
+def test_entropy_that_is_given_must_be_that_of_the_journal(was: Any, now: Any, sentence: str) -> None:
+    with pytest.raises(ft.ParameterError, match=sentence):
+        changed(**was).check(changed(**now), replaying=False)
+
+
+def test_journals_of_the_first_version_have_no_entropy() -> None:
+    entries = RUN.entries()
+    del entries["entropy"], entries["replayed"]
+    assert Run.of(entries) == RUN
 
 
 @pytest.mark.parametrize(
@@ -62,6 +82,9 @@ def test_what_may_differ() -> None:
     [
         ("seed", "true", "its entry 'seed' must be int; got True"),
         ("target", "3", "its entry 'target' must be str; got 3"),
+        ("entropy", "3", "its entry 'entropy' must be 32 hexadecimal digits; got 3"),
+        ("entropy", '"xyz"', "its entry 'entropy' must be 32 hexadecimal digits; got 'xyz'"),
+        ("replayed", "1", "its entry 'replayed' must be bool; got 1"),
         ("features", "[]", "there must be at least one feature"),
         ("features", "[3]", "a feature must have a name; got 3"),
         ("features", '[{"name": "x", "kind": "odd"}]', "the kind of feature 'x' is not known"),

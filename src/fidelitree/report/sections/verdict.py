@@ -8,6 +8,7 @@ from fidelitree.certificate import ASSUMES_DETERMINISTIC, Certificate
 from fidelitree.display.markup import Html, join, tag
 from fidelitree.report.contents import Contents
 from fidelitree.report.numbers import at_least, at_most, counted, percent, whole
+from fidelitree.rows import ASSUMES_NOT_FITTED
 
 
 def verdict(contents: Contents) -> Html:
@@ -87,8 +88,11 @@ def _limits(contents: Contents) -> Iterator[Html]:
         "They may all fall on one kind of input: see where the remaining error sits.",
     )
     if certificate.method != "exact":
-        odds = f"With a confidence of {_confidence(certificate)}, up to one certificate in {_one_in(certificate.delta)}"
-        yield _limit("Not that it cannot be wrong.", f"{odds} may promise too much.")
+        odds = f"With a confidence of {_confidence(certificate)}, up to one run in {_one_in(certificate.delta)}"
+        more = "Among runs that reach their goal, the share can be larger."
+        yield _limit("Not that it cannot be wrong.", f"{odds} may promise too much. {more}")
+    if ASSUMES_NOT_FITTED in certificate.assumes:
+        yield _limit("Not for a target fitted to these rows.", "It may know them by heart, and answer new rows worse.")
     if ASSUMES_DETERMINISTIC in certificate.assumes:
         yield _limit("Not for a target that changes its mind.", "It is taken to answer the same input alike each time.")
     if not certificate.split_quality:

@@ -40,11 +40,13 @@ class Estimator(Model):
         self.classes = _classes(model)
 
     def labels(self, batch: Any) -> NDArray[Any]:
+        return as_answered(self.model.predict(self.received(batch)))
+
+    def received(self, batch: Any) -> Any:
+        """A batch as the model receives it."""
         if self.columns.names is not None:
-            batch = self.columns.table(batch)
-        elif self.columns.count is not None:
-            batch = self.columns.matrix(batch)
-        return as_answered(self.model.predict(batch))
+            return self.columns.table(batch)
+        return batch if self.columns.count is None else self.columns.matrix(batch)
 
 
 def _check_fitted(model: Any) -> None:
