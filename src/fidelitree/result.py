@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,9 @@ from fidelitree import store
 from fidelitree.answers import Answers, LeafLabels
 from fidelitree.bare import Leaf
 from fidelitree.certificate import Certificate
+from fidelitree.confusion import Confusion, share_of_level
 from fidelitree.display.card import card, folded
+from fidelitree.display.markup import join, tag
 from fidelitree.display.wording import leaves
 from fidelitree.errors import writing
 from fidelitree.events import Observer, SplitMade, TreeJudged
@@ -102,6 +104,13 @@ class Distillation:
     run: Mapping[str, Any] = field(default_factory=dict)
     """How it was asked for: the arguments of the door it came through."""
 
+    def knowing(self, labels: LeafLabels | None) -> Distillation:
+        """The same with the target's labels in each leaf, which the certificate then tells of too."""
+        size = None if labels is None or labels.samples is None else self.tree.size
+        level = None if size is None else share_of_level(size, None)
+        table = Confusion.of_leaves(labels, self.tree, level)
+        return replace(self, leaf_labels=labels, certificate=replace(self.certificate, confusion=table))
+
     def report(self, path: str | Path) -> Path:
         """Write the result as one HTML page that needs nothing else, and return its path.
 
@@ -136,7 +145,8 @@ class Distillation:
         lines = str(self.tree).splitlines()
         shown = lines[:_SHOWN] + (["..."] if len(lines) > _SHOWN else [])
         tree = folded("The tree", "\n".join(shown), opened=len(lines) <= _OPENED)
-        return card(self.certificate.holds, str(self.certificate), facts, tree)
+        more = tag("p", " ".join(self.certificate.sentences(size)), style="margin:.6em 0 0")
+        return card(self.certificate.standing, str(self.certificate), facts, join(more, tree))
 
     def save(self, folder: str | os.PathLike[str]) -> list[Path]:
         """Write tree, certificate, space, trace, run and report into a folder, which ``ft.verify`` can check.

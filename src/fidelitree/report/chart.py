@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from fidelitree.display.markup import Html, join, tag
+from fidelitree.display.numbers import at_most, percent, whole
 from fidelitree.report.contents import Step
-from fidelitree.report.numbers import at_most, percent, whole
 
 _WIDTH, _HEIGHT = 720.0, 300.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56.0, 16.0, 16.0, 44.0

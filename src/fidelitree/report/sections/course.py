@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from fidelitree.display.markup import Html, join, tag
+from fidelitree.display.numbers import at_most, counted, percent, whole
 from fidelitree.report.chart import error_chart, thinned
 from fidelitree.report.contents import Contents, Step
-from fidelitree.report.numbers import at_most, counted, percent, whole
 
 _ROWS = 24
 

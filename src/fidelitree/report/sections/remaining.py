@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from fidelitree.display.markup import Html, tag
+from fidelitree.display.numbers import at_most, counted, percent, whole
 from fidelitree.report.contents import Contents
-from fidelitree.report.numbers import at_most, counted, percent, whole
 from fidelitree.report.shares import Shares
 
 _SHOWN = 12

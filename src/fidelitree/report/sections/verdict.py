@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from fidelitree.certificate import ASSUMES_DETERMINISTIC, Certificate
 from fidelitree.display.markup import Html, join, tag
+from fidelitree.display.numbers import at_least, at_most, counted, percent, whole
 from fidelitree.report.contents import Contents
-from fidelitree.report.numbers import at_least, at_most, counted, percent, whole
 
 
 def verdict(contents: Contents) -> Html:
