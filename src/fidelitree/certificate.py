@@ -158,8 +158,6 @@ class Certificate:
         _check_kinds(data)
         _check_ranges(data)
         table = None if data["confusion"] is None else confusionfile.from_dict(data["confusion"])
-        if table is not None:
-            confusionfile.consistent(table, data)
         kept = {name: data[name] for name in names}
         certificate = cls(**{**kept, "assumes": tuple(data["assumes"]), "confusion": table})
         if certificate.holds != data["holds"]:

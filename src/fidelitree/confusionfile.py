@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fidelitree.checks import is_text
-from fidelitree.confusion import CONFIDENCE, MOST, Answered, Cell, Confusion, Count, Ends, Label
+from fidelitree.confusion import CONFIDENCE, MOST, Answered, Cell, Confusion, Count, Ends, Label, share_of_level
 from fidelitree.errors import FormatError
 
 _FIELDS = ("confidence", "level", "tests", "wrong", "constant", "never", "never_in_all", "cells")
@@ -71,23 +71,26 @@ def from_dict(data: Any) -> Confusion:
     return found
 
 
-def consistent(found: Confusion, certificate: Mapping[str, Any]) -> None:
-    """Whether a table can belong to a certificate; FormatError where it cannot.
+def contradiction(found: Confusion, certificate: Mapping[str, Any], leaves: int) -> str:
+    """In what a table cannot belong to a certificate about a tree with so many leaves; nothing where it can.
 
     It may hold fewer tests, because inputs are kept up to a limit. Where it holds all of them, and the tree was tested
     itself, its mistakes are the certificate's.
     """
-    samples, errors = certificate["samples"], certificate["errors"]
-    if (found.level is None) != (certificate["method"] == "exact"):
-        raise _error("level must be null for exact certificates and for no others")
-    if found.level is None:
-        if not math.isclose(found.wrong, certificate["error_bound"], rel_tol=_ROUNDING, abs_tol=1e-9):
-            raise _error(f"wrong must be the error; got {found.wrong!r} and {certificate['error_bound']!r}")
-        return
+    samples, errors, method = certificate["samples"], certificate["errors"], certificate["method"]
+    if method == "exact":
+        same = math.isclose(found.wrong, certificate["error_bound"], rel_tol=_ROUNDING, abs_tol=1e-9)
+        return "" if same and found.level is None else "its mistakes are not the exact error"
     if found.tests > samples:
-        raise _error(f"tests must be at most the {samples} samples; got {found.tests}")
+        return f"it holds {found.tests:,} tests, and the certificate {samples:,}"
     if found.tests == samples and not certificate["differs"] and found.wrong != errors:
-        raise _error(f"wrong must be the {errors} errors; got {found.wrong}")
+        return f"it holds {found.wrong:,} mistakes, and the certificate {errors:,}"
+    if certificate["protocol"] == "prequential":
+        level = share_of_level(certificate["attempt"], leaves if certificate["differs"] else None)
+    else:
+        level = share_of_level(leaves, None) if method == "fixed" else 1 - CONFIDENCE
+    same = found.level is not None and math.isclose(found.level, level, rel_tol=_ROUNDING)
+    return "" if same else f"its intervals must be at level {level:.4g}"
 
 
 def _check_sums(found: Confusion) -> None:

@@ -20,6 +20,7 @@ from fidelitree.display.wording import leaves
 from fidelitree.errors import writing
 from fidelitree.events import Observer, SplitMade, TreeJudged
 from fidelitree.features import Test
+from fidelitree.leaferrors import LeafError
 from fidelitree.region import Region
 from fidelitree.report import Contents, Step, render
 from fidelitree.rows import Rows
@@ -138,6 +139,11 @@ class Distillation:
             self.reason,
             self.call,
         )
+
+    @property
+    def leaf_errors(self) -> list[LeafError]:
+        """How many of its test inputs each leaf gets wrong, with an interval; the worst leaf first."""
+        return self.contents.leaf_errors
 
     def _repr_html_(self) -> str:
         size = self.tree.size

@@ -11,6 +11,7 @@ from pathlib import Path
 from fidelitree.audit import certify, patience_of
 from fidelitree.binomial import upper_bound
 from fidelitree.certificate import ASSUMES_DETERMINISTIC, Certificate
+from fidelitree.confusionfile import contradiction
 from fidelitree.errors import FormatError, ParameterError, TargetError
 from fidelitree.events import Observer, nobody
 from fidelitree.journal.journal import Journal
@@ -147,6 +148,10 @@ def _checks(stored: Stored, space: ProductSpace | Rows | None) -> Iterator[Check
     else:
         yield Check(known.digest == certificate.space_digest, about)
     yield _bound(certificate, stored.tree.size)
+    if certificate.confusion is not None:
+        why = contradiction(certificate.confusion, vars(certificate), stored.tree.size)
+        if why:
+            yield Check(False, f"the table of answers belongs to the certificate: {why}")
     if stored.journal is not None:
         yield _replayed(stored, stored.journal, known)
 

@@ -13,8 +13,8 @@ from fidelitree.report.contents import Contents
 def verdict(contents: Contents) -> Html:
     """The headline, the figures behind it, the certificate word for word."""
     certificate, tree = contents.certificate, contents.tree
-    status = "Certified" if certificate.holds else "Not certified"
-    stated = tag("span", status, class_=f"status {'good' if certificate.holds else 'bad'}")
+    standing = certificate.standing
+    stated = tag("span", standing.badge, class_=f"status {'good' if standing.state == 'met' else 'bad'}")
     return tag(
         "section",
         tag("p", stated, " ", _asked_for(certificate), class_="kicker"),
@@ -28,6 +28,7 @@ def verdict(contents: Contents) -> Html:
             class_="facts",
         ),
         tag("blockquote", tag("p", str(certificate)), class_="certificate"),
+        tag("ul", *(tag("li", line) for line in certificate.sentences(tree.size)), class_="easy"),
         tag("h2", "What it does not say"),
         tag("ul", *(tag("li", line) for line in _limits(contents)), class_="limits"),
         class_="verdict",
@@ -68,7 +69,7 @@ def _asked_for(certificate: Certificate) -> str:
     if certificate.epsilon is None:
         return "The smallest error within a budget was asked for."
     asked = f"An error of at most {percent(certificate.epsilon)} was asked for"
-    if certificate.holds:
+    if certificate.standing.state != "missed":
         return f"{asked}."
     return f"{asked}; what could be certified is {at_most(certificate.error_bound)}."
 
