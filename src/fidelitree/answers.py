@@ -46,10 +46,6 @@ class Answers:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def first(self, rows: int) -> Answers:
-        """The answers that came first."""
-        return Answers(self.inputs[:rows], self.labels[:rows], max(0, rows - len(self)))
-
     def classes(self, tree: Tree) -> list[Any]:
         """The labels that columns of `counts` stand for: the tree's, and any that only the answers have."""
         return sorted({*tree.labels.tolist(), *self.labels.tolist()})

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from fidelitree.budget import Budget, BudgetSpent
 from fidelitree.certificate import OF_ANSWERS, Certificate, assumptions
 from fidelitree.checks import check_count, check_delta, check_epsilon, check_observer, check_switch
-from fidelitree.confusion import CONFIDENCE, Confusion, Crosstab
+from fidelitree.confusion import CONFIDENCE, Confusion
+from fidelitree.crosstab import Crosstab
 from fidelitree.draw import Stream, block_rows, draw, fresh_seed
 from fidelitree.errors import RAISED, ParameterError
 from fidelitree.events import Observer, TreeJudged, UnderTest, nobody
@@ -195,7 +196,7 @@ class _Audit:
             assumes=(ASSUMES_ROWS, ASSUMES_UNSEEN) if isinstance(space, Rows) else assumptions(deterministic=False),
             level=self.delta,
             queries=dict(self.counted.queries.asked),
-            confusion=self.confusion(1 - CONFIDENCE, samples),
+            confusion=self.confusion(1 - CONFIDENCE, bet.samples),
         )
 
     def confusion(self, level: float | None, inputs: float = math.inf) -> Confusion | None:

@@ -1,6 +1,7 @@
 """What the target answers against what the tree answers: which label is lost, and how far a constant would get.
 
-The counts are those of the certificate's own test inputs. Their intervals are no part of delta: each holds with a
+The counts are those of all inputs that tested the returned tree; the certificate's bound may come from the first of
+them. Their intervals are no part of delta: each holds with a
 confidence of 95 % on its own. The number of tests depends on the answers, so every interval holds at all times at once
 (`sequential.interval`). Three choices that a run makes by looking at answers are paid for:
 
@@ -24,15 +25,12 @@ sequence of intervals, indexed by their number, is valid for any number of them.
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fidelitree.answers import LeafLabels
 from fidelitree.display.numbers import counted, percent, span
@@ -46,52 +44,11 @@ MOST = 100
 """Cells with the same label, cells with another, and labels never answered: as many of each are listed."""
 _LINES = 3  # that a command adds to its certificate; labels that are never answered share one if they must
 _NAMED = 5
+_SHOWN = 16  # cells of a table as text
 
 Count = int | float
 """Test inputs, or a probability where every answer is known."""
 Ends = tuple[float, float]
-
-
-class Crosstab:
-    """Both answers counted batch by batch; the table of the first so many inputs can be had afterwards."""
-
-    def __init__(self) -> None:
-        self._batches: list[tuple[int, Counter[tuple[Any, Any]]]] = []
-
-    def count(self, target: NDArray[Any], tree: NDArray[Any], weights: NDArray[np.float64] | None = None) -> None:
-        """Count the labels of a batch, or what its inputs weigh."""
-        (rows, row), (columns, column) = _coded(target), _coded(tree)
-        sums = np.bincount(row * len(columns) + column, weights, len(rows) * len(columns)).tolist()
-        pairs = itertools.product(rows, columns)
-        found = Counter({pair: count for pair, count in zip(pairs, sums, strict=True) if count})
-        self._batches.append((len(target), found))
-
-    def table(self, inputs: float = math.inf) -> dict[tuple[Any, Any], Count]:
-        """The batches that the first so many inputs came in."""
-        found: Counter[tuple[Any, Any]] = Counter()
-        for rows, batch in self._batches:
-            inputs -= rows
-            if inputs < 0:
-                break
-            found.update(batch)
-        return dict(found)
-
-
-def _coded(labels: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
-    """Different labels, and the place of each among them; of a predictor they may be anything."""
-    if labels.dtype.kind != "O":
-        values, places = np.unique(labels, return_inverse=True)
-        return list(map(_plain, values.tolist())), places
-    plain = list(map(_plain, labels.tolist()))
-    place = {label: number for number, label in enumerate(dict.fromkeys(plain))}
-    return list(place), np.array([place[label] for label in plain], np.intp)
-
-
-def _plain(label: Any) -> Any:
-    """A label as JSON can hold it."""
-    if isinstance(label, (bool, int, str)):
-        return label
-    return label if isinstance(label, float) and math.isfinite(label) else str(label)
 
 
 def share_of_level(attempt: int, substitute: int | None) -> float:
@@ -256,6 +213,26 @@ class Confusion:
             often = span(*self.of_target(lost))
             lines.append(f"{never}{once}: {shown(lost.label)}. The target answers it on {often} of inputs.")
         return lines
+
+    def lines(self) -> list[str]:
+        """The table as text, with a head and its confidence."""
+        exact, cells = self.level is None, self.rows(_SHOWN)
+        names = ["target", "tree", *([] if exact else ["test inputs"]), "share of that label"]
+        rows = [names]
+        for cell in cells:
+            counts = [] if exact else [f"{cell.count:,} of {cell.of:,}"]
+            rows.append([shown(cell.target), shown(cell.tree), *counts, span(*self.share(cell))])
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        text = [
+            "  ".join(entry.ljust(width) for entry, width in zip(row, widths, strict=True)).rstrip() for row in rows
+        ]
+        rest = self.cells_in_all - len(cells)
+        more = [f"and {rest:,} more pairs of labels"] if rest else []
+        return [
+            *text,
+            *more,
+            *([] if exact else [f"each interval holds with {percent(CONFIDENCE)} confidence on its own"]),
+        ]
 
     def rows(self, most: int) -> list[Cell]:
         """The cells to show: all of them by the target's label where they are few, else the largest wrong ones."""

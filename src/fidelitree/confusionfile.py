@@ -74,17 +74,20 @@ def from_dict(data: Any) -> Confusion:
 def contradiction(found: Confusion, certificate: Mapping[str, Any], leaves: int) -> str:
     """In what a table cannot belong to a certificate about a tree with so many leaves; nothing where it can.
 
-    It may hold fewer tests, because inputs are kept up to a limit. Where it holds all of them, and the tree was tested
-    itself, its mistakes are the certificate's.
+    The bound is that of the first tests, up to where it was lowest, and the table is that of all of them, as far as
+    inputs are kept. Where the tree was tested itself, the table holds the certificate's mistakes and its right answers.
     """
     samples, errors, method = certificate["samples"], certificate["errors"], certificate["method"]
     if method == "exact":
         same = math.isclose(found.wrong, certificate["error_bound"], rel_tol=_ROUNDING, abs_tol=1e-9)
         return "" if same and found.level is None else "its mistakes are not the exact error"
-    if found.tests > samples:
+    more = found.tests - samples
+    if method == "fixed" and more:
         return f"it holds {found.tests:,} tests, and the certificate {samples:,}"
-    if found.tests == samples and not certificate["differs"] and found.wrong != errors:
-        return f"it holds {found.wrong:,} mistakes, and the certificate {errors:,}"
+    if more >= 0 and not certificate["differs"] and not errors <= found.wrong <= errors + more:
+        return (
+            f"it holds {found.wrong:,} mistakes in {found.tests:,} tests, and the certificate {errors:,} in {samples:,}"
+        )
     if certificate["protocol"] == "prequential":
         level = share_of_level(certificate["attempt"], leaves if certificate["differs"] else None)
     else:

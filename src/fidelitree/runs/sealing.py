@@ -64,7 +64,7 @@ def tested_certificate(outcome: Outcome, run: Tested, wanted: Wanted) -> Certifi
         kept.last(attempt.samples),
         share_of_level(attempt.number, outcome.tree.size if outcome.differs else None),
     )
-    labels = None if answers is None else answers.first(samples).leaf_labels(outcome.tree)
+    labels = None if answers is None else answers.leaf_labels(outcome.tree)
     return Certificate(
         wanted.epsilon,
         wanted.delta,
