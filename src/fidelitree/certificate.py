@@ -103,6 +103,8 @@ class Certificate:
     def _claim(self) -> str:
         if self.method == "exact":
             return f"This {self._subject} disagrees with the target on exactly {self.error_bound:.6g} of all inputs"
+        if self.standing.state == "nothing":
+            return f"Nothing is certified about this {self._subject}"
         confidence = f"With confidence {confidence_of(self.delta)}"
         return (
             f"{confidence}, this {self._subject} disagrees with the target on at most {_up(self.error_bound)} of inputs"

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
+import pytest
 
 import fidelitree as ft
 from fidelitree.bare import BareTree
@@ -10,6 +14,7 @@ from fidelitree.events import Event, SplitMade, TreeJudged, nobody
 from fidelitree.features import IsOne
 from fidelitree.result import Trace
 from fidelitree.targets.counting import Counted
+from mixed import MIXED, some_inputs
 from small import cube
 
 SPACE = ft.ProductSpace.bernoulli(2, names=["owner", "urban"])
@@ -61,3 +66,22 @@ def test_a_result_prints_its_tree_its_promise_and_its_cost() -> None:
         str(result.certificate),
         "2 leaves, depth 1; 4 labels asked (enumerate 4), 4 rows paid",
     ]
+
+
+def hard(batch: Any) -> Any:
+    """A rule with a slanted border: no small tree is exact."""
+    return np.where(batch["age"] + batch["income"] > 90, "yes", "no")
+
+
+@pytest.mark.parametrize("run", ["bits", "features", "rows", "a learner"])
+def test_a_record_joins_an_error_with_the_bound_of_the_same_tree(run: str) -> None:
+    """The share of errors that an attempt has counted is never above its own bound; another tree's may be."""
+    runs: dict[str, Callable[[], ft.Distillation]] = {
+        "bits": lambda: ft.distill(ft.targets.majority(13), ft.ProductSpace.bernoulli(13), 0.1, max_queries=1_500),
+        "features": lambda: ft.distill(hard, MIXED, 0.02, max_queries=1_500, seed=3),
+        "rows": lambda: ft.distill(hard, ft.Rows(MIXED.batch(some_inputs(MIXED, 1_500))), 0.1),
+        "a learner": lambda: ft.learners.cart(hard, MIXED, 0.05, max_queries=2_000),
+    }
+    judged = [record for record in runs[run]().trace if isinstance(record, TreeJudged)]
+    assert len(judged) > 1
+    assert all(record.error <= record.error_bound for record in judged)
