@@ -11,6 +11,7 @@ looking at which answers were wrong, so the same holds for it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -71,6 +72,11 @@ class LeafLabels:
     shares: NDArray[np.float64]
     samples: int | None = None
 
+    @property
+    def counts(self) -> NDArray[Any]:
+        """Answers in each leaf with each label; the shares themselves where they are exact."""
+        return self.shares if self.samples is None else np.rint(self.shares * self.samples).astype(np.int64)
+
     def wrong(self, tree: Tree) -> NDArray[np.float64]:
         """Each leaf's part of the error: the share of inputs that reach it with another label than its own."""
         own = tree.labels[tree.code[tree.feature < 0]].tolist()
@@ -95,6 +101,13 @@ class Kept:
         else:
             self._inputs.append(inputs.copy())  # a view would keep the whole block that it was cut from
             self._labels.append(labels)
+
+    def label_counts(self) -> dict[Any, int]:
+        """How often each label was the answer."""
+        counts: Counter[Any] = Counter()
+        for labels in self._labels:
+            counts.update(labels.tolist())
+        return dict(counts)
 
     def last(self, rows: int) -> Answers | None:
         """The last so many answers that were offered, as far as they are kept; None where nothing is."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.answers import Kept
-from fidelitree.events import Observer, UnderTest, nobody
+from fidelitree.events import Observer, TreeJudged, UnderTest, nobody
 from fidelitree.journal.ledger import Ledger
 from fidelitree.sequential import Bet, level_of_attempt, log_e_value
 from fidelitree.tree import Tree
@@ -52,21 +52,39 @@ class Attempts:
         self.kept = Kept()
         """All that was counted: an attempt's own answers are the last ones, as many as it has samples."""
 
-    def open(self, tree: Tree, written_down: bool = True) -> None:
+    def open(self, tree: Tree, written_down: bool = True) -> Attempt:
         """Begin to count for a tree; a tree that has an attempt already gets no second one.
 
         An attempt that will count nothing, and promises nothing, need not be written down.
         """
-        if all(attempt.tree != tree for attempt in self.all):
+        found = self.of(tree)
+        if found is None:
             number, passed = len(self.all) + 1, 0
             if self._ledger is not None and written_down:
                 number, passed = self._ledger.open(tree.digest)
-            self.all.append(Attempt(number, tree, level_of_attempt(number, self.delta), passed))
+            found = Attempt(number, tree, level_of_attempt(number, self.delta), passed)
+            self.all.append(found)
+        return found
+
+    def of(self, tree: Tree) -> Attempt | None:
+        """The attempt for a tree, if there is one."""
+        return next((attempt for attempt in self.all if attempt.tree == tree), None)
 
     @property
     def opened(self) -> int:
         """How many attempts have numbers up to the last one's."""
         return max(attempt.number for attempt in self.all)
+
+    def judged(self, asked: int, size: int, error: float, tested: Attempt | None) -> TreeJudged:
+        """One tree's own figures: what its attempt has counted; without one, an estimate of its error and no bound."""
+        self.look()
+        if tested is None or not tested.samples:
+            return TreeJudged(asked, size, error, 1.0)
+        return TreeJudged(asked, size, tested.errors / tested.samples, tested.error_bound)
+
+    def look(self) -> None:
+        """Let attempts keep what they certify now: what was certified at one look stays so."""
+        _ = self.error_bound
 
     @property
     def at_best(self) -> int:

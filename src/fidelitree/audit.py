@@ -7,7 +7,7 @@ import itertools
 import math
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 from fidelitree.budget import Budget, BudgetSpent
 from fidelitree.certificate import OF_ANSWERS, Certificate, assumptions
 from fidelitree.checks import check_count, check_delta, check_entropy, check_epsilon, check_observer, check_switch
+from fidelitree.confusion import CONFIDENCE, Confusion
+from fidelitree.crosstab import Crosstab
 from fidelitree.draw import Stream, block_rows, draw, fresh_entropy, fresh_seed
 from fidelitree.errors import RAISED, ParameterError
 from fidelitree.events import Observer, TreeJudged, UnderTest, nobody
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge
-from fidelitree.exact.error import known_error
+from fidelitree.exact.error import known_error, tree_labels
 from fidelitree.region import Region
 from fidelitree.rows import ASSUMES_NOT_FITTED, ASSUMES_ROWS, ASSUMES_UNSEEN, Rows, check_test_rows
 from fidelitree.running import Running, Workers
@@ -89,7 +91,7 @@ certified), provided that the target is deterministic and inputs follow the stat
     call = Call("certify", known_seed, seed is not None, told, fresh, entropy is not None)
     with access(target, space, running, call) as way:
         # Memory would save nothing where all inputs are asked once, and mislead about a noisy target elsewhere.
-        audit = _Audit(way.counted(None, budget, observer), predict, digest, epsilon, delta)
+        audit = _Audit(way.counted(None, budget, observer), predict, digest, epsilon, delta, predictor)
         try:
             found = audit.known(predictor, space, deterministic) or audit.drawn(space, way, observer)
         except BudgetSpent:  # while all inputs were asked, and some of them tell nothing about the others
@@ -190,6 +192,8 @@ class _Audit:
     digest: str
     epsilon: float
     delta: float
+    predictor: Any
+    both: Crosstab = field(default_factory=Crosstab)
 
     def drawn(self, space: ProductSpace | Rows, way: Access, observer: Observer) -> Certificate:
         """The certificate of inputs as they come."""
@@ -220,12 +224,24 @@ class _Audit:
             queries=dict(self.counted.queries.asked),
             entropy=way.entropy,
             replayed=way.replayed,
+            confusion=self.confusion(1 - CONFIDENCE, bet.samples),
         )
 
     def known(self, predictor: Any, space: ProductSpace | Rows, deterministic: bool) -> Certificate | None:
         """The exact certificate, where there is one; what a table's rows leave out nobody knows."""
         error = None if isinstance(space, Rows) else self.known_error(predictor, deterministic)
         return None if error is None else self.exact(error)
+
+    def confusion(self, level: float | None, inputs: float = math.inf) -> Confusion | None:
+        """The table of both answers to the first so many inputs, or of two that are known."""
+        table, missing, judged = self.both.table(inputs), None, self.predictor
+        if isinstance(judged, Tree):
+            if level is None and not table:
+                known = tree_labels(judged, self.counted.target, self.counted.space)
+                return Confusion.of_leaves(known, judged, level)
+            answered = judged.labels[judged.code[judged.feature < 0]].tolist()
+            missing = sorted({*self.counted.book.seen} - {*answered})
+        return Confusion.of(table, level, missing)
 
     def known_error(self, predictor: Any, deterministic: bool) -> float | None:
         """The exact error where it costs nothing, or no more than drawing; None elsewhere."""
@@ -256,7 +272,8 @@ class _Audit:
         assert points is not None, "only finite spaces are counted"
         for start in range(0, points, rows):
             batch = enumerate_inputs(whole, start, min(start + rows, points))
-            wrong += float(space.chances(batch[self._mistakes(batch)]).sum())
+            chances = space.chances(batch)
+            wrong += float(chances[self._mistakes(batch, chances)].sum())
         return wrong
 
     def exact(self, error: float) -> Certificate:
@@ -264,7 +281,16 @@ class _Audit:
         asked, space = self.counted.queries.asked, self.counted.space
         bound = min(1.0, error)
         return Certificate(
-            self.epsilon, 0.0, bound, int(asked), None, "exact", self.digest, space.digest, queries=dict(asked)
+            self.epsilon,
+            0.0,
+            bound,
+            int(asked),
+            None,
+            "exact",
+            self.digest,
+            space.digest,
+            queries=dict(asked),
+            confusion=self.confusion(None),
         )
 
     def test(self, source: _Source, observer: Observer) -> Bet:
@@ -287,7 +313,7 @@ class _Audit:
             observer(TreeJudged(self.counted.asked, 0, bet.errors / bet.samples, bet.error_bound))
         raise AssertionError("patience ends every audit")
 
-    def _mistakes(self, batch: NDArray[Any]) -> NDArray[np.bool_]:
+    def _mistakes(self, batch: NDArray[Any], weights: NDArray[np.float64] | None = None) -> NDArray[np.bool_]:
         labels = self.counted.labels(self.counted.ask(batch, "certify"))
         predicted = _labels(self.predict, batch)
         if _is_text(predicted) != _is_text(labels):
@@ -295,6 +321,7 @@ class _Audit:
             raise ParameterError(
                 f"predictor must answer labels of the target's kind; it answers {one}, and the target {two}"
             )
+        self.both.count(labels, predicted, weights)
         return np.asarray(predicted != labels)
 
     def _too_large(self, bet: Bet) -> bool:

@@ -11,8 +11,11 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any
 
+from fidelitree import confusionfile
 from fidelitree.checks import is_entropy, is_text
+from fidelitree.confusion import Confusion
 from fidelitree.display.card import card
+from fidelitree.display.standing import Standing, standing
 from fidelitree.errors import FormatError
 
 ASSUMES_DETERMINISTIC = "the target is deterministic"
@@ -51,7 +54,8 @@ class Certificate:
     with probability ``level``, its share of delta: the bound of a sequential certificate follows from errors, samples
     and level. ``epsilon`` is None where the best tree within a budget was asked for. ``entropy`` went into the test
     inputs of an audit, beside the seed, so that nobody could foresee them; ``replayed`` says that it was given, and the
-    test inputs were known.
+    test inputs were known. ``confusion`` is the table of the target's answers against the tree's; its intervals have a
+    confidence of their own and are no part of delta. It is None where no answers tell.
     """
 
     epsilon: float | None
@@ -76,11 +80,24 @@ class Certificate:
     tested_digest: str | None = None
     entropy: str | None = None
     replayed: bool = False
+    confusion: Confusion | None = None
 
     @property
     def holds(self) -> bool:
         """Whether the error asked for was certified; where none was named, whether anything was."""
         return self.error_bound < 1 if self.epsilon is None else self.error_bound <= self.epsilon
+
+    @property
+    def standing(self) -> Standing:
+        """In words: certified, goal met; certified at some agreement, goal missed; nothing certified."""
+        return standing(self.epsilon, self.error_bound, self.method == "exact")
+
+    def sentences(self, leaves: int | None) -> list[str]:
+        """How far a constant would get, and which labels the tree never answers; nothing where no answers tell.
+
+        ``leaves`` are those of the tree, None for another predictor.
+        """
+        return [] if self.confusion is None else self.confusion.sentences(self.holds, leaves)
 
     def __str__(self) -> str:
         wanted = "the smallest error within a budget" if self.epsilon is None else f"an error of {self.epsilon:.4g}"
@@ -92,6 +109,8 @@ class Certificate:
     def _claim(self) -> str:
         if self.method == "exact":
             return f"This {self._subject} disagrees with the target on exactly {self.error_bound:.6g} of all inputs"
+        if self.standing.state == "nothing":
+            return f"Nothing is certified about this {self._subject}"
         confidence = f"With confidence {confidence_of(self.delta)}"
         return (
             f"{confidence}, this {self._subject} disagrees with the target on at most {_up(self.error_bound)} of inputs"
@@ -112,11 +131,12 @@ class Certificate:
         facts = [("Method", self.method), ("Bound on the error", _up(self.error_bound))]
         if self.method != "exact":
             facts += [("Confidence", confidence_of(self.delta)), ("Test inputs", f"{self.samples:,}")]
-        return card(self.holds, str(self), facts)
+        return card(self.standing, str(self), facts)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data under a versioned schema."""
-        return {"format": FORMAT, "version": VERSION, "holds": self.holds, **asdict(self)}
+        table = None if self.confusion is None else confusionfile.to_dict(self.confusion)
+        return {"format": FORMAT, "version": VERSION, "holds": self.holds, **asdict(self), "confusion": table}
 
     def to_json(self) -> str:
         """The certificate as JSON text."""
@@ -145,14 +165,17 @@ class Certificate:
             raise FormatError(f"not a stored certificate: missing or unknown entries: {odd:.200}")
         _check_kinds(data)
         _check_ranges(data)
-        certificate = cls(**{**{name: data[name] for name in names}, "assumes": tuple(data["assumes"])})
+        table = None if data["confusion"] is None else confusionfile.from_dict(data["confusion"])
+        kept = {name: data[name] for name in names}
+        certificate = cls(**{**kept, "assumes": tuple(data["assumes"]), "confusion": table})
         if certificate.holds != data["holds"]:
             raise FormatError("not a stored certificate: it says that it holds, and its numbers say otherwise")
         return certificate
 
 
 _REPLAY = " This is a replay of an audit: it proves nothing about a predictor that was changed since."
-_YOUNGER = {"tested_digest": None, "entropy": None, "replayed": False}  # than the first certificates, which do without
+# Younger than the first certificates, which do without:
+_YOUNGER = {"tested_digest": None, "entropy": None, "replayed": False, "confusion": None}
 _NUMBERS = ("delta", "error_bound", "differs", "epsilon", "level")
 _KINDS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(_NUMBERS, (float, int)),

@@ -14,6 +14,7 @@ from typing import Any
 
 from fidelitree.binomial import upper_bound
 from fidelitree.certificate import ASSUMES_DETERMINISTIC, Certificate
+from fidelitree.confusionfile import contradiction
 from fidelitree.exact.paths import disagreement
 from fidelitree.rows import Rows
 from fidelitree.sequential import error_bound, level_of_attempt
@@ -59,6 +60,9 @@ def checks(stored: Stored, given: ProductSpace | Rows | None, space: ProductSpac
     else:
         yield Check(space.digest == certificate.space_digest, about)
     yield from _bound(stored)
+    if certificate.confusion is not None:
+        why = contradiction(certificate.confusion, vars(certificate), stored.tree.size)
+        yield Check(not why, f"the table of answers belongs to the certificate{f': {why}' if why else ''}")
     if certificate.tested_digest is not None or certificate.differs or stored.tested is not None:
         yield _tested(stored, space)
     yield _call(stored)

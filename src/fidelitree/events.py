@@ -32,7 +32,7 @@ class SplitMade(Event):
 
 @dataclass(frozen=True)
 class TreeJudged(Event):
-    """A tree was compared with the target."""
+    """A tree was compared with the target: its own error, and the error certified for it (1 where none is)."""
 
     size: int
     error: float

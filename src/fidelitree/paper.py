@@ -73,8 +73,8 @@ def build_top_down(
         if root is None:
             raise ParameterError(_too_many(space, max_queries))
         grown = grow_exactly(counted, root, epsilon, limits, observer)
-    labels = labels_inside(grown.tree, root, space)
-    return replace(grown, leaf_labels=labels, call=written(build_top_down, arguments))
+    known = grown.knowing(labels_inside(grown.tree, root, space))
+    return replace(known, call=written(build_top_down, arguments))
 
 
 def _too_many(space: ProductSpace, max_queries: int | None) -> str:
@@ -215,7 +215,7 @@ def _grow_sampled(counted: Counted, sizes: _Sizes, seed: int, observer: Observer
         reason = str(stop) or "interrupted"
     tree = judge.tree(bare)
     result = _finish(tree, judge.certificate(tree, seed), counted, trace, reason, observer)
-    return replace(result, leaf_labels=judge.leaf_labels(bare))
+    return result.knowing(judge.leaf_labels(bare))
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,14 @@ from fidelitree import store
 from fidelitree.answers import Answers, LeafLabels
 from fidelitree.bare import Leaf
 from fidelitree.certificate import Certificate
+from fidelitree.confusion import Confusion, share_of_level
 from fidelitree.display.card import card, folded
+from fidelitree.display.markup import join, tag
 from fidelitree.display.wording import leaves
 from fidelitree.errors import writing
 from fidelitree.events import Observer, SplitMade, TreeJudged
 from fidelitree.features import Test
+from fidelitree.leaferrors import LeafError
 from fidelitree.region import Region
 from fidelitree.report import Contents, Step, render
 from fidelitree.rows import Rows
@@ -104,6 +107,13 @@ class Distillation:
     tested: Tree | None = field(default=None, repr=False)
     """The tree that was tested, where this one differs from it."""
 
+    def knowing(self, labels: LeafLabels | None) -> Distillation:
+        """The same with the target's labels in each leaf, which the certificate then tells of too."""
+        size = None if labels is None or labels.samples is None else self.tree.size
+        level = None if size is None else share_of_level(size, None)
+        table = Confusion.of_leaves(labels, self.tree, level)
+        return replace(self, leaf_labels=labels, certificate=replace(self.certificate, confusion=table))
+
     def report(self, path: str | Path) -> Path:
         """Write the result as one HTML page that needs nothing else, and return its path.
 
@@ -132,13 +142,19 @@ class Distillation:
             self.call,
         )
 
+    @property
+    def leaf_errors(self) -> list[LeafError]:
+        """How many of its test inputs each leaf gets wrong, with an interval; the worst leaf first."""
+        return self.contents.leaf_errors
+
     def _repr_html_(self) -> str:
         size = self.tree.size
         facts = [("Leaves", f"{size:,}"), ("Depth", f"{self.tree.depth}"), ("Labels asked", f"{self.queries.asked:,}")]
         lines = str(self.tree).splitlines()
         shown = lines[:_SHOWN] + (["..."] if len(lines) > _SHOWN else [])
         tree = folded("The tree", "\n".join(shown), opened=len(lines) <= _OPENED)
-        return card(self.certificate.holds, str(self.certificate), facts, tree)
+        more = tag("p", " ".join(self.certificate.sentences(size)), style="margin:.6em 0 0")
+        return card(self.certificate.standing, str(self.certificate), facts, join(more, tree))
 
     def save(self, folder: str | os.PathLike[str]) -> list[Path]:
         """Write tree, certificate, space, trace, run and report into a folder, which ``ft.verify`` can check.

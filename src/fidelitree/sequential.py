@@ -105,6 +105,18 @@ def error_bound(errors: int, samples: int, level: float) -> float:
     return high
 
 
+def interval(hits: int, samples: int, level: float) -> tuple[float, float]:
+    """Both ends of a rate: at no time is it outside, but with probability ``level``.
+
+    Two bounds at half the level, one of them of what is no hit. They hold at all times at once, so also at a time that
+    was chosen by looking at the answers; an interval for a fixed number of samples does not.
+
+    >>> tuple(round(end, 3) for end in interval(30, 100, 0.05)), interval(0, 0, 0.05)
+    ((0.151, 0.467), (0.0, 1.0))
+    """
+    return 1 - error_bound(samples - hits, samples, level / 2), error_bound(hits, samples, level / 2)
+
+
 def log_e_value_below(errors: int, samples: int, epsilon: float) -> float:
     """Logarithm of the e-value against "the error is at most epsilon": the bet is spread evenly over (epsilon, 1)."""
     inside = special.betaincc(errors + 1, samples - errors + 1, epsilon)

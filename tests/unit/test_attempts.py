@@ -6,7 +6,7 @@ import numpy as np
 
 import fidelitree as ft
 from fidelitree.attempts import Attempts
-from fidelitree.events import Event, UnderTest
+from fidelitree.events import Event, TreeJudged, UnderTest
 from fidelitree.sequential import error_bound, level_of_attempt
 from fidelitree.tree import Tree
 from small import Bits, cube
@@ -108,3 +108,21 @@ def test_an_observer_hears_of_the_attempt_with_the_most_evidence() -> None:
     attempts.count(cube(3), answers(cube(3)))
     attempts.tell(events.append, 30, 20)
     assert events == [UnderTest(30, 2, 0, 8, level_of_attempt(2, 0.05), 20)]
+
+
+def test_a_judged_tree_has_its_own_figures() -> None:
+    """Not the bound of one tree beside the error of another."""
+    attempts = Attempts(0.3, 0.05)
+    assert attempts.judged(5, 3, 0.25, None) == TreeJudged(5, 3, 0.25, 1.0)
+    one = attempts.open(ONE)
+    assert attempts.judged(5, 2, 0.25, one) == TreeJudged(5, 2, 0.25, 1.0), "nothing is counted yet"
+    for _ in range(20):
+        attempts.count(cube(3), answers(cube(3)))
+    two = attempts.open(TWO)
+    attempts.count(cube(3), answers(cube(3)))
+    assert attempts.open(ONE) is one
+    assert (attempts.of(TWO), attempts.of(Tree.constant(SPACE, 0))) == (two, None)
+    assert attempts.judged(9, 2, 0.9, one) == TreeJudged(9, 2, 0.0, error_bound(0, 168, one.level))
+    assert attempts.judged(9, 2, 0.9, two) == TreeJudged(9, 2, 0.5, two.error_bound)
+    assert two.error_bound > 0.5 > one.error_bound
+    assert attempts.judged(9, 7, 0.9, None).error_bound == 1, "another tree's bound is no bound of this one"

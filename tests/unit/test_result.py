@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
+import pytest
 
 import fidelitree as ft
 from fidelitree.bare import BareTree
@@ -10,6 +14,7 @@ from fidelitree.events import Event, SplitMade, TreeJudged, nobody
 from fidelitree.features import IsOne
 from fidelitree.result import Trace
 from fidelitree.targets.counting import Counted
+from mixed import MIXED
 from small import cube
 
 SPACE = ft.ProductSpace.bernoulli(2, names=["owner", "urban"])
@@ -61,3 +66,30 @@ def test_a_result_prints_its_tree_its_promise_and_its_cost() -> None:
         str(result.certificate),
         "2 leaves, depth 1; 4 labels asked (enumerate 4), 4 rows paid",
     ]
+
+
+def hard(batch: Any) -> Any:
+    """A rule with a slanted border: no small tree is exact."""
+    return np.where(batch["age"] + batch["income"] > 90, "yes", "no")
+
+
+@pytest.mark.parametrize("run", ["the best", "a large tree", "a learner"])
+def test_a_record_joins_an_error_with_the_bound_of_the_same_tree(run: str) -> None:
+    """The share of errors that an attempt has counted is never above its own bound; another tree's may be."""
+    space = ft.ProductSpace.bernoulli(13)
+    runs: dict[str, Callable[[], ft.Distillation]] = {
+        "the best": lambda: ft.distill(ft.targets.majority(13), space, None, max_queries=1_500),
+        "a large tree": lambda: ft.distill(ft.targets.balanced(space, 7, seed=1), space, 0.05, max_queries=3_000),
+        "a learner": lambda: ft.learners.cart(hard, MIXED, 0.1),
+    }
+    judged = [record for record in runs[run]().trace if isinstance(record, TreeJudged)]
+    assert any(record.error_bound < 1 for record in judged)
+    assert all(record.error <= record.error_bound for record in judged)
+
+
+def test_a_tree_that_was_only_fitted_has_no_bound() -> None:
+    """Over other features records are made before an attempt is opened: bounds of earlier trees are not theirs."""
+    result = ft.distill(hard, MIXED, 0.03, seed=1)
+    judged = [record for record in result.trace if isinstance(record, TreeJudged)]
+    assert len(judged) > 3
+    assert all(record.error_bound == 1 for record in judged)

@@ -45,7 +45,7 @@ def _version(
 def _application() -> typer.Typer:
     made = typer.Typer(
         help="Turn any function you can call into a small decision tree with a certificate.",
-        epilog="Ends with 0: certified; 3: not certified (a budget or Ctrl-C); 2: bad input; 1: the target failed.",
+        epilog="Ends with 0: goal met; 3: goal missed, or nothing certified; 2: bad input; 1: the target failed.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         add_completion=False,

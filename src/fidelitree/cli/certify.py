@@ -12,7 +12,7 @@ import typer
 from fidelitree.cli.ending import Code
 from fidelitree.cli.opening import Opened, TargetOptions, TargetText, opened
 from fidelitree.cli.places import check_place
-from fidelitree.cli.printing import AsJson, say, say_json, written
+from fidelitree.cli.printing import AsJson, note, say, say_json, written
 from fidelitree.cli.progress import Progress
 from fidelitree.cli.running import CallOptions
 from fidelitree.cli.spaces import SpaceOptions
@@ -65,6 +65,7 @@ def certify(
     The predictor may be a tree of yours or any model. Options that say how to read it apply to TARGET only.
     """
     from fidelitree.audit import certify as certify_predictor
+    from fidelitree.tree import Tree
 
     if options.out is not None:
         check_place("--out", options.out)
@@ -91,16 +92,21 @@ def certify(
             **stack.enter_context(options.arguments(options.journal, timeout)),
         )
     if as_json:
-        say_json({"certified": certificate.holds, "sentence": str(certificate), "certificate": certificate.to_dict()})
+        standing = {"certified": certificate.holds, "standing": certificate.standing.state}
+        say_json({**standing, "sentence": str(certificate), "certificate": certificate.to_dict()})
     else:
-        say(certificate)
+        tree = judged.target
+        say(certificate, *certificate.sentences(tree.size if isinstance(tree, Tree) else None))
         if certificate.entropy is not None and not certificate.replayed:
             say(f"To replay this audit: --seed {certificate.seed} --entropy {certificate.entropy}")
     if options.out is not None:
         options.out.parent.mkdir(parents=True, exist_ok=True)
         options.out.write_text(certificate.to_json() + "\n", encoding="utf-8")
         written([options.out], as_json)
-    return Code.CERTIFIED if certificate.holds else Code.NOT_CERTIFIED
+    if certificate.holds:
+        return Code.CERTIFIED
+    note(certificate.standing.words)
+    return Code.NOT_CERTIFIED
 
 
 def _both(target: Opened, predictor: Opened) -> Opened:

@@ -92,7 +92,7 @@ def distill(
         say(f"wrote {folder}: {', '.join(path.name for path in files)}", f"report: {files[-1]}")
     if made.certificate.holds:
         return Code.CERTIFIED
-    note(f"not certified: {_way_out(made)}")
+    note(f"{made.certificate.standing.words}: {_way_out(made)}")
     return Code.NOT_CERTIFIED
 
 
@@ -124,6 +124,7 @@ def _sentences(made: Distillation) -> list[str]:
         *lines,
         "",
         str(made.certificate),
+        *made.certificate.sentences(made.tree.size),
         shape,
         *([] if made.reason == "certified" else [f"ended early: {made.reason}"]),
     ]
@@ -147,6 +148,7 @@ def _way_out(made: Distillation) -> str:
 def _plain(made: Distillation, files: list[Path]) -> dict[str, Any]:
     return {
         "certified": made.certificate.holds,
+        "standing": made.certificate.standing.state,
         "reason": made.reason,
         "size": made.tree.size,
         "depth": made.tree.depth,

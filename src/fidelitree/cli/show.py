@@ -15,7 +15,7 @@ PathText = Annotated[Path, typer.Argument(metavar="PATH", help="A result folder,
 
 
 def show(path: PathText, as_json: AsJson = False) -> int:
-    """Print a stored tree and its certificate."""
+    """Print a stored tree, its certificate, and how often target and tree answer each pair of labels."""
     from fidelitree.store import load
     from fidelitree.tree import Tree
 
@@ -32,5 +32,7 @@ def show(path: PathText, as_json: AsJson = False) -> int:
     elif certificate is None:
         say(tree, "", shape)
     else:
-        say(tree, "", certificate, shape)
+        say(tree, "", certificate, *certificate.sentences(tree.size), shape)
+        if certificate.confusion is not None:
+            say("", *certificate.confusion.lines())
     return Code.CERTIFIED

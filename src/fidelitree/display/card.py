@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fidelitree.display.markup import Html, tag
+from fidelitree.display.standing import Standing
 
 _FRAME = (
     "border:1px solid rgba(127,127,127,.45);border-radius:8px;padding:.8em 1.1em;max-width:52em;"
@@ -14,13 +15,12 @@ _STATUS = "font-weight:600;border:1px solid;border-radius:99px;padding:.1em .7em
 _FACTS = "margin:.5em 0 0;display:flex;flex-wrap:wrap;gap:.2em 1.6em;font-size:.92em"
 
 
-def card(holds: bool, sentence: str, facts: Sequence[tuple[str, str]], more: Html | None = None) -> str:
-    """Whether it is certified, the certificate's sentence, some figures, and what comes below."""
-    status = "✓ certified" if holds else "✗ not certified"
+def card(standing: Standing, sentence: str, facts: Sequence[tuple[str, str]], more: Html | None = None) -> str:
+    """How it stands, the certificate's sentence, some figures, and what comes below."""
     shown = [tag("span", name, " ", tag("strong", value)) for name, value in facts]
     return tag(
         "div",
-        tag("span", status, style=_STATUS),
+        tag("span", standing.badge, style=_STATUS),
         tag("p", sentence, style="margin:.6em 0 0"),
         tag("div", *shown, style=_FACTS),
         more,

@@ -37,13 +37,22 @@ def tree_error(tree: Tree, target: Target, space: ProductSpace) -> float:
     tree.check_space(space)
     if isinstance(target, Tree):
         return disagreement(tree, target, space)
+    return error_inside(tree, _known(target, space), space)
+
+
+def tree_labels(tree: Tree, target: Target, space: ProductSpace) -> LeafLabels:
+    """How often inputs reach each leaf with each label of the target, exact where `tree_error` is."""
+    return labels_inside(tree, _known(target, space), space)
+
+
+def _known(target: Target, space: ProductSpace) -> Subfunction:
     root = exact_subfunction(Counted(target, space), Region.whole(space), ENUMERATE_UNASKED)
     if root is None:
         raise ParameterError(
             f"target must be a tree, or have at most 2^20 inputs for its error to be exact; got {space.extent}. "
             "certify draws inputs instead"
         )
-    return error_inside(tree, root, space)
+    return root
 
 
 def known_error(predictor: Any, target: Target, space: ProductSpace) -> float | None:

@@ -217,7 +217,7 @@ class Lesson:
         return True
 
     def _judge(self, tree: Tree, error: float) -> None:
-        judged = TreeJudged(self.counted.asked, tree.size, error, self.attempts.error_bound)
+        judged = self.attempts.judged(self.counted.asked, tree.size, error, self.attempts.of(tree))
         self._history.append(judged)
         self._observer(judged)
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from fidelitree.display.markup import Html, join, tag
+from fidelitree.display.numbers import at_most, percent, whole
 from fidelitree.report.contents import Step
-from fidelitree.report.numbers import at_most, percent, whole
 
 _WIDTH, _HEIGHT = 720.0, 300.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56.0, 16.0, 16.0, 44.0
@@ -34,28 +34,37 @@ class Frame:
 
 
 def error_chart(steps: Sequence[Step], epsilon: float | None, by_leaves: bool, summary: str) -> Html:
-    """Estimated error and certified bound against labels asked, or against leaves."""
+    """Trees against labels asked, or against leaves: a dot for the error of each, a line up to its certified bound.
+
+    Dots are joined where each tree is the one before with one more split; elsewhere they are strangers to each other.
+    """
     across: Callable[[Step], int] = (lambda step: step.size) if by_leaves else (lambda step: step.asked)
     steps = thinned(steps)
     errors = [(across(step), step.error) for step in steps if step.error is not None]
-    known = [(across(step), step.error_bound) for step in steps if step.error_bound is not None]
-    bounds = [(place, bound) for place, bound in known if bound < 1]  # before that, nothing is certified
-    top = max([share for _, share in [*errors, *bounds]] + [2 * (epsilon or 0)], default=1.0)
+    bounds = [(across(step), step.error, bound) for step in steps if (bound := certified(step)) is not None]
+    shares = [share for _, share in errors] + [bound for *_, bound in bounds]
+    top = max([*shares, 2 * (epsilon or 0)], default=1.0)
     frame = Frame(max(across(step) for step in steps), next(tick for tick in (*_TICKS[1:], 1.0) if tick >= min(top, 1)))
     return tag(
         "svg",
-        tag("title", "Error and certified bound", id="chart-title"),
+        tag("title", "Error and certified bound of each tree", id="chart-title"),
         tag("desc", summary, id="chart-desc"),
         _axes(frame, "leaves" if by_leaves else "labels asked"),
         _asked_for(frame, epsilon),
-        _line(frame, errors, "line error"),
+        _line(frame, errors, "line error") if by_leaves else None,
+        *(_reach(frame, *bound) for bound in bounds),
         _dots(frame, errors),
-        _stairs(frame, bounds),
+        _end(frame, steps[-1], across(steps[-1])),
         viewBox=f"0 0 {_WIDTH:g} {_HEIGHT:g}",
         role="img",
         aria_labelledby="chart-title chart-desc",
         class_="chart",
     )
+
+
+def certified(step: Step) -> float | None:
+    """What is certified for the tree of a step; None where that is nothing."""
+    return step.error_bound if step.error_bound is not None and step.error_bound < 1 else None
 
 
 def thinned(steps: Sequence[Step], most: int = _MOST) -> list[Step]:
@@ -109,15 +118,18 @@ def _dots(frame: Frame, points: Sequence[tuple[int, float]]) -> Html:
     )
 
 
-def _stairs(frame: Frame, points: Sequence[tuple[int, float]]) -> Html | None:
-    """A bound stays as it is until the next one."""
-    if not points:
+def _reach(frame: Frame, x: int, error: float | None, bound: float) -> Html:
+    """From the error of a tree up to the error certified for it."""
+    place, y = frame.x(x), frame.y(bound)
+    line = tag("line", x1=place, x2=place, y1=frame.y(bound if error is None else error), y2=y, class_="line bound")
+    return join(line, tag("line", x1=place - 3, x2=place + 3, y1=y, y2=y, class_="line bound"))
+
+
+def _end(frame: Frame, step: Step, x: int) -> Html | None:
+    """The tree that is returned."""
+    bound = certified(step)
+    if bound is None:
         return None
-    (x, y), *others = points
-    path = f"M{frame.x(x):g} {frame.y(y):g}"
-    for x, y in others:
-        path += f"H{frame.x(x):g}V{frame.y(y):g}"
-    x, y = points[-1]
-    end = tag("circle", cx=frame.x(x), cy=frame.y(y), r=4, class_="end")
-    text = tag("text", at_most(y), x=frame.x(x), y=frame.y(y) - 10, text_anchor="end", class_="strong")
-    return join(tag("path", d=path, class_="line bound"), end, text)
+    end = tag("circle", cx=frame.x(x), cy=frame.y(bound), r=4, class_="end")
+    text = tag("text", at_most(bound), x=frame.x(x), y=frame.y(bound) - 10, text_anchor="end", class_="strong")
+    return join(end, text)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from fidelitree.answers import LeafLabels
 from fidelitree.certificate import Certificate
+from fidelitree.confusion import CONFIDENCE
+from fidelitree.leaferrors import LeafError, leaf_errors
 from fidelitree.space import ProductSpace
 from fidelitree.targets.counting import Queries
 from fidelitree.tree import Tree
@@ -13,7 +15,7 @@ from fidelitree.tree import Tree
 
 @dataclass(frozen=True)
 class Step:
-    """A tree on the way: labels asked until then, its leaves, its error, and the error certified by then.
+    """A tree on the way: labels asked until then, its leaves, its error, and the error certified for this tree.
 
     The error is exact or estimated; what is not known is None.
     """
@@ -43,3 +45,10 @@ class Contents:
     rows: bool = False
     reason: str = ""
     call: str = ""
+
+    @property
+    def leaf_errors(self) -> list[LeafError]:
+        """What each leaf gets wrong."""
+        table, labels = self.certificate.confusion, self.leaf_labels
+        level = None if table is None else table.level
+        return [] if labels is None else leaf_errors(labels, self.tree, level or 1 - CONFIDENCE)

@@ -16,6 +16,7 @@ from fidelitree.display.markup import Html, embedded, join, tag
 from fidelitree.report.contents import Contents
 from fidelitree.report.influences import influences
 from fidelitree.report.scene import scene
+from fidelitree.report.sections.answers import answers
 from fidelitree.report.sections.course import course
 from fidelitree.report.sections.importance import importance
 from fidelitree.report.sections.remaining import remaining
@@ -39,6 +40,7 @@ def render(contents: Contents) -> str:
         sections=join(
             verdict(contents),
             tree_section(contents, shares),
+            answers(contents),
             remaining(contents, shares),
             tag("div", importance(contents, found), spending(contents), class_="pair"),
             course(contents),

@@ -261,11 +261,14 @@
     const width = scene.classes.length;
     const shares = [...labelShares.subarray(node * width, (node + 1) * width)];
     const total = shares.reduce((sum, share) => sum + share, 0);
-    const seen = scene.samples === null ? "" : `, ${whole(total * scene.samples)} of ${whole(scene.samples)} test inputs`;
-    if (!total) return add("The target answers", `not seen here${seen}`);
+    const tests = scene.samples === null ? Infinity : Math.round(total * scene.samples);
+    if (!total) return add("The target answers", "no test input came here");
     const order = shares.map((share, k) => [share, k]).filter(([share]) => share > 0).sort((a, b) => b[0] - a[0]);
-    const shown = order.slice(0, 6).map(([share, k]) => `${scene.classes[k]} ${percent(share / total)}`);
-    add("The target answers", `${shown.join(", ")}${order.length > 6 ? ", …" : ""}${seen}`);
+    const often = (share) => tests === Infinity ? percent(share / total) : whole(share * scene.samples);
+    const shown = order.slice(0, 6).map(([share, k]) => `${scene.classes[k]} ${often(share)}`);
+    const of = tests === Infinity ? "" : ` of ${whole(tests)} test inputs`;
+    add("The target answers", `${shown.join(", ")}${order.length > 6 ? ", …" : ""}${of}`);
+    if (scene.here[node]) add("How often wrong", scene.here[node]);
     const all = scene.wrong[0];
     if (all > 1e-12) add("Share of the error", percent(scene.wrong[node] / all));
   }

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.features import AtMost, Boolean, Categorical, Feature, IsIn, Numeric
+from fidelitree.leaferrors import FEW
 from fidelitree.report.contents import Contents
 from fidelitree.report.shares import Shares
 from fidelitree.tree import Tree
@@ -35,7 +36,14 @@ def scene(contents: Contents, shares: Shares, influences: NDArray[np.float64]) -
         "classes": [] if labels is None else [str(name) for name in labels.classes],
         "counts": [] if labels is None else [[_brief(x) for x in row] for row in labels.shares.tolist()],
         "samples": None if labels is None else labels.samples,
+        "here": _here(contents),
     }
+
+
+def _here(contents: Contents) -> dict[int, str]:
+    """How often each leaf is wrong, in words."""
+    few = f"not known: fewer than {FEW} test inputs came here"
+    return {node: few if entry.share is None else str(entry) for entry in contents.leaf_errors for node in entry.nodes}
 
 
 def tested(tree: Tree) -> set[int]:

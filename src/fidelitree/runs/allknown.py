@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -57,14 +57,14 @@ def distil_exactly(counted: Counted, wanted: Wanted) -> Distillation:
     if wanted.split_quality:
         root = _root(counted)
         grown = grow_exactly(counted, root, epsilon, Budget(max_leaves=most), nobody)
-        return replace(grown, leaf_labels=labels_inside(grown.tree, root, counted.space))
+        return grown.knowing(labels_inside(grown.tree, root, counted.space))
     if counted.space.dtype == np.uint8 or isinstance(counted.target, Tree):
         tree, error, trace, labels = _smallest_substitute(counted, epsilon)
     else:
         tree, error, trace, labels = _smallest_of_all(counted, epsilon, wanted.seed)
     certificate = exact_certificate(counted, tree, error, wanted.epsilon)
     reason = "certified" if error <= epsilon else f"max_leaves = {most}"
-    return Distillation(tree, certificate, counted.queries, trace, counted.space, reason, leaf_labels=labels)
+    return Distillation(tree, certificate, counted.queries, trace, counted.space, reason).knowing(labels)
 
 
 _Found = tuple[Tree, float, tuple[SplitRecord | TreeJudged, ...], LeafLabels]

@@ -98,6 +98,7 @@ class AutoRun:
         self.learner = Learner(len(space), lambda bits: self._ask(bits, "walk"), random)
         self._gate = Gate(attempts, Watched(space, Stream.named(seed, "watch")))
         self._under_test: Sketch | None = None
+        self._tested: Attempt | None = None
 
     def run(self, finish: Finish) -> Outcome | None:
         """What ``finish`` makes of an attempt; None once it is cheaper to ask about all inputs, or it is stuck."""
@@ -145,9 +146,10 @@ class AutoRun:
         sketch = self.learner.sketch
         assert sketch is not None, "a learner that was told something has a tree"
         if (self._gate.see(sketch, wrong, weights) or self._late()) and sketch != self._under_test:
-            self.attempts.open(self.tree())
+            self._tested = self.attempts.open(self.tree())
             self._under_test = sketch
-        judged = TreeJudged(self.counted.asked, size(sketch), float(wrong.mean()), self.attempts.error_bound)
+        tested = self._tested if sketch == self._under_test else None
+        judged = self.attempts.judged(self.counted.asked, size(sketch), float(wrong.mean()), tested)
         self.history.append(judged)
         self._observer(judged)
         return None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from fidelitree.attempts import Attempts
 from fidelitree.certificate import Certificate
+from fidelitree.confusion import Confusion, share_of_level
+from fidelitree.exact.error import tree_labels
 from fidelitree.runs.auto import Outcome
 from fidelitree.runs.source import Source
 from fidelitree.targets.counting import Counted
@@ -53,8 +55,16 @@ def tested_certificate(outcome: Outcome, run: Tested, wanted: Wanted) -> Certifi
     """The certificate of what an attempt vouches for."""
     attempt, counted = outcome.attempt, run.counted
     if outcome.error is not None:
-        return exact_certificate(counted, outcome.tree, outcome.error, wanted.epsilon)
+        known = tree_labels(outcome.tree, counted.target, counted.space)
+        sealed = exact_certificate(counted, outcome.tree, outcome.error, wanted.epsilon)
+        return replace(sealed, confusion=Confusion.of_leaves(known, outcome.tree, None))
     errors, samples = attempt.counts
+    kept = run.attempts.kept
+    answers, level = (
+        kept.last(attempt.samples),
+        share_of_level(attempt.number, outcome.tree.size if outcome.differs else None),
+    )
+    labels = None if answers is None else answers.leaf_labels(outcome.tree)
     return Certificate(
         wanted.epsilon,
         wanted.delta,
@@ -75,4 +85,5 @@ def tested_certificate(outcome: Outcome, run: Tested, wanted: Wanted) -> Certifi
         differs=outcome.differs,
         tested_digest=None if outcome.tested is None else outcome.tested.digest,
         queries=dict(counted.queries.asked),
+        confusion=Confusion.of_leaves(labels, outcome.tree, level, kept.label_counts()),
     )

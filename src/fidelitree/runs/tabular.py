@@ -259,7 +259,7 @@ class TableRun:
         self._codes = np.concatenate([self._codes, codes])
 
     def _judge(self, tree: Tree, error: float) -> None:
-        judged = TreeJudged(self.counted.asked, tree.size, error, self.attempts.error_bound)
+        judged = self.attempts.judged(self.counted.asked, tree.size, error, self.attempts.of(tree))
         self.history.append(judged)
         self._observer(judged)
 

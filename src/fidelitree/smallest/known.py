@@ -65,9 +65,9 @@ def distil_known(counted: Counted, wanted: Wanted) -> Distillation | None:
         return distil_exactly(counted, wanted)
     best, error = found
     certificate = exact_certificate(counted, best, error, wanted.epsilon)
-    labels = labels_inside(best, root, space)
     reason = "certified" if certificate.holds else f"max_seconds = {counted.budget.max_seconds}"
-    return Distillation(best, certificate, counted.queries, (), space, reason, leaf_labels=labels)
+    made = Distillation(best, certificate, counted.queries, (), space, reason)
+    return made.knowing(labels_inside(best, root, space))
 
 
 def _known(counted: Counted, wanted: Wanted) -> Subfunction | None:

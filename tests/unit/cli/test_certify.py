@@ -65,7 +65,8 @@ def test_the_audit_of_a_function_can_be_replayed(folder: Path) -> None:
 def test_no_time_at_all_is_not_certified(folder: Path) -> None:
     done = run("certify", "aims:parity", "aims:parity", "--bernoulli", 0.5, "--features", 4, "--max-seconds", 0)
     assert done.code == 3
-    assert "on at most 1 of inputs (an error of 0.05 was asked for and is NOT certified)" in done.out
+    assert "Nothing is certified about this predictor (an error of 0.05 was asked for and is NOT certified)" in done.out
+    assert done.err.endswith("nothing certified\n")
 
 
 def test_the_file_is_named(kept: Path) -> None:

@@ -23,7 +23,13 @@ def test_show_prints_tree_and_certificate(kept: Path) -> None:
     tree = ft.Tree.load(kept / "tree.json")
     certificate = ft.Certificate.from_json((kept / "certificate.json").read_text(encoding="utf-8"))
     shape = f"{tree.size} leaves, depth {tree.depth}, 12 features\n"
-    assert run("show", kept).out == f"{tree}\n\n{certificate}\n{shape}"
+    constant = certificate.sentences(tree.size)
+    assert certificate.confusion is not None
+    table = certificate.confusion.lines()
+    assert len(constant) == 1
+    assert table[0].split() == ["target", "tree", "test", "inputs", "share", "of", "that", "label"]
+    told = "\n".join([str(certificate), *constant, shape, *table])
+    assert run("show", kept).out == f"{tree}\n\n{told}\n"
     assert run("show", kept / "tree.json").out == f"{tree}\n\n{shape}"
 
 

@@ -15,7 +15,8 @@ SPACE = ft.ProductSpace.bernoulli(2, names=["owner", HOSTILE])
 def test_a_result_shows_its_certificate_and_its_tree() -> None:
     result = ft.distill(lambda bits: np.where(bits[:, 0] & bits[:, 1], "yes", "<no>"), SPACE, 0)
     shown = result._repr_html_()
-    assert "✓ certified" in shown
+    assert "✓ Certified, goal met" in shown
+    assert "A constant answer &lt;no&gt; would be wrong on 25% of inputs." in shown
     assert "This tree disagrees with the target on exactly 0 of all inputs" in shown
     assert "Leaves <strong>3</strong>" in shown
     assert "<details open" in shown
@@ -34,11 +35,14 @@ def test_a_large_tree_is_folded_and_cut() -> None:
 def test_a_certificate_shows_whether_it_holds() -> None:
     certificate = ft.distill(ft.targets.multiplexer(3), ft.ProductSpace.bernoulli(11), 0.1).certificate
     shown = certificate._repr_html_()
-    assert "✓ certified" in shown
+    assert "✓ Certified, goal met" in shown
     assert "Confidence <strong>0.95</strong>" in shown
     assert "Test inputs <strong>54</strong>" in shown
     failed = dataclasses.replace(certificate, epsilon=0.01)._repr_html_()
-    assert "✗ not certified" in failed
+    assert "✗ Certified at 90.11% agreement, goal missed" in failed
     assert "NOT certified" in failed
+    nothing = dataclasses.replace(certificate, error_bound=1.0)._repr_html_()
+    assert "✗ Nothing certified" in nothing
+    assert "Nothing is certified about this tree" in nothing
     exact = dataclasses.replace(certificate, method="exact", delta=0.0)._repr_html_()
     assert "Confidence" not in exact

@@ -61,7 +61,7 @@ def mixed_target(batch: Any) -> Any:
 def test_a_certified_result() -> None:
     result = ft.distill(MUX, BITS, 0.1)
     shown = text(result)
-    assert "Certified An error of at most 10% was asked for." in shown
+    assert "✓ Certified, goal met An error of at most 10% was asked for." in shown
     assert "A tree with 16 leaves that answers as the target does on at least 90.11% of inputs." in shown
     assert str(result.certificate) in shown
     assert "up to one certificate in 20 may promise too much" in shown
@@ -79,7 +79,8 @@ def test_a_certified_result() -> None:
 def test_a_result_that_is_not_certified_says_so_first() -> None:
     result = ft.distill(MUX, BITS, 0.01, max_queries=210)
     shown = text(result)
-    assert "Not certified An error of at most 1% was asked for; what could be certified is 39.4%." in shown
+    assert "✗ Certified at 60.6% agreement, goal missed An error of at most 1% was asked for" in shown
+    assert "what could be certified is 39.4%." in shown
     assert "Of 127 test inputs the tree got 34 wrong (the bound was lowest after the first 120 of them" in shown
     assert "The run ended because of this: max_queries = 210." in shown
     assert "Share of the error" in shown
@@ -90,6 +91,44 @@ def test_nothing_certified_is_no_number() -> None:
     shown = text(replace(result, certificate=replace(result.certificate, error_bound=1.0)))
     assert "about which nothing could be certified" in shown
     assert "Agreement unknown" in shown
+
+
+def test_a_run_without_tests_is_not_exact() -> None:
+    result = ft.distill(MUX, BITS, 0.01, max_queries=40)
+    untested = replace(result.certificate, samples=0, errors=0, error_bound=1.0, confusion=None)
+    shown = text(replace(result, certificate=untested, leaf_labels=None))
+    assert "✗ Nothing certified" in shown
+    assert "Method sequential, but no input was tested" in shown
+    assert "exact" not in shown.partition("How to reproduce it")[2].partition("Inputs")[0]
+    exact = text(ft.build_top_down(ft.targets.majority(3), ft.ProductSpace.bernoulli(3), 0))
+    assert "Method exact: every input was counted" in exact
+
+
+def test_which_label_is_lost_and_how_easy_it_was() -> None:
+    def rare(batch: Any) -> Any:
+        return np.where(batch["age"] > 88, "decline", mixed_target(batch))
+
+    result = ft.distill(rare, MIXED, 0.2, seed=1)
+    shown, table = text(result), result.certificate.confusion
+    assert table is not None
+    assert re.search(r"A constant answer \w+ would be wrong on [\d.]+% to [\d.]+% of inputs", shown)
+    assert "The tree never answers: decline." in shown
+    for cell in table.cells:
+        wrong = " (wrong)" if cell.wrong else ""
+        assert f"{cell.target} {cell.tree}{wrong} {cell.count} of {cell.of} " in shown
+    assert "Each interval holds with 95% confidence on its own; none is part of the certificate." in shown
+
+
+def test_leaves_come_with_counts_and_those_with_few_tests_are_joined() -> None:
+    result = ft.distill(MUX, BITS, 0.01, max_queries=210)
+    shown = text(result)
+    errors = result.leaf_errors
+    assert any(entry.share is None for entry in errors)
+    for entry in errors:
+        if entry.wrong and entry.share is not None:
+            assert f"{entry.counts}: " in shown
+        elif entry.wrong:
+            assert f"{len(entry.nodes)} leaves with fewer than 20 test inputs each – " in shown
 
 
 def test_the_best_within_a_budget() -> None:

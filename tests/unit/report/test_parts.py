@@ -86,13 +86,19 @@ def _numbers(svg: str, pattern: str) -> list[float]:
     return [float(number) for number in re.findall(pattern, svg)]
 
 
-def test_chart_shows_errors_and_falling_bounds() -> None:
+def test_chart_joins_the_error_of_a_tree_with_its_own_bound() -> None:
     steps = [Step(10, 1, 0.5, 1.0), Step(50, 3, 0.25, 1.0), Step(90, 3, 0.01, 0.4), Step(120, 3, None, 0.09)]
     svg = error_chart(steps, 0.1, False, "it went well")
     assert len(re.findall(r'class="dot"', svg)) == 3, "the last error is not known"
     heights = _numbers(svg, r'cy="([\d.]+)" r="2.5"')
     assert heights == sorted(heights), "a smaller error is drawn lower"
-    assert re.findall(r'<path d="(M[^"]+)"', svg)[0].count("V") == 1, "a bound of 1 certifies nothing"
+    assert "<polyline" not in svg, "trees of a search are strangers to each other"
+    uprights = re.findall(r'<line x1="([\d.]+)" x2="\1" y1="([\d.]+)" y2="([\d.]+)" class="line bound"', svg)
+    assert len(uprights) == 2, "a bound of 1 certifies nothing"
+    dots = dict(re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)" r="2.5"', svg))
+    (place, low, high), _ = uprights
+    assert dots[place] == low, "from the error of the tree"
+    assert float(high) < float(low), "up to its own bound"
     assert ">10% asked for<" in svg
     assert ">9%<" in svg
     assert "<desc" in svg

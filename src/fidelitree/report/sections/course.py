@@ -1,11 +1,11 @@
-"""How the run went: error and certified bound, until it ended."""
+"""How the run went: trees on the way, each with its own error and its own certified bound."""
 
 from __future__ import annotations
 
 from fidelitree.display.markup import Html, join, tag
-from fidelitree.report.chart import error_chart, thinned
+from fidelitree.display.numbers import at_most, counted, percent, whole
+from fidelitree.report.chart import certified, error_chart, thinned
 from fidelitree.report.contents import Contents, Step
-from fidelitree.report.numbers import at_most, counted, percent, whole
 
 _ROWS = 24
 
@@ -26,11 +26,12 @@ def course(contents: Contents) -> Html:
 
 
 def _end(contents: Contents) -> Step:
-    """What the certificate says, at what the run cost."""
-    certificate = contents.certificate
+    """The tree that is returned: what the certificate says, and its own error in the tests, at what the run cost."""
+    certificate, labels, tree = contents.certificate, contents.leaf_labels, contents.tree
+    error = None if labels is None else float(labels.wrong(tree).sum())
     exact = certificate.method == "exact"
     bound = certificate.error_bound
-    return Step(int(contents.queries.asked), contents.tree.size, bound if exact else None, bound)
+    return Step(int(contents.queries.asked), tree.size, bound if exact else error, bound)
 
 
 def _reason(contents: Contents) -> str:
@@ -43,20 +44,22 @@ def _reason(contents: Contents) -> str:
 def _summary(contents: Contents) -> str:
     certificate = contents.certificate
     size, asked = counted(contents.tree.size, "leaf", "leaves"), counted(int(contents.queries.asked), "label")
+    if certificate.standing.state == "nothing":
+        return f"After {asked} the tree had {size}, and nothing was certified."
     return f"After {asked} the tree had {size} and an error certified to be at most {at_most(certificate.error_bound)}."
 
 
 def _figure(contents: Contents, steps: tuple[Step, ...]) -> Html:
     chart = error_chart(steps, contents.certificate.epsilon, contents.by_leaves, _summary(contents))
-    kind = "after each split" if contents.by_leaves else "of the tree of the moment, estimated on the way"
-    keys = (("error", f"Error {kind}"), ("bound", "Error certified"))
+    kind = "after each split" if contents.by_leaves else "of each tree on the way, estimated"
+    keys = (("error", f"Error {kind}"), ("bound", "Error certified for the same tree"))
     legend = [tag("span", tag("span", class_=f"key {name}", aria_hidden="true"), text) for name, text in keys]
     caption = tag("figcaption", join(*legend), tag("span", "Vertical scale: square root."), class_="legend")
     return tag("figure", tag("div", chart, class_="scroll"), caption)
 
 
 def _table(steps: tuple[Step, ...]) -> Html:
-    names = "Labels asked", "Leaves", "Error", "Certified"
+    names = "Labels asked", "Leaves", "Its error", "Certified for it"
     rows = [
         tag("tr", *(tag("td", text) for text in (whole(step.asked), whole(step.size), *_shares(step))))
         for step in thinned(steps, _ROWS)
@@ -68,6 +71,5 @@ def _table(steps: tuple[Step, ...]) -> Html:
 
 
 def _shares(step: Step) -> tuple[str, str]:
-    bound = step.error_bound
-    certified = "–" if bound is None or bound >= 1 else at_most(bound)
-    return "–" if step.error is None else percent(step.error), certified
+    bound = certified(step)
+    return "–" if step.error is None else percent(step.error), "–" if bound is None else at_most(bound)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from fidelitree.confusion import CONFIDENCE
 from fidelitree.display.markup import Html, tag
+from fidelitree.display.numbers import at_most, counted, percent, span, whole
+from fidelitree.leaferrors import FEW, LeafError
 from fidelitree.report.contents import Contents
-from fidelitree.report.numbers import at_most, counted, percent, whole
 from fidelitree.report.shares import Shares
 
 _SHOWN = 12
-_MANY = 200  # errors from which on a share of them means something
 _TINY = 1e-12
 
 
@@ -48,48 +47,53 @@ def _explanation(contents: Contents, shares: Shares) -> str:
     basis = ""
     if certificate.samples < labels.samples:
         basis = f" (the bound was lowest after the first {whole(certificate.samples)} of them, and stays as it was)"
-    rough = "with so few, the shares are rough, and" if wrong < _MANY else "the shares are"
     return (
-        f"Of {tests} the tree got {whole(wrong)} wrong{basis}. This is where they fell; {rough} a little too kind, "
-        f"because a run ends when its answers suffice."
+        f"Of {tests} the tree got {whole(wrong)} wrong{basis}. This is where they fell. Each interval holds with "
+        f"{percent(CONFIDENCE)} confidence on its own, whenever the run ended; none is part of the certificate."
     )
 
 
 def _table(contents: Contents, shares: Shares) -> Html:
-    tree, wrong = contents.tree, shares.wrong
-    assert wrong is not None, "a table needs errors"
-    leaves = np.flatnonzero(tree.feature < 0)
-    order = [int(leaf) for leaf in leaves[np.argsort(-wrong[leaves], kind="stable")] if wrong[leaf] > _TINY]
-    conditions = _conditions(contents, set(order[:_SHOWN]))
-    rows = [_row(contents, shares, leaf, conditions[leaf]) for leaf in order[:_SHOWN]]
+    found = [entry for entry in contents.leaf_errors if entry.wrong > _TINY]
+    conditions = _conditions(contents, {node for entry in found for node in entry.nodes})
+    alone, joined = ([entry for entry in found if (entry.share is None) is kind] for kind in (False, True))
+    rows = [_row(contents, shares, entry, conditions) for entry in [*alone[:_SHOWN], *joined]]
     names = ("Inputs with", "Tree answers", "Reached by", "Wrong there", "Share of the error")
     head = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in names)))
     table = tag(
         "table", tag("caption", "Leaves by their share of the error", class_="hidden"), head, tag("tbody", *rows)
     )
-    rest = len(order) - len(rows)
+    rest = len(alone[_SHOWN:])
     note = (
         tag("p", f"{counted(rest, 'more leaf has', 'more leaves have')} errors too.", class_="note") if rest else None
     )
     return tag("div", tag("div", table, class_="scroll leaves", tabindex=0), note)
 
 
-def _row(contents: Contents, shares: Shares, leaf: int, condition: str) -> Html:
-    tree, masses, wrong = contents.tree, shares.masses, shares.wrong
+def _row(contents: Contents, shares: Shares, entry: LeafError, conditions: dict[int, str]) -> Html:
+    tree, masses, wrong, nodes = contents.tree, shares.masses, shares.wrong, list(entry.nodes)
     assert wrong is not None, "a row needs errors"
-    labels = contents.leaf_labels
-    assert labels is not None, "errors come from labels"
-    place = int((tree.feature[:leaf] < 0).sum())
-    reached = float(labels.shares[place].sum())
-    button = tag("button", condition, type="button", class_="link", data_leaf=leaf)
+    if entry.share is None:
+        each = "" if len(nodes) == 1 else " each"
+        name: object = f"{counted(len(nodes), 'leaf', 'leaves')} with fewer than {FEW} test inputs{each}"
+        answer = "–"
+    else:
+        name = tag("button", conditions[nodes[0]], type="button", class_="link", data_leaf=nodes[0])
+        answer = str(tree.labels[tree.code[nodes[0]]])
     return tag(
         "tr",
-        tag("th", button, scope="row"),
-        tag("td", str(tree.labels[tree.code[leaf]])),
-        tag("td", "–" if masses is None else percent(float(masses[leaf]))),
-        tag("td", percent(float(wrong[leaf]) / reached) if reached > 0 else "–"),
-        tag("td", tag("strong", percent(float(wrong[leaf]) / _total(shares)))),
+        tag("th", name, scope="row"),
+        tag("td", answer),
+        tag("td", "–" if masses is None else percent(float(masses[nodes].sum()))),
+        tag("td", _often(entry)),
+        tag("td", tag("strong", percent(float(wrong[nodes].sum()) / _total(shares)))),
     )
+
+
+def _often(entry: LeafError) -> str:
+    if entry.share is None:
+        return entry.counts
+    return span(*entry.share) if entry.exact else f"{entry.counts}: {span(*entry.share)}"
 
 
 def _conditions(contents: Contents, leaves: set[int]) -> dict[int, str]:

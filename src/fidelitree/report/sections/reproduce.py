@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from fidelitree.display.markup import Html, tag
+from fidelitree.display.numbers import counted
 from fidelitree.report.contents import Contents
-from fidelitree.report.numbers import counted
 
 
 def reproduce(contents: Contents) -> Html:
@@ -13,7 +13,7 @@ def reproduce(contents: Contents) -> Html:
     facts = [
         ("Seed", _seed(contents)),
         *((f"Version of {name}", version) for name, version in certificate.versions.items()),
-        ("Method", f"{certificate.method}, {certificate.protocol} test inputs" if certificate.samples else "exact"),
+        ("Method", _method(contents)),
         ("Inputs", _inputs(contents)),
         ("Digest of the tree", tag("code", certificate.tree_digest)),
         ("Digest of the inputs", tag("code", certificate.space_digest)),
@@ -27,6 +27,15 @@ def reproduce(contents: Contents) -> Html:
         id="reproduce",
         aria_labelledby="reproduce-title",
     )
+
+
+def _method(contents: Contents) -> str:
+    certificate = contents.certificate
+    if certificate.method == "exact":
+        return "exact: every input was counted"
+    if not certificate.samples:
+        return f"{certificate.method}, but no input was tested"
+    return f"{certificate.method}, {certificate.protocol} test inputs"
 
 
 def _seed(contents: Contents) -> str:

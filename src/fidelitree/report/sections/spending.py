@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from fidelitree.display.markup import Html, tag
+from fidelitree.display.numbers import counted, whole
 from fidelitree.report.contents import Contents
-from fidelitree.report.numbers import counted, whole
 from fidelitree.report.sections.bars import bars
 
 _PURPOSES = {

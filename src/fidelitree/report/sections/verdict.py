@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 from fidelitree.certificate import ASSUMES_DETERMINISTIC, Certificate
 from fidelitree.display.markup import Html, join, tag
+from fidelitree.display.numbers import at_least, at_most, counted, percent, whole
 from fidelitree.report.contents import Contents
-from fidelitree.report.numbers import at_least, at_most, counted, percent, whole
 from fidelitree.rows import ASSUMES_NOT_FITTED
 
 
 def verdict(contents: Contents) -> Html:
     """The headline, the figures behind it, the certificate word for word."""
     certificate, tree = contents.certificate, contents.tree
-    status = "Certified" if certificate.holds else "Not certified"
-    stated = tag("span", status, class_=f"status {'good' if certificate.holds else 'bad'}")
+    standing = certificate.standing
+    stated = tag("span", standing.badge, class_=f"status {'good' if standing.state == 'met' else 'bad'}")
     return tag(
         "section",
         tag("p", stated, " ", _asked_for(certificate), class_="kicker"),
@@ -29,6 +29,7 @@ def verdict(contents: Contents) -> Html:
             class_="facts",
         ),
         tag("blockquote", tag("p", str(certificate)), class_="certificate"),
+        tag("ul", *(tag("li", line) for line in certificate.sentences(tree.size)), class_="easy"),
         tag("h2", "What it does not say"),
         tag("ul", *(tag("li", line) for line in _limits(contents)), class_="limits"),
         class_="verdict",
@@ -69,7 +70,7 @@ def _asked_for(certificate: Certificate) -> str:
     if certificate.epsilon is None:
         return "The smallest error within a budget was asked for."
     asked = f"An error of at most {percent(certificate.epsilon)} was asked for"
-    if certificate.holds:
+    if certificate.standing.state != "missed":
         return f"{asked}."
     return f"{asked}; what could be certified is {at_most(certificate.error_bound)}."
 

@@ -39,6 +39,17 @@ def at_least(share_of_others: float, digits: int = 3) -> str:
     return f"{_plain(100 - taken, 15)}%"
 
 
+def span(low: float, high: float) -> str:
+    """Two ends, rounded away from each other; one number where they are the same.
+
+    >>> span(0.36119, 0.3902), span(0, 0.00123), span(0.25, 0.25)
+    ('36.1% to 39.1%', '0% to 0.123%', '25%')
+    """
+    if low == high:
+        return percent(low)
+    return f"{_plain(_down(100 * low, 3), 15)}% to {at_most(high)}"
+
+
 def whole(count: int) -> str:
     """Thousands apart."""
     return f"{count:,}"
@@ -66,6 +77,14 @@ def _up(value: float, digits: int) -> float:
         return 1e-13
     step = 10.0**places
     return min(100.0, math.ceil(value * step - _SLACK) / step)
+
+
+def _down(value: float, digits: int) -> float:
+    """Rounded down; what is too small to be seen is 0."""
+    if value < 1e-3:
+        return 0.0
+    step = 10.0 ** max(0, digits - 1 - math.floor(math.log10(value)))
+    return math.floor(value * step + _SLACK) / step
 
 
 def _plain(value: float, digits: int) -> str:
