@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fidelitree.errors import ParameterError
 from fidelitree.space import ProductSpace
-from fidelitree.targets.door import CallFailedError, Door, Inner, Target
+from fidelitree.targets.door import CallFailedError, Door, Inner, Target, keep_freed_memory
 from fidelitree.targets.labels import LabelBook
 
 Part = tuple[int, NDArray[Any]]
@@ -60,6 +60,7 @@ class Direct:
                 f"target must be callable: a batch of inputs in, labels out; got {_in_short(target)}"
                 f"{' - pass model.predict' if callable(getattr(target, 'predict', None)) else ''}"
             )
+        keep_freed_memory()
         self._door, self._book = Door(target, space), book
         self._batch_size, self._retries = batch_size, retries
 
