@@ -19,7 +19,7 @@ from fidelitree.checks import check_count, check_delta, check_entropy, check_eps
 from fidelitree.confusion import CONFIDENCE, Confusion
 from fidelitree.crosstab import Crosstab
 from fidelitree.draw import Stream, block_rows, draw, fresh_entropy, fresh_seed
-from fidelitree.errors import RAISED, ParameterError
+from fidelitree.errors import ParameterError, TargetError
 from fidelitree.events import Observer, TreeJudged, UnderTest, nobody
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge
 from fidelitree.exact.error import known_error, tree_labels
@@ -30,6 +30,7 @@ from fidelitree.sequential import Bet, log_e_value_below
 from fidelitree.space import ProductSpace, check_space
 from fidelitree.targets.access import Access, Call, access
 from fidelitree.targets.counting import Counted, Target
+from fidelitree.targets.door import Door
 from fidelitree.targets.table import MAX_FEATURES, enumerate_inputs
 from fidelitree.tree import Tree
 
@@ -130,7 +131,7 @@ def _prediction(predictor: Any, space: ProductSpace) -> Target:
     found = getattr(predictor, "predict", predictor)
     if not callable(found):
         raise ParameterError(f"predictor must be a tree, a callable, or have a predict method; got {predictor!r}")
-    return lambda inner: found(space.batch(inner))
+    return Door(found, space)
 
 
 def patience_of(times: int, epsilon: float, delta: float) -> int:
@@ -157,17 +158,10 @@ def _source(space: ProductSpace | Rows, stream: Stream) -> _Source:
 def _labels(predict: Target, batch: NDArray[Any]) -> NDArray[Any]:
     """The predictor's labels, one for each input."""
     try:
-        labels = np.asarray(predict(batch))
-    except RAISED as error:
-        raise ParameterError(
-            f"predictor must answer every batch; it raised {type(error).__name__} on {len(batch)} inputs: {error}"
-        ) from error
-    if labels.shape != (len(batch),):
-        raise ParameterError(
-            f"predictor must give one label per input: it received {len(batch)} inputs and answered an array of "
-            f"shape {labels.shape}"
-        )
-    return labels
+        return np.asarray(predict(batch))
+    except TargetError as error:
+        said = str(error).replace("the target", "it")
+        raise ParameterError(f"predictor must label every batch: {said}") from error.__cause__
 
 
 def _is_text(labels: NDArray[Any]) -> bool:

@@ -22,7 +22,8 @@ KINDS = ("dict", *_BACKENDS)
 class Layout(Protocol):
     """Turns inner values, rows by features, into a batch for the target."""
 
-    def batch(self, inner: NDArray[Any]) -> Any: ...
+    def batch(self, inner: NDArray[Any]) -> Any:
+        """A batch in memory of its own: a target may write to it, and some do."""
 
     def describe(self) -> dict[str, Any] | None:
         """Plain data that names these batches; None where nothing but the user's own table can."""
@@ -30,10 +31,10 @@ class Layout(Protocol):
 
 @dataclass(frozen=True)
 class Bytes:
-    """Bits as they are."""
+    """Bits as they are, columns side by side where they are so."""
 
     def batch(self, inner: NDArray[Any]) -> Any:
-        return inner
+        return inner.copy(order="K")
 
     def describe(self) -> dict[str, Any]:
         return {"batch": None}

@@ -19,6 +19,7 @@ import pytest
 import fidelitree as ft
 from fidelitree.journal.journal import Journal
 from fidelitree.targets import worker
+from fidelitree.targets.door import Door
 from fidelitree.targets.workers import REBUILDS, processes
 from journals import BITS, MIXED, alike, on_bits, on_mixed
 
@@ -331,10 +332,10 @@ def test_libraries_inside_workers_use_one_thread(monkeypatch: pytest.MonkeyPatch
 def test_a_worker_asks_for_a_target_that_it_does_not_have(monkeypatch: pytest.MonkeyPatch) -> None:
     import pickle
 
-    monkeypatch.setattr(worker, "_targets", {})
+    monkeypatch.setattr(worker, "_doors", {})
     batch = np.zeros((3, 12), np.uint8)
     assert worker.call(os.getpid(), "a", None, batch) is None
-    assert worker.call(os.getpid(), "a", pickle.dumps(on_bits), batch).tolist() == [0, 0, 0]
+    assert worker.call(os.getpid(), "a", pickle.dumps(Door(on_bits, BITS)), batch).tolist() == [0, 0, 0]
     assert worker.call(os.getpid(), "a", None, batch).tolist() == [0, 0, 0]
     assert worker.call(os.getpid(), "b", None, batch) is None
 

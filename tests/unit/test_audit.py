@@ -244,7 +244,7 @@ def test_ctrl_c_and_time_end_it_too() -> None:
 def test_errors_name_the_predictor() -> None:
     with pytest.raises(ft.ParameterError, match="predictor must be a tree, a callable, or have a predict"):
         ft.certify(3, asked_target, SPACE)
-    with pytest.raises(ft.ParameterError, match=r"predictor must give one label per input: it received 4096 inputs"):
+    with pytest.raises(ft.ParameterError, match="every batch: labels must be one per input: it received 4096"):
         ft.certify(lambda batch: batch, asked_target, SPACE)
     with pytest.raises(ft.ParameterError, match=r"epsilon must be at least 0 and below 1; got 5 - did you mean 0\.05"):
         ft.certify(TARGET, asked_target, SPACE, 5)
@@ -293,12 +293,12 @@ def test_a_predictor_that_raises_is_named() -> None:
 
     with pytest.raises(ft.ParameterError) as caught:
         ft.certify(broken, asked_target, SPACE)
-    assert str(caught.value) == "predictor must answer every batch; it raised KeyError on 4096 inputs: 'age'"
+    assert str(caught.value) == "predictor must label every batch: it raised KeyError on a batch of 4096 inputs: 'age'"
     assert isinstance(caught.value.__cause__, KeyError)
 
 
 def test_a_predictor_that_ends_the_process_is_named() -> None:
-    with pytest.raises(ft.ParameterError, match=r"^predictor must answer every batch; it raised SystemExit on 4096"):
+    with pytest.raises(ft.ParameterError, match=r"^predictor must label every batch: it wanted to end the process"):
         ft.certify(lambda batch: sys.exit(0), asked_target, SPACE)
 
 

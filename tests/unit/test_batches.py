@@ -15,10 +15,15 @@ BITS = ft.ProductSpace.bernoulli(3)
 INNER = some_inputs(MIXED, 50)
 
 
-def test_bits_are_bytes_and_not_copied() -> None:
+def test_bits_are_bytes_in_memory_of_their_own_with_columns_side_by_side() -> None:
     inner = some_inputs(BITS, 10)
     assert inner.dtype == BITS.dtype == np.uint8
-    assert BITS.batch(inner) is inner
+    for part in (inner, inner[2:7]):
+        batch = BITS.batch(part)
+        assert np.array_equal(batch, part)
+        assert not np.shares_memory(batch, inner)
+        assert batch.flags.f_contiguous
+        assert batch.flags.writeable
 
 
 def test_anything_else_is_a_mapping_of_name_to_column() -> None:

@@ -35,6 +35,7 @@ from fidelitree.runs.allknown import distil_exactly
 from fidelitree.runs.sealing import Wanted, exact_certificate
 from fidelitree.smallest.descent import Answer, Descent, Enough
 from fidelitree.targets.counting import Counted
+from fidelitree.targets.door import Door
 from fidelitree.targets.table import tabulate
 from fidelitree.tree import Tree
 
@@ -228,11 +229,11 @@ class _Branches:
 
 def _answer(counted: Counted, root: Subfunction) -> Answer:
     """Answers that are known already, or free, as places among the labels."""
-    labels, free = np.array(root.labels), free_of_charge(counted)
+    labels, free, door = np.array(root.labels), free_of_charge(counted), Door(counted.target, counted.space)
 
     def answer(inputs: NDArray[np.uint8]) -> NDArray[np.intp]:
         if free:  # a circuit, a table or a tree is read, not asked
-            return np.searchsorted(labels, np.asarray(counted.target(counted.space.batch(inputs))))
+            return np.searchsorted(labels, door(inputs))
         return np.searchsorted(labels, counted.labels(counted.complete(inputs, "enumerate")))
 
     return answer

@@ -16,9 +16,10 @@ from fidelitree.journal.run import Run
 from fidelitree.rows import Rows
 from fidelitree.running import Running
 from fidelitree.space import ProductSpace, check_space
-from fidelitree.targets.calls import Calls, Direct, Target
+from fidelitree.targets.calls import Calls, Direct
 from fidelitree.targets.circuits.circuit import Circuit
 from fidelitree.targets.counting import Counted
+from fidelitree.targets.door import Target
 from fidelitree.targets.fitted import warn_if_fitted
 from fidelitree.targets.journalled import Journalled, Replayed, ask_again, name_of
 from fidelitree.targets.labels import LabelBook

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from fidelitree.errors import RAISED, ParameterError, TargetError
+from fidelitree.errors import ParameterError
 from fidelitree.space import ProductSpace
+from fidelitree.targets.door import CallFailedError, Door, Inner, Target, keep_freed_memory
 from fidelitree.targets.labels import LabelBook
 
-Target = Callable[[Any], Any]
-Inner = NDArray[Any]
 Part = tuple[int, NDArray[Any]]
 """The place of the first input in its batch, and the labels from there on."""
 
@@ -39,18 +38,6 @@ def pieces(inner: Inner, batch_size: int | None) -> Iterator[tuple[int, Inner]]:
         yield start, inner[start : start + rows]
 
 
-def raised(kind: str, rows: int, said: object) -> TargetError:
-    """What a target that raised is told."""
-    if kind == TargetError.__name__:  # an adapter of ours has said what went wrong
-        return TargetError(str(said))
-    if kind == SystemExit.__name__:
-        return TargetError(
-            f"the target wanted to end the process, by sys.exit({said}), on a batch of {rows} inputs; it must answer "
-            f"with labels"
-        )
-    return TargetError(f"the target raised {kind} on a batch of {rows} inputs: {said}")
-
-
 def wait_before(attempt: int) -> None:
     """Back off: a target that is overloaded needs time, and more of it every time."""
     time.sleep(min(LONGEST_WAIT, FIRST_WAIT * 2**attempt))
@@ -73,19 +60,18 @@ class Direct:
                 f"target must be callable: a batch of inputs in, labels out; got {_in_short(target)}"
                 f"{' - pass model.predict' if callable(getattr(target, 'predict', None)) else ''}"
             )
-        self._target, self._space, self._book = target, space, book
+        keep_freed_memory()
+        self._door, self._book = Door(target, space), book
         self._batch_size, self._retries = batch_size, retries
 
     def parts(self, inner: Inner, purpose: str) -> Iterator[Part]:
         for start, rows in pieces(inner, self._batch_size):
-            yield start, self._book.checked(self._call(rows), len(rows))
+            yield start, self._book.one_kind(self._call(rows))
 
-    def _call(self, rows: Inner) -> Any:
-        for attempt in range(self._retries + 1):
+    def _call(self, rows: Inner) -> NDArray[Any]:
+        for attempt in range(self._retries):
             try:
-                return self._target(self._space.batch(rows))
-            except RAISED as error:
-                if attempt == self._retries:
-                    raise raised(type(error).__name__, len(rows), error) from error
-            wait_before(attempt)
-        raise AssertionError("the last try returns or raises")
+                return self._door(rows)
+            except CallFailedError:
+                wait_before(attempt)
+        return self._door(rows)

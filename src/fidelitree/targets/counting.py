@@ -15,7 +15,8 @@ from fidelitree.budget import Budget, BudgetSpent
 from fidelitree.events import Asked, Observer, nobody
 from fidelitree.journal.journal import Ending, Journal
 from fidelitree.space import ProductSpace, check_space
-from fidelitree.targets.calls import Calls, Direct, Target
+from fidelitree.targets.calls import Calls, Direct
+from fidelitree.targets.door import Target
 from fidelitree.targets.labels import Codes, LabelBook
 from fidelitree.targets.memory import Memory
 

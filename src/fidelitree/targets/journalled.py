@@ -13,7 +13,8 @@ from fidelitree.errors import OtherRunError, TargetError
 from fidelitree.journal.coding import digest, input_bytes
 from fidelitree.journal.journal import Journal
 from fidelitree.journal.records import Record
-from fidelitree.targets.calls import Calls, Inner, Part, Target
+from fidelitree.targets.calls import Calls, Part
+from fidelitree.targets.door import Inner, Target
 
 ASKED_AGAIN = 16
 """Inputs that a resumed run asks once more, to see that it is the same target."""

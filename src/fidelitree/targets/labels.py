@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from fidelitree.errors import TargetError
 
 Codes = NDArray[np.integer[Any]]
-_TEXT, _TRUTH = {str, np.str_}, {bool, np.bool_}
+LONGEST = 1_000
+"""Characters of a text label. NumPy gives every label of an array the room of the longest."""
+_TRUTH = {bool, np.bool_}
 _KINDS = {"b": "bool", "i": "int", "u": "int", "f": "int", "U": "str", "O": "str"}
 
 
@@ -62,30 +64,9 @@ class LabelBook:
         ranks = self.ranks()
         return max(range(len(counts)), key=lambda code: (counts[code], -ranks[code]), default=0)
 
-    def checked(self, answers: Any, rows: int) -> NDArray[Any]:
-        """What a target answered to so many inputs, as labels of one kind; TargetError where it is not that."""
-        found = as_answered(answers)
-        if found.shape != (rows,):
-            raise TargetError(
-                f"labels must be one per input: the target received {rows} inputs and answered an array of shape "
-                f"{found.shape}"
-            )
-        return self.one_kind(found)
-
     def one_kind(self, answers: NDArray[Any]) -> NDArray[Any]:
         """The answers as truth values, whole numbers or text; an error where they are not what came before."""
-        kind = _KINDS.get(answers.dtype.kind)
-        if answers.dtype.kind == "f":
-            _check_integral(answers)
-            answers = _in_64_bits(answers)
-        elif answers.dtype.kind == "O":
-            answers, kind = _from_objects(answers)
-        elif answers.dtype == np.uint64:
-            answers = _in_64_bits(answers)
-        if kind == "str":
-            _check_text(answers)
-        if kind is None:
-            raise TargetError(f"labels must be bool, int or str; the target answered {answers.dtype}")
+        answers, kind = _cleaned(answers)
         self.kind = self.kind or kind
         if kind != self.kind:
             raise TargetError(
@@ -94,24 +75,68 @@ class LabelBook:
         return answers
 
 
-def as_answered(answers: Any) -> NDArray[Any]:
-    """What a target answered, as an array in which every answer is of its own kind still.
+def answered(answers: Any, rows: int) -> NDArray[Any]:
+    """What somebody's code answered to so many inputs, as labels in memory of our own; TargetError says what is wrong.
 
-    Of a list NumPy would make NaN beside text the text "nan", and True beside 2 the number 1; of a masked array it
-    would take what the mask hides. Such answers stay objects, which `LabelBook.one_kind` refuses.
+    Sizes are looked at before anything is copied: a range, or a view that repeats one number, may be of any length.
+    """
+    shape = (len(answers),) if isinstance(answers, Sequence) else (rows,)
+    if shape == (rows,):
+        try:
+            found = as_answered(answers)
+        except TargetError:
+            raise
+        except Exception as error:  # an object with an ``__array__`` is foreign code too
+            raise _no_array(str(error)) from error
+        shape = found.shape
+    if shape != (rows,):
+        raise TargetError(
+            f"labels must be one per input: the target received {rows} inputs and answered an array of shape {shape}"
+        )
+    return _cleaned(found)[0].copy()
+
+
+def as_answered(answers: Any) -> NDArray[Any]:
+    r"""What a target answered, as an array in which every answer is of its own kind still.
+
+    Of a list NumPy would make NaN beside text the text "nan", True beside 2 the number 1, and "a\0" the text "a"; of
+    a masked array it would take what the mask hides. Such answers stay objects, or are refused.
     """
     if np.ma.is_masked(answers):
         return np.array(answers.tolist(), object)
-    try:
-        found = np.asarray(answers)
-    except ValueError as error:
-        raise TargetError(f"labels must be one per input; the target answered what is no array: {error}") from None
-    if hasattr(answers, "__array__") or found.dtype.kind not in "Uiuf":
-        return found
+    if hasattr(answers, "__array__"):
+        return np.asarray(answers)
     each = np.asarray(answers, object)
     kinds = {type(value) for value in each.flat}
-    alike = kinds <= _TEXT if found.dtype.kind == "U" else not kinds & _TRUTH
-    return found if alike else each
+    if kinds & {list, tuple}:
+        raise _no_array("its parts have different lengths")
+    if _all_text(kinds):
+        return _as_text(each)
+    if any(issubclass(kind, (str, bytes)) for kind in kinds) or (kinds & _TRUTH and not kinds <= _TRUTH):
+        return each
+    return np.asarray(answers)
+
+
+def _no_array(why: str) -> TargetError:
+    return TargetError(f"labels must be one per input; the target answered what is no array: {why}")
+
+
+def _cleaned(answers: NDArray[Any]) -> tuple[NDArray[Any], str]:
+    """The answers as truth values, whole numbers or text, and which of them."""
+    kind = _KINDS.get(answers.dtype.kind)
+    if answers.dtype.kind == "f":
+        _check_integral(answers)
+        answers = _in_64_bits(answers)
+    elif answers.dtype.kind == "O":
+        answers, kind = _from_objects(answers)
+    elif answers.dtype == np.uint64:
+        answers = _in_64_bits(answers)
+    if kind is None:
+        raise TargetError(f"labels must be bool, int or str; the target answered {answers.dtype}")
+    if kind == "str":
+        answers = _narrow(answers)
+        _check_text(answers)
+    return answers, kind
 
 
 def _check_integral(answers: NDArray[Any]) -> None:
@@ -149,11 +174,46 @@ def _in_64_bits(answers: NDArray[Any]) -> NDArray[np.int64]:
 
 def _from_objects(answers: NDArray[Any]) -> tuple[NDArray[Any], str]:
     kinds = {type(value) for value in answers}
-    if kinds and all(issubclass(kind, str) for kind in kinds):
-        return np.array([str.__str__(value) for value in answers]), "str"  # of an Enum its value, not its name
+    if _all_text(kinds):
+        return _as_text(answers), "str"
     if kinds and kinds <= _TRUTH:
         return answers.astype(np.bool_), "bool"
     if kinds == {int}:
         return _in_64_bits(answers), "int"
     found = " and ".join(sorted(kind.__name__ for kind in kinds)[:3])
     raise TargetError(f"labels must be bool, int or str, one kind a run; the target answered {found}")
+
+
+def _all_text(kinds: Set[type]) -> bool:
+    return bool(kinds) and all(issubclass(kind, str) for kind in kinds)
+
+
+def _as_text(answers: NDArray[Any]) -> NDArray[np.str_]:
+    r"""Objects as text of NumPy's own, which drops NULs at the end: "a" and "a\0" would be one label."""
+    found = [str.__str__(value) for value in answers.flat]  # of an Enum its value, not its name
+    for text in set(found):
+        if text.endswith("\0"):
+            raise TargetError(
+                f"labels must be text that does not end with NUL, which NumPy drops; the target answered {text!r:.60}. "
+                f"Strip it, or answer numbers"
+            )
+        if len(text) > LONGEST:
+            raise _too_long(text, len(text))
+    return np.array(found).reshape(answers.shape)
+
+
+def _narrow(answers: NDArray[np.str_]) -> NDArray[np.str_]:
+    """Text in no more room than it needs; a view that repeats one long text may have any size as a copy."""
+    if answers.dtype.itemsize <= 4 * LONGEST:
+        return answers
+    lengths = np.strings.str_len(answers)
+    if lengths.max() > LONGEST:
+        raise _too_long(answers[lengths.argmax()].item(), lengths.max())
+    return answers.astype(f"U{max(1, lengths.max())}")
+
+
+def _too_long(text: str, length: int) -> TargetError:
+    return TargetError(
+        f"labels must have at most {LONGEST:,} characters; the target answered {text:.20}..., which has {length:,}. "
+        f"Answer a short name of the class"
+    )

@@ -6,12 +6,11 @@ import os
 import pickle
 import signal
 import threading
-from dataclasses import dataclass
 from multiprocessing import connection, parent_process
 from typing import Any
 
 from fidelitree.errors import RAISED
-from fidelitree.targets.labels import as_answered
+from fidelitree.targets.door import Door, Failure, Inner, failed
 from fidelitree.threads import one_thread_for_good
 
 _THREADS = (
@@ -21,36 +20,31 @@ _THREADS = (
     "NUMEXPR_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS",
 )
-_targets: dict[str, Any] = {}
+_doors: dict[str, Door] = {}
 _limited: list[int] = []
 _LOOK = 1.0  # seconds between two looks at who the parent is
 
 
-@dataclass(frozen=True)
-class Failure:
-    """An exception as plain text: some cannot be sent, and one of those would break the pool."""
+def call(home: int, key: str, pickled: bytes | None, inner: Inner) -> Any:
+    """The target's labels, or the `Failure` that came of it; None where the worker does not have the target yet.
 
-    kind: str
-    said: str
-
-
-def call(home: int, key: str, pickled: bytes | None, batch: Any) -> Any:
-    """The target's answers, or the `Failure` that it raised; None where the worker does not have the target yet.
-
-    ``home`` is the process of the run, whose own libraries are left alone.
+    ``home`` is the process of the run, whose own libraries are left alone. What is ``pickled`` is the `Door`.
     """
     if os.getpid() not in (home, *_limited):
         one_thread_each()
         _limited[:] = [os.getpid()]  # a process that is forked off later must do it itself
+    door = _doors.get(key)  # threads of one process may serve several runs
+    if door is not None:
+        return door.tried(inner)
+    if pickled is None:
+        return None
     try:
-        if key not in _targets:
-            if pickled is None:
-                return None
-            _targets.clear()
-            _targets[key] = pickle.loads(pickled)
-        return as_answered(_targets[key](batch))
-    except RAISED as error:  # it is the target's, and goes to the run
-        return Failure(type(error).__name__, str(error))
+        door = pickle.loads(pickled)
+    except RAISED as error:  # its modules may be missing here
+        return Failure(str(failed(error, len(inner))), again=True)
+    _doors.clear()
+    _doors[key] = door
+    return door.tried(inner)
 
 
 def one_thread_each() -> None:

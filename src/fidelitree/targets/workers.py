@@ -17,7 +17,8 @@ from fidelitree.errors import RAISED, ParameterError, TargetError
 from fidelitree.running import Running
 from fidelitree.space import ProductSpace
 from fidelitree.targets import worker
-from fidelitree.targets.calls import Inner, Part, Target, pieces, raised, wait_before
+from fidelitree.targets.calls import Part, pieces, wait_before
+from fidelitree.targets.door import Door, Failure, Inner, Target, failed
 from fidelitree.targets.labels import LabelBook
 
 REBUILDS = 3  # pools that may break one after the other without an answer in between
@@ -72,7 +73,7 @@ class OnWorkers:
     """
 
     def __init__(self, target: Target, space: ProductSpace, book: LabelBook, running: Running) -> None:
-        self._target, self._space, self._book, self._running = target, space, book, running
+        self._door, self._book, self._running = Door(target, space), book, running
         given = running.executor
         self._pool: Executor | None = None
         self._make = None if isinstance(given, Executor) else given
@@ -86,23 +87,23 @@ class OnWorkers:
         size = self._running.batch_size or -(-len(inner) // _width(self._executor()))
         waiting = [_Piece(start, rows) for start, rows in pieces(inner, size)]
         out = _Out()
-        failed: TargetError | None = None
+        lost: TargetError | None = None
         try:
-            while out.futures or (waiting and failed is None):
-                if failed is None:
+            while out.futures or (waiting and lost is None):
+                if lost is None:
                     self._submit(waiting, out)
                 for piece, answer in self._wait(waiting, out):
-                    if isinstance(answer, worker.Failure):
-                        failed = self._again(waiting, piece, answer) or failed
+                    if isinstance(answer, Failure):
+                        lost = self._again(waiting, piece, answer) or lost
                         continue
                     try:
-                        labels = self._book.checked(answer, len(piece.rows))
+                        labels = self._book.one_kind(answer)
                     except TargetError as error:
-                        failed = error
+                        lost = error
                         continue
                     yield piece.start, labels
-            if failed is not None:  # what else was on its way has arrived first
-                raise failed
+            if lost is not None:  # what else was on its way has arrived first
+                raise lost
         finally:
             if out.take_back() and self._make is not None:
                 self._discard()
@@ -156,11 +157,11 @@ class OnWorkers:
         return len(out.futures) < (_workers(self._pool) or math.inf)
 
     def _send(self, pool: Executor, piece: _Piece) -> Future[Any]:
-        batch = self._space.batch(piece.rows)
         if isinstance(pool, ThreadPoolExecutor):
-            return pool.submit(_call_here, self._target, batch)
+            return pool.submit(self._door.tried, piece.rows)
         pickled, piece.carries = self._pickle(), self._owed > 0
-        future = pool.submit(worker.call, os.getpid(), self._key, pickled if piece.carries else None, batch)
+        rows = piece.rows.copy(order="K")  # a part of an array that is not copied would travel row by row
+        future = pool.submit(worker.call, os.getpid(), self._key, pickled if piece.carries else None, rows)
         self._owed -= piece.carries
         return future
 
@@ -178,7 +179,7 @@ class OnWorkers:
                 waiting += [piece, *out.take_back()]
                 return
             except RAISED as error:  # the executor's own, such as a batch that cannot be sent
-                answer = worker.Failure(type(error).__name__, str(error))
+                answer = Failure(str(failed(error, len(piece.rows))), again=True)
             if answer is None:  # any worker may take the next call, so one that carries the target is not enough
                 self._owed = max(self._owed, 1 if out.carriers else _width(self._executor()))
                 waiting.append(piece)
@@ -186,10 +187,10 @@ class OnWorkers:
             self._broken = 0
             yield piece, answer
 
-    def _again(self, waiting: list[_Piece], piece: _Piece, failure: worker.Failure) -> TargetError | None:
+    def _again(self, waiting: list[_Piece], piece: _Piece, failure: Failure) -> TargetError | None:
         """Another try for a call that failed, or the error once there were enough."""
-        if piece.failures == self._running.retries:
-            return raised(failure.kind, len(piece.rows), failure.said)
+        if not failure.again or piece.failures == self._running.retries:
+            return TargetError(failure.said)
         wait_before(piece.failures)
         piece.failures += 1
         waiting.append(piece)
@@ -229,7 +230,7 @@ class OnWorkers:
 
     def _pickle(self) -> bytes:
         if self._pickled is None:
-            self._pickled = _pickled(self._target)
+            self._pickled = _pickled(self._door)
             self._key = hashlib.sha256(self._pickled).hexdigest()
         return self._pickled
 
@@ -251,22 +252,15 @@ def _width(pool: Executor) -> int:
     return _workers(pool) or os.cpu_count() or 1
 
 
-def _call_here(target: Target, batch: Any) -> Any:
-    try:
-        return target(batch)
-    except RAISED as error:  # it is the target's, and goes to the run
-        return worker.Failure(type(error).__name__, str(error))
-
-
-def _pickled(target: Target) -> bytes:
+def _pickled(door: Door) -> bytes:
     try:  # it comes with Dask, and takes functions that are not part of a module
         from cloudpickle import dumps
     except ModuleNotFoundError:
         dumps = pickle.dumps
     try:
-        return bytes(dumps(target))
+        return bytes(dumps(door))
     except RAISED as error:
         raise ParameterError(
-            f"target must be one that can be pickled to reach other processes; {target!r:.60} cannot: {error}. A "
+            f"target must be one that can be pickled to reach other processes; {door.target!r:.60} cannot: {error}. A "
             f"function of a module can, and threads (ThreadPoolExecutor) take any target"
         ) from error

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fidelitree.errors import TargetError
-from fidelitree.targets.labels import LabelBook
+from fidelitree.targets.labels import LabelBook, answered
 
 
 def decode(book: LabelBook, codes: Any) -> list[Any]:
@@ -139,7 +139,7 @@ NAN = float("nan")
 )
 def test_answers_of_two_kinds_are_refused_in_any_container(answers: Any, found: str) -> None:
     with pytest.raises(TargetError) as caught:
-        LabelBook().checked(answers, len(answers))
+        answered(answers, len(answers))
     assert str(caught.value) == f"labels must be bool, int or str, one kind a run; the target answered {found}"
 
 
@@ -167,20 +167,20 @@ class Answer(str, Enum):  # noqa: UP042 - a StrEnum is its text, this is "Answer
     ],
 )
 def test_answers_of_one_kind_are_taken_from_any_container(answers: Any, labels: list[Any]) -> None:
-    found = LabelBook().checked(answers, len(labels)).tolist()
+    found = answered(answers, len(labels)).tolist()
     assert (found, set(map(type, found))) == (labels, set(map(type, labels)))
 
 
 @pytest.mark.parametrize("answers", [[[1], [2, 3]], [[1, 2], "no"]])
 def test_what_is_no_array_is_refused(answers: Any) -> None:
     with pytest.raises(TargetError, match="labels must be one per input; the target answered what is no array: "):
-        LabelBook().checked(answers, 2)
+        answered(answers, 2)
 
 
 @pytest.mark.parametrize("answers", ["yes", [[True], [2]], None, {"yes": 1}])
 def test_answers_of_another_shape_are_refused(answers: Any) -> None:
     with pytest.raises(TargetError, match="labels must be one per input: the target received 2 inputs and answered"):
-        LabelBook().checked(answers, 2)
+        answered(answers, 2)
 
 
 @pytest.mark.parametrize(
@@ -188,16 +188,16 @@ def test_answers_of_another_shape_are_refused(answers: Any) -> None:
 )
 def test_text_that_no_file_can_hold_is_refused(kind: Any) -> None:
     with pytest.raises(TargetError) as caught:
-        LabelBook().checked(kind(["good", "bad\udc80", "\ud800"]), 3)
+        answered(kind(["good", "bad\udc80", "\ud800"]), 3)
     assert str(caught.value) == (
         "labels must be text that UTF-8 can hold; the target answered 'bad\\udc80' in row 1 of a batch. Decode its "
         "bytes first"
     )
-    assert LabelBook().checked(kind(["", "\ud7ff", "\ue000\U0010ffff"]), 3).tolist()[1:] == [
+    assert answered(kind(["", "\ud7ff", "\ue000\U0010ffff"]), 3).tolist()[1:] == [
         "\ud7ff",
         "\ue000\U0010ffff",
     ]
-    assert LabelBook().checked(np.array(["a", "b", "c", "d"])[::2], 2).tolist() == ["a", "c"]
+    assert answered(np.array(["a", "b", "c", "d"])[::2], 2).tolist() == ["a", "c"]
 
 
 @pytest.mark.parametrize(

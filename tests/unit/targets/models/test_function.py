@@ -13,7 +13,7 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.targets import Estimator, Function, load_model
-from fidelitree.targets.labels import LabelBook
+from fidelitree.targets.labels import answered
 from fidelitree.targets.models.function import import_object
 
 MODULE = """
@@ -112,4 +112,4 @@ def test_answers_of_two_kinds_are_refused(kind: Any) -> None:
     assert target(np.zeros((1, 2))).tolist() == ["yes"]
     for rows in (2, 3):
         with pytest.raises(ft.TargetError, match="one kind a run; the target answered float and str"):
-            LabelBook().checked(target(np.zeros((rows, 2))), rows)
+            answered(target(np.zeros((rows, 2))), rows)
