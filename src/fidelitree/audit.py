@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fidelitree.budget import Budget, BudgetSpent
 from fidelitree.certificate import OF_ANSWERS, Certificate, assumptions
-from fidelitree.checks import check_count, check_delta, check_epsilon, check_observer, check_switch
+from fidelitree.checks import check_count, check_delta, check_epsilon, check_observer, check_switch, show
 from fidelitree.draw import Stream, block_rows, draw, fresh_seed
 from fidelitree.errors import RAISED, ParameterError
 from fidelitree.events import Observer, TreeJudged, UnderTest, nobody
@@ -106,7 +106,7 @@ def _prediction(predictor: Any, space: ProductSpace) -> Target:
         return predictor.predict_inner
     found = getattr(predictor, "predict", predictor)
     if not callable(found):
-        raise ParameterError(f"predictor must be a tree, a callable, or have a predict method; got {predictor!r}")
+        raise ParameterError(f"predictor must be a tree, a callable, or have a predict method; got {show(predictor)}")
     return lambda inner: found(space.batch(inner))
 
 

@@ -7,13 +7,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from decimal import ROUND_FLOOR, Decimal
-from functools import cache
-from importlib.metadata import version
 from typing import Any
 
 from fidelitree.checks import is_text
 from fidelitree.display.card import card
 from fidelitree.errors import FormatError
+from fidelitree.journal.run import versions as versions_now
 
 ASSUMES_DETERMINISTIC = "the target is deterministic"
 ASSUMES_DISTRIBUTION = "inputs follow the stated product distribution"
@@ -28,13 +27,6 @@ OF_ANSWERS = "answers:"
 def assumptions(deterministic: bool) -> tuple[str, ...]:
     """What a certificate takes for granted; of a noisy target, every test input must have been asked anew."""
     return (ASSUMES_DETERMINISTIC, ASSUMES_DISTRIBUTION) if deterministic else (ASSUMES_DISTRIBUTION,)
-
-
-def _versions() -> dict[str, str]:
-    return {name: _version(name) for name in ("fidelitree", "numpy")}
-
-
-_version = cache(version)  # reading it takes longer than many a run
 
 
 @dataclass(frozen=True)
@@ -70,7 +62,7 @@ class Certificate:
     differs: float = 0.0
     seed_chosen: bool = True
     queries: Mapping[str, int] = field(default_factory=dict)
-    versions: Mapping[str, str] = field(default_factory=_versions)
+    versions: Mapping[str, str] = field(default_factory=versions_now)
 
     @property
     def holds(self) -> bool:
@@ -121,7 +113,7 @@ class Certificate:
         """The inverse of `to_json`; FormatError says what is wrong with anything else."""
         try:
             data = json.loads(text)
-        except (ValueError, RecursionError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             raise FormatError(f"not a stored certificate: it is not JSON: {error}") from None
         return cls.from_dict(data)
 

@@ -13,6 +13,7 @@ from fidelitree import store
 from fidelitree.answers import Answers, LeafLabels
 from fidelitree.bare import Leaf
 from fidelitree.certificate import Certificate
+from fidelitree.checks import check_path
 from fidelitree.display.card import card, folded
 from fidelitree.display.wording import leaves
 from fidelitree.errors import writing
@@ -108,7 +109,7 @@ class Distillation:
         The page shows the certificate and what it does not say, the tree, where its error sits, what it looks at, what
         it cost, and how to have it again. The same result gives the same bytes.
         """
-        path = Path(path)
+        path = check_path("path", path)
         with writing(path, "give a file in a folder that exists"):
             path.write_text(render(self.contents), encoding="utf-8")
         return path
@@ -146,7 +147,7 @@ class Distillation:
         """
         run = {**self.run, "reason": self.reason, "asked": dict(self.queries.asked), "paid": dict(self.queries.paid)}
         record = store.Record(self.space, [_row(entry, self.tree) for entry in self.trace], run)
-        files = store.save(Path(folder), self.tree, self.certificate, record)
+        files = store.save(check_path("folder", folder), self.tree, self.certificate, record)
         return [*files, self.report(Path(folder) / store.REPORT)]
 
     def __str__(self) -> str:

@@ -18,7 +18,7 @@ from fidelitree.journal.run import LIMITS
 from fidelitree.replaying import replay
 from fidelitree.rows import Rows
 from fidelitree.sequential import error_bound, level_of_attempt, log_e_value_below
-from fidelitree.space import ProductSpace
+from fidelitree.space import ProductSpace, check_space
 from fidelitree.store import Stored, load
 from fidelitree.targets.counting import Target
 
@@ -115,6 +115,8 @@ def verify(
     where the result is about rows of a table, which can test a tree only once.
     """
     stored = load(folder)
+    if space is not None:
+        check_space(space.product if isinstance(space, Rows) else space)
     checks = tuple(_checks(stored, space))
     found = Verification(stored.certificate, checks)
     if target is None or not found.consistent:

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
+from fidelitree.checks import show
 from fidelitree.errors import RAISED, ParameterError, TargetError
 from fidelitree.space import ProductSpace
 from fidelitree.targets.labels import LabelBook
@@ -58,7 +59,7 @@ def wait_before(attempt: int) -> None:
 
 def _in_short(value: object) -> str:
     """An object on one line, of which a fitted model may fill pages."""
-    text = " ".join(repr(value).split())
+    text = " ".join(show(value, 4 * _SHOWN).split())
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
 
 

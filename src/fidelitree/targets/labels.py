@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.errors import TargetError
+from fidelitree.errors import RAISED, TargetError
 
 Codes = NDArray[np.integer[Any]]
 _TEXT, _TRUTH = {str, np.str_}, {bool, np.bool_}
@@ -104,7 +104,7 @@ def as_answered(answers: Any) -> NDArray[Any]:
         return np.array(answers.tolist(), object)
     try:
         found = np.asarray(answers)
-    except ValueError as error:
+    except RAISED as error:
         raise TargetError(f"labels must be one per input; the target answered what is no array: {error}") from None
     if hasattr(answers, "__array__") or found.dtype.kind not in "Uiuf":
         return found
