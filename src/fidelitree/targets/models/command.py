@@ -84,7 +84,7 @@ def _split(command: str | Sequence[str]) -> tuple[str, ...]:
     except ValueError as error:
         raise ParameterError(f"command must be a line that a shell could split; got {show(command)}: {error}") from None
     if not words or not all(isinstance(word, str) and "\0" not in word for word in words):
-        raise ParameterError(f"command must be a program and its arguments, without NUL; got {show(command)}")
+        raise ParameterError(f"command must be a program and its arguments; got {show(command)}")
     return tuple(words)
 
 
