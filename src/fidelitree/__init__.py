@@ -8,6 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from fidelitree.version import __version__
+
 if TYPE_CHECKING:
     from fidelitree import export, journal, learners, targets, theory
     from fidelitree.analysis import Analysis, analyze
@@ -32,8 +34,6 @@ if TYPE_CHECKING:
     from fidelitree.space import ProductSpace
     from fidelitree.tree import Tree
     from fidelitree.verifying import Verification, verify
-
-    __version__: str
 
 _HOMES = {
     "Analysis": "analysis",
@@ -102,9 +102,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "__version__":
-        globals()[name] = import_module("importlib.metadata").version("fidelitree")
-        return globals()[name]
     if name in _MODULES:
         return import_module(f"fidelitree.{name}")
     if name in _HOMES:

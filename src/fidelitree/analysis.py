@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fidelitree.binomial import lower_bound, upper_bound
 from fidelitree.budget import Budget
-from fidelitree.checks import check_count, check_delta
+from fidelitree.checks import check_choice, check_count, check_delta
 from fidelitree.display.barplot import bars, save
 from fidelitree.display.canvas import check_suffix
 from fidelitree.draw import Stream
@@ -23,7 +23,7 @@ from fidelitree.region import Region
 from fidelitree.rows import Rows
 from fidelitree.scores.balanced import trial_level
 from fidelitree.scores.stars import Stars, draw_stars, stars_of_rows
-from fidelitree.space import ProductSpace
+from fidelitree.space import ProductSpace, check_space
 from fidelitree.stand_in import corrected
 from fidelitree.targets.counting import Counted, Queries, Target
 
@@ -152,9 +152,9 @@ def analyze(
     x1  0.2500
     """
     budget, delta = Budget(max_queries=max_queries), check_delta(delta)
-    if method not in METHODS:
-        raise ParameterError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
+    check_choice("method", method, METHODS)
     product = space.product if isinstance(space, Rows) else space
+    check_space(product)
     counted, region = Counted(target, product), Region.of(product, given)
     if region.mass == 0:
         raise ParameterError(f"given must name a region of positive probability; {region} has probability 0")

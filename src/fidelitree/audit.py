@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fidelitree.budget import Budget, BudgetSpent
 from fidelitree.certificate import OF_ANSWERS, Certificate, assumptions
-from fidelitree.checks import check_count, check_delta, check_entropy, check_epsilon, check_observer, check_switch
+from fidelitree.checks import check_count, check_delta, check_entropy, check_epsilon, check_observer, check_switch, show
 from fidelitree.confusion import CONFIDENCE, Confusion
 from fidelitree.crosstab import Crosstab
 from fidelitree.draw import Stream, block_rows, draw, fresh_entropy, fresh_seed
@@ -130,7 +130,7 @@ def _prediction(predictor: Any, space: ProductSpace) -> Target:
         return predictor.predict_inner
     found = getattr(predictor, "predict", predictor)
     if not callable(found):
-        raise ParameterError(f"predictor must be a tree, a callable, or have a predict method; got {predictor!r}")
+        raise ParameterError(f"predictor must be a tree, a callable, or have a predict method; got {show(predictor)}")
     return Door(found, space)
 
 

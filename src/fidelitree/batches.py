@@ -10,6 +10,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.checks import check_choice
 from fidelitree.errors import ParameterError
 from fidelitree.features import Feature
 from fidelitree.inputs import Floats
@@ -122,8 +123,7 @@ def layout(features: Sequence[Feature], kind: str | None) -> Layout:
     """What a target of these features receives when no table says otherwise."""
     if kind is None:
         return Bytes() if all(feature.kind == "boolean" for feature in features) else Made(features, "dict")
-    if kind not in KINDS:
-        raise ParameterError(f"batch must be one of {', '.join(KINDS)}; got {kind!r}")
+    check_choice("batch", kind, KINDS)
     for feature in features:
         kinds = {type(value) for value in feature.values or () if value is not None}
         if kind in ("polars", "arrow") and (len(kinds) > 1 or not kinds <= {str, int, float, bool}):

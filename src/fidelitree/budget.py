@@ -32,8 +32,10 @@ class Budget:
         for name, least in (("max_queries", 0), ("max_leaves", 1)):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, check_count(name, getattr(self, name), least))
-        if self.max_seconds is not None and check_number("max_seconds", self.max_seconds) < 0:
-            raise ParameterError(f"max_seconds must be at least 0; got {self.max_seconds}")
+        if self.max_seconds is not None:
+            object.__setattr__(self, "max_seconds", check_number("max_seconds", self.max_seconds))
+            if self.max_seconds < 0:
+                raise ParameterError(f"max_seconds must be at least 0; got {self.max_seconds:g}")
 
     def check(self, asked: int) -> None:
         """Refuse to go on once ``asked`` labels are too many or the time is over."""

@@ -23,7 +23,8 @@ def written(door: Callable[..., Any], arguments: Mapping[str, Any]) -> str:
     parts = ["target", "space"]
     for name, parameter in inspect.signature(door).parameters.items():
         value = arguments.get(name, parameter.default)
-        told = name in _ALWAYS or value != parameter.default
-        if name not in parts and told and isinstance(value, _WRITABLE):
+        if name in parts or not isinstance(value, _WRITABLE):
+            continue
+        if name in _ALWAYS or value != parameter.default:
             parts.append(f"{name}={value!r}")
     return f"ft.{door.__name__}({', '.join(parts)})"

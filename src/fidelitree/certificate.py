@@ -7,8 +7,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from decimal import ROUND_FLOOR, Decimal
-from functools import cache
-from importlib.metadata import version
 from typing import Any
 
 from fidelitree import confusionfile
@@ -17,6 +15,7 @@ from fidelitree.confusion import Confusion
 from fidelitree.display.card import card
 from fidelitree.display.standing import Standing, standing
 from fidelitree.errors import FormatError
+from fidelitree.journal.run import versions as versions_now
 
 ASSUMES_DETERMINISTIC = "the target is deterministic"
 ASSUMES_DISTRIBUTION = "inputs follow the stated product distribution"
@@ -31,13 +30,6 @@ OF_ANSWERS = "answers:"
 def assumptions(deterministic: bool) -> tuple[str, ...]:
     """What a certificate takes for granted; of a noisy target, every test input must have been asked anew."""
     return (ASSUMES_DETERMINISTIC, ASSUMES_DISTRIBUTION) if deterministic else (ASSUMES_DISTRIBUTION,)
-
-
-def _versions() -> dict[str, str]:
-    return {name: _version(name) for name in ("fidelitree", "numpy")}
-
-
-_version = cache(version)  # reading it takes longer than many a run
 
 
 @dataclass(frozen=True)
@@ -76,7 +68,7 @@ class Certificate:
     differs: float = 0.0
     seed_chosen: bool = True
     queries: Mapping[str, int] = field(default_factory=dict)
-    versions: Mapping[str, str] = field(default_factory=_versions)
+    versions: Mapping[str, str] = field(default_factory=versions_now)
     tested_digest: str | None = None
     entropy: str | None = None
     replayed: bool = False
@@ -147,7 +139,7 @@ class Certificate:
         """The inverse of `to_json`; FormatError says what is wrong with anything else."""
         try:
             data = json.loads(text)
-        except (ValueError, RecursionError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             raise FormatError(f"not a stored certificate: it is not JSON: {error}") from None
         return cls.from_dict(data)
 

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.checks import check_delta, check_epsilon, check_observer
+from fidelitree.checks import check_choice, check_delta, check_epsilon, check_names, check_observer, check_path, show
 from fidelitree.display.canvas import figure
 from fidelitree.distiller import distill
-from fidelitree.errors import MissingExtraError, ParameterError
+from fidelitree.errors import MissingExtraError, ParameterError, writing
 from fidelitree.events import LearnerBegan, Observer, nobody
 from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import exact_subfunction, free_of_charge
@@ -113,17 +113,18 @@ class Comparison:
 
     def save(self, folder: str | Path) -> list[Path]:
         """Write ``comparison.txt``, ``comparison.csv`` and, where matplotlib is installed, ``comparison.svg``."""
-        folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = check_path("folder", folder)
         files = {"comparison.txt": f"{self}\n", "comparison.csv": self.to_csv()}
         paths = [folder / name for name in files]
-        for path, text in zip(paths, files.values(), strict=True):
-            path.write_text(text, encoding="utf-8")
-        try:
-            picture = self.plot()
-        except MissingExtraError:
-            return paths
-        picture.savefig(folder / "comparison.svg", metadata={"Date": None})
+        with writing(folder, "give a folder, or a name that is not taken"):
+            folder.mkdir(parents=True, exist_ok=True)
+            for path, text in zip(paths, files.values(), strict=True):
+                path.write_text(text, encoding="utf-8")
+            try:
+                picture = self.plot()
+            except MissingExtraError:
+                return paths
+            picture.savefig(folder / "comparison.svg", metadata={"Date": None})
         return [*paths, folder / "comparison.svg"]
 
 
@@ -153,10 +154,11 @@ def compare(
     [('optimal', 8), ('id3', 18), ('top_down', 8)]
     """
     check_observer(observer)
-    names = [*OURS, *LEARNERS] if learners is None else list(learners)
-    for name in (*names, *(options or {})):
-        if name not in OURS and name not in LEARNERS:
-            raise ParameterError(f"learners must be among {', '.join((*OURS, *LEARNERS))}; got {name!r}")
+    known = (*OURS, *LEARNERS)
+    names = list(known) if learners is None else check_names("learners", learners, "names of learners")
+    options = _check_options(options)
+    for name in (*names, *options):
+        check_choice("learners", name, known)
     epsilon, delta, root = check_epsilon(epsilon), check_delta(delta), _known(target, space)
     limits = {"max_queries": max_queries, "max_seconds": max_seconds, "observer": observer}
     rows, results, frontier, interrupted = [], {}, None, False
@@ -164,7 +166,7 @@ def compare(
         for number, name in enumerate(names):
             observer(LearnerBegan(0, name, number + 1, len(names)))
             started = time.perf_counter()
-            found = _learnt(name, (target, space, epsilon, delta), seed, {**limits, **(options or {}).get(name, {})})
+            found = _learnt(name, (target, space, epsilon, delta), seed, {**limits, **options.get(name, {})})
             if isinstance(found, str):
                 rows.append(Entry(name, certified=False, remark=found))
                 continue
@@ -179,6 +181,14 @@ def compare(
             raise
         interrupted = True
     return Comparison(epsilon, delta, tuple(rows), results, frontier, interrupted)
+
+
+def _check_options(options: object) -> Mapping[str, Mapping[str, Any]]:
+    """Arguments by the name of a learner."""
+    found = {} if options is None else options
+    if not isinstance(found, Mapping) or not all(isinstance(told, Mapping) for told in found.values()):
+        raise ParameterError(f"options must map names of learners to their arguments; got {show(options)}")
+    return found
 
 
 def _learnt(name: str, what: tuple[Any, ...], seed: int, told: Mapping[str, Any]) -> Distillation | str:

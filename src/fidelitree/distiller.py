@@ -13,7 +13,7 @@ import numpy as np
 from fidelitree.attempts import Attempts
 from fidelitree.budget import Budget, BudgetSpent
 from fidelitree.calls import written
-from fidelitree.checks import check_count, check_delta, check_epsilon, check_observer, check_switch
+from fidelitree.checks import check_choice, check_count, check_delta, check_epsilon, check_observer, check_switch
 from fidelitree.draw import fresh_seed
 from fidelitree.errors import ParameterError
 from fidelitree.events import Finished, Observer, TreeJudged, nobody
@@ -129,8 +129,7 @@ def _distil_from(counted: Counted, space: ProductSpace | Rows, wanted: Wanted, o
 
 def _check_choices(given: Mapping[str, Any]) -> None:
     for name, known in (("strategy", STRATEGIES), ("prefer", PREFERENCES)):
-        if given[name] not in known:
-            raise ParameterError(f"{name} must be one of {', '.join(known)}; got {given[name]!r}")
+        check_choice(name, given[name], known)
     check_switch("deterministic", given["deterministic"])
     check_observer(given["observer"])
     if given["strategy"] == "influence" and given["prefer"] != "queries":

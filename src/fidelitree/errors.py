@@ -38,6 +38,10 @@ class JournalError(FidelitreeError, OSError):
     """A journal cannot be opened or written; what it holds already is safe."""
 
 
+class ReadError(FidelitreeError, OSError):
+    """A file that was named cannot be read."""
+
+
 class WriteError(FidelitreeError, OSError):
     """A result cannot be written where it was to go."""
 
@@ -48,6 +52,17 @@ class FittedRowsWarning(UserWarning):
 
 class MissingExtraError(FidelitreeError, ImportError):
     """A feature needs an optional dependency that is not installed."""
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Our own error for the system's: no such file, no right to read it, too many files open."""
+    try:
+        yield
+    except FidelitreeError:
+        raise
+    except OSError as error:
+        raise ReadError(f"{str(path)!r} cannot be read: {error.strerror or error}") from error
 
 
 @contextmanager

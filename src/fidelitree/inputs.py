@@ -10,7 +10,8 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.errors import ParameterError
+from fidelitree.checks import check_array
+from fidelitree.errors import RAISED, ParameterError
 
 Floats = NDArray[np.float64]
 Column = nw.Series[Any] | NDArray[Any]
@@ -22,7 +23,7 @@ UNKNOWN = -1
 
 def as_bits(inputs: Any, names: tuple[str, ...]) -> NDArray[np.uint8]:
     """A 2-D array of bits with one column per feature; not copied when it is bytes already."""
-    array = np.asarray(inputs)
+    array = check_array("inputs", inputs, what="a table, a mapping of name to column, or a 2-D array")
     if array.ndim != 2 or array.shape[1] != len(names):
         raise ParameterError(
             f"inputs must be a 2-D array with one column for each of the {len(names)} features; got shape {array.shape}"
@@ -51,9 +52,9 @@ def as_inner(
     bits_only = list(kinds).count("boolean") == len(kinds)  # counted in C: there may be thousands
     columns = _named_columns(inputs, names)
     if columns is None:
-        array = inputs if isinstance(inputs, np.ndarray) or bits_only else np.array(inputs, object)
         if bits_only:
-            return as_bits(array, names)
+            return as_bits(inputs, names)
+        array = inputs if isinstance(inputs, np.ndarray) else check_array("inputs", inputs, object, "rows of values")
         if array.ndim != 2 or array.shape[1] != len(names):
             raise ParameterError(
                 f"inputs must be a table, a mapping of name to column, or a 2-D array with one column for each of the "
@@ -90,7 +91,10 @@ def _named_columns(inputs: Any, names: tuple[str, ...]) -> list[Column] | None:
 
 def as_table(inputs: Any) -> nw.DataFrame[Any] | None:
     """A pandas, polars or arrow table behind one interface; None for anything else."""
-    table = nw.from_native(inputs, eager_only=True, pass_through=True)
+    try:
+        table = nw.from_native(inputs, eager_only=True, pass_through=True)
+    except RAISED as error:  # pandas allows names that no other table does: tuples, None, one name twice
+        raise ParameterError(f"columns of a table must have different texts as names; {error!s:.200}") from None
     return table if isinstance(table, nw.DataFrame) else None
 
 

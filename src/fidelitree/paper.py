@@ -16,7 +16,7 @@ from fidelitree.binomial import upper_bound
 from fidelitree.budget import Budget, BudgetSpent
 from fidelitree.calls import written
 from fidelitree.certificate import Certificate
-from fidelitree.checks import check_delta, check_epsilon, check_observer
+from fidelitree.checks import check_choice, check_delta, check_epsilon, check_observer
 from fidelitree.draw import Stream
 from fidelitree.errors import ParameterError
 from fidelitree.events import Finished, Observer, nobody
@@ -344,8 +344,7 @@ def _check_promise(epsilon: float, delta: float, schedule: str) -> tuple[float, 
     epsilon, delta = check_epsilon(epsilon), check_delta(delta)
     if epsilon == 0:
         raise ParameterError("epsilon must be above 0 where inputs are drawn; got 0 - build_top_down can be exact")
-    if schedule not in ("printed", "corrected"):
-        raise ParameterError(f"schedule must be 'printed' or 'corrected'; got {schedule!r}")
+    check_choice("schedule", schedule, theory.SCHEDULES)
     return epsilon, delta
 
 

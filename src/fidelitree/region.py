@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from fidelitree.checks import show
 from fidelitree.errors import ParameterError
 from fidelitree.features import Boolean, IsOne, Restriction, Test
 from fidelitree.space import ProductSpace
@@ -42,7 +43,7 @@ class Region:
     def of(cls, space: ProductSpace, given: Mapping[str, Any] | None) -> Region:
         """The region a user names: ``{"x3": 1, "age": (18, 30), "job": {"nurse"}}``."""
         if given is not None and not isinstance(given, Mapping):
-            raise ParameterError(f"given must map feature names to values, as in {{'x3': 1}}; got {given!r}")
+            raise ParameterError(f"given must map feature names to values, as in {{'x3': 1}}; got {show(given)}")
         positions = {space.index(name): wanted for name, wanted in (given or {}).items()}
         return cls(space, {i: space.features[i].restriction(wanted) for i, wanted in positions.items()})
 

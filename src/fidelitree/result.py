@@ -13,6 +13,7 @@ from fidelitree import store
 from fidelitree.answers import Answers, LeafLabels
 from fidelitree.bare import Leaf
 from fidelitree.certificate import Certificate
+from fidelitree.checks import check_path
 from fidelitree.confusion import Confusion, share_of_level
 from fidelitree.display.card import card, folded
 from fidelitree.display.markup import join, tag
@@ -120,7 +121,7 @@ class Distillation:
         The page shows the certificate and what it does not say, the tree, where its error sits, what it looks at, what
         it cost, and how to have it again. The same result gives the same bytes.
         """
-        path = Path(path)
+        path = check_path("path", path)
         with writing(path, "give a file in a folder that exists"):
             path.write_text(render(self.contents), encoding="utf-8")
         return path

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 
-from fidelitree.checks import check_count, check_number
+from fidelitree.checks import check_count, check_number, check_path, show
 from fidelitree.errors import ParameterError
 
 Workers = Executor | Callable[[], Executor]
@@ -31,22 +31,24 @@ class Running:
 
     def __post_init__(self) -> None:
         if self.batch_size is not None:
-            check_count("batch_size", self.batch_size)
-        check_count("retries", self.retries, least=0)
+            object.__setattr__(self, "batch_size", check_count("batch_size", self.batch_size))
+        object.__setattr__(self, "retries", check_count("retries", self.retries, least=0))
         if not (self.executor is None or isinstance(self.executor, Executor) or callable(self.executor)):
             raise ParameterError(
-                f"executor must be a concurrent.futures.Executor, or a function making one; got {self.executor!r:.60}"
+                f"executor must be a concurrent.futures.Executor, or a function making one; got {show(self.executor)}"
             )
-        if not isinstance(self.journal, (str, os.PathLike, type(None))):
-            raise ParameterError(f"journal must be the path of a file; got {self.journal!r:.80}")
+        if self.journal is not None:
+            object.__setattr__(self, "journal", check_path("journal", self.journal))
         if self.timeout is not None:
-            self._check_timeout(self.timeout)
+            object.__setattr__(self, "timeout", self._check_timeout(self.timeout))
 
-    def _check_timeout(self, timeout: float) -> None:
-        if check_number("timeout", timeout) <= 0:
-            raise ParameterError(f"timeout must be above 0 seconds; got {timeout!r}")
+    def _check_timeout(self, timeout: float) -> float:
+        seconds = check_number("timeout", timeout)
+        if seconds <= 0:
+            raise ParameterError(f"timeout must be above 0 seconds; got {seconds:g}")
         if self.executor is None or isinstance(self.executor, ThreadPoolExecutor):
             raise ParameterError(
                 "timeout must be None where the target runs in this process, which cannot end a call that hangs: give "
                 "an executor of processes too (a command has a timeout of its own)"
             )
+        return seconds

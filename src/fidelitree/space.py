@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fidelitree.batches import Kind, Layout, layout
-from fidelitree.checks import check_count, check_probability, check_text
+from fidelitree.checks import check_array, check_count, check_list, check_names, check_probability, check_text, show
 from fidelitree.errors import ParameterError
 from fidelitree.features import Boolean, Feature
 from fidelitree.inputs import as_inner
@@ -42,12 +42,12 @@ class ProductSpace:
     """
 
     def __init__(self, features: Sequence[Feature], batch: Kind | None = None) -> None:
-        self.features: tuple[Feature, ...] = tuple(features)
+        self.features: tuple[Feature, ...] = tuple(check_list("features", features, "features such as Boolean"))
         if not self.features:
             raise ParameterError("features must hold at least one feature; got none")
         for position, feature in enumerate(self.features):
             if not isinstance(getattr(feature, "name", None), str) or not hasattr(feature, "mass"):
-                raise ParameterError(f"features must hold features such as Boolean; got {feature!r} at {position}")
+                raise ParameterError(f"features must hold features such as Boolean; got {show(feature)} at {position}")
             check_text("name of a feature", feature.name)
         self.names: tuple[str, ...] = tuple(feature.name for feature in self.features)
         if len(set(self.names)) < len(self.names):
@@ -167,20 +167,16 @@ class ProductSpace:
         plain = json.dumps([feature.describe() for feature in self.features], sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(plain.encode()).hexdigest()
 
-    def index(self, name: str) -> int:
+    def index(self, name: object) -> int:
         """Position of the feature with this name."""
-        try:
+        if isinstance(name, str) and name in self.names:
             return self.names.index(name)
-        except ValueError:
-            known = ", ".join(self.names[:8]) + (", ..." if len(self) > 8 else "")
-            raise ParameterError(f"feature must be one of the space's names ({known}); got {name!r}") from None
+        known = ", ".join(self.names[:8]) + (", ..." if len(self) > 8 else "")
+        raise ParameterError(f"feature must be one of the space's names ({known}); got {show(name)}")
 
 
 def _check_biases(n: int, p: float | ArrayLike) -> list[float]:
-    try:
-        biases = np.asarray(p, dtype=object)
-    except ValueError:
-        raise ParameterError(f"p must be one number or one per bit; got {p!r}") from None
+    biases = check_array("p", p, object, "one number or one per bit")
     if biases.ndim == 0:
         return [check_probability("p", biases.item())] * n
     if biases.shape != (n,):
@@ -191,12 +187,9 @@ def _check_biases(n: int, p: float | ArrayLike) -> list[float]:
 def _check_names(n: int, names: Sequence[str] | None) -> Sequence[str]:
     if names is None:
         return [f"x{i}" for i in range(n)]
-    names = list(names)
+    names = check_names("names", names, "one name per bit")
     if len(names) != n:
         raise ParameterError(f"names must hold one name per bit: n is {n}, got {len(names)} names")
-    for name in names:
-        if not isinstance(name, str):
-            raise ParameterError(f"names must be strings; got {name!r}")
     return names
 
 
@@ -204,5 +197,5 @@ def check_space(space: object) -> None:
     """Refuse what is no space, before anything is made of it."""
     if not isinstance(space, ProductSpace):
         way = " - ProductSpace.from_data makes one of a table" if hasattr(space, "columns") else ""
-        shown = type(space).__name__ if way else f"{space!r:.80}"
+        shown = type(space).__name__ if way else show(space)
         raise ParameterError(f"space must be a ProductSpace; got {shown}{way}")

@@ -30,9 +30,10 @@ from fidelitree.batches import KINDS as BATCHES
 from fidelitree.batches import Kind
 from fidelitree.errors import FormatError, ParameterError
 from fidelitree.features import Boolean, Categorical, Feature, Numeric
+from fidelitree.files import read_text
 
 _MOST_INTEGERS = 1 << 20
-_MOST_BYTES = 16 << 20
+_MOST_BYTES = 16_000_000
 Entry = Mapping[str, Any]
 Form = tuple[tuple[str, ...], tuple[str, ...], Callable[[str, Entry], Feature]]
 """Keys that it must have, keys that it may have besides, and what they make."""
@@ -40,16 +41,12 @@ Form = tuple[tuple[str, ...], tuple[str, ...], Callable[[str, Entry], Feature]]
 
 def read_space_file(path: str | os.PathLike[str]) -> tuple[list[Feature], Kind | None]:
     """The features of a space file in their order, and the kind of batch that it asks for."""
-    path = Path(path)
-    if path.stat().st_size > _MOST_BYTES:
-        raise FormatError(f"{path.name} is larger than the {_MOST_BYTES >> 20} MB that a space file may have")
+    text, name = read_text(path, _MOST_BYTES, "a space file"), Path(path).name
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except UnicodeDecodeError:
-        raise FormatError(f"{path.name} is not TOML: it must be text in UTF-8") from None
+        data = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise FormatError(f"{path.name} is not TOML: {error}") from None
-    return _Reader(path.name).read(data)
+        raise FormatError(f"{name} is not TOML: {error}") from None
+    return _Reader(name).read(data)
 
 
 class _Reader:

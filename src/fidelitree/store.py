@@ -31,7 +31,9 @@ from pathlib import Path
 from typing import Any
 
 from fidelitree.certificate import Certificate
-from fidelitree.errors import FormatError, ParameterError, writing
+from fidelitree.checks import check_path
+from fidelitree.errors import FormatError, ParameterError, reading, writing
+from fidelitree.files import read_text
 from fidelitree.rows import Rows
 from fidelitree.space import ProductSpace
 from fidelitree.tree import Tree
@@ -83,7 +85,7 @@ class Record:
 
 def save(folder: str | os.PathLike[str], tree: Tree, certificate: Certificate, record: Record) -> list[Path]:
     """Write a result, all of it or nothing; the files, in the order in which one would open them."""
-    folder = Path(folder)
+    folder = check_path("folder", folder)
     texts = {
         TREE: tree.to_json(),
         **({} if record.tested is None else {TESTED: record.tested.to_json()}),
@@ -141,8 +143,10 @@ def table(records: Sequence[Mapping[str, Any]]) -> str:
 
 def load(folder: str | os.PathLike[str]) -> Stored:
     """Read a folder that `save` wrote; its files are data, nothing in them is executed."""
-    folder = Path(folder)
-    if not folder.is_dir():
+    folder = check_path("folder", folder)
+    with reading(folder):
+        found = folder.is_dir()
+    if not found:
         raise ParameterError(f"folder must hold a stored result; there is no folder {str(folder)!r}")
     for name in (TREE, CERTIFICATE):
         if not (folder / name).is_file():
@@ -159,7 +163,7 @@ def load(folder: str | os.PathLike[str]) -> Stored:
 
 def load_space(path: str | os.PathLike[str]) -> ProductSpace | Rows:
     """A space file in TOML, a stored space, or the stored rows of a table."""
-    path = Path(path)
+    path = check_path("path", path)
     if path.suffix.lower() == ".toml":
         return ProductSpace.from_file(path)
     data = _json(path)
@@ -176,10 +180,4 @@ def _json(path: Path) -> Any:
 
 
 def _text(path: Path) -> str:
-    """A file as text, unless it is too large to be what it says."""
-    if path.stat().st_size > MAX_BYTES:
-        raise FormatError(f"{path.name} is larger than the {MAX_BYTES // 1_000_000} MB that it may have")
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise FormatError(f"{path.name} must be text in UTF-8") from None
+    return read_text(path, MAX_BYTES, "a file of a stored result")

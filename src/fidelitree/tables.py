@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.batches import Cast, Layout, LikeTable, Palette, Writer
+from fidelitree.checks import check_array, check_names, check_text, show
 from fidelitree.errors import ParameterError
 from fidelitree.features import Boolean, Categorical, Feature, Numeric
 from fidelitree.inputs import Column, Floats, as_table, categories, numbers
@@ -48,7 +49,9 @@ def read_table(table: Any, categorical: Iterable[str], numeric: Iterable[str]) -
 def columns_of(table: Any) -> dict[str, Column]:
     """The columns of a table by name; those of a 2-D array are called x0, x1, ..."""
     if isinstance(table, Mapping):
-        columns: dict[str, Column] = {name: np.asarray(column) for name, column in table.items()}
+        columns: dict[str, Column] = {
+            name: check_array(f"column {show(name)}", column, what="a 1-D array") for name, column in table.items()
+        }
     elif isinstance(table, np.ndarray) and table.ndim == 2:
         columns = {f"x{i}": column for i, column in enumerate(table.T)}
     else:
@@ -58,10 +61,8 @@ def columns_of(table: Any) -> dict[str, Column]:
                 f"table must be a pandas, polars or arrow table, a mapping of name to 1-D array, or a 2-D array; got "
                 f"{type(table).__name__}"
             )
-        columns = {name: frame[name] for name in frame.columns}
-    for name, column in columns.items():
-        if not isinstance(name, str):
-            raise ParameterError(f"columns of a table must have strings as names; got {name!r}")
+        columns = {name: frame[name] for name in _check_names(frame.columns)}
+    for name, column in zip(_check_names(columns), columns.values(), strict=True):
         if column.ndim != 1 if isinstance(column, np.ndarray) else False:
             raise ParameterError(f"column {name!r} must be a 1-D array; got shape {column.shape}")
     if len({len(column) for column in columns.values()}) > 1:
@@ -69,6 +70,16 @@ def columns_of(table: Any) -> dict[str, Column]:
     if not columns:
         raise ParameterError("table must have at least one column; got none")
     return columns
+
+
+def _check_names(names: Iterable[Any]) -> list[str]:
+    """Names of columns; pandas also has numbers, tuples and None for them."""
+    found = list(names)
+    for name in found:
+        if not isinstance(name, str):
+            raise ParameterError(f"columns of a table must have strings as names; got {show(name)}")
+        check_text("name of a column", name)
+    return found
 
 
 def _backend(table: Any) -> str:
@@ -152,7 +163,7 @@ def _native(column: Column) -> Any:
 def _forced(columns: Mapping[str, Column], categorical: Iterable[str], numeric: Iterable[str]) -> dict[str, str]:
     forced: dict[str, str] = {}
     for parameter, names in (("categorical", categorical), ("numeric", numeric)):
-        for name in [names] if isinstance(names, str) else names:
+        for name in [names] if isinstance(names, str) else check_names(parameter, names, "names of columns"):
             if name not in columns:
                 known = ", ".join(list(columns)[:8]) + (", ..." if len(columns) > 8 else "")
                 raise ParameterError(f"{parameter} must hold names of columns ({known}); got {name!r}")

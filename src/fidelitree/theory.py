@@ -19,10 +19,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from fidelitree.checks import check_count, check_delta, check_epsilon, check_number
+from fidelitree.checks import check_choice, check_count, check_delta, check_epsilon, check_number
 from fidelitree.errors import ParameterError
 
 Schedule = Literal["printed", "corrected"]
+SCHEDULES = ("printed", "corrected")
 
 # --- sample sizes of Algorithm 2 -------------------------------------------------------------------------------------
 
@@ -35,22 +36,21 @@ def score_pairs(j: int, delta: float, epsilon: float, n: int, schedule: Schedule
     """
     j, n = check_count("j", j), check_count("n", n)
     delta, epsilon = check_delta(delta), _positive_epsilon(epsilon)
-    if schedule not in ("printed", "corrected"):
-        raise ParameterError(f"schedule must be 'printed' or 'corrected'; got {schedule!r}")
+    check_choice("schedule", schedule, SCHEDULES)
     events, level = (4, epsilon) if schedule == "printed" else (8, epsilon / 2)
-    return math.ceil(12 * (j + 1) * n / level * math.log(events * j * j * (j + 1) * n / delta))
+    return _whole(lambda: 12 * (j + 1) * n / level * math.log(events * j * j * (j + 1) * n / delta))
 
 
 def label_samples(j: int, epsilon: float, delta: float) -> int:
     """Inputs that label the leaves within epsilon/8 of the best labels (M_LL: Lemma 5.3 with j + 1 leaves)."""
     j, epsilon, delta = check_count("j", j), _positive_epsilon(epsilon), check_delta(delta)
-    return math.ceil(128 * ((j + 1) * math.log(2) + math.log(16 * j * j / delta)) / epsilon**2)
+    return _whole(lambda: 128 * ((j + 1) * math.log(2) + math.log(16 * j * j / delta)) / epsilon**2)
 
 
 def test_samples(j: int, epsilon: float, delta: float) -> int:
     """Inputs that tell an error of 5 epsilon/8 from one of epsilon (M_EE: Lemma 5.4)."""
     j, epsilon, delta = check_count("j", j), _positive_epsilon(epsilon), check_delta(delta)
-    return math.ceil(32 / epsilon**2 * math.log(16 * j * j / delta))
+    return _whole(lambda: 32 / epsilon**2 * math.log(16 * j * j / delta))
 
 
 def queries_of_schedule(
@@ -63,8 +63,7 @@ def queries_of_schedule(
     hold M(1) + M(leaves + 1) - M(2).
     """
     leaves, n = check_count("leaves", leaves), check_count("n", n)
-    if count not in ("stated", "drawn"):
-        raise ParameterError(f"count must be 'stated' or 'drawn'; got {count!r}")
+    check_choice("count", count, ("stated", "drawn"))
 
     def held(size: Callable[[int], int]) -> int:
         return size(leaves) if count == "stated" else size(1) + size(leaves + 1) - size(2)
@@ -72,6 +71,16 @@ def queries_of_schedule(
     pairs = held(lambda j: score_pairs(j, delta, epsilon, n))
     labels = held(lambda j: label_samples(j, epsilon, delta))
     return 2 * n * pairs + labels + held(lambda j: test_samples(j, epsilon, delta))
+
+
+def _whole(size: Callable[[], float]) -> int:
+    """A sample size, rounded up; one that floats cannot hold is refused."""
+    try:
+        return math.ceil(size())
+    except (OverflowError, ZeroDivisionError):
+        raise ParameterError(
+            "epsilon and delta must be larger: the sample sizes of Algorithm 2 would have more than 300 digits"
+        ) from None
 
 
 # --- size bounds, as printed -----------------------------------------------------------------------------------------

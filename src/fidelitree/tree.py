@@ -19,14 +19,15 @@ from numpy.typing import NDArray
 
 from fidelitree import treefile
 from fidelitree.bits import Words, everyone, pack, route, unpack
+from fidelitree.checks import check_array, check_path, show
 from fidelitree.display.drawing import Sketch, draw_tree
 from fidelitree.display.wording import leaves, shown
-from fidelitree.errors import ParameterError
+from fidelitree.errors import ParameterError, writing
 from fidelitree.features import AtMost, Feature, IsOne, Test
 from fidelitree.inputs import as_inner
 from fidelitree.partition import Nodes, leaf_codes
 from fidelitree.region import Region
-from fidelitree.space import ProductSpace
+from fidelitree.space import ProductSpace, check_space
 
 Labels = NDArray[Any]
 Node = tuple[Test | int, int, int] | int
@@ -72,6 +73,7 @@ class Tree:
 
         A number instead of a test is the feature of a bit that is tested for 1.
         """
+        check_space(space)
         order = _preorder(nodes)
         place = {node: position for position, node in enumerate(order)}
         rows, tests = [], dict[int, Test]()
@@ -88,7 +90,8 @@ class Tree:
         feature, no, yes, code = (np.array(column, np.int32) for column in zip(*rows, strict=True))
         kinds = tuple(f.kind for f in space)
         values = () if space.dtype == np.uint8 else tuple(f.values for f in space)
-        return cls(space.names, kinds, np.asarray(labels).copy(), feature, no, yes, code, values, tests)
+        classes = check_array("labels", labels, what="a list of labels").copy()
+        return cls(space.names, kinds, classes, feature, no, yes, code, values, tests)
 
     @classmethod
     def constant(cls, space: ProductSpace, label: Any) -> Tree:
@@ -218,6 +221,7 @@ class Tree:
 
     def check_space(self, space: ProductSpace) -> None:
         """Refuse a space whose features are not the tree's."""
+        check_space(space)
         values = tuple(f.values for f in space)
         different = space.names != self.names or tuple(f.kind for f in space) != self.kinds
         if different or (self.values and values != self.values):
@@ -316,12 +320,20 @@ class Tree:
 
     def save(self, path: str | Path) -> None:
         """Write the tree as JSON; categories must be str, int, float, bool or None to be read again."""
-        Path(path).write_text(self.to_json(), encoding="utf-8")
+        path = check_path("path", path)
+        with writing(path, "give a file in a folder that exists"):
+            path.write_text(self.to_json(), encoding="utf-8")
 
     @classmethod
     def load(cls, path: str | Path) -> Tree:
         """Read a tree that `save` wrote; the file is data, nothing in it is executed."""
         return cls.from_dict(treefile.read(path))
+
+
+def check_tree(tree: object) -> None:
+    """Refuse what is no tree."""
+    if not isinstance(tree, Tree):
+        raise ParameterError(f"tree must be a fidelitree Tree; got {show(tree)}")
 
 
 def _check_kind(test: Test, feature: Feature) -> None:

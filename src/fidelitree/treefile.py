@@ -20,6 +20,7 @@ from fidelitree.checks import is_text
 from fidelitree.errors import FormatError, ParameterError
 from fidelitree.features import AtMost, IsIn, IsOne, Test
 from fidelitree.features.categorical import plain
+from fidelitree.files import read_text
 
 FORMAT = "fidelitree.tree"
 VERSION = 1
@@ -76,13 +77,11 @@ def check_storable(names: Names, values: Values) -> None:
 
 def read(path: str | Path) -> Any:
     """The JSON in a file, refused when it is too large to be a tree or no JSON at all."""
-    path = Path(path)
-    if path.stat().st_size > MAX_BYTES:
-        raise FormatError(f"{path.name} is larger than the {MAX_BYTES // 1_000_000} MB a stored tree may have")
+    text = read_text(path, MAX_BYTES, "a stored tree")
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise FormatError(f"{path.name} is not JSON: {error}") from None
+        raise FormatError(f"{Path(path).name} is not JSON: {error}") from None
 
 
 def decode(data: Any) -> Decoded:

@@ -19,7 +19,7 @@ from fidelitree.replaying import replay
 from fidelitree.result import Distillation
 from fidelitree.rows import Rows
 from fidelitree.sequential import log_e_value_below
-from fidelitree.space import ProductSpace
+from fidelitree.space import ProductSpace, check_space
 from fidelitree.store import Stored, load, table
 from fidelitree.targets.access import described
 from fidelitree.targets.counting import Target
@@ -130,6 +130,8 @@ def verify(
     only the target can tell.
     """
     stored = load(folder)
+    if space is not None:
+        check_space(space.product if isinstance(space, Rows) else space)
     found = Verification(stored.certificate, tuple(_checks(stored, space)))
     if target is None or not found.consistent:
         return found

@@ -54,7 +54,7 @@ def test_names_may_be_chosen() -> None:
         ({"n": 3, "p": [0.5, 0.5]}, "p must be one number or one per bit: n is 3, p has shape (2,)"),
         ({"n": 2, "p": [[0.5, 0.5]]}, "p must be one number or one per bit: n is 2, p has shape (1, 2)"),
         ({"n": 2, "names": ["a"]}, "names must hold one name per bit: n is 2, got 1 names"),
-        ({"n": 2, "names": ["a", 7]}, "names must be strings; got 7"),
+        ({"n": 2, "names": ["a", 7]}, "names must list one name per bit, as text; got 7"),
         ({"n": 2, "names": ["a", "a"]}, "features must have different names; got 'a' more than once"),
     ],
 )
@@ -74,16 +74,19 @@ def test_biases_that_make_no_array_are_refused() -> None:
     [
         ([], "features must hold at least one feature; got none"),
         ([Boolean("a"), "b"], "features must hold features such as Boolean; got 'b' at 1"),
-        (
-            [Boolean("a"), Boolean("\udc80")],
-            "name of a feature must be text that UTF-8 can hold; got '\\udc80' - decode its bytes first",
-        ),
         ([Boolean("a"), Boolean("b"), Boolean("a")], "features must have different names; got 'a' more than once"),
     ],
 )
 def test_bad_features(features: list[object], message: str) -> None:
     with pytest.raises(ft.ParameterError) as caught:
         ft.ProductSpace(features)
+    assert str(caught.value) == message
+
+
+def test_a_feature_refuses_a_name_that_no_file_can_hold() -> None:
+    with pytest.raises(ft.ParameterError) as caught:
+        Boolean("\udc80")
+    message = "name of a feature must be text that UTF-8 can hold; got '\\udc80' - decode its bytes first"
     assert str(caught.value) == message
 
 

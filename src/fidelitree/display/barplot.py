@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.display.canvas import figure
+from fidelitree.errors import writing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,7 +50,8 @@ def bars(
 
 def save(picture: Figure, path: str | os.PathLike[str]) -> None:
     """Write a figure; the suffix of the path says in which form."""
-    picture.savefig(path, dpi=130)
+    with writing(Path(path), "give a file in a folder that exists"):
+        picture.savefig(path, dpi=130)
 
 
 def _shortened(name: str) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fidelitree.checks import check_path
 from fidelitree.errors import MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def figure(rows: int, columns: int, height: float = 3.1) -> tuple[Figure, Any]:
 def check_suffix(name: str, path: str | os.PathLike[str]) -> None:
     """Refuse a file whose ending names no form in which a figure can be written."""
     known = sorted(_matplotlib("backend_bases").FigureCanvasBase.get_supported_filetypes())
-    if Path(path).suffix.lower().removeprefix(".") not in known:
+    if check_path(name, path).suffix.lower().removeprefix(".") not in known:
         raise ParameterError(f"{name} must end in one of .{', .'.join(known)}; got {os.fspath(path)!r}")
 
 

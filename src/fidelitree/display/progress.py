@@ -11,6 +11,7 @@ from rich.control import Control
 from rich.segment import ControlType
 from rich.text import Text
 
+from fidelitree.checks import check_number
 from fidelitree.display.markup import tag
 from fidelitree.display.status import Status
 from fidelitree.events import Event, Finished
@@ -28,8 +29,8 @@ class Progress:
     def __init__(
         self, every: float = 0.25, console: Console | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._every, self._clock = every, clock
-        self._console = console or Console()
+        self._every, self._clock = check_number("every", every), clock
+        self._console = Console() if console is None else console
         self._begun = self._shown = -1.0
         self._status = Status()
         self._output: Any = None

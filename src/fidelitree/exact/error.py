@@ -18,7 +18,7 @@ from fidelitree.space import ProductSpace
 from fidelitree.targets.circuits.circuit import Circuit
 from fidelitree.targets.circuits.difference import difference
 from fidelitree.targets.counting import Counted, Target
-from fidelitree.tree import Tree
+from fidelitree.tree import Tree, check_tree
 
 
 def tree_error(tree: Tree, target: Target, space: ProductSpace) -> float:
@@ -34,6 +34,7 @@ def tree_error(tree: Tree, target: Target, space: ProductSpace) -> float:
     >>> tree_error(Tree.constant(ProductSpace.bernoulli(3), 1), majority(3), ProductSpace.bernoulli(3))
     0.5
     """
+    check_tree(tree)
     tree.check_space(space)
     if isinstance(target, Tree):
         return disagreement(tree, target, space)

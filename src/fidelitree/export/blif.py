@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fidelitree.export.wires import Wires
+from fidelitree.export.wires import Wires, check_name
 from fidelitree.tree import Tree
 
 
@@ -24,6 +24,7 @@ def to_blif(tree: Tree, output: str = "y", model: str = "tree") -> str:
     .end
     """
     wires = Wires.of(tree, output)
+    check_name("model", model)
     lines = [*wires.remarks, f".model {model}", f".inputs {' '.join(wires.inputs)}"]
     lines.append(f".outputs {' '.join(wires.outputs)}")
     for name, code in zip(wires.outputs, wires.codes, strict=True):

@@ -13,11 +13,12 @@ import textwrap
 from decimal import Decimal
 from typing import Any
 
+from fidelitree.checks import show
 from fidelitree.errors import ParameterError
 from fidelitree.export.clauses import clauses
 from fidelitree.export.identifiers import identifiers, is_identifier
 from fidelitree.features import AtMost, IsIn
-from fidelitree.tree import Tree
+from fidelitree.tree import Tree, check_tree
 
 _WORDS = """
 auto break case char const continue default do double else enum extern float for goto if inline int long register
@@ -53,8 +54,9 @@ def to_c(tree: Tree, name: str = "predict") -> str:
         return "high";
     }
     """
+    check_tree(tree)
     if not is_identifier(name) or name in _TAKEN:
-        raise ParameterError(f"name must be a C identifier that is not taken; got {name!r}")
+        raise ParameterError(f"name must be a C identifier that is not taken; got {show(name)}")
     members = identifiers(tree.names, {*_TAKEN, "input"})
     lookups = [line for i, member in enumerate(members) for line in _lookup(tree, i, f"{name}_{member}")]
     kind = tree.labels.dtype.kind

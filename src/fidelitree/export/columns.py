@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.features import IsIn
-from fidelitree.tree import Tree
+from fidelitree.tree import Tree, check_tree
 
 Codes = frozenset[int]
 
@@ -39,6 +39,7 @@ class Columns:
     @classmethod
     def of(cls, tree: Tree) -> Columns:
         """Every feature has a column, also one that the tree does not ask about."""
+        check_tree(tree)
         asked: dict[int, dict[Codes, int]] = {}
         for node, test in sorted(tree.tests.items()):
             if isinstance(test, IsIn):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fidelitree.display.wording import shown
-from fidelitree.tree import Tree
+from fidelitree.tree import Tree, check_tree
 
 
 def to_dot(tree: Tree) -> str:
@@ -22,6 +22,7 @@ def to_dot(tree: Tree) -> str:
         n0 -> n2 [label="yes"];
     }
     """
+    check_tree(tree)
     font = 'fontname="sans-serif"'
     lines = ["digraph tree {", '    graph [ordering="out"];', f'    node [shape="box", {font}];', f"    edge [{font}];"]
     _, no, yes, _ = tree.as_lists

@@ -29,6 +29,6 @@ def identifiers(names: Sequence[str], taken: Collection[str]) -> list[str]:
     return found
 
 
-def is_identifier(name: str) -> bool:
+def is_identifier(name: object) -> bool:
     """Whether a name can be a function's as it is."""
-    return re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) is not None
+    return isinstance(name, str) and re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) is not None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fidelitree.tree import Tree
+from fidelitree.tree import Tree, check_tree
 
 
 def to_json(tree: Tree) -> str:
@@ -14,4 +14,5 @@ def to_json(tree: Tree) -> str:
     >>> json.loads(to_json(tree))["nodes"]
     [{'test': {'feature': 0, 'is': 1}, 'no': 1, 'yes': 2}, {'label': 0}, {'label': 1}]
     """
+    check_tree(tree)
     return tree.to_json()

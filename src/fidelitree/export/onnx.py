@@ -12,7 +12,7 @@ from fidelitree.errors import ParameterError
 from fidelitree.export.columns import Column, Columns
 from fidelitree.features import AtMost
 from fidelitree.targets.models.extras import need
-from fidelitree.tree import Tree
+from fidelitree.tree import Tree, check_tree
 
 _IR, _OPSET, _ML = 8, 15, 3  # old enough for runtimes of 2022
 
@@ -24,6 +24,7 @@ def to_onnx(tree: Tree) -> Any:
     is an input of its own name, of shape rows by 1: a bit as int64, a number as double, a category as text, int64, or
     double where missing values (NaN) or fractions are among them. A missing text is the empty one.
     """
+    check_tree(tree)
     onnx = need("onnx", "onnx", "ONNX models")
     graph = _Graph(onnx, set(tree.names))
     columns = Columns.of(tree)

@@ -8,11 +8,12 @@ import keyword
 import math
 from typing import Any
 
+from fidelitree.checks import show
 from fidelitree.errors import ParameterError
 from fidelitree.export.clauses import clauses
 from fidelitree.export.identifiers import identifiers, is_identifier
 from fidelitree.features import AtMost, IsIn
-from fidelitree.tree import Tree
+from fidelitree.tree import Tree, check_tree
 
 _TAKEN = frozenset({*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "inputs"})
 
@@ -33,8 +34,9 @@ def to_python(tree: Tree, name: str = "predict") -> str:
             return "low"
         return "high"
     """
+    check_tree(tree)
     if not is_identifier(name) or name in _TAKEN:
-        raise ParameterError(f"name must be a Python identifier that is not taken; got {name!r}")
+        raise ParameterError(f"name must be a Python identifier that is not taken; got {show(name)}")
     variables = identifiers(tree.names, {*_TAKEN, name})
     lines = [f"def {name}(inputs):"]
     for feature in sorted(set(tree.as_lists[0]) - {-1}):

@@ -12,13 +12,14 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.checks import check_choice, show
 from fidelitree.display.wording import shown
 from fidelitree.errors import MissingExtraError, ParameterError
 from fidelitree.features import AtMost, IsIn, Test
 from fidelitree.features.tests import short
 from fidelitree.rows import Rows
 from fidelitree.space import ProductSpace
-from fidelitree.tree import Tree
+from fidelitree.tree import Tree, check_tree
 
 _BACKENDS = {"pandas": "pandas", "polars": "polars", "arrow": "pyarrow"}
 
@@ -152,8 +153,7 @@ class Rules(Sequence[Rule]):
 
     def to_frame(self, kind: Literal["pandas", "polars", "arrow"] = "pandas") -> Any:
         """The columns that hold something as a table of pandas, polars or arrow."""
-        if kind not in _BACKENDS:
-            raise ParameterError(f"kind must be one of {', '.join(_BACKENDS)}; got {kind!r}")
+        check_choice("kind", kind, _BACKENDS)
         columns = {name: column for name, column in self.to_dict().items() if any(v is not None for v in column)}
         library = _BACKENDS[kind]
         try:
@@ -175,11 +175,14 @@ def to_rules(tree: Tree, space: ProductSpace | Rows | None = None, answers: Answ
     If x0 = 1 and x1 = 0 then no (reached by 9 % of inputs).
     If x0 = 1 and x1 = 1 then yes (reached by 1 % of inputs).
     """
+    check_tree(tree)
     rules = [Rule(leaf, conditions, tree.label(leaf)) for leaf, conditions in _paths(tree)]
     if space is not None:
         shares = reach(tree, space)
         rules = [replace(rule, probability=shares[rule.leaf]) for rule in rules]
     if answers is not None:
+        if not callable(getattr(answers, "counts", None)):
+            raise ParameterError(f"answers must be those of a result, or None; got {show(answers)}")
         counts, classes = answers.counts(tree), list(answers.classes(tree))
         rules = [_judged(rule, row, classes.index(rule.label)) for rule, row in zip(rules, counts, strict=True)]
     return Rules(rules)
@@ -187,7 +190,7 @@ def to_rules(tree: Tree, space: ProductSpace | Rows | None = None, answers: Answ
 
 def reach(tree: Tree, space: ProductSpace | Rows) -> list[float]:
     """For every node the probability that an input reaches it: exact, or the share among the rows of a table."""
-    if isinstance(space, ProductSpace):
+    if not isinstance(space, Rows):
         tree.check_space(space)
         return [region.mass for _, region in tree.regions(space)]
     tree.check_space(space.product)

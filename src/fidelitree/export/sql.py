@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any, Literal
 
+from fidelitree.checks import check_choice
 from fidelitree.errors import ParameterError
 from fidelitree.export.clauses import clauses
 from fidelitree.features import AtMost, IsIn
-from fidelitree.tree import Tree
+from fidelitree.tree import Tree, check_tree
 
 Bit = Literal["1", "TRUE"]
 
@@ -30,8 +31,8 @@ def to_sql(tree: Tree, bit: Bit = "1") -> str:
     ELSE 'high'
     END
     """
-    if bit not in ("1", "TRUE"):
-        raise ParameterError(f"bit must be '1' or 'TRUE'; got {bit!r}")
+    check_tree(tree)
+    check_choice("bit", bit, ("1", "TRUE"))
     if tree.size == 1:
         return f"{_literal(tree.label(0))}\n"
     lines = ["CASE", *_missing(tree)]

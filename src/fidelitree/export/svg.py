@@ -5,7 +5,7 @@ from __future__ import annotations
 from fidelitree.export.rules import reach
 from fidelitree.rows import Rows
 from fidelitree.space import ProductSpace
-from fidelitree.tree import Tree
+from fidelitree.tree import Tree, check_tree
 
 
 def to_svg(tree: Tree, space: ProductSpace | Rows | None = None) -> str:
@@ -18,4 +18,5 @@ def to_svg(tree: Tree, space: ProductSpace | Rows | None = None) -> str:
     >>> to_svg(tree).splitlines()[1]
     '<title>Decision tree of 2 leaves</title>'
     """
+    check_tree(tree)
     return tree.to_svg(None if space is None else reach(tree, space))

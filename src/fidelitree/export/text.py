@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fidelitree.tree import Tree
+from fidelitree.tree import Tree, check_tree
 
 
 def to_text(tree: Tree) -> str:
@@ -15,4 +15,5 @@ def to_text(tree: Tree) -> str:
     x0 = 0: no
     x0 = 1: yes
     """
+    check_tree(tree)
     return f"{tree}\n"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from fidelitree.checks import is_text, show
 from fidelitree.errors import ParameterError
-from fidelitree.tree import Tree
+from fidelitree.tree import Tree, check_tree
 
 
 @dataclass(frozen=True)
@@ -25,11 +26,12 @@ class Wires:
     @classmethod
     def of(cls, tree: Tree, output: str) -> Wires:
         """The wires of a tree of bits; ``output`` is the name of the output, or the start of the outputs' names."""
+        check_tree(tree)
         for name, kind in zip(tree.names, tree.kinds, strict=True):
             if kind != "boolean":
                 raise ParameterError(f"tree must test bits only to become a circuit; feature {name!r} is {kind}")
-            _check_name("names of features", name)
-        _check_name("output", output)
+            check_name("names of features", name)
+        check_name("output", output)
         labels = tree.labels.tolist()
         if set(labels) <= {0, 1}:
             wires = cls(tree.names, (output,), (labels.index(1) if 1 in labels else -1,), ())
@@ -43,6 +45,7 @@ class Wires:
         return wires
 
 
-def _check_name(what: str, name: str) -> None:
-    if not re.fullmatch(r"[^\s#\\=]+", name):
-        raise ParameterError(f"{what} must have no blanks, '#', '=' or backslashes in a circuit; got {name!r}")
+def check_name(what: str, name: str) -> None:
+    """Refuse a name that a circuit file cannot hold."""
+    if not is_text(name) or not re.fullmatch(r"[^\s#\\=]+", name):
+        raise ParameterError(f"{what} must have no blanks, '#', '=' or backslashes in a circuit; got {show(name)}")

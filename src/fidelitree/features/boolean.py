@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.checks import check_probability
+from fidelitree.checks import check_probability, check_text, show
 from fidelitree.errors import ParameterError
 from fidelitree.features.feature import Column, Floats
 from fidelitree.features.tests import IsOne, Test
@@ -29,6 +29,7 @@ class Boolean:
     points = 2
 
     def __post_init__(self) -> None:
+        check_text("name of a feature", self.name)
         object.__setattr__(self, "p", check_probability(f"p of feature {self.name!r}", self.p))
 
     def mass(self, restriction: int | None) -> float:
@@ -76,7 +77,7 @@ class Boolean:
     def restriction(self, wanted: Any) -> int:
         """0, 1, False or True."""
         if not isinstance(wanted, (bool, int, np.bool_, np.integer)) or wanted not in (0, 1):
-            raise ParameterError(f"given[{self.name!r}] must be 0 or 1; got {wanted!r}")
+            raise ParameterError(f"given[{self.name!r}] must be 0 or 1; got {show(wanted)}")
         return int(wanted)
 
     def text(self, restriction: int) -> str:

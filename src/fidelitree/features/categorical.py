@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.checks import check_number, check_probability, check_text
-from fidelitree.errors import ParameterError
+from fidelitree.checks import check_list, check_number, check_probability, check_text, show
+from fidelitree.errors import RAISED, ParameterError
 from fidelitree.features.feature import Floats, uniforms
 from fidelitree.features.tests import IsIn, Test
 
@@ -31,9 +31,10 @@ class Categorical:
     kind = "categorical"
 
     def __init__(self, name: str, values: Mapping[Hashable, float] | Iterable[Hashable]) -> None:
+        check_text("name of a feature", name)
         self.name = name
         if isinstance(values, Mapping):
-            weights = [check_probability(f"probability of {v!r} of feature {name!r}", p) for v, p in values.items()]
+            weights = [check_probability(f"probability of {show(v)} of feature {name!r}", p) for v, p in values.items()]
             total = math.fsum(weights)
             if weights and abs(total - 1) > _ROUNDING:
                 raise ParameterError(
@@ -49,12 +50,15 @@ class Categorical:
     def from_counts(cls, name: str, counts: Mapping[Hashable, float]) -> Categorical:
         """Values as often as they were counted."""
         made = cls.__new__(cls)
+        check_text("name of a feature", name)
         made.name = name
-        weights = [check_number(f"count of {value!r} of feature {name!r}", count) for value, count in counts.items()]
+        if not isinstance(counts, Mapping):
+            raise ParameterError(f"counts of feature {name!r} must map values to counts; got {show(counts)}")
+        weights = [check_number(f"count of {show(v)} of feature {name!r}", count) for v, count in counts.items()]
         for value, weight in zip(counts, weights, strict=True):
             if not 0 <= weight < math.inf:
                 raise ParameterError(
-                    f"count of {value!r} of feature {name!r} must be finite and at least 0; got {weight}"
+                    f"count of {show(value)} of feature {name!r} must be finite and at least 0; got {weight}"
                 )
         made._fill(counts, weights)
         return made
@@ -67,7 +71,11 @@ class Categorical:
         self._weights, self._total = np.array(weights, np.float64), math.fsum(weights)
         if not self._total > 0:
             raise ParameterError(f"feature {self.name!r} must have at least one value that can be drawn; got none")
-        self._codes = {value: code for code, value in enumerate(self.values)}
+        try:
+            self._codes = {value: code for code, value in enumerate(self.values)}
+        except RAISED:
+            odd = next((value for value in self.values if not isinstance(value, Hashable)), self.values[0])
+            raise ParameterError(f"values of feature {self.name!r} must be hashable; got {show(odd)}") from None
         if len(self._codes) < len(self.values):
             twice = next(v for code, v in enumerate(self.values) if self._codes[v] != code)
             raise ParameterError(f"values of feature {self.name!r} must be different; got {twice!r} more than once")
@@ -197,10 +205,7 @@ def plain(value: Any) -> Any:
 def _listed(name: str, values: Iterable[Hashable]) -> list[Hashable]:
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise ParameterError(
-            f"values of feature {name!r} must be a mapping of value to probability, or list the values; got {values!r}"
+            f"values of feature {name!r} must be a mapping of value to probability, or list the values; got "
+            f"{show(values)}"
         )
-    found = list(values)
-    for value in found:
-        if not isinstance(value, Hashable):
-            raise ParameterError(f"values of feature {name!r} must be hashable; got {value!r}")
-    return found
+    return check_list(f"values of feature {name!r}", values, "values")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fidelitree.checks import check_number, check_probability
+from fidelitree.checks import check_array, check_list, check_number, check_probability, check_text
 from fidelitree.errors import ParameterError
 from fidelitree.features.feature import Floats
 from fidelitree.features.marginals import EVERYTHING, Interval, Observed, Pieces
@@ -31,6 +31,7 @@ class Numeric:
     values = None
 
     def __init__(self, name: str, low: float, high: float) -> None:
+        check_text("name of a feature", name)
         ends = check_number(f"low of feature {name!r}", low), check_number(f"high of feature {name!r}", high)
         if not ends[0] < ends[1] or not math.isfinite(ends[1] - ends[0]):
             raise ParameterError(
@@ -48,7 +49,8 @@ class Numeric:
         >>> age.cuts(None).tolist(), age.mass(age.restriction(18))
         ([19.0, 30.0], 0.5)
         """
-        found = np.asarray(values)
+        check_text("name of a feature", name)
+        found = check_array(f"values of feature {name!r}", values, what="a list of at least one number")
         if found.ndim != 1 or not found.size or found.dtype.kind not in "biuf":
             raise ParameterError(
                 f"values of feature {name!r} must be a list of at least one number; got {found.dtype} of shape "
@@ -73,8 +75,9 @@ class Numeric:
         >>> income.mass(income.restriction((0, 40)))
         0.7
         """
+        check_text("name of a feature", name)
         if not isinstance(quantiles, Mapping):
-            points = list(quantiles)
+            points = check_list(f"quantiles of feature {name!r}", quantiles, "numbers")
             quantiles = {k / max(1, len(points) - 1): value for k, value in enumerate(points)}
         levels = [check_probability(f"level of a quantile of feature {name!r}", level) for level in quantiles]
         edges = [check_number(f"quantile of feature {name!r}", value) for value in quantiles.values()]
@@ -94,7 +97,9 @@ class Numeric:
         >>> age.mass(age.restriction((18, 30)))
         0.5
         """
-        ends, parts = np.asarray(edges, np.float64), np.asarray(shares, np.float64)
+        check_text("name of a feature", name)
+        ends = check_array(f"edges of feature {name!r}", edges, np.float64)
+        parts = check_array(f"shares of feature {name!r}", shares, np.float64)
         shaped = ends.ndim == parts.ndim == 1 and len(ends) == len(parts) + 1 >= 2
         if not shaped or not np.isfinite(ends[-1] - ends[0]) or (np.diff(ends) < 0).any():
             raise ParameterError(
@@ -220,7 +225,7 @@ def _check_finite(name: str, found: NDArray[Any]) -> Floats:
 
 
 def _check_weights(name: str, weights: ArrayLike, count: int) -> Floats:
-    found = np.asarray(weights, np.float64)
+    found = check_array(f"weights of feature {name!r}", weights, np.float64)
     if found.shape != (count,) or not np.isfinite(found).all() or (found < 0).any() or not found.any():
         raise ParameterError(
             f"weights of feature {name!r} must be one finite number for each of the {count} values, at least 0 and not "

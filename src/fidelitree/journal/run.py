@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from typing import Any
+
+import numpy as np
 
 from fidelitree.checks import is_entropy
 from fidelitree.errors import FormatError, OtherRunError
+from fidelitree.version import __version__
 
 LIMITS = ("max_queries", "max_leaves", "max_seconds")
 """Arguments that may differ: a run that a limit ended goes on with a larger one."""
@@ -17,7 +19,7 @@ LIMITS = ("max_queries", "max_leaves", "max_seconds")
 
 def versions() -> dict[str, str]:
     """What the inputs of a run depend on besides its seed."""
-    return {name: version(name) for name in ("fidelitree", "numpy")}
+    return {"fidelitree": __version__, "numpy": np.__version__}
 
 
 @dataclass(frozen=True)

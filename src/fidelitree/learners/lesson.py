@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from fidelitree.attempts import FAIR_TRIAL, LATE, LOOK, Attempts
 from fidelitree.budget import Budget, BudgetSpent
-from fidelitree.checks import check_count, check_delta, check_epsilon
+from fidelitree.checks import check_count, check_delta, check_epsilon, check_observer
 from fidelitree.errors import ParameterError
 from fidelitree.events import Finished, Observer, TreeJudged, nobody
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge
@@ -89,7 +89,9 @@ class Lesson:
         if isinstance(space, Rows):
             warn_if_fitted(target, space, wanted.seed, level=4)
         counted = Counted(target, product, Memory.within(REMEMBERED_BYTES, product, CHECKED), budget)
-        return cls(counted, space, wanted, limits.get("observer", nobody))
+        observer = limits.get("observer", nobody)
+        check_observer(observer)
+        return cls(counted, space, wanted, observer)
 
     def run(self, teach: Callable[[], str]) -> Distillation:
         """What comes of a lesson; ``teach`` says why it ended, a budget may end it before."""

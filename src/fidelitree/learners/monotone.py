@@ -26,7 +26,7 @@ from fidelitree.learners.labelled import Labelled
 from fidelitree.learners.lesson import Lesson, Limits, from_labels
 from fidelitree.result import Distillation
 from fidelitree.rows import Rows
-from fidelitree.space import ProductSpace
+from fidelitree.space import ProductSpace, check_space
 from fidelitree.targets.counting import Target
 from fidelitree.tree import Node, Tree
 
@@ -64,8 +64,7 @@ def monotone_top_down(
 def check_bits(space: ProductSpace | Rows) -> None:
     """Refuse features that are not bits."""
     product = space.product if isinstance(space, Rows) else space
-    if not isinstance(product, ProductSpace):
-        raise ParameterError(f"space must be a ProductSpace; got {space!r:.80}")
+    check_space(product)
     odd = [feature for feature in product if feature.kind != "boolean"]
     if odd:
         raise ParameterError(

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
+from fidelitree.checks import show
 from fidelitree.errors import ParameterError
 from fidelitree.space import ProductSpace
 from fidelitree.targets.door import CallFailedError, Door, Inner, Target, keep_freed_memory
@@ -45,7 +46,7 @@ def wait_before(attempt: int) -> None:
 
 def _in_short(value: object) -> str:
     """An object on one line, of which a fitted model may fill pages."""
-    text = " ".join(repr(value).split())
+    text = " ".join(show(value, 4 * _SHOWN).split())
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
 
 

@@ -19,7 +19,7 @@ from scipy import special
 from fidelitree.draw import Stream
 from fidelitree.errors import RAISED, FittedRowsWarning
 from fidelitree.rows import Rows
-from fidelitree.targets.calls import Target
+from fidelitree.targets.door import Target
 from fidelitree.targets.models.estimator import Estimator
 
 WHOLE = ("_fit_X", "X_train_", "X_fit_", "X_")

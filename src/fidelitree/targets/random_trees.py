@@ -6,7 +6,7 @@ import numpy as np
 
 from fidelitree.checks import check_count
 from fidelitree.draw import Stream
-from fidelitree.space import ProductSpace
+from fidelitree.space import ProductSpace, check_space
 from fidelitree.tree import Tree
 
 
@@ -15,6 +15,7 @@ def balanced(space: ProductSpace, depth: int, seed: int = 0) -> Tree:
 
     Where the space has fewer features than ``depth``, the tree is as deep as they allow.
     """
+    check_space(space)
     depth = min(check_count("depth", depth, least=0), len(space))
     random = _random(seed, "balanced")
     nodes: list[tuple[int, int, int] | int] = []
@@ -39,6 +40,7 @@ def chain(space: ProductSpace, leaves: int, seed: int = 0) -> Tree:
 
     The last two leaves have different labels. A path over n features has at most n + 1 leaves.
     """
+    check_space(space)
     leaves = min(check_count("leaves", leaves), len(space) + 1)
     random = _random(seed, "chain")
     order = random.permutation(len(space))[: leaves - 1]

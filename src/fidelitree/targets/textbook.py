@@ -14,6 +14,7 @@ from fidelitree.errors import ParameterError
 from fidelitree.inputs import as_bits
 
 Bits = NDArray[np.uint8]
+MOST_POWER = 20
 
 
 @dataclass(frozen=True)
@@ -53,12 +54,12 @@ def majority(n: int) -> Textbook:
 
 def threshold(n: int, k: int) -> Textbook:
     """1 iff at least ``k`` bits are 1."""
-    return Textbook(f"threshold_{check_count('n', n)}_{k}", n, lambda x: _sum(x) >= k)
+    return Textbook(f"threshold_{check_count('n', n)}_{check_count('k', k, least=0)}", n, lambda x: _sum(x) >= k)
 
 
 def exactly(n: int, k: int) -> Textbook:
     """1 iff exactly ``k`` bits are 1."""
-    return Textbook(f"exactly_{check_count('n', n)}_{k}", n, lambda x: _sum(x) == k)
+    return Textbook(f"exactly_{check_count('n', n)}_{check_count('k', k, least=0)}", n, lambda x: _sum(x) == k)
 
 
 def mod(n: int, k: int, residue: int = 0) -> Textbook:
@@ -70,12 +71,13 @@ def mod(n: int, k: int, residue: int = 0) -> Textbook:
 def multiplexer(k: int) -> Textbook:
     """``k`` address bits, most significant first, choose one of the 2^k data bits that follow."""
     k = check_count("k", k)
+    data = _power(2, "k", k)
 
     def answer(x: Bits) -> ArrayLike:
         address = _sum(x[:, :k] * (1 << np.arange(k)[::-1]))
         return x[np.arange(len(x)), k + address]
 
-    return Textbook(f"multiplexer_{k}", k + 2**k, answer)
+    return Textbook(f"multiplexer_{k}", k + data, answer)
 
 
 def tribes(width: int, count: int) -> Textbook:
@@ -86,24 +88,26 @@ def tribes(width: int, count: int) -> Textbook:
 
 def nand_tree(depth: int) -> Textbook:
     """Complete tree of NANDs over 2^depth bits."""
+    n = _power(2, "depth", depth)
 
     def answer(x: Bits) -> ArrayLike:
         for _ in range(depth):
             x = 1 - np.minimum(x[:, ::2], x[:, 1::2])
         return x[:, 0]
 
-    return Textbook(f"nand_tree_{check_count('depth', depth)}", 2**depth, answer)
+    return Textbook(f"nand_tree_{depth}", n, answer)
 
 
 def recursive_majority(depth: int) -> Textbook:
     """Majority of three, of majorities of three, ... over 3^depth bits."""
+    n = _power(3, "depth", depth)
 
     def answer(x: Bits) -> ArrayLike:
         for _ in range(depth):
             x = (x.reshape(len(x), x.shape[1] // 3, 3).sum(axis=2) >= 2).astype(np.uint8)
         return x[:, 0]
 
-    return Textbook(f"recursive_majority_{check_count('depth', depth)}", 3**depth, answer)
+    return Textbook(f"recursive_majority_{depth}", n, answer)
 
 
 def sort4() -> Textbook:
@@ -167,6 +171,13 @@ def cycle(vertices: int) -> list[tuple[int, int]]:
 def complete(vertices: int) -> list[tuple[int, int]]:
     """All edges."""
     return [(i, j) for i in range(vertices) for j in range(i)]
+
+
+def _power(base: int, name: str, exponent: int) -> int:
+    """As many bits as the power says, which may be a number that no memory holds."""
+    if check_count(name, exponent) > MOST_POWER:
+        raise ParameterError(f"{name} must be at most {MOST_POWER}: there are {base}^{name} bits; got {exponent}")
+    return int(base**exponent)
 
 
 def _sum(x: NDArray[Any]) -> NDArray[np.int64]:

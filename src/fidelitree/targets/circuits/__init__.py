@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from fidelitree.checks import check_path
 from fidelitree.errors import FormatError, ParameterError
 from fidelitree.targets.circuits.aiger import read_aiger
 from fidelitree.targets.circuits.blif import read_blif
@@ -36,7 +37,7 @@ def read_circuit(path: str | Path, output: str | int | None = None) -> Circuit:
 
 def read_network(path: str | Path) -> Network:
     """All outputs of the circuit in a file."""
-    path = Path(path)
+    path = check_path("path", path)
     reader = READERS.get(path.suffix.lower())
     if reader is None:
         raise ParameterError(f"path must end in {', '.join(READERS)}; got {path.name!r}")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
+from fidelitree.checks import check_names, check_text
 from fidelitree.errors import FormatError, ParameterError
 from fidelitree.targets.circuits.network import Gates, Network
 from fidelitree.targets.circuits.source import MAX_WIRES
@@ -17,11 +18,12 @@ _STRENGTH = {"|": 1, "^": 2, "&": 3, "~": 4}
 
 def read_expression(text: str, names: Sequence[str] | None = None) -> Network:
     """The circuit of an expression; its inputs are ``names``, or the names in it as they appear."""
+    check_text("text of an expression", text)
     if len(text) > MAX_LENGTH:
         raise FormatError(f"expression: it may have at most {MAX_LENGTH:,} characters; got {len(text):,}")
     tokens = list(_tokens(text))
     found = list(dict.fromkeys(token for _, token in tokens if token[0].isalpha() or token[0] == "_"))
-    inputs = found if names is None else list(names)
+    inputs = found if names is None else check_names("names", names, "the inputs of the expression")
     if not 0 < len(inputs) <= MAX_WIRES:
         raise FormatError(f"expression: it must name at least 1 and at most {MAX_WIRES:,} inputs; got {len(inputs):,}")
     if len(set(inputs)) < len(inputs) or not set(found) <= set(inputs):

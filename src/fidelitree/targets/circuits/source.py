@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from fidelitree.errors import FormatError, ParameterError
+from fidelitree.errors import FormatError, ParameterError, reading
+from fidelitree.files import read_bytes
 
 MAX_BYTES = 32_000_000
 MAX_WIRES = 100_000
@@ -24,12 +25,11 @@ class Source:
     @classmethod
     def of(cls, path: Path) -> Source:
         """The bytes of a file, unless there are too many of them."""
-        if not path.is_file():
+        with reading(path):
+            there = path.is_file()
+        if not there:
             raise ParameterError(f"path must name a file; there is none at {str(path)!r}")
-        size = path.stat().st_size
-        if size > MAX_BYTES:
-            raise FormatError(f"{path.name}: a circuit may have at most {MAX_BYTES:,} bytes; got {size:,}")
-        return cls(path.name, path.read_bytes())
+        return cls(path.name, read_bytes(path, MAX_BYTES, "a circuit"))
 
     def refuse(self, line: int, rule: str) -> NoReturn:
         """This line breaks this rule."""

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.checks import check_number
+from fidelitree.checks import check_list, check_names, check_number, show
 from fidelitree.errors import ParameterError, TargetError
 from fidelitree.targets.models.columns import Columns
 from fidelitree.targets.models.model import Model
@@ -42,8 +42,9 @@ class Command(Model):
         self.name = shown(self.words)
         self.timeout = check_number("timeout", timeout)
         if self.timeout <= 0:
-            raise ParameterError(f"timeout must be above 0 seconds; got {timeout!r}")
-        self.columns = Columns() if names is None else Columns(tuple(names), len(names))
+            raise ParameterError(f"timeout must be above 0 seconds; got {self.timeout:g}")
+        known = None if names is None else tuple(check_names("names", names, "the columns of an array"))
+        self.columns = Columns() if known is None else Columns(known, len(known))
         self._process: LineProcess | None = None
         self._turn = threading.Lock()
 
@@ -79,12 +80,12 @@ class Command(Model):
 
 def _split(command: str | Sequence[str]) -> tuple[str, ...]:
     try:
-        words = tuple(shlex.split(command) if isinstance(command, str) else command)
+        words = shlex.split(command) if isinstance(command, str) else check_list("command", command, "words")
     except ValueError as error:
-        raise ParameterError(f"command must be a line that a shell could split; got {command!r}: {error}") from None
-    if not words or not all(isinstance(word, str) for word in words):
-        raise ParameterError(f"command must be a program and its arguments; got {command!r}")
-    return words
+        raise ParameterError(f"command must be a line that a shell could split; got {show(command)}: {error}") from None
+    if not words or not all(isinstance(word, str) and "\0" not in word for word in words):
+        raise ParameterError(f"command must be a program and its arguments; got {show(command)}")
+    return tuple(words)
 
 
 def _as_lines(arrays: dict[str, NDArray[Any]]) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.checks import show
 from fidelitree.errors import ParameterError
 from fidelitree.targets.labels import as_answered
 from fidelitree.targets.models.columns import Columns
@@ -28,7 +29,7 @@ class Estimator(Model):
 
     def __init__(self, model: Any) -> None:
         if isinstance(model, type) or not callable(getattr(model, "predict", None)):
-            raise ParameterError(f"model must be a fitted model with a method predict; got {model!r:.80}")
+            raise ParameterError(f"model must be a fitted model with a method predict; got {show(model)}")
         _check_fitted(model)
         self.model = model
         self.name = type(model).__name__

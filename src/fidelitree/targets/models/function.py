@@ -9,6 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from fidelitree.checks import check_text, show
 from fidelitree.errors import RAISED, ParameterError, TargetError
 from fidelitree.targets.labels import as_answered
 from fidelitree.targets.models.columns import Columns
@@ -27,9 +28,11 @@ class Function(Model):
 
     def __init__(self, function: Callable[[Any], Any], name: str | None = None) -> None:
         if not callable(function):
-            raise ParameterError(f"function must be callable: a batch of inputs in, labels out; got {function!r:.80}")
+            raise ParameterError(f"function must be callable: a batch of inputs in, labels out; got {show(function)}")
         self.function = function
-        self.name = name or str(getattr(function, "__qualname__", type(function).__name__))
+        if name is not None:
+            check_text("name of a function", name)
+        self.name = str(getattr(function, "__qualname__", type(function).__name__)) if name is None else name
         self.columns = Columns()
 
     def labels(self, batch: Any) -> NDArray[Any]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 
-from fidelitree.errors import FormatError, ParameterError
+from fidelitree.errors import FormatError, ParameterError, reading
 from fidelitree.targets.models.columns import Columns
 from fidelitree.targets.models.extras import need
 from fidelitree.targets.models.model import Model
 from fidelitree.targets.models.scores import Rule, classes_of, labels_of, rule_for
+from fidelitree.targets.models.trial import Refused, try_first
 
 _RULES: dict[str, Rule] = {"binary": 0.5, "multiclass": "argmax", "multiclassova": "argmax"}
 
@@ -52,15 +54,33 @@ class LightGBMModel(Model):
 
 
 def _read(library: Any, path: Path) -> Any:
-    with path.open("rb") as file:
-        first = file.readline(80).strip()
+    with reading(path):
+        content = path.read_bytes()
+    first = content.partition(b"\n")[0][:80].strip()
     # The library prints before it raises, so what is plainly something else never reaches it.
     if first != b"tree":
         raise FormatError(f"{path.name} is not a LightGBM model: its first line must be 'tree'; got {first!r}")
     try:
+        _check_whole(content)
+        try_first("lightgbm", library.basic._LIB._name, path)
         return library.Booster(model_file=path)
-    except library.basic.LightGBMError as error:
+    except (library.basic.LightGBMError, Refused) as error:
         raise FormatError(f"{path.name} is not a LightGBM model that can be read: {error}") from error
+
+
+def _check_whole(content: bytes) -> None:
+    """Refuse a file that was cut off: what the library reads past its end is chance, and may crash here and not there.
+
+    The header tells how long each tree is, so that it also tells where the trees end.
+    """
+    sizes = re.search(rb"^tree_sizes=([0-9 ]*)$", content, re.MULTILINE)
+    begin = content.find(b"\nTree=0\n") + 1
+    if sizes is not None and begin:
+        end = begin + sum(map(int, sizes[1].split()))
+        if not content.startswith(b"end of trees", end):
+            raise Refused("its trees do not end where its header says: it was cut off, or changed")
+    if b"\nparameters:\n" in content and b"\nend of parameters" not in content:
+        raise Refused("its parameters have no end: it was cut off")
 
 
 def _header(booster: Any) -> dict[str, str]:

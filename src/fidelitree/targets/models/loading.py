@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from fidelitree.checks import check_path
 from fidelitree.errors import ParameterError
 from fidelitree.targets.models.command import Command
 from fidelitree.targets.models.estimator import Estimator
@@ -38,7 +40,8 @@ def load_model(source: str | Path, **options: Any) -> Model:
     >>> load_model("cmd:python score.py --fast", timeout=5)
     <Command python score.py --fast>
     """
-    text = str(source)
+    check_path("source", source)
+    text = os.fspath(source)
     if text.startswith(_COMMAND):
         return _call(Command, text.removeprefix(_COMMAND), options)
     if loader := SUFFIXES.get(Path(source).suffix.lower()):

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.errors import FormatError, ParameterError
+from fidelitree.errors import FidelitreeError, FormatError, ParameterError
 from fidelitree.targets.models.columns import Columns, converted, count_rows
 from fidelitree.targets.models.extras import need
 from fidelitree.targets.models.model import Model
 from fidelitree.targets.models.scores import Rule, check_rule, classes_of, labels_of
+from fidelitree.targets.models.trial import try_first
 
 _KINDS: dict[str, Any] = {
     "tensor(float)": np.float32,
@@ -145,7 +146,11 @@ def _open(source: Path | bytes, name: str) -> Any:
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 4  # declared shapes are often wrong, and what fails is raised anyway
     try:
+        if isinstance(source, Path):
+            try_first("onnx", library.__name__, source)
         return library.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+    except FidelitreeError:
+        raise
     except Exception as error:
         reason = str(error).splitlines()[0]
         raise FormatError(f"{name} is not an ONNX model that onnxruntime can run: {reason}") from error

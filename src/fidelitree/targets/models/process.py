@@ -2,6 +2,7 @@
 
 Three threads move the bytes, each the only owner of its pipe, so that neither side can block the other whatever the
 size of a batch: the process may answer while it is still being fed, or only afterwards, and complain at any length.
+What it writes is limited in bytes (a line, an answer, what waits unread) and in time: only a finished line is progress.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import shlex
 import signal
 import subprocess
 import threading
+import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -19,11 +21,16 @@ from contextlib import suppress
 from typing import IO, NoReturn
 
 from fidelitree.errors import TargetError
+from fidelitree.targets.models.watchdog import dismiss, watch
 
 _PIECE = 1 << 16
 _GRACE = 5.0  # seconds that a process may take to end once its input is closed
 _CLOSE = b""
 _LAST_WORDS = 600  # characters of standard error that a message quotes
+MOST_LINE = 1 << 16  # bytes of a label
+MOST_ANSWER = 1 << 26  # bytes of the labels of one batch
+_LOOK = 0.01
+_WAITING = 64  # pieces that wait unread: 4 MB; then the pipe is left to fill up, and the process to wait
 
 
 class LineProcess:
@@ -31,38 +38,24 @@ class LineProcess:
 
     def __init__(self, words: Sequence[str]) -> None:
         self.words = tuple(words)
-        try:
-            # A session of its own: Ctrl-C ends the run in an orderly way, and what the process starts dies with it.
-            self._process = subprocess.Popen(
-                self.words,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                bufsize=0,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise TargetError(f"the command {self.words[0]!r} cannot be started: {error.strerror}") from error
+        self._process, watchdog = _started(self.words)
+        gone: list[bool] = []  # no lock: the end may come while this very thread holds one
         self._requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._written: queue.SimpleQueue[int] = queue.SimpleQueue()
         self._answers: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._complaints: deque[bytes] = deque(maxlen=8)
-        self._end = weakref.finalize(self, _kill, self._process, self._requests.put)
+        self._end = weakref.finalize(self, _kill, self._process, watchdog, self._requests.put, gone)
         _start(_feed, self._process.stdin, self._requests.get, self._written.put)
-        _start(_drain, self._process.stdout, self._answers.put)
-        self._listener = _start(_drain, self._process.stderr, self._complaints.append)
+        _start(_drain, self._process.stdout, self._answers.put, self._answers.qsize, gone)
+        self._listener = _start(_drain, self._process.stderr, self._complaints.append, lambda: 0, gone)
 
     def exchange(self, request: bytes, lines: int, timeout: float) -> list[bytes]:
-        """The ``lines`` lines that answer a request; ``timeout`` seconds of silence are too many."""
+        """The ``lines`` lines that answer a request; ``timeout`` seconds without another one are too many."""
         if not self._answers.empty():
-            early = self._next(timeout, f"after 0 of {lines} labels")
+            early = self._next(timeout, "was silent", f"after 0 of {lines} labels")
             self._fail(f"answered more labels than it received inputs: {early[:80]!r} came unasked")
         self._requests.put(request)
-        pieces, seen = [], 0
-        while seen < lines:
-            pieces.append(self._next(timeout, f"after {seen} of {lines} labels"))
-            seen += pieces[-1].count(b"\n")
-        answers = b"".join(pieces).split(b"\n")
+        answers = self._read(lines, timeout).split(b"\n")
         if extra := b"\n".join(answers[lines:]):
             self._fail(f"answered more labels than the {lines} inputs it received: {extra[:80]!r} came unasked")
         try:
@@ -70,6 +63,25 @@ class LineProcess:
         except queue.Empty:
             self._fail(f"answered {lines} labels without reading its {lines} inputs")
         return answers[:lines]
+
+    def _read(self, lines: int, timeout: float) -> bytes:
+        """What it writes until there are so many lines; bytes that end no line buy it no time."""
+        pieces: list[bytes] = []
+        seen = total = unfinished = 0
+        deadline = time.monotonic() + timeout
+        while seen < lines:
+            progress = f"after {seen} of {lines} labels"
+            did = "finished no line" if unfinished else "was silent"
+            piece = self._next(max(0.0, deadline - time.monotonic()), f"{did} for {timeout:g} seconds", progress)
+            pieces.append(piece)
+            if ended := piece.count(b"\n"):
+                seen, unfinished, deadline = seen + ended, 0, time.monotonic() + timeout
+            unfinished, total = unfinished + len(piece) - piece.rfind(b"\n") - 1, total + len(piece)
+            if unfinished > MOST_LINE:
+                self._fail(f"answered a line of more than {MOST_LINE:,} bytes {progress}, and was killed")
+            if total > MOST_ANSWER:
+                self._fail(f"answered more than {MOST_ANSWER:,} bytes to {lines} inputs, and was killed")
+        return b"".join(pieces)
 
     def close(self) -> None:
         """Close its input and let it end; it is killed when it does not. Labels left over are an error."""
@@ -81,13 +93,13 @@ class LineProcess:
             if late := self._answers.get(timeout=_GRACE):
                 self._fail(f"answered more labels than it received inputs: {late[:80]!r} came unasked")
 
-    def _next(self, timeout: float, progress: str) -> bytes:
+    def _next(self, wait: float, late: str, progress: str) -> bytes:
         try:
-            piece = self._answers.get(timeout=timeout)
+            piece = self._answers.get(timeout=wait)
         except queue.Empty:
             self._fail(
-                f"was silent for {timeout:g} seconds {progress}, and was killed. It must answer every line at once and "
-                f"flush its output, without waiting for the end of its input; a slow one needs a larger timeout"
+                f"{late} {progress}, and was killed. It must answer every line at once and flush its output, without "
+                f"waiting for the end of its input; a slow one needs a larger timeout"
             )
         if not piece:
             with suppress(subprocess.TimeoutExpired):
@@ -110,16 +122,45 @@ def shown(words: Sequence[str]) -> str:
     return line if len(line) <= 80 else f"{line[:77]}..."
 
 
+def _started(words: Sequence[str]) -> tuple[subprocess.Popen[bytes], subprocess.Popen[bytes] | None]:
+    """The process and its watchdog."""
+    try:
+        # A session of its own: Ctrl-C ends the run in an orderly way, and what the process starts dies with it.
+        process = subprocess.Popen(
+            words,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            start_new_session=True,
+        )
+        try:
+            return process, watch(process.pid)
+        except OSError:
+            process.kill()
+            process.communicate()
+            raise
+    except OSError as error:
+        raise TargetError(f"the command {words[0]!r} cannot be started: {error.strerror}") from error
+
+
 def _start(work: Callable[..., None], *arguments: object) -> threading.Thread:
     thread = threading.Thread(target=work, args=arguments, daemon=True)
     thread.start()
     return thread
 
 
-def _drain(pipe: IO[bytes], put: Callable[[bytes], None]) -> None:
-    """Hand on what arrives, piece by piece; an empty piece is the end."""
+def _drain(pipe: IO[bytes], put: Callable[[bytes], None], waiting: Callable[[], int], gone: list[bool]) -> None:
+    """Hand on what arrives, piece by piece; an empty piece is the end. Where much waits unread, its writer waits too.
+
+    What the process left behind may write on: once nobody reads any more, the pipe is closed on it.
+    """
     with pipe:
         while piece := pipe.read(_PIECE):
+            while waiting() >= _WAITING and not gone:
+                time.sleep(_LOOK)
+            if waiting() >= _WAITING:
+                break
             put(piece)
     put(b"")
 
@@ -134,10 +175,17 @@ def _feed(pipe: IO[bytes], get: Callable[[], bytes], done: Callable[[int], None]
             done(len(request))
 
 
-def _kill(process: subprocess.Popen[bytes], put: Callable[[bytes], None]) -> None:
+def _kill(
+    process: subprocess.Popen[bytes],
+    watchdog: subprocess.Popen[bytes] | None,
+    put: Callable[[bytes], None],
+    gone: list[bool],
+) -> None:
     """End a process and all that it started; nothing happens to one that has ended."""
+    dismiss(watchdog)
     if process.poll() is None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
         process.wait()
+    gone.append(True)
     put(_CLOSE)

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.errors import FormatError, ParameterError
+from fidelitree.errors import FormatError, ParameterError, reading
 from fidelitree.targets.models.columns import Columns
 from fidelitree.targets.models.extras import need
 from fidelitree.targets.models.model import Model
 from fidelitree.targets.models.scores import Rule, classes_of, labels_of, rule_for
+from fidelitree.targets.models.trial import Refused, try_first
 
 # What Booster.predict answers, by objective: a probability, a margin, 0 or 1, one probability for each class.
 # "class" is no rule of ours: the booster answers the class itself.
@@ -77,13 +78,15 @@ def _library() -> Any:
 
 
 def _read(library: Any, path: Path) -> Any:
-    content = bytearray(path.read_bytes())
+    with reading(path):
+        content = bytearray(path.read_bytes())
     # From memory the library looks at the content, not at the suffix; but no content at all ends the whole program.
     try:
         if not content.startswith(b"{"):
-            raise ValueError("both formats start with a brace")
+            raise Refused("both formats start with a brace")
+        try_first("xgboost", library.core._LIB._name, path)
         return library.Booster(model_file=content)
-    except (library.core.XGBoostError, ValueError) as error:
+    except (library.core.XGBoostError, Refused) as error:
         raise FormatError(
             f"{path.name} is not an XGBoost model in JSON or UBJSON; a model in the old binary format must be "
             f"loaded and saved again by an XGBoost before 3.1"

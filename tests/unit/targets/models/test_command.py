@@ -6,6 +6,8 @@ import gc
 import json
 import os
 import pickle
+import signal
+import subprocess
 import sys
 import threading
 import time
@@ -241,6 +243,89 @@ class TestFailures:
         assert message.startswith("ended with exit code 2 after 0 of 16 labels.")
         assert message.endswith("line 39999")
         assert len(message) < 800
+
+
+class TestFloods:
+    """More than anybody asked for: bytes are limited, and time passes while they come."""
+
+    def test_one_that_never_ends_its_line(self) -> None:
+        program = "import sys\nsys.stdin.readline()\nwhile True: sys.stdout.write('x' * 65536)"
+        assert failure(python(program)).startswith(
+            "answered a line of more than 65,536 bytes after 0 of 16 labels, and was killed."
+        )
+
+    def test_one_that_drips_bytes_and_ends_no_line(self) -> None:
+        program = "import os, time\ninput()\nwhile True: os.write(1, b'x'); time.sleep(0.01)"
+        assert failure(python(program, timeout=2.0)).startswith("finished no line for 2 seconds after 0 of 16 labels")
+
+    def test_one_whose_labels_are_books(self) -> None:
+        many = np.tile(BITS, (200, 1))
+        program = f"import sys\nsys.stdin.readline()\nfor _ in range({len(many)}): print('y' * 60_000)"
+        assert failure(python(program), many).startswith(
+            f"answered more than 67,108,864 bytes to {len(many)} inputs, and was killed."
+        )
+
+    def test_one_that_floods_its_standard_error(self) -> None:
+        program = "import sys\nwhile True: sys.stderr.write('x' * 65536)"
+        message = failure(python(program, timeout=2.0))
+        assert message.startswith("was silent for 2 seconds after 0 of 16 labels")
+        assert len(message) < 1_000
+
+    @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read off /proc")
+    def test_what_waits_unread_is_limited(self) -> None:
+        program = "import sys\nsys.stdin.readline()\nwhile True: sys.stdout.write('1\\n' * 32768)"
+        command = python(program)
+        with pytest.raises(ft.TargetError, match="answered more labels than the 1 inputs it received"):
+            command(BITS[:1])
+        program = (
+            "import sys\nfor line in sys.stdin: print(1, flush=True)\nwhile True: sys.stdout.write('1\\n' * 32768)"
+        )
+        command = python(program)
+        assert command(BITS).tolist() == [1] * 16
+        process = command._process
+        assert process is not None
+        process._requests.put(b"")  # the end of its input, after which it floods
+        assert comes_true(lambda: process._answers.qsize() >= 64)
+        time.sleep(0.5)
+        assert process._answers.qsize() == 64
+        with pytest.raises(ft.TargetError, match="came unasked"):
+            command.close()
+
+
+HOST = """
+import sys, time
+import numpy as np
+from fidelitree.targets import Command
+command = Command([sys.executable, "-c", sys.argv[1]])
+print(command(np.zeros((1, 1), np.uint8))[0], flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the watchdog is a POSIX shell")
+class TestHost:
+    @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
+    def test_a_command_that_hangs_does_not_outlive_its_host(self, end: signal.Signals) -> None:
+        program = (
+            "import os, signal, time; signal.signal(signal.SIGHUP, signal.SIG_IGN); input(); "
+            "print(os.getpid(), flush=True); time.sleep(600)"
+        )
+        host = subprocess.Popen([sys.executable, "-c", HOST, program], stdout=subprocess.PIPE, text=True)
+        with host:
+            assert host.stdout is not None
+            pid = int(host.stdout.readline())
+            assert alive(pid)
+            host.send_signal(end)
+        assert gone(pid)
+
+    def test_the_watchdog_ends_with_its_process(self) -> None:
+        with echo("x['x0']") as command:
+            command(BITS)
+            process = command._process
+            assert process is not None
+            watchdog = process._end.peek()[2][1]
+            assert alive(watchdog.pid)
+        assert gone(watchdog.pid)
 
 
 class TestLife:
