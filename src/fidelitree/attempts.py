@@ -4,32 +4,105 @@ An attempt is opened by writing down its number, its tree and its level. From th
 drawn independently from the whole space, and nothing that was drawn before: whatever led to opening it is never
 counted for it. Each attempt's e-value is a bet that cannot win on average while its tree is not good enough, so all
 attempts together fail with probability at most the sum of their levels, which is below delta.
+
+There are two ledgers. The attempts that a run opens to end by them share 19/20 of delta. The others are *standing*
+attempts, which share the rest: at 64 labels, and whenever twice as many were asked, the tree that there is gets one,
+and so does the best constant. They cost no label, because every input that comes as the space gives it counts for them
+before it teaches; so whatever ends a run, there is a bound. Whether the run goes on, what it opens and when it ends may
+depend on all that was counted: each e-value is a supermartingale given the past from the moment its attempt was opened,
+and what it has won exceeds 1/level, at any time, with probability at most its level (THEORY 4(a)). The outcome of a
+failed attempt may therefore steer everything but one thing: which of the inputs drawn since are counted. All are, or,
+once an attempt is given up, none.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.answers import Kept
+from fidelitree.answers import Answers, Kept
 from fidelitree.events import Observer, UnderTest, nobody
-from fidelitree.sequential import Bet, level_of_attempt, log_e_value
+from fidelitree.sequential import Bet, level_in, log_e_value
 from fidelitree.tree import Tree
 
 LATE = 0.6  # of a budget that will be spent goes into learning, the rest into tests
 LOOK = 20  # answers before an attempt may be given up
 FAIR_TRIAL = 200  # over epsilon: answers by which a tree is judged in the end that is not good enough
+MILESTONE = 64  # labels at which the first standing attempts are opened; the next at twice as many, and so on
+_TREES, _CONSTANTS = 3, 2  # standing attempts that still count: the last ones
 _FIRST = 0.25
 
 
 class Attempt(Bet):
     """A tree, what it may spend of delta, and how it has fared since the attempt was opened."""
 
-    def __init__(self, number: int, tree: Tree, level: float) -> None:
-        super().__init__(level)
-        self.number, self.tree = number, tree
+    def __init__(self, number: int, tree: Tree, delta: float, ledger: str = "run") -> None:
+        super().__init__(level_in(ledger, number, delta))
+        self.number, self.tree, self.ledger = number, tree, ledger
+
+    def see(self, batch: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.bool_]:
+        """Count answers to inputs drawn since; which of them the tree has wrong."""
+        wrong = np.asarray(self.tree.predict_inner(batch) != labels)
+        self.count(int(np.count_nonzero(wrong)), len(labels))
+        return wrong
+
+
+class Standing:
+    """Attempts that are opened on the way, for what there is, so that no ending finds a run without a bound."""
+
+    def __init__(self, delta: float) -> None:
+        self.all: list[Attempt] = []
+        self.live: list[Attempt] = []
+        """Those that still count."""
+        self.kept = Kept()
+        self._delta, self._next = delta, MILESTONE
+        self._votes: Counter[Any] = Counter()
+
+    @property
+    def next(self) -> int:
+        """Labels at which the next ones are to be opened."""
+        return self._next
+
+    def due(self, asked: int) -> bool:
+        """Whether so many labels are a reason to open some."""
+        return asked >= self._next
+
+    def open(self, asked: int, trees: Sequence[Tree]) -> None:
+        """Begin to count for trees that have no attempt here yet."""
+        while self.due(asked):
+            self._next *= 2
+        for tree in trees:
+            if all(attempt.tree != tree for attempt in self.all):
+                self.all.append(Attempt(len(self.all) + 1, tree, self._delta, "standing"))
+                self.live.append(self.all[-1])
+        constants, others = _parted(self.live)
+        self.live = others[-_TREES:] + constants[-_CONSTANTS:]
+
+    def count(self, batch: NDArray[Any], labels: NDArray[Any]) -> None:
+        """Count answers to inputs that came as the space gives them, before they teach anybody."""
+        self._votes.update(labels.tolist())
+        if self.live:
+            self.kept.keep(batch, labels)
+        for attempt in self.live:
+            attempt.see(batch, labels)
+
+    def usual(self) -> Any:
+        """The most frequent label of those inputs, the first in order among equals; None before the first."""
+        return max(sorted(self._votes), key=self._votes.__getitem__, default=None)
+
+    @property
+    def constants(self) -> list[Attempt]:
+        """Those for a constant that still count."""
+        return _parted(self.live)[0]
+
+
+def _parted(attempts: list[Attempt]) -> tuple[list[Attempt], list[Attempt]]:
+    """Those for constants, and the others."""
+    return [one for one in attempts if one.tree.size == 1], [one for one in attempts if one.tree.size > 1]
 
 
 class Attempts:
@@ -45,25 +118,38 @@ class Attempts:
         self.all: list[Attempt] = []
         self.kept = Kept()
         """All that was counted: an attempt's own answers are the last ones, as many as it has samples."""
+        self.standing = Standing(delta)
 
     def open(self, tree: Tree) -> None:
         """Begin to count for a tree; a tree that has an attempt already gets no second one."""
         if all(attempt.tree != tree for attempt in self.all):
-            number = len(self.all) + 1
-            self.all.append(Attempt(number, tree, level_of_attempt(number, self.delta)))
+            self.all.append(Attempt(len(self.all) + 1, tree, self.delta))
+
+    @property
+    def live(self) -> list[Attempt]:
+        """Every attempt of both ledgers that still counts."""
+        return [*self.all, *self.standing.live]
+
+    def answers(self, attempt: Attempt) -> Answers | None:
+        """What an attempt has counted, as far as it was kept."""
+        return (self.kept if attempt.ledger == "run" else self.standing.kept).last(attempt.samples)
 
     @property
     def at_best(self) -> int:
         """Answers that the first attempt takes if none is wrong."""
-        return Bet(level_of_attempt(1, self.delta)).needed_for(self.epsilon)
+        return Bet(self.level(1)).needed_for(self.epsilon)
+
+    def level(self, number: int) -> float:
+        """What an attempt of the run may spend."""
+        return level_in("run", number, self.delta)
 
     def count(self, batch: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.bool_]:
         """Count answers to inputs drawn since; which of them the last tree has wrong."""
         self.kept.keep(batch, labels)
         wrong = np.zeros(len(labels), np.bool_)
         for attempt in self.all:
-            wrong = attempt.tree.predict_inner(batch) != labels
-            attempt.count(int(np.count_nonzero(wrong)), len(labels))
+            wrong = attempt.see(batch, labels)
+        self.standing.count(batch, labels)
         return wrong
 
     def raise_the_bar(self) -> None:

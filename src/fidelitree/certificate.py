@@ -14,6 +14,7 @@ from typing import Any
 from fidelitree.checks import is_text
 from fidelitree.display.card import card
 from fidelitree.errors import FormatError
+from fidelitree.sequential import LEDGERS
 
 ASSUMES_DETERMINISTIC = "the target is deterministic"
 ASSUMES_DISTRIBUTION = "inputs follow the stated product distribution"
@@ -48,8 +49,9 @@ class Certificate:
     also promised to be within a factor 1/4 of the best one, with probability 1 - delta. Where ``differs`` is above 0,
     another tree was tested, and this one disagrees with it on exactly that share of inputs. ``attempts`` were opened
     in all; this is number ``attempt``, which may fail with probability ``level``, its share of delta: the bound of a
-    sequential certificate follows from errors, samples and level. ``epsilon`` is None where the best tree within a
-    budget was asked for.
+    sequential certificate follows from errors, samples and level. Attempts of a ``ledger`` share a part of delta: 19/20
+    where the run opened them to end by them, 1/20 where they were opened on the way (``standing``). ``epsilon`` is None
+    where the best tree within a budget was asked for.
     """
 
     epsilon: float | None
@@ -66,6 +68,7 @@ class Certificate:
     protocol: str = "separate"
     attempts: int = 1
     attempt: int = 1
+    ledger: str = "run"
     level: float | None = None
     differs: float = 0.0
     seed_chosen: bool = True
@@ -150,7 +153,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("epsilon", "level"), (float, int, type(None))),
     **dict.fromkeys(("samples", "attempts", "attempt"), (int,)),
     **dict.fromkeys(("errors", "seed"), (int, type(None))),
-    **dict.fromkeys(("method", "tree_digest", "space_digest", "protocol"), (str,)),
+    **dict.fromkeys(("method", "tree_digest", "space_digest", "protocol", "ledger"), (str,)),
     **dict.fromkeys(("holds", "split_quality", "seed_chosen"), (bool,)),
     "assumes": (list, tuple),
     **dict.fromkeys(("queries", "versions"), (dict,)),
@@ -176,7 +179,7 @@ def _check_kinds(data: Mapping[str, Any]) -> None:
             raise FormatError(f"not a stored certificate: {name} must be {_KIND_NAMES[kinds[0]]}; got {value!r:.80}")
     if not all(map(is_text, data["assumes"])):
         raise FormatError(f"not a stored certificate: assumes must hold sentences; got {data['assumes']!r:.80}")
-    for name, known in (("method", METHODS), ("protocol", PROTOCOLS)):
+    for name, known in (("method", METHODS), ("protocol", PROTOCOLS), ("ledger", tuple(LEDGERS))):
         if data[name] not in known:
             raise FormatError(
                 f"not a stored certificate: {name} must be one of {', '.join(known)}; got {data[name]!r:.80}"

@@ -17,7 +17,7 @@ from fidelitree.journal.journal import Journal
 from fidelitree.journal.run import LIMITS
 from fidelitree.replaying import replay
 from fidelitree.rows import Rows
-from fidelitree.sequential import error_bound, level_of_attempt, log_e_value_below
+from fidelitree.sequential import error_bound, level_in, log_e_value_below
 from fidelitree.space import ProductSpace
 from fidelitree.store import Stored, load
 from fidelitree.targets.counting import Target
@@ -205,7 +205,9 @@ def _bound(certificate: Certificate, size: int) -> Check:
         bound = upper_bound(errors, certificate.samples, level) if certificate.samples else 1.0
     else:
         prequential = certificate.protocol == "prequential"
-        level = level_of_attempt(certificate.attempt, certificate.delta) if prequential else certificate.delta
+        level = certificate.delta
+        if prequential:
+            level = level_in(certificate.ledger, certificate.attempt, certificate.delta)
         bound = error_bound(errors, certificate.samples, level)
     same = certificate.level is None or math.isclose(certificate.level, level, rel_tol=_ROUNDING)
     follows = stated >= min(1.0, bound + certificate.differs) * (1 - _ROUNDING)

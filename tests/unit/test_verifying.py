@@ -210,3 +210,13 @@ def test_it_prints_as_sentences(kept: Path) -> None:
         f"The stored certificate is consistent: {made}",
     ]
     assert str(replace(found, fresh=found.certificate)).splitlines()[-1].startswith("The target confirms the stored")
+
+
+def test_the_level_of_a_standing_attempt_is_that_of_its_ledger(tmp_path: Path) -> None:
+    weights = np.linspace(-1, 1.5, 30)
+    result = ft.distill(lambda rows: rows @ weights > 3, ft.ProductSpace.bernoulli(30), 0.01, max_queries=1_000)
+    assert result.certificate.ledger == "standing"
+    result.save(tmp_path)
+    assert ft.verify(tmp_path).consistent
+    changed(tmp_path, ledger="run")
+    assert not ft.verify(tmp_path).consistent
