@@ -16,6 +16,7 @@ from fidelitree.display.card import card
 from fidelitree.display.standing import Standing, standing
 from fidelitree.errors import FormatError
 from fidelitree.journal.run import versions as versions_now
+from fidelitree.sequential import LEDGERS
 
 ASSUMES_DETERMINISTIC = "the target is deterministic"
 ASSUMES_DISTRIBUTION = "inputs follow the stated product distribution"
@@ -44,10 +45,11 @@ class Certificate:
     another tree was tested (``tested_digest``), and this one disagrees with it on exactly that share of inputs.
     ``attempts`` were opened in all, by earlier runs of the same journal too; this is number ``attempt``, which may fail
     with probability ``level``, its share of delta: the bound of a sequential certificate follows from errors, samples
-    and level. ``epsilon`` is None where the best tree within a budget was asked for. ``entropy`` went into the test
-    inputs of an audit, beside the seed, so that nobody could foresee them; ``replayed`` says that it was given, and the
-    test inputs were known. ``confusion`` is the table of the target's answers against the tree's; its intervals have a
-    confidence of their own and are no part of delta. It is None where no answers tell.
+    and level. Attempts of a ``ledger`` share a part of delta: 19/20 if the run opened them to end by them, 1/20 if they
+    were opened on the way (``standing``). ``epsilon`` is None where the best tree within a budget was asked for.
+    ``entropy`` went into the test inputs of an audit, beside the seed, so that nobody could foresee them; ``replayed``
+    says that it was given, and the test inputs were known. ``confusion`` is the table of the target's answers against
+    the tree's; its intervals have a confidence of their own and are no part of delta. It is None where no answers tell.
     """
 
     epsilon: float | None
@@ -64,6 +66,7 @@ class Certificate:
     protocol: str = "separate"
     attempts: int = 1
     attempt: int = 1
+    ledger: str = "run"
     level: float | None = None
     differs: float = 0.0
     seed_chosen: bool = True
@@ -175,7 +178,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("samples", "attempts", "attempt"), (int,)),
     **dict.fromkeys(("errors", "seed"), (int, type(None))),
     "tested_digest": (str, type(None)),
-    **dict.fromkeys(("method", "tree_digest", "space_digest", "protocol"), (str,)),
+    **dict.fromkeys(("method", "tree_digest", "space_digest", "protocol", "ledger"), (str,)),
     **dict.fromkeys(("holds", "split_quality", "seed_chosen", "replayed"), (bool,)),
     "entropy": (str, type(None)),
     "assumes": (list, tuple),
@@ -202,7 +205,7 @@ def _check_kinds(data: Mapping[str, Any]) -> None:
             raise FormatError(f"not a stored certificate: {name} must be {_KIND_NAMES[kinds[0]]}; got {value!r:.80}")
     if not all(map(is_text, data["assumes"])):
         raise FormatError(f"not a stored certificate: assumes must hold sentences; got {data['assumes']!r:.80}")
-    for name, known in (("method", METHODS), ("protocol", PROTOCOLS)):
+    for name, known in (("method", METHODS), ("protocol", PROTOCOLS), ("ledger", tuple(LEDGERS))):
         if data[name] not in known:
             raise FormatError(
                 f"not a stored certificate: {name} must be one of {', '.join(known)}; got {data[name]!r:.80}"

@@ -35,7 +35,7 @@ import numpy as np
 from fidelitree.answers import LeafLabels
 from fidelitree.display.numbers import counted, percent, span
 from fidelitree.display.wording import shown
-from fidelitree.sequential import error_bound, interval, level_of_attempt
+from fidelitree.sequential import error_bound, interval, level_in, level_of_attempt
 from fidelitree.tree import Tree
 
 CONFIDENCE = 0.95
@@ -51,14 +51,14 @@ Count = int | float
 Ends = tuple[float, float]
 
 
-def share_of_level(attempt: int, substitute: int | None) -> float:
+def share_of_level(attempt: int, substitute: int | None, ledger: str = "run") -> float:
     """The level of an interval about the tree of an attempt, or about a substitute for it with so many leaves.
 
     >>> shares = [share_of_level(1, leaves) for leaves in (None, *range(1, 10_000))]
-    >>> round(sum(shares), 3), round(level_of_attempt(1, 0.05), 3)
-    (0.03, 0.03)
+    >>> round(sum(shares), 3), round(level_in("run", 1, 0.05), 3)
+    (0.029, 0.029)
     """
-    half = level_of_attempt(attempt, _LEVEL) / 2
+    half = level_in(ledger, attempt, _LEVEL) / 2
     return half if substitute is None else level_of_attempt(substitute, half)
 
 

@@ -89,7 +89,9 @@ def contradiction(found: Confusion, certificate: Mapping[str, Any], leaves: int)
             f"it holds {found.wrong:,} mistakes in {found.tests:,} tests, and the certificate {errors:,} in {samples:,}"
         )
     if certificate["protocol"] == "prequential":
-        level = share_of_level(certificate["attempt"], leaves if certificate["differs"] else None)
+        level = share_of_level(
+            certificate["attempt"], leaves if certificate["differs"] else None, certificate["ledger"]
+        )
     else:
         level = share_of_level(leaves, None) if method == "fixed" else 1 - CONFIDENCE
     same = found.level is not None and math.isclose(found.level, level, rel_tol=_ROUNDING)

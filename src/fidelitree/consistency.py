@@ -17,7 +17,7 @@ from fidelitree.certificate import ASSUMES_DETERMINISTIC, Certificate
 from fidelitree.confusionfile import contradiction
 from fidelitree.exact.paths import disagreement
 from fidelitree.rows import Rows
-from fidelitree.sequential import error_bound, level_of_attempt
+from fidelitree.sequential import error_bound, level_in
 from fidelitree.space import ProductSpace
 from fidelitree.store import FILES, REPORT, SPACE, Stored
 
@@ -89,7 +89,9 @@ def _follows(certificate: Certificate, size: int) -> tuple[float, float]:
     if certificate.method == "fixed":
         level = delta / (8 * size**2)
         return level, upper_bound(errors, samples, level) if samples else 1.0
-    level = level_of_attempt(certificate.attempt, delta) if certificate.protocol == "prequential" else delta
+    level = delta
+    if certificate.protocol == "prequential":
+        level = level_in(certificate.ledger, certificate.attempt, delta)
     return level, error_bound(errors, samples, level)
 
 

@@ -31,7 +31,6 @@ from fidelitree.runs.known import Known, exact_error, lists_its_answers
 from fidelitree.runs.sealing import Wanted, tested_certificate
 from fidelitree.runs.source import Source, source_of
 from fidelitree.runs.tabular import FAITHFUL, FRUGAL, Plan, TableRun, patient
-from fidelitree.sequential import level_of_attempt
 from fidelitree.smallest.known import distil_known
 from fidelitree.smallest.shrinking import SPENT, shrunk
 from fidelitree.space import ProductSpace
@@ -190,7 +189,7 @@ def _run(counted: Counted, source: Source, wanted: Wanted, observer: Observer) -
         check_fits(len(source.product), attempts.epsilon, _answers_at_least(attempts, counted))
         return AutoRun(counted, source, attempts, wanted.seed, observer)
     if source.masses is None:
-        check_test_rows(int(source.tests), attempts.epsilon, wanted.delta, level_of_attempt(1, wanted.delta))
+        check_test_rows(int(source.tests), attempts.epsilon, wanted.delta, attempts.level(1))
     return TableRun(counted, source, attempts, _plan(wanted, attempts), wanted.seed, observer)
 
 
@@ -253,7 +252,7 @@ def _distil(run: _Run, wanted: Wanted, observer: Observer) -> Distillation:
         reason = ("certified, then " if enough else "") + (str(stop) or "interrupted")
     certificate = tested_certificate(outcome, run, replace(wanted, split_quality=promised))
     trace: tuple[SplitRecord | TreeJudged, ...] = outcome.splits if promised else tuple(run.history)
-    answers = run.attempts.kept.last(outcome.attempt.samples)
+    answers = run.attempts.answers(outcome.attempt)
     labels = None if answers is None else answers.leaf_labels(outcome.tree)
     return Distillation(
         outcome.tree, certificate, counted.queries, trace, counted.space, reason, answers, labels, tested=outcome.tested

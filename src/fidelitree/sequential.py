@@ -14,6 +14,8 @@ import math
 from scipy import special
 
 ATOM = 0.25
+LEDGERS = {"run": 0.95, "standing": 0.05}
+"""The parts of delta: what the attempts of a run may spend, and what its standing attempts may (`attempts`)."""
 _FAR = 1 << 40
 _share = special.betainc  # of a beta distribution below a point
 
@@ -142,6 +144,11 @@ def level_of_attempt(attempt: int, delta: float) -> float:
     return 6 * delta / (math.pi * attempt) ** 2
 
 
+def level_in(ledger: str, attempt: int, delta: float) -> float:
+    """The same of an attempt that shares one part of delta with the others of its ledger."""
+    return level_of_attempt(attempt, LEDGERS[ledger] * delta)
+
+
 class Bet:
     """A running test of one predictor: errors among answers, judged at one level, at any time."""
 
@@ -168,6 +175,16 @@ class Bet:
         if least == 1 or self._accepts(least):
             self._record(error_bound(self.errors, self.samples, self.level))
         return min(bound, self._certified)
+
+    @property
+    def certified(self) -> float:
+        """The smallest error that was certified when somebody asked; nothing is worked out."""
+        return self._certified
+
+    @property
+    def rate(self) -> float:
+        """The share of wrong answers so far; 1 before the first."""
+        return self.errors / self.samples if self.samples else 1.0
 
     @property
     def counts(self) -> tuple[int, int]:

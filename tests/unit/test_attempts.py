@@ -7,7 +7,7 @@ import numpy as np
 import fidelitree as ft
 from fidelitree.attempts import Attempts
 from fidelitree.events import Event, TreeJudged, UnderTest
-from fidelitree.sequential import error_bound, level_of_attempt
+from fidelitree.sequential import LEDGERS, error_bound, level_in
 from fidelitree.tree import Tree
 from small import Bits, cube
 
@@ -25,7 +25,7 @@ def test_an_attempt_is_numbered_and_has_its_level() -> None:
     attempts.open(ONE)
     attempts.open(TWO)
     assert [(attempt.number, attempt.tree) for attempt in attempts.all] == [(1, ONE), (2, TWO)]
-    assert [attempt.level for attempt in attempts.all] == [level_of_attempt(number, 0.05) for number in (1, 2)]
+    assert [attempt.level for attempt in attempts.all] == [level_in("run", number, 0.05) for number in (1, 2)]
 
 
 def test_many_attempts_together_spend_less_than_delta() -> None:
@@ -33,7 +33,7 @@ def test_many_attempts_together_spend_less_than_delta() -> None:
     for label in range(300):
         attempts.open(Tree.constant(SPACE, label))
     assert len(attempts.all) == 300
-    assert 0.199 < sum(attempt.level for attempt in attempts.all) < 0.2
+    assert 0.189 < sum(attempt.level for attempt in attempts.all) < 0.19
 
 
 def test_the_same_tree_is_not_attempted_twice() -> None:
@@ -68,7 +68,7 @@ def test_the_error_bound_is_that_of_the_best_attempt() -> None:
     attempts.open(TWO)
     attempts.open(ONE)
     attempts.count(np.tile(cube(3), (5, 1)), np.tile(answers(cube(3)), 5))
-    assert attempts.error_bound == attempts.all[1].error_bound == error_bound(0, 40, level_of_attempt(2, 0.05))
+    assert attempts.error_bound == attempts.all[1].error_bound == error_bound(0, 40, level_in("run", 2, 0.05))
     assert attempts.all[0].error_bound > 0.5
 
 
@@ -97,7 +97,7 @@ def test_without_an_epsilon_the_bar_is_a_quarter_and_rises_by_halves() -> None:
     assert attempts.epsilon == 0.25
     attempts.count(np.tile(cube(3), (7, 1)), np.tile(answers(cube(3)), 7))
     attempts.raise_the_bar()
-    assert attempts.epsilon == 0.0625 < error_bound(0, 56, level_of_attempt(2, 0.05)) <= 0.125
+    assert attempts.epsilon == 0.0625 < error_bound(0, 56, level_in("run", 2, 0.05)) <= 0.125
 
 
 def test_an_observer_hears_of_the_attempt_with_the_most_evidence() -> None:
@@ -107,7 +107,7 @@ def test_an_observer_hears_of_the_attempt_with_the_most_evidence() -> None:
     attempts.open(Tree.constant(SPACE, "no"))
     attempts.count(cube(3), answers(cube(3)))
     attempts.tell(events.append, 30, 20)
-    assert events == [UnderTest(30, 2, 0, 8, level_of_attempt(2, 0.05), 20)]
+    assert events == [UnderTest(30, 2, 0, 8, level_in("run", 2, 0.05), 20)]
 
 
 def test_a_judged_tree_has_its_own_figures() -> None:
@@ -126,3 +126,62 @@ def test_a_judged_tree_has_its_own_figures() -> None:
     assert attempts.judged(9, 2, 0.9, two) == TreeJudged(9, 2, 0.5, two.error_bound)
     assert two.error_bound > 0.5 > one.error_bound
     assert attempts.judged(9, 7, 0.9, None).error_bound == 1, "another tree's bound is no bound of this one"
+
+
+# --- standing attempts
+
+
+def test_standing_attempts_share_a_twentieth_of_delta() -> None:
+    attempts = Attempts(0.1, 0.2)
+    for label in range(300):
+        attempts.standing.open(0, [Tree.constant(SPACE, label)])
+    levels = [attempt.level for attempt in attempts.standing.all]
+    assert levels[:2] == [level_in("standing", 1, 0.2), level_in("standing", 2, 0.2)]
+    assert 0.0099 < sum(levels) < 0.01
+    assert sum(LEDGERS.values()) == 1
+    assert not attempts.all
+
+
+def test_milestones_double() -> None:
+    standing = Attempts(0.1, 0.05).standing
+    assert next(labels for labels in range(1, 600) if standing.due(labels)) == 64
+    standing.open(64, [ONE])
+    assert (standing.due(127), standing.due(128)) == (False, True)
+    standing.open(700, [TWO])
+    assert standing.next == 1024
+
+
+def test_what_is_counted_for_an_attempt_of_the_run_is_counted_for_those_that_stand() -> None:
+    attempts = Attempts(0.1, 0.05)
+    attempts.standing.count(cube(3), answers(cube(3)))
+    attempts.standing.open(64, [ONE, TWO])
+    attempts.standing.count(cube(3)[:4], answers(cube(3)[:4]))
+    attempts.open(ONE)
+    attempts.count(cube(3)[4:], answers(cube(3)[4:]))
+    assert [(one.errors, one.samples) for one in attempts.standing.all] == [(0, 8), (4, 8)], "not what was before"
+    assert [(one.errors, one.samples) for one in attempts.all] == [(0, 4)], "nor what taught"
+    for attempt, rows in ((attempts.all[0], 4), (attempts.standing.all[0], 8)):
+        kept = attempts.answers(attempt)
+        assert kept is not None
+        assert kept.inputs.tolist() == cube(3)[-rows:].tolist()
+
+
+def test_only_the_last_trees_and_constants_go_on_counting() -> None:
+    standing = Attempts(0.1, 0.05).standing
+    trees = [Tree.build(SPACE, [(i % 3, 1, 2), 0, 1], ["no", str(i)]) for i in range(5)]
+    for number, tree in enumerate(trees):
+        standing.open(0, [tree, Tree.constant(SPACE, str(number))])
+        standing.count(cube(3), np.full(8, "no"))
+    assert [attempt.tree for attempt in standing.live] == [*trees[-3:], *(Tree.constant(SPACE, c) for c in "34")]
+    assert [attempt.samples for attempt in standing.live] == [24, 16, 8, 16, 8]
+    assert len(standing.all) == 10
+    assert standing.usual() == "no"
+
+
+def test_the_usual_label_is_the_most_frequent_and_first_among_equals() -> None:
+    standing = Attempts(0.1, 0.05).standing
+    assert standing.usual() is None
+    standing.count(cube(3)[:4], np.array(["b", "a", "b", "a"]))
+    assert standing.usual() == "a"
+    standing.count(cube(3)[:1], np.array(["b"]))
+    assert standing.usual() == "b"

@@ -12,7 +12,7 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.events import Event, Finished
-from fidelitree.sequential import error_bound, level_of_attempt
+from fidelitree.sequential import error_bound, level_in
 from small import Bits, true_error
 
 DELTA = 1e-7
@@ -116,7 +116,7 @@ def test_a_bound_follows_from_what_the_certificate_says() -> None:
         space = ft.ProductSpace.bernoulli(20, 0.3)
         target = ft.targets.balanced(space, 4, seed)
         certificate = ft.distill(target, space, 0.1, seed=seed).certificate
-        assert certificate.level == level_of_attempt(certificate.attempt, 0.05)
+        assert certificate.level == level_in("run", certificate.attempt, 0.05)
         assert certificate.attempt <= certificate.attempts
         assert certificate.errors is not None
         tested = error_bound(certificate.errors, certificate.samples, certificate.level)

@@ -282,3 +282,13 @@ def test_it_prints_as_sentences(kept: Path) -> None:
     assert str(found).splitlines()[-1] == f"The stored answers confirm the certificate: {made}"
     last = str(replace(found, fresh=made)).splitlines()[-1]
     assert last == f"The stored answers and the target confirm the certificate: {made}"
+
+
+def test_the_level_of_a_standing_attempt_is_that_of_its_ledger(tmp_path: Path) -> None:
+    weights = np.linspace(-1, 1.5, 30)
+    result = ft.distill(lambda rows: rows @ weights > 3, ft.ProductSpace.bernoulli(30), 0.01, max_queries=1_000)
+    assert result.certificate.ledger == "standing"
+    result.save(tmp_path)
+    assert ft.verify(tmp_path).consistent
+    changed(tmp_path, ledger="run")
+    assert not ft.verify(tmp_path).consistent

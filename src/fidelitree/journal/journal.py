@@ -9,7 +9,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -31,7 +31,7 @@ ENDED = "ended"
 RUNGS = "rungs"
 """The limits of every run that took the journal over."""
 DRAWN = "drawn"
-"""How many inputs were drawn for tests, in the run that went farthest."""
+"""How many inputs were drawn for learning, and for tests, by the run that went farthest."""
 
 
 @dataclass(frozen=True)
@@ -63,13 +63,13 @@ class Journal:
                 self.kept = self.records
                 self.ending = self._ending()
                 self.attempts = self._attempts()
-                self.drawn = self._entry(DRAWN, int, 0)
+                self.drawn = self._drawn()
                 if self.writes:
                     write_ahead(self._connection, on=True)
         except BaseException:
             self._connection.close()
             raise
-        self.position: Callable[[], int] = int
+        self.position: Callable[[], tuple[int, int]] = lambda: (0, 0)
         self._now, self._live_since = 0.0, math.nan
         if not self.records:
             self.go_live()
@@ -131,7 +131,7 @@ class Journal:
         """Write down an attempt; when this returns, it is on disk. One that is replayed is remembered only."""
         if self.writes:
             with self._talking(), self._at_once():
-                self._connection.execute("INSERT INTO attempts VALUES (?, ?, ?, ?)", tuple(vars(attempt).values()))
+                self._connection.execute("INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?)", astuple(attempt))
         self.attempts.append(attempt)
 
     def all(self) -> Iterator[Record]:
@@ -195,8 +195,9 @@ class Journal:
             self._connection.execute("DELETE FROM run WHERE name = ?", (ENDED,))
             self.rungs += [self.run.limits] if self.run.limits not in self.rungs else []
             self._write(RUNGS, self.rungs)
-        if self.position() > self.drawn:
-            self.drawn = self.position()
+        labels, tests = map(max, self.position(), self.drawn)
+        if (labels, tests) != self.drawn:
+            self.drawn = labels, tests
             self._write(DRAWN, self.drawn)
 
     @contextmanager
@@ -223,8 +224,14 @@ class Journal:
     def _attempts(self) -> list[Opened]:
         if not lists_attempts(self._connection):
             return []
-        found = self._connection.execute("SELECT number, tree, opened, since FROM attempts ORDER BY number")
+        found = self._connection.execute("SELECT * FROM attempts ORDER BY ledger, number")
         return [Opened.read(row) for row in found]
+
+    def _drawn(self) -> tuple[int, int]:
+        match self._entry(DRAWN, list, [0, 0]):
+            case [int(labels), int(tests)] if labels >= 0 and tests >= 0:
+                return labels, tests
+        raise FormatError("it is damaged: how many inputs were drawn is not told")
 
     def _entry(self, name: str, kind: type, default: Any) -> Any:
         """What the run has written under a name that not every journal has."""

@@ -27,7 +27,8 @@ SCHEMA = (
     seconds REAL NOT NULL, seal BLOB NOT NULL)""",
     "CREATE INDEX by_batch ON answers (purpose, batch)",
     """CREATE TABLE attempts (
-    number INTEGER PRIMARY KEY, tree TEXT NOT NULL, opened INTEGER NOT NULL, since INTEGER NOT NULL)""",
+    ledger TEXT NOT NULL, number INTEGER NOT NULL, tree TEXT NOT NULL, labels INTEGER NOT NULL, tests INTEGER NOT NULL,
+    labels_since INTEGER NOT NULL, tests_since INTEGER NOT NULL, PRIMARY KEY (ledger, number)) WITHOUT ROWID""",
 )
 SCHEMAS = {1: SCHEMA[:3], VERSION: SCHEMA}
 """By version; the first one knew nothing of attempts."""

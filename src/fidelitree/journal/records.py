@@ -19,23 +19,27 @@ _TYPES = (str, int, int, int, bytes, str, bytes, bytes, float, bytes)
 
 @dataclass(frozen=True)
 class Opened:
-    """An attempt: its number, the digest of its tree, and places in the sequence of all inputs drawn for tests.
+    """An attempt: its ledger, its number there, the digest of its tree, and places in the two streams of inputs.
 
-    It was ``opened`` after so many of them, and counts those from ``since`` on.
+    It was opened after so many inputs for learning and so many for tests, and counts those from ``labels_since`` and
+    ``tests_since`` on.
     """
 
+    ledger: str
     number: int
     tree: str
-    opened: int
-    since: int
+    labels: int
+    tests: int
+    labels_since: int
+    tests_since: int
 
     @classmethod
     def read(cls, row: Sequence[Any]) -> Opened:
         """A row of the table, checked."""
-        if tuple(map(type, row)) != (int, str, int, int):
+        if tuple(map(type, row)) != (str, int, str, int, int, int, int):
             raise FormatError("it is damaged: an attempt holds values of other types")
         found = cls(*row)
-        if not (found.number >= 1 and 0 <= found.opened <= found.since):
+        if found.number < 1 or not (0 <= found.labels <= found.labels_since and 0 <= found.tests <= found.tests_since):
             raise FormatError(f"it is damaged: attempt {found.number} counts inputs from before it was opened")
         return found
 

@@ -15,12 +15,13 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.attempts import FAIR_TRIAL, LATE, LOOK, Attempts
+from fidelitree.attempts import FAIR_TRIAL, LATE, LOOK, Attempts, Standing
 from fidelitree.budget import Budget, BudgetSpent
 from fidelitree.checks import check_count, check_delta, check_epsilon, check_observer
 from fidelitree.errors import ParameterError
 from fidelitree.events import Finished, Observer, TreeJudged, nobody
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge
+from fidelitree.journal.ledger import LABEL
 from fidelitree.learners.labelled import Labelled
 from fidelitree.needs import REMEMBERED_BYTES
 from fidelitree.prune import Prunings
@@ -28,6 +29,7 @@ from fidelitree.region import Region
 from fidelitree.result import Distillation
 from fidelitree.rows import Rows
 from fidelitree.runs.auto import Outcome
+from fidelitree.runs.finishes import best_so_far
 from fidelitree.runs.sealing import Wanted, exact_certificate, tested_certificate
 from fidelitree.runs.source import source_of
 from fidelitree.space import ProductSpace
@@ -171,13 +173,24 @@ class Lesson:
         limit = self.counted.budget.max_queries
         most = min(MOST_LABELS, self.source.most, math.inf if limit is None else max(1, int(LATE * limit)))
         wanted = int(min(wanted, most))
-        if wanted > len(self._codes):
-            inner = self.source.label(wanted - len(self._codes))
+        while wanted > len(self._codes):
+            standing = self._stand()
+            inner = self.source.label(min(wanted - len(self._codes), max(1, standing.next - self.counted.asked)))
             codes = np.asarray(self.counted.ask(inner, "label"), np.intp)
+            standing.count(inner, self.counted.labels(codes), LABEL)
             self._inner, self._codes = np.concatenate([self._inner, inner]), np.concatenate([self._codes, codes])
         labels, weights = self.counted.book.sorted(), np.ones(len(self._codes))
         codes, failed = self._ranked(self._codes), len(self.attempts.all)
         return Labelled(self.product, labels, self._inner, codes, weights, True, failed), wanted >= most
+
+    def _stand(self) -> Standing:
+        """Open standing attempts when it is time, for the tree there is and for the best constant."""
+        standing, book = self.attempts.standing, self.counted.book
+        if standing.due(self.counted.asked) and len(self._codes):
+            place = int(np.bincount(self._ranked(self._codes)).argmax())
+            trees = [*([] if self._last is None else [self._last]), Tree.build(self.product, [place], book.sorted())]
+            standing.open(self.counted.asked, trees)
+        return standing
 
     def propose(self, tree: Tree, data: Labelled) -> Tree:
         """The tree as it may be tested: cut back where it has too many leaves."""
@@ -235,16 +248,11 @@ class Lesson:
             )
         if not self.attempts.all:
             self.attempts.open(self._last or Tree.build(self.product, [0], counted.book.sorted()))
-        good = [one for one in self.attempts.all if one.certifies(self.epsilon)]
-        best = min(good, key=lambda one: one.tree.size) if good else min(self.attempts.all, key=_doubt)
+        best = best_so_far(self.attempts, None, counted.budget.max_leaves).attempt
         certificate = tested_certificate(Outcome(best.tree, best, 0.0), self, self.wanted)
-        answers = self.attempts.kept.last(best.samples)
+        answers = self.attempts.answers(best)
         labels = None if answers is None else answers.leaf_labels(best.tree)
         return Distillation(best.tree, certificate, counted.queries, trace, self.space, reason, answers, labels)
-
-
-def _doubt(attempt: Any) -> tuple[float, int]:
-    return attempt.error_bound, attempt.tree.size
 
 
 def from_labels(lesson: Lesson, fit: Callable[[Labelled], Tree]) -> Distillation:

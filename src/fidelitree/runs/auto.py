@@ -1,7 +1,8 @@
 """``strategy="auto"``: labels first, questions where the tree is wrong, certificates on the way.
 
 Answers to inputs drawn from the space count for every open attempt first and teach the learner afterwards. Until
-the first attempt is opened nothing is counted, so the learner may choose what it asks (`explore`).
+the first attempt is opened nothing is counted for it, so the learner may choose what it asks (`explore`). Where that
+takes long, a quarter of the inputs come as they are drawn, for the standing attempts.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ GATE_SLACK = 0.1
 WATCHED = 400  # inputs, never asked, on which two trees are compared
 MATERIAL = 1 / 3  # of epsilon: a change of the tree on more of them starts the gate again
 MANY, TOO_MANY = 2_000, 20_000  # answers from which on a run may be stuck, and is if nothing is certified
+AS_DRAWN, LONG = 0.25, 256  # of the inputs come as they are drawn, once so many labels have opened no attempt
 BY_HEART = 8  # answers a leaf, below which a tree only repeats them
 
 
@@ -89,7 +91,7 @@ class AutoRun:
         self.source, self.attempts = source, attempts
         self.counted, self._observer = counted, observer
         self.history: list[TreeJudged] = []
-        self._was_late = False
+        self._was_late, self._drawn = False, 0
         self._inputs = Feed(space.biases, Stream.named(seed, "certify"))
         if isinstance(source, Drawn):
             source.tests_from = self._inputs
@@ -148,11 +150,22 @@ class AutoRun:
         if (self._gate.see(sketch, wrong, weights) or self._late()) and sketch != self._under_test:
             self._tested = self.attempts.open(self.tree())
             self._under_test = sketch
+        self._stand()
         tested = self._tested if sketch == self._under_test else None
         judged = self.attempts.judged(self.counted.asked, size(sketch), float(wrong.mean()), tested)
         self.history.append(judged)
         self._observer(judged)
         return None
+
+    def _stand(self) -> None:
+        """Open standing attempts when it is time, for the tree and for the best constant."""
+        standing, book = self.attempts.standing, self.counted.book
+        if standing.due(self.counted.asked):
+            usual = standing.usual()
+            code = book.majority(np.bincount(self.learner.pool.codes).tolist()) if usual is None else None
+            place = book.ranks()[code] if code is not None else book.sorted().index(usual)
+            constant = Tree.build(self.counted.space, [place], book.sorted())
+            standing.open(self.counted.asked, [self.tree(), constant])
 
     def _cheaper_to_ask_all(self, finish: Finish) -> bool:
         """Half of all inputs are known and no tree is in sight, or the rest costs no more than what would be spent."""
@@ -180,6 +193,9 @@ class AutoRun:
     def _exploring(self) -> tuple[Bits, Codes, Weights]:
         """Answers that no attempt will count, to inputs not known yet, and what each of them weighs."""
         wanted = self._batch()
+        if self._drawn < AS_DRAWN * (self.counted.asked - LONG):
+            batch, codes = self._independent(wanted)
+            return batch, codes, np.ones(len(batch))
         batch, weights = self._explorer.take(self.learner.sketch, wanted, self.learner.pool.unknown)
         if not len(batch):
             batch, codes = self._independent(wanted)
@@ -196,9 +212,13 @@ class AutoRun:
         return wanted if left is None else max(1, min(wanted, left))
 
     def _independent(self, rows: int) -> tuple[Bits, Codes]:
-        """Answers to inputs as they come."""
+        """Answers to inputs as they come; before an attempt of the run counts them, those that stand do."""
         batch = self._inputs.take(rows)
-        return batch, self._ask(batch, "certify" if self.attempts.all else "label")
+        codes = self._ask(batch, "certify" if self.attempts.all else "label")
+        if not self.attempts.all:
+            self._drawn += rows
+            self.attempts.standing.count(batch, self.counted.labels(codes))
+        return batch, codes
 
     def _ask(self, bits: Bits, purpose: str) -> Codes:
         return np.asarray(self.counted.ask(bits, purpose), np.intp)

@@ -148,17 +148,48 @@ class LowestError(Smallest):
 def best_so_far(attempts: Attempts, space: ProductSpace | None, max_leaves: int | None) -> Outcome:
     """What a run that is ended early has to show: the smallest tree that is good enough, else the best certified.
 
-    Without a space, masses are not known, and trees stay as they were tested.
+    Without a space, masses are not known, and trees stay as they were tested. Where nothing is good enough, a tree that
+    does not clearly err less often than a constant gives way to it.
     """
-    outcomes = []
-    for attempt in attempts.all:
-        found: Substitutes = _AsItIs(attempt.tree) if space is None else Prunings(attempt.tree, space)
-        for leaves, lost in enumerate(found.disagreements[:max_leaves].tolist(), start=1):
-            bound = attempt.error_bound + lost
-            enough = bound <= attempts.epsilon and not attempts.open_ended
-            outcomes.append(((not enough, leaves if enough else bound, leaves), found, attempt, lost))
-    (_, _, leaves), found, attempt, lost = min(outcomes, key=lambda outcome: outcome[0])
-    return Outcome(found.with_leaves(leaves), attempt, lost)
+    good = [] if attempts.open_ended else [one for one in attempts.live if one.error_bound <= attempts.epsilon]
+    found = [_smallest(one, space, attempts.epsilon) for one in good]
+    enough = [outcome for outcome in found if max_leaves is None or outcome.tree.size <= max_leaves]
+    if enough:
+        return min(enough, key=lambda found: (found.tree.size, found.attempt.ledger, found.error_bound))
+    best = min((_least(one, space, max_leaves) for one in attempts.live), key=_doubt)
+    constants = [one for one in attempts.standing.constants if one.samples and not _beats(best, one)]
+    usual = min((Outcome(one.tree, one, 0.0) for one in constants), key=_doubt, default=best)
+    return best if best.tree.size == 1 else usual
+
+
+def _beats(outcome: Outcome, constant: Attempt) -> bool:
+    """Whether a tree errs less often than a constant, by more than a standard error of the difference."""
+    rate = outcome.attempt.rate + outcome.differs
+    error: float = ((rate + constant.rate) / max(1, outcome.attempt.samples)) ** 0.5
+    return rate + error < constant.rate
+
+
+def _doubt(outcome: Outcome) -> tuple[float, int]:
+    return outcome.error_bound, outcome.tree.size
+
+
+def _least(attempt: Attempt, space: ProductSpace | None, max_leaves: int | None) -> Outcome:
+    """The tree of an attempt, or what comes closest to it with as many leaves as may be."""
+    if max_leaves is None or attempt.tree.size <= max_leaves:
+        return Outcome(attempt.tree, attempt, 0.0)
+    found, place = _substitutes(attempt.tree, space), min(max_leaves, attempt.tree.size) - 1
+    return Outcome(found.with_leaves(max_leaves), attempt, float(found.disagreements[place]))
+
+
+def _smallest(attempt: Attempt, space: ProductSpace | None, epsilon: float) -> Outcome:
+    """The fewest leaves that the bound of an attempt leaves room for."""
+    found = _substitutes(attempt.tree, space)
+    place = int(np.argmax(attempt.error_bound + found.disagreements <= epsilon))
+    return Outcome(found.with_leaves(place + 1), attempt, float(found.disagreements[place]))
+
+
+def _substitutes(tree: Tree, space: ProductSpace | None) -> Substitutes:
+    return _AsItIs(tree) if space is None else Prunings(tree, space)
 
 
 class _AsItIs:

@@ -59,10 +59,10 @@ def tested_certificate(outcome: Outcome, run: Tested, wanted: Wanted) -> Certifi
         sealed = exact_certificate(counted, outcome.tree, outcome.error, wanted.epsilon)
         return replace(sealed, confusion=Confusion.of_leaves(known, outcome.tree, None))
     errors, samples = attempt.counts
-    kept = run.attempts.kept
+    kept = run.attempts.kept_for(attempt)
     answers, level = (
         kept.last(attempt.samples),
-        share_of_level(attempt.number, outcome.tree.size if outcome.differs else None),
+        share_of_level(attempt.number, outcome.tree.size if outcome.differs else None, attempt.ledger),
     )
     labels = None if answers is None else answers.leaf_labels(outcome.tree)
     return Certificate(
@@ -79,8 +79,9 @@ def tested_certificate(outcome: Outcome, run: Tested, wanted: Wanted) -> Certifi
         split_quality=wanted.split_quality,
         assumes=run.source.assumes(counted.deterministic),
         protocol="prequential",
-        attempts=run.attempts.opened,
+        attempts=run.attempts.opened(attempt.ledger),
         attempt=attempt.number,
+        ledger=attempt.ledger,
         level=attempt.level,
         differs=outcome.differs,
         tested_digest=None if outcome.tested is None else outcome.tested.digest,

@@ -45,8 +45,8 @@ class Source(Protocol):
         """How many inputs there are for tests."""
 
     @property
-    def drawn(self) -> int:
-        """How many inputs were given out for tests: the place of the next one, in every run of the same seed."""
+    def drawn(self) -> tuple[int, int]:
+        """How many inputs were given out for learning, and for tests: the same places in all runs of a seed."""
 
     def label(self, rows: int) -> Inner:
         """The next inputs for learning, fewer at the end."""
@@ -84,8 +84,8 @@ class Drawn:
         self.tests_from: _Feed = _Blocks(space, streams["certify"])
 
     @property
-    def drawn(self) -> int:
-        return self.tests_from.taken
+    def drawn(self) -> tuple[int, int]:
+        return self._labels.taken, self.tests_from.taken
 
     def label(self, rows: int) -> Inner:
         return self._labels.take(rows)
@@ -128,8 +128,8 @@ class Listed:
         self._given = {"label": 0, "test": 0}
 
     @property
-    def drawn(self) -> int:
-        return self._given["test"]
+    def drawn(self) -> tuple[int, int]:
+        return self._given["label"], self._given["test"]
 
     @property
     def most(self) -> float:

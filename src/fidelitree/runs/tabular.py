@@ -20,12 +20,13 @@ from fidelitree.binning import Binning
 from fidelitree.budget import BudgetSpent
 from fidelitree.events import Observer, TreeJudged
 from fidelitree.exact.engine import ENUMERATE_UNASKED
+from fidelitree.journal.ledger import LABEL
 from fidelitree.needs import LABELLED_BYTES, inputs_within
 from fidelitree.refine.coded import Coded, Sketch, size
 from fidelitree.refine.search import Refiner
 from fidelitree.runs.auto import Finish, Outcome
 from fidelitree.runs.source import Inner, Source
-from fidelitree.sequential import divergence, level_of_attempt
+from fidelitree.sequential import divergence
 from fidelitree.targets.counting import Counted
 from fidelitree.tree import Tree
 
@@ -81,7 +82,7 @@ class TableRun:
         self._inner: Inner = np.empty((0, len(source.product)), source.product.dtype)
         self._codes: Codes = np.empty(0, np.intp)
         self._best: Tree | None = None
-        self._late = self._hopeless = False
+        self._late = self._hopeless = self._quick = False
         # Bins, and the parts for learning and for judging, take as much again as the inputs.
         self._most = min(MOST_LABELS, inputs_within(LABELLED_BYTES, 2 * self._inner.itemsize * self._inner.shape[1]))
 
@@ -118,13 +119,14 @@ class TableRun:
         return points <= min(wanted, most) or (points <= most and points - len(self._codes) <= len(self._codes))
 
     def tree(self) -> Tree:
-        """The best tree so far; a constant while nothing was fitted."""
-        if not len(self._codes):  # all labels so far were asked for a list of all inputs, which was interrupted
-            return Tree.build(self.source.product, [0], self.counted.book.sorted())
-        if self._best is None:
-            self._fit()
-        assert self._best is not None, "fitting gives a tree"
-        return self._best
+        """The best tree so far; the best constant while nothing was fitted."""
+        return self._constant() if self._best is None else self._best
+
+    def _constant(self) -> Tree:
+        """The most frequent label; the first where all were asked for a list of all inputs, which was interrupted."""
+        book = self.counted.book
+        place = book.ranks()[book.majority(np.bincount(self._codes).tolist())]
+        return Tree.build(self.source.product, [place], book.sorted())
 
     def _learn(self, wanted: int) -> None:
         """Buy labels, but leave enough of the budget for a test that could succeed."""
@@ -135,25 +137,55 @@ class TableRun:
             self._late = self.attempts.open_ended or rows > left - self.attempts.at_best
             if self._late:
                 rows = min(rows, max(int(LATE * limit) - self.counted.asked, 0 if len(self._codes) else 1))
-        if rows > 0:
-            inner = self.source.label(rows)
-            self._add(inner, self._ask(inner, "label"))
+        self._buy(len(self._codes) + rows)
+
+    def _buy(self, wanted: int) -> None:
+        """Labels up to a number; where they are many, standing attempts are opened for quick trees on the way."""
+        standing, found = self.attempts.standing, True
+        while found and len(self._codes) < wanted:
+            if len(self._codes):
+                self._stand()
+            rows = min(wanted - len(self._codes), standing.next - self.counted.asked)
+            inner = self.source.label(max(1, rows))
+            found = len(inner) >= rows
+            codes = self._ask(inner, "label")
+            standing.count(inner, self.counted.labels(codes), LABEL)
+            self._add(inner, codes)
+
+    def _stand(self) -> None:
+        """Open standing attempts when it is time, for the tree there is and for the best constant."""
+        if self.attempts.standing.due(self.counted.asked):
+            self.attempts.standing.open(self.counted.asked, [self._quickly(), self._constant()])
+
+    def _quickly(self) -> Tree:
+        """A tree for the labels so far without a search; the best one where there is one."""
+        if self._best is None or self._quick:
+            binning, some, others = self._parted()
+            refiner = Refiner(some, others, self._seed)
+            self._best, self._quick = self._tree(binning, _most_faithful(refiner, self.counted.budget.max_leaves)), True
+        return self._best
 
     def _open_attempts(self) -> bool:
         """Look for trees, and open attempts for those worth it; whether there are any, or one was certified before."""
         before = len(self.attempts.all)
         trees = self._fit()
+        self._stand()
         for tree in trees or ([self.tree()] if self._late else []):
             self.attempts.open(tree)
         good = [attempt.tree for attempt in self.attempts.all[:before] if attempt.certifies(self.attempts.epsilon)]
         return len(self.attempts.all) > before or self._late or any(tree in good for tree in trees)
 
-    def _fit(self) -> list[Tree]:
-        """Trees that err little enough on held-out labels, the smallest first."""
+    def _parted(self) -> tuple[Binning, Coded, Coded]:
+        """The labels as bins, some of them held out."""
         binning = Binning.of(self.source.product, self._inner)
         held = np.arange(len(self._codes)) % HELD == HELD - 1
         some = binning.coded(self._inner[~held], self._codes[~held])
         others = binning.coded(self._inner[held], self._codes[held]) if held.any() else some  # too few to hold any out
+        return binning, some, others
+
+    def _fit(self) -> list[Tree]:
+        """Trees that err little enough on held-out labels, the smallest first."""
+        binning, some, others = self._parted()
         refiner, aims = Refiner(some, others, self._seed), self._aims()
         refiner.improve(aims[len(aims) // 2], self._plan.steps)  # where the tree that will pass is likely to be
         most = self.counted.budget.max_leaves
@@ -168,7 +200,7 @@ class TableRun:
         if best is None and most is not None:
             self._hopeless = self._beyond_reach(_within(refiner, most), some)
         best = _most_faithful(refiner, most) if best is None else best
-        self._best = self._tree(binning, best)
+        self._best, self._quick = self._tree(binning, best), False
         self._judge(self._best, others.errors(best) / others.total)
         if faithful:
             return [self._best]
@@ -183,7 +215,7 @@ class TableRun:
         """Held-out errors of trees that are worth a test, falling."""
         epsilon, labels = self.attempts.epsilon, len(self._codes)
         if self._plan.frugal:
-            answers = -np.log(level_of_attempt(len(self.attempts.all) + 1, self.attempts.delta))
+            answers = -np.log(self.attempts.level(len(self.attempts.all) + 1))
             worth = [aim for aim in _AIMS if answers / divergence(aim * epsilon, epsilon) <= labels / 2]
             return (epsilon * (worth[0] if worth else _AIMS[-1]),)
         error = (epsilon * (1 - epsilon) * HELD / labels) ** 0.5

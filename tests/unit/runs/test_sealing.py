@@ -13,7 +13,7 @@ from fidelitree.runs import sealing
 from fidelitree.runs.auto import Outcome
 from fidelitree.runs.sealing import Wanted
 from fidelitree.runs.source import Drawn, Source
-from fidelitree.sequential import error_bound, level_of_attempt
+from fidelitree.sequential import error_bound, level_in
 from fidelitree.targets.counting import Counted
 from fidelitree.targets.memory import Memory
 from fidelitree.tree import Tree
@@ -52,7 +52,7 @@ def test_the_certificate_of_an_attempt_says_all_about_it() -> None:
     tested = run(deterministic=True)
     outcome = Outcome(PRUNED, tested.attempts.all[1], differs=0.125)
     wanted = Wanted(0.3, 0.05, 7, seed_chosen=False, split_quality=True)
-    level = level_of_attempt(2, 0.05)
+    level = level_in("run", 2, 0.05)
     assert sealing.tested_certificate(outcome, tested, wanted) == Certificate(
         epsilon=0.3,
         delta=0.05,

@@ -6,6 +6,7 @@ DELTA is so small that a false bound is a bug and no bad luck.
 from __future__ import annotations
 
 import itertools
+import re
 import time
 from collections.abc import Callable
 from typing import Any
@@ -255,7 +256,8 @@ def test_where_no_small_tree_will_do_the_run_says_so(monkeypatch: pytest.MonkeyP
     result = ft.distill(jumpy, MIXED, 0.1)
     assert not result.certificate.holds
     assert result.reason.startswith("no small tree was found that is good enough: after ")
-    assert f"with {result.tree.size} leaves" in result.reason
+    assert re.search(r"the best tree, with \d+ leaves, still disagrees", result.reason)
+    assert result.tree.size == 1, "which does no better than a constant"
     assert 0.4 < result.certificate.error_bound < 1
 
 
@@ -486,7 +488,7 @@ def test_too_few_rows_are_refused_before_anything_is_asked() -> None:
 
     with pytest.raises(
         ParameterError,
-        match=r"leaves 50 test rows, and certifying an error of 0\.05 with confidence 0\.95 takes at least 81",
+        match=r"leaves 50 test rows, and certifying an error of 0\.05 with confidence 0\.95 takes at least 82",
     ):
         ft.distill(never, table_of(100, 0), 0.05)
     with pytest.raises(ParameterError, match="epsilon must be above 0 where inputs are rows of a table"):
@@ -498,8 +500,8 @@ def test_too_few_rows_are_refused_before_anything_is_asked() -> None:
 
 
 def test_just_enough_rows_are_enough() -> None:
-    result = ft.distill(lambda batch: np.zeros(len(batch["age"]), int), table_of(162, 0), 0.05)
-    assert (result.certificate.holds, result.certificate.samples, result.tree.size) == (True, 81, 1)
+    result = ft.distill(lambda batch: np.zeros(len(batch["age"]), int), table_of(164, 0), 0.05)
+    assert (result.certificate.holds, result.certificate.samples, result.tree.size) == (True, 82, 1)
 
 
 @pytest.mark.parametrize("rows", [300, 500])
