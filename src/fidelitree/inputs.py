@@ -73,7 +73,7 @@ def _named_columns(inputs: Any, names: tuple[str, ...]) -> list[Column] | None:
     """The columns with these names; None where inputs have no names."""
     found: Mapping[str, Any]
     if isinstance(inputs, Mapping):
-        found = {name: np.asarray(column) for name, column in inputs.items() if name in names}
+        found = {name: as_column(column) for name, column in inputs.items() if name in names}
     else:
         table = None if isinstance(inputs, np.ndarray) else as_table(inputs)
         if table is None:
@@ -86,6 +86,16 @@ def _named_columns(inputs: Any, names: tuple[str, ...]) -> list[Column] | None:
     if len({len(column) for column in columns}) > 1:
         raise ParameterError("inputs must have columns of one length")
     return columns
+
+
+def as_column(values: Any) -> NDArray[Any]:
+    """A column as an array; text that ends with NUL stays a list of objects, for NumPy would drop the NUL."""
+    found = np.asarray(values)
+    if found.dtype.kind == "U" and found.ndim == 1 and not isinstance(values, np.ndarray):
+        each = np.array(list(values), object)
+        if any(isinstance(value, str) and value.endswith("\0") for value in each.flat):
+            return each
+    return found
 
 
 def as_table(inputs: Any) -> nw.DataFrame[Any] | None:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from fidelitree.batches import Cast, Layout, LikeTable, Palette, Writer
 from fidelitree.errors import ParameterError
 from fidelitree.features import Boolean, Categorical, Feature, Numeric
-from fidelitree.inputs import Column, Floats, as_table, categories, numbers
+from fidelitree.inputs import Column, Floats, as_column, as_table, categories, numbers
 
 _TIMES = (dt.date, dt.time, dt.timedelta)
 _NUMPY_TYPES = {
@@ -48,7 +48,7 @@ def read_table(table: Any, categorical: Iterable[str], numeric: Iterable[str]) -
 def columns_of(table: Any) -> dict[str, Column]:
     """The columns of a table by name; those of a 2-D array are called x0, x1, ..."""
     if isinstance(table, Mapping):
-        columns: dict[str, Column] = {name: np.asarray(column) for name, column in table.items()}
+        columns: dict[str, Column] = {name: as_column(column) for name, column in table.items()}
     elif isinstance(table, np.ndarray) and table.ndim == 2:
         columns = {f"x{i}": column for i, column in enumerate(table.T)}
     else:

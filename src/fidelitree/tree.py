@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from fidelitree import treefile
 from fidelitree.bits import Words, everyone, pack, route, unpack
+from fidelitree.checks import check_text
 from fidelitree.display.drawing import Sketch, draw_tree
 from fidelitree.display.wording import leaves, shown
 from fidelitree.errors import ParameterError
@@ -72,6 +73,9 @@ class Tree:
 
         A number instead of a test is the feature of a bit that is tested for 1.
         """
+        for label in labels:
+            if isinstance(label, str):
+                check_text("label of a tree", label)
         order = _preorder(nodes)
         place = {node: position for position, node in enumerate(order)}
         rows, tests = [], dict[int, Test]()
