@@ -148,8 +148,12 @@ def check_switch(name: str, value: object) -> bool:
 
 
 def is_text(value: object) -> bool:
-    """Whether it is text that UTF-8 can hold, and so every file; bytes that were not decoded leave lone surrogates."""
-    if not isinstance(value, str):
+    r"""Whether it is text that every file and every array can hold.
+
+    Bytes that were not decoded leave lone surrogates, which UTF-8 cannot hold; NumPy drops NULs at the end, so that
+    "a" and "a\0" would be one.
+    """
+    if not isinstance(value, str) or value.endswith("\0"):
         return False
     try:
         value.encode()
@@ -159,7 +163,9 @@ def is_text(value: object) -> bool:
 
 
 def check_text(name: str, value: object) -> None:
-    """Text that can be written to a file."""
+    """Text that can be written to a file and kept in an array."""
+    if isinstance(value, str) and value.endswith("\0"):
+        raise ParameterError(f"{name} must not end with NUL, which NumPy drops; got {value!r:.60} - strip it")
     if not is_text(value):
         raise ParameterError(f"{name} must be text that UTF-8 can hold; got {show(value)} - decode its bytes first")
 

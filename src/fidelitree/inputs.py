@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.checks import check_array
+from fidelitree.checks import check_array, show
 from fidelitree.errors import RAISED, ParameterError
 
 Floats = NDArray[np.float64]
@@ -74,7 +74,7 @@ def _named_columns(inputs: Any, names: tuple[str, ...]) -> list[Column] | None:
     """The columns with these names; None where inputs have no names."""
     found: Mapping[str, Any]
     if isinstance(inputs, Mapping):
-        found = {name: np.asarray(column) for name, column in inputs.items() if name in names}
+        found = {name: as_column(column, name) for name, column in inputs.items() if name in names}
     else:
         table = None if isinstance(inputs, np.ndarray) else as_table(inputs)
         if table is None:
@@ -87,6 +87,16 @@ def _named_columns(inputs: Any, names: tuple[str, ...]) -> list[Column] | None:
     if len({len(column) for column in columns}) > 1:
         raise ParameterError("inputs must have columns of one length")
     return columns
+
+
+def as_column(values: Any, name: object) -> NDArray[Any]:
+    """A column as an array; text that ends with NUL stays a list of objects, for NumPy would drop the NUL."""
+    found = check_array(f"column {show(name)}", values, what="a 1-D array")
+    if found.dtype.kind == "U" and found.ndim == 1 and not isinstance(values, np.ndarray):
+        each = np.array(list(values), object)
+        if any(isinstance(value, str) and value.endswith("\0") for value in each.flat):
+            return each
+    return found
 
 
 def as_table(inputs: Any) -> nw.DataFrame[Any] | None:

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.batches import Cast, Layout, LikeTable, Palette, Writer
-from fidelitree.checks import check_array, check_names, check_text, show
+from fidelitree.checks import check_names, check_text, show
 from fidelitree.errors import ParameterError
 from fidelitree.features import Boolean, Categorical, Feature, Numeric
-from fidelitree.inputs import Column, Floats, as_table, categories, numbers
+from fidelitree.inputs import Column, Floats, as_column, as_table, categories, numbers
 
 _TIMES = (dt.date, dt.time, dt.timedelta)
 _NUMPY_TYPES = {
@@ -49,9 +49,7 @@ def read_table(table: Any, categorical: Iterable[str], numeric: Iterable[str]) -
 def columns_of(table: Any) -> dict[str, Column]:
     """The columns of a table by name; those of a 2-D array are called x0, x1, ..."""
     if isinstance(table, Mapping):
-        columns: dict[str, Column] = {
-            name: check_array(f"column {show(name)}", column, what="a 1-D array") for name, column in table.items()
-        }
+        columns: dict[str, Column] = {name: as_column(column, name) for name, column in table.items()}
     elif isinstance(table, np.ndarray) and table.ndim == 2:
         columns = {f"x{i}": column for i, column in enumerate(table.T)}
     else:

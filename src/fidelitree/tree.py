@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fidelitree import treefile
 from fidelitree.bits import Words, everyone, pack, route, unpack
-from fidelitree.checks import check_array, check_path, show
+from fidelitree.checks import check_array, check_path, check_text, show
 from fidelitree.display.drawing import Sketch, draw_tree
 from fidelitree.display.wording import leaves, shown
 from fidelitree.errors import ParameterError, writing
@@ -74,6 +74,9 @@ class Tree:
         A number instead of a test is the feature of a bit that is tested for 1.
         """
         check_space(space)
+        for label in labels:
+            if isinstance(label, str):
+                check_text("label of a tree", label)
         order = _preorder(nodes)
         place = {node: position for position, node in enumerate(order)}
         rows, tests = [], dict[int, Test]()

@@ -92,7 +92,7 @@ def decode(data: Any) -> Decoded:
         _refuse(f"its version must be {VERSION}, which this fidelitree reads; got {data.get('version')!r}")
     names, kinds, values = _features(data.get("features"))
     labels = _labels(data.get("labels"))
-    _check_text(*names, *labels.tolist(), *(value for known in values for value in known or ()))
+    _check_text(*names, *(value for known in values for value in known or ()))
     arrays, tests = _nodes(data.get("nodes"), _Grammar(kinds, values, len(labels)))
     return names, kinds, values, labels, arrays, tests
 
@@ -100,7 +100,8 @@ def decode(data: Any) -> Decoded:
 def _check_text(*found: Any) -> None:
     for text in found:
         if isinstance(text, str) and not is_text(text):
-            _refuse(f"its names, values and labels must be text that UTF-8 can hold; got {text!r:.80}")
+            rule = "must be text that UTF-8 can hold, without NUL at its end"
+            _refuse(f"its names, values and labels {rule}; got {text!r:.80}")
 
 
 def _features(entries: Any) -> tuple[Names, Names, Values]:
@@ -157,6 +158,7 @@ def _labels(entry: Any) -> NDArray[Any]:
         _refuse('labels must be an object with "type" bool, int or str and a list of "values"')
     if any(type(value) is not kind for value in values) or values != sorted(set(values)):
         _refuse(f"labels must be different values of type {kind.__name__} in increasing order; got {values!r:.80}")
+    _check_text(*values)  # before NumPy drops a NUL
     try:
         return np.array(values, dtype=np.int64 if kind is int else None)
     except OverflowError:

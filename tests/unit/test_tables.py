@@ -290,3 +290,22 @@ def test_a_fitted_pipeline_predicts_on_batches_as_they_are() -> None:
     assert certificate.errors == 0
     over_rows = ft.certify(model, model.predict, ft.Rows(table), 0.1, seed=0)
     assert over_rows.holds
+
+
+def series(table: dict[str, Any]) -> dict[str, Any]:
+    return {name: pl.Series(column) for name, column in table.items()}
+
+
+@pytest.mark.parametrize("kind", [dict, series, pd.DataFrame, pl.DataFrame, pa.table])
+def test_categories_that_numpy_would_merge_are_refused(kind: Any) -> None:
+    with pytest.raises(ft.ParameterError) as caught:
+        ft.ProductSpace.from_data(kind({"job": ["a", "a\0", "b"]}))
+    assert str(caught.value) == (
+        "value of feature 'job' must not end with NUL, which NumPy drops; got 'a\\x00' - strip it"
+    )
+
+
+@pytest.mark.parametrize("kind", [dict, series, pd.DataFrame, pl.DataFrame, pa.table])
+def test_an_input_that_ends_with_nul_is_no_category(kind: Any) -> None:
+    space = ft.ProductSpace.from_data({"job": ["a", "b"], "age": [1, 2]})
+    assert space.encode(kind({"job": ["a", "a\0"], "age": [1, 2]}))[:, 0].tolist() == [0, -1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from pathlib import Path
 
@@ -291,3 +292,13 @@ def test_a_mixed_tree_is_read_again(tmp_path: Path) -> None:
     assert again.values == (("a", 1, 2.5, None), None)
     rows = np.array([[1, 0.1], ["a", 0.05], ["a", 0.2], [None, 0.0], ["new", 0.5]], object)
     assert again.predict(rows).tolist() == [0, 0, 1, 0, 1]
+
+
+def test_labels_that_numpy_would_merge_are_refused() -> None:
+    space = ft.ProductSpace.bernoulli(1)
+    with pytest.raises(ft.ParameterError) as caught:
+        ft.Tree.build(space, [(0, 1, 2), 0, 1], ["a", "a\0"])
+    assert str(caught.value) == "label of a tree must not end with NUL, which NumPy drops; got 'a\\x00' - strip it"
+    stored = ft.Tree.build(space, [(0, 1, 2), 0, 1], ["a", "b"]).to_json().replace('"b"', '"a\\u0000"')
+    with pytest.raises(ft.FormatError, match="must be text that UTF-8 can hold, without NUL at its end"):
+        ft.Tree.from_dict(json.loads(stored))

@@ -397,5 +397,6 @@ def test_text_that_no_file_can_hold_is_refused(damage: Damage) -> None:
     with pytest.raises(ft.FormatError) as caught:
         Tree.from_dict(data)
     assert str(caught.value) == (
-        "not a stored tree: its names, values and labels must be text that UTF-8 can hold; got '\\ud800'"
+        "not a stored tree: its names, values and labels must be text that UTF-8 can hold, without NUL at "
+        "its end; got '\\ud800'"
     )

@@ -100,6 +100,8 @@ def test_an_exact_error_needs_the_target(tmp_path: Path) -> None:
 def test_an_exact_error_is_computed_again(tmp_path: Path) -> None:
     ft.distill(majority(5), ft.ProductSpace.bernoulli(5), 0).save(tmp_path)
     changed(tmp_path, epsilon=0.05, error_bound=0.01)
+    assert "the table of answers belongs to the certificate" in str(ft.verify(tmp_path)), "it is exact, too"
+    changed(tmp_path, confusion=None)
     run = tmp_path / "run.json"
     run.write_text(run.read_text(encoding="utf-8").replace('"epsilon": 0.0', '"epsilon": 0.05'), encoding="utf-8")
     found = ft.verify(tmp_path, majority(5))

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from fidelitree.errors import TargetError
 from fidelitree.space import ProductSpace
 from fidelitree.targets.labels import answered
+from fidelitree.threads import all_threads
 
 Target = Callable[[Any], Any]
 Inner = NDArray[Any]
@@ -50,7 +51,9 @@ class Door:
     def __call__(self, inner: Inner) -> NDArray[Any]:
         """Labels of inner values, rows by features; TargetError where the target has none."""
         try:
-            answers = self.target(self.space.batch(inner))
+            batch = self.space.batch(inner)
+            with all_threads():
+                answers = self.target(batch)
         except KeyboardInterrupt:  # the user's
             raise
         except BaseException as error:  # some libraries end in errors that are no `Exception`

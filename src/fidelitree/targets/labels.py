@@ -105,7 +105,10 @@ def as_answered(answers: Any) -> NDArray[Any]:
     if np.ma.is_masked(answers):
         return np.array(answers.tolist(), object)
     if hasattr(answers, "__array__"):
-        return np.asarray(answers)
+        found = np.asarray(answers)
+        if isinstance(answers, np.ndarray) or found.dtype.kind != "U" or found.ndim != 1:
+            return found
+        answers = list(answers)  # a column of polars, which has NULs still that its array has lost
     each = np.asarray(answers, object)
     kinds = {type(value) for value in each.flat}
     if kinds & {list, tuple}:

@@ -6,6 +6,7 @@ import hashlib
 import math
 import os
 import pickle
+import signal
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -21,6 +22,7 @@ from fidelitree.targets.calls import Part, pieces, wait_before
 from fidelitree.targets.door import Door, Failure, Inner, Target, failed
 from fidelitree.targets.labels import LabelBook
 
+_KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows has one way only
 REBUILDS = 3  # pools that may break one after the other without an answer in between
 
 
@@ -111,7 +113,7 @@ class OnWorkers:
     def close(self) -> None:
         """End the workers of a pool that was made here."""
         if self._make is not None and self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
+            self._pool.shutdown(wait=True)  # nothing waits in it: what was given up is cancelled already
             self._pool = None
 
     def _executor(self) -> Executor:
@@ -225,8 +227,9 @@ class OnWorkers:
             return
         for process in list((getattr(pool, "_processes", None) or {}).values()):
             with suppress(OSError, ValueError):
-                process.kill()
-        pool.shutdown(wait=False, cancel_futures=True)
+                if process.exitcode is None:
+                    os.kill(process.pid, _KILL)  # processes of loky have no method for it
+        pool.shutdown(wait=False)
 
     def _pickle(self) -> bytes:
         if self._pickled is None:

@@ -14,7 +14,8 @@ import pytest
 import fidelitree as ft
 from fidelitree.attempts import Attempts
 from fidelitree.journal.journal import Journal
-from fidelitree.journal.ledger import Ledger
+from fidelitree.journal.ledger import LABEL, STANDING, TEST, Entry, Ledger
+from fidelitree.journal.ledger import RUN as ENDS
 from fidelitree.journal.records import Opened
 from journals import BITS, MIXED, RUN, on_bits, on_mixed
 
@@ -59,8 +60,13 @@ def test_no_number_is_given_to_two_trees(tmp_path: Path, opened: list[Attempts],
     target, space = CASES[kind]
     for most in RUNGS:
         ft.distill(target, space, 0.1, seed=seed, max_queries=most, journal=tmp_path / "run.db")
-    tested = {(one.number, one.tree.digest) for run in opened for one in run.all if one.samples}
-    assert len(tested) == len({number for number, _ in tested})
+    tested = {
+        (one.ledger, one.number, one.tree.digest)
+        for run in opened
+        for one in (*run.all, *run.standing.all)
+        if one.samples
+    }
+    assert len(tested) == len({(ledger, number) for ledger, number, _ in tested})
 
 
 def test_some_runs_test_other_trees_when_they_go_on(tmp_path: Path, opened: list[Attempts]) -> None:
@@ -74,20 +80,23 @@ def test_some_runs_test_other_trees_when_they_go_on(tmp_path: Path, opened: list
 @pytest.mark.parametrize("kind", CASES)
 def test_what_an_earlier_run_has_drawn_is_not_counted_for_a_new_tree(tmp_path: Path, kind: str) -> None:
     target, space = CASES[kind]
-    known, drawn = dict[int, Opened](), 0
+    known, drawn = dict[tuple[str, int], Opened](), (0, 0)
     for most in RUNGS:
         found = ft.distill(target, space, 0.1, seed=1, max_queries=most, journal=tmp_path / "run.db")
         with Journal(tmp_path / "run.db") as journal:
-            new = [one for one in journal.attempts if one.number not in known]
-            assert all(one.since >= drawn for one in new)
-            assert all(known[one.number] == one for one in journal.attempts if one.number in known)
-            known |= {one.number: one for one in journal.attempts}
-            assert journal.drawn >= drawn
+            listed = {(one.ledger, one.number): one for one in journal.attempts}
+            new = [one for place, one in listed.items() if place not in known]
+            assert all(one.labels_since >= drawn[0] and one.tests_since >= drawn[1] for one in new)
+            assert all(listed[place] == one for place, one in known.items())
+            known = listed
+            assert all(now >= before for now, before in zip(journal.drawn, drawn, strict=True))
             drawn = journal.drawn
             made = found.certificate
             if made.method != "exact" and made.samples:
-                assert made.samples <= drawn - known[made.attempt].since
-                assert known[made.attempt].tree == (made.tested_digest or made.tree_digest)
+                one = known[made.ledger, made.attempt]
+                labels = drawn[0] - one.labels_since if made.ledger == STANDING else 0
+                assert made.samples <= labels + drawn[1] - one.tests_since
+                assert one.tree == (made.tested_digest or made.tree_digest)
 
 
 def test_a_run_that_a_larger_limit_does_not_change_keeps_its_numbers(tmp_path: Path) -> None:
@@ -107,33 +116,49 @@ def test_the_same_limits_give_the_same_result_after_others(tmp_path: Path) -> No
 
 def test_numbers_go_on_and_seen_inputs_are_passed_over(tmp_path: Path) -> None:
     with Journal(tmp_path / "run.db", RUN) as journal:
-        place = [0]
-        ledger = Ledger(journal, lambda: place[0])
-        assert ledger.open("a") == (1, 0)
-        place[0] = 30
-        assert ledger.open("b") == (2, 0)
-        journal.drawn = 30
-        place[0] = 0
-        assert [ledger.open(tree) for tree in ("a", "c", "b")] == [(1, 0), (3, 30), (4, 30)]
-        place[0] = 10
-        assert [ledger.open(tree) for tree in ("a", "c")] == [(5, 20), (6, 20)]
+        place = [0, 0]
+        ledger = Ledger(journal, lambda: (place[0], place[1]))
+        assert ledger.open(ENDS, "a") == Entry(ENDS, 1, {TEST: 0})
+        place[:] = 50, 30
+        assert ledger.open(ENDS, "b") == Entry(ENDS, 2, {TEST: 0})
+        assert ledger.open(STANDING, "b") == Entry(STANDING, 1, {TEST: 0, LABEL: 0}), "a ledger has its own numbers"
+        journal.drawn = 50, 30
+        place[:] = 0, 0
+        numbered = [(entry.number, entry.waits[TEST]) for entry in (ledger.open(ENDS, tree) for tree in "acb")]
+        assert numbered == [(1, 0), (3, 30), (4, 30)]
+        place[:] = 20, 10
+        numbered = [(entry.number, entry.waits[TEST]) for entry in (ledger.open(ENDS, tree) for tree in "ac")]
+        assert numbered == [(5, 20), (6, 20)]
+        assert ledger.open(STANDING, "b") == Entry(STANDING, 2, {TEST: 20, LABEL: 30})
     with Journal(tmp_path / "run.db") as read:
-        assert read.attempts[3] == Opened(4, "b", 0, 30)
-        assert Ledger(read, lambda: 0).open("b") == (4, 30)
-        assert Ledger(read, lambda: 7).open("z") == (7, 0), "a replay decides nothing"
+        assert read.attempts[3] == Opened(ENDS, 4, "b", 0, 0, 50, 30)
+        assert Ledger(read, lambda: (0, 0)).open(ENDS, "b") == Entry(ENDS, 4, {TEST: 30})
+        assert Ledger(read, lambda: (0, 7)).open(ENDS, "z") == Entry(ENDS, 7, {TEST: 0}), "a replay decides nothing"
 
 
 def test_attempts_count_what_comes_after_the_inputs_that_they_pass_over(tmp_path: Path) -> None:
     space = ft.ProductSpace.bernoulli(1)
     with Journal(tmp_path / "run.db", RUN) as journal:
-        journal.drawn = 5
-        attempts = Attempts(0.1, 0.05, Ledger(journal, int))
+        journal.drawn = 0, 5
+        attempts = Attempts(0.1, 0.05, Ledger(journal, lambda: (0, 0)))
         attempts.open(ft.Tree.constant(space, 0))
         attempts.count(np.zeros((3, 1), np.uint8), np.array([1, 1, 1]))
         assert attempts.all[0].counts == (0, 0)
         wrong = attempts.count(np.zeros((4, 1), np.uint8), np.array([1, 1, 0, 1]))
         assert attempts.all[0].counts == (1, 2)
         assert wrong.tolist() == [True, True, False, True], "of what teaches, nothing is lost"
+
+
+def test_a_standing_attempt_waits_until_both_streams_have_come_so_far(tmp_path: Path) -> None:
+    space, batch = ft.ProductSpace.bernoulli(1), np.zeros((4, 1), np.uint8)
+    with Journal(tmp_path / "run.db", RUN) as journal:
+        journal.drawn = 6, 3
+        standing = Attempts(0.1, 0.05, Ledger(journal, lambda: (0, 0))).standing
+        standing.open(64, [ft.Tree.constant(space, 0)])
+        (attempt,) = standing.all
+        for stream, counted in ((LABEL, 0), (LABEL, 0), (LABEL, 0), (TEST, 1), (LABEL, 5), (TEST, 9)):
+            standing.count(batch, np.array([1, 0, 0, 1]), stream)
+            assert attempt.samples == counted
 
 
 def older(path: Path) -> None:
@@ -163,9 +188,13 @@ def test_an_older_journal_is_read_and_goes_on_with_its_own_limits(tmp_path: Path
 @pytest.mark.parametrize(
     ("statement", "sentence"),
     [
-        ("INSERT INTO attempts VALUES (9, 'a', 3, 2)", "attempt 9 counts inputs from before it was opened"),
-        ("INSERT INTO attempts VALUES (9, x'00', 0, 0)", "an attempt holds values of other types"),
-        ("INSERT OR REPLACE INTO run VALUES ('drawn', '\"3\"')", "its 'drawn' must be int"),
+        (
+            "INSERT INTO attempts VALUES ('run', 9, 'a', 0, 3, 0, 2)",
+            "attempt 9 counts inputs from before it was opened",
+        ),
+        ("INSERT INTO attempts VALUES ('run', 9, x'00', 0, 0, 0, 0)", "an attempt holds values of other types"),
+        ("INSERT OR REPLACE INTO run VALUES ('drawn', '\"3\"')", "its 'drawn' must be list"),
+        ("INSERT OR REPLACE INTO run VALUES ('drawn', '[1, -1]')", "how many inputs were drawn is not told"),
         ("INSERT OR REPLACE INTO run VALUES ('rungs', '{')", "its 'rungs' must be list"),
     ],
 )

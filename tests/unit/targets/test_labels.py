@@ -244,3 +244,73 @@ def test_majority_is_the_largest_count_and_ties_go_to_the_first_label_in_order()
     assert book.seen[book.majority([3, 3, 1])] == "b"
     assert book.seen[book.majority([3, 3, 3])] == "a"
     assert book.seen[book.majority([0, 0, 0])] == "a"
+
+
+@pytest.mark.parametrize(
+    "container",
+    [
+        list,
+        tuple,
+        lambda found: np.array(found, object),
+        lambda found: [Answered(text) for text in found],
+        pd.Series,
+        lambda found: pd.Series(found, dtype=object),
+        lambda found: pd.Series(found, dtype="string[python]"),
+        pd.Categorical,
+        pl.Series,
+        pa.array,
+        lambda found: pa.chunked_array([found]),
+        lambda found: np.ma.array(np.array([*found, "x"], object), mask=[0, 0, 1])[:2],
+    ],
+)
+def test_labels_that_numpy_would_merge_are_refused(container: Any) -> None:
+    with pytest.raises(TargetError) as caught:
+        answered(container(["a", "a\0"]), 2)
+    assert str(caught.value) == (
+        "labels must be text that does not end with NUL, which NumPy drops; the target answered 'a\\x00'. Strip it, or "
+        "answer numbers"
+    )
+    assert answered(container(["a", "\0a"]), 2).tolist() == ["a", "\0a"]
+
+
+class Answered(str):
+    """Text of a class of its own."""
+
+    __slots__ = ()
+
+
+class Foreign:
+    """An object whose conversion is code of somebody else."""
+
+    def __array__(self, *wanted: Any, **more: Any) -> Any:
+        raise RuntimeError("no device")
+
+
+@pytest.mark.parametrize(
+    ("answers", "found"),
+    [
+        (range(10**12), "labels must be one per input: the target received 2 inputs and answered"),
+        (np.broadcast_to(1, 10**12), "labels must be one per input: the target received 2 inputs and answered"),
+        (np.broadcast_to(np.array("x" * 10**7), 2), "labels must have at most 1,000 characters; the target answered x"),
+        (["a", "x" * 1001], "labels must have at most 1,000 characters; the target answered xxxxxxxxxxxxxxxxxxxx..., "),
+        (Foreign(), "labels must be one per input; the target answered what is no array: no device"),
+    ],
+)
+def test_floods_and_foreign_errors_are_refused_before_they_are_copied(answers: Any, found: str) -> None:
+    with pytest.raises(TargetError, match=found):
+        answered(answers, 2)
+
+
+def test_short_text_in_a_wide_array_takes_no_more_room_than_it_needs() -> None:
+    assert answered(np.array(["a", "bc"], "U5000"), 2).dtype == "U2"
+    assert answered(np.array(["a", "x" * 1000]), 2).tolist() == ["a", "x" * 1000]
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.int64, np.float32, "U3", object])
+def test_answers_are_copied(dtype: Any) -> None:
+    given = np.array([1, 0, 1]).astype(dtype) if dtype is not object else np.array(["a", "b", "a"], object)
+    found = answered(given, 3)
+    before = found.tolist()
+    given[:] = given[1]
+    assert found.tolist() == before
+    assert not np.shares_memory(found, given)

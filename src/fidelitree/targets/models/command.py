@@ -9,11 +9,11 @@ import threading
 from collections.abc import Sequence
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.checks import check_list, check_names, check_number, show
 from fidelitree.errors import ParameterError, TargetError
+from fidelitree.targets.labels import as_answered
 from fidelitree.targets.models.columns import Columns
 from fidelitree.targets.models.model import Model
 from fidelitree.targets.models.process import LineProcess, shown
@@ -114,7 +114,7 @@ def _as_labels(answers: list[bytes]) -> NDArray[Any]:
             f"labels must be of one kind; the command answered {' and '.join(sorted(kinds))} in one batch: "
             f"{', '.join(repr(line.decode()) for line in list(known)[:4])}"
         )
-    return np.array([known[line] for line in answers])
+    return as_answered([known[line] for line in answers])
 
 
 def _label(line: bytes, row: int) -> Label:
