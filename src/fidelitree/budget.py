@@ -33,9 +33,11 @@ class Budget:
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, check_count(name, getattr(self, name), least))
         if self.max_seconds is not None:
-            object.__setattr__(self, "max_seconds", check_number("max_seconds", self.max_seconds))
-            if self.max_seconds < 0:
-                raise ParameterError(f"max_seconds must be at least 0; got {self.max_seconds:g}")
+            seconds = check_number("max_seconds", self.max_seconds)
+            if seconds < 0:
+                raise ParameterError(f"max_seconds must be at least 0; got {self.max_seconds}")
+            if type(self.max_seconds) not in (int, float):  # a Decimal, or a number of NumPy
+                object.__setattr__(self, "max_seconds", seconds)
 
     def check(self, asked: int) -> None:
         """Refuse to go on once ``asked`` labels are too many or the time is over."""

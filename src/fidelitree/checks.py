@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fidelitree.errors import RAISED, ParameterError
 
-MOST = 2**128
+MOST = 2**256
 """Counts and seeds stay below it: floats hold it, and so does every format that stores them."""
 _QUOTED = 80
 
@@ -76,7 +76,7 @@ def check_count(name: str, value: object, least: int = 1) -> int:
     if number < least:
         raise ParameterError(f"{name} must be at least {least}; got {show(number)}")
     if number >= MOST:
-        raise ParameterError(f"{name} must be below 2^128; got a number of {number.bit_length():,} bits")
+        raise ParameterError(f"{name} must be below 2^256; got a number of {number.bit_length():,} bits")
     return number
 
 

@@ -45,7 +45,7 @@ class Running:
     def _check_timeout(self, timeout: float) -> float:
         seconds = check_number("timeout", timeout)
         if seconds <= 0:
-            raise ParameterError(f"timeout must be above 0 seconds; got {seconds:g}")
+            raise ParameterError(f"timeout must be above 0 seconds; got {show(timeout)}")
         if self.executor is None or isinstance(self.executor, ThreadPoolExecutor):
             raise ParameterError(
                 "timeout must be None where the target runs in this process, which cannot end a call that hangs: give "

@@ -21,7 +21,7 @@ def large(path: Path) -> Path:
 def test_spaces_and_trees(tmp_path: Path) -> None:
     for name, sentence in (
         ("space.toml", "space.toml is larger than the 16 MB that a space file may have"),
-        ("space.json", "space.json is larger than the 200 MB that it may have"),
+        ("space.json", "space.json is larger than the 200 MB that a file of a stored result may have"),
     ):
         with pytest.raises(ft.FormatError, match=sentence):
             load_space(large(tmp_path / name))
@@ -35,7 +35,9 @@ def test_result_folders(tmp_path: Path) -> None:
     for name in ("certificate.json", "run.json"):
         good = (tmp_path / name).read_bytes()
         large(tmp_path / name)
-        with pytest.raises(ft.FormatError, match=f"{name} is larger than the 200 MB that it may have"):
+        with pytest.raises(
+            ft.FormatError, match=f"{name} is larger than the 200 MB that a file of a stored result may have"
+        ):
             load(tmp_path)
         (tmp_path / name).write_bytes(b"\xff")
         with pytest.raises(ft.FormatError, match=f"{name} must be text in UTF-8"):

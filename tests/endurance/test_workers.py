@@ -277,7 +277,7 @@ def sleeps(batch):
 """
 COMMAND = """
 import multiprocessing, sys
-from fidelitree.cli import main
+from fidelitree.__main__ import main
 
 multiprocessing.set_start_method(sys.argv.pop(1))
 main()

@@ -5,20 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from fidelitree.checks import (
+    check_choice,
     check_count,
     check_delta,
     check_epsilon,
     check_number,
     check_observer,
+    check_path,
     check_probability,
     check_switch,
     check_text,
     is_text,
+    show,
 )
 from fidelitree.errors import ParameterError
 
@@ -89,3 +93,31 @@ def test_numbers_of_other_types_become_plain_ones() -> None:
     assert type(check_epsilon(np.float32(0.5))) is float
     assert check_probability("p", Fraction(1, 4)) == 0.25
     assert type(check_count("n", np.int8(3))) is int
+
+
+def test_a_number_beyond_all_counting_is_refused_shortly() -> None:
+    with pytest.raises(ParameterError, match=r"^max_queries must be below 2\^256; got a number of 1,329 bits$"):
+        check_count("max_queries", 10**400)
+
+
+@pytest.mark.parametrize("value", [np.array(["auto"]), None, 3, ["auto"], "Auto"])
+def test_a_choice_is_one_of_some_words(value: object) -> None:
+    assert check_choice("strategy", "auto", ("auto", "influence")) == "auto"
+    with pytest.raises(ParameterError, match=r"^strategy must be one of auto, influence; got "):
+        check_choice("strategy", value, ("auto", "influence"))
+
+
+@pytest.mark.parametrize("value", ["a\0b", "a\ud800", b"bytes", 3, None])
+def test_a_path_is_text_that_the_system_takes(value: object, tmp_path: Path) -> None:
+    assert check_path("journal", tmp_path / "x") == check_path("journal", str(tmp_path / "x")) == tmp_path / "x"
+    with pytest.raises(ParameterError, match=r"^journal must be a path: text that a file system can hold; got "):
+        check_path("journal", value)
+
+
+def test_what_cannot_be_printed_is_named_by_its_type() -> None:
+    class Mute:
+        def __repr__(self) -> str:
+            raise RuntimeError
+
+    assert show(Mute()) == "an object of type Mute that cannot be printed"
+    assert show(list(range(1000)), 8) == "[0, 1, 2"

@@ -188,7 +188,7 @@ def test_rows_of_a_table() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"learners": ["gini"]}, "learners must be among distill, smallest, top_down"),
+        ({"learners": ["gini"]}, "learners must be one of distill, smallest, top_down"),
         ({"options": {"gini": {}}}, "got 'gini'"),
         ({"epsilon": 5}, "epsilon must be at least 0 and below 1; got 5"),
         ({"delta": 0}, "delta must be above 0 and below 1; got 0"),

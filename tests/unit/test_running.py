@@ -18,7 +18,7 @@ from journals import BITS, on_bits
         ({"batch_size": 0}, "batch_size must be at least 1; got 0"),
         ({"retries": -1}, "retries must be at least 0; got -1"),
         ({"executor": 4}, "executor must be a concurrent.futures.Executor, or a function making one; got 4"),
-        ({"journal": 3}, "journal must be the path of a file; got 3"),
+        ({"journal": 3}, "journal must be a path: text that a file system can hold; got 3"),
         ({"timeout": 5}, "timeout must be None where the target runs in this process, which cannot end a call"),
         ({"timeout": 0, "executor": ProcessPoolExecutor}, "timeout must be above 0 seconds; got 0"),
     ],

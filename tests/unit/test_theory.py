@@ -22,7 +22,7 @@ BAD_ARGUMENTS: list[tuple[Callable[[], object], str]] = [
     (lambda: loose.score_pairs(1, 0.1, 0.1, 0), "n must be at least 1; got 0"),
     (
         lambda: loose.score_pairs(1, 0.1, 0.1, 2, schedule="fast"),
-        "schedule must be 'printed' or 'corrected'; got 'fast'",
+        "schedule must be one of printed, corrected; got 'fast'",
     ),
     (lambda: loose.label_samples(1, 0, 0.1), "epsilon must be above 0 where inputs are drawn; got 0"),
     (lambda: loose.label_samples(1, 0.1, 1), "delta must be above 0 and below 1; got 1"),
@@ -30,7 +30,7 @@ BAD_ARGUMENTS: list[tuple[Callable[[], object], str]] = [
     (lambda: loose.test_samples(1, math.nan, 0.1), "epsilon must be a number; got NaN"),
     (lambda: loose.queries_of_schedule(0, 20, 0.1, 0.1), "leaves must be at least 1; got 0"),
     (lambda: loose.queries_of_schedule(4, -1, 0.1, 0.1), "n must be at least 1; got -1"),
-    (lambda: loose.queries_of_schedule(4, 2, 0.1, 0.1, "all"), "count must be 'stated' or 'drawn'; got 'all'"),
+    (lambda: loose.queries_of_schedule(4, 2, 0.1, 0.1, "all"), "count must be one of stated, drawn; got 'all'"),
     (lambda: loose.log_size_theorem_1_1_printed(4, 5, 0.1), "average_depth must be at most the depth, 4; got 5"),
     (lambda: loose.log_size_theorem_5_1_printed(-1, 0, 0.1), "depth must be finite and at least 0; got -1"),
     (lambda: loose.log_size_abstract_printed(math.inf, 1, 0.1), "depth must be finite and at least 0; got inf"),

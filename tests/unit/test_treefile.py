@@ -165,7 +165,7 @@ def test_a_file_too_large_to_be_a_tree_is_not_read(tmp_path: Path, monkeypatch: 
     path = tmp_path / "tree.json"
     path.write_text(json.dumps(GOOD), encoding="utf-8")
     monkeypatch.setattr(treefile, "MAX_BYTES", 100)
-    with pytest.raises(ft.FormatError, match=r"tree\.json is larger than the 0 MB a stored tree may have"):
+    with pytest.raises(ft.FormatError, match=r"tree\.json is larger than the 0 MB that a stored tree may have"):
         Tree.load(path)
     monkeypatch.setattr(treefile, "MAX_BYTES", path.stat().st_size)
     assert Tree.load(path) == Tree.from_dict(GOOD)
@@ -175,7 +175,7 @@ def test_the_largest_file_has_200_megabytes(tmp_path: Path) -> None:
     path = tmp_path / "tree.json"
     path.touch()
     os.truncate(path, 200_000_001)
-    with pytest.raises(ft.FormatError, match="is larger than the 200 MB a stored tree may have"):
+    with pytest.raises(ft.FormatError, match="is larger than the 200 MB that a stored tree may have"):
         Tree.load(path)
 
 

@@ -63,8 +63,3 @@ def _application() -> typer.Typer:
 
 
 app = _application()
-
-
-def main() -> None:
-    """Run the command line."""
-    app()

@@ -57,7 +57,7 @@ def test_nothing_certified_is_exit_code_3(circuit: str) -> None:
 def test_bad_input(circuit: str) -> None:
     code, text = run(circuit, "--learner", "gini")
     assert code == 2
-    assert "--learner must be among distill, smallest" in text
+    assert "--learner must be one of distill, smallest" in text
     code, text = run(circuit, "--epsilon", "none")
     assert (code, "--epsilon must be a number here; got none" in text) == (2, True)
 

@@ -200,7 +200,7 @@ def test_tabs_separate_too(folder: Path) -> None:
         (["--bernoulli", "0.5", "--features", "0"], "--features must be at least 1; got 0"),
         (["--bernoulli", "nan", "--features", "3"], "--bernoulli must be a number; got NaN"),
         (["--bernoulli", "5", "--features", "3"], "--bernoulli must be a probability between 0 and 1; got 5.0 - did"),
-        (["--space", "nowhere.toml"], "No such file or directory: nowhere.toml"),
+        (["--space", "nowhere.toml"], "'nowhere.toml' cannot be read: No such file or directory"),
         ([*BITS, "--epsilon", "5"], "--epsilon must be at least 0 and below 1; got 5.0 - did you mean 0.05?"),
         ([*BITS, "--epsilon", "small"], "--epsilon must be a number, or none; got 'small'"),
         ([*BITS, "--epsilon", "none"], "--epsilon none asks for the best tree within a budget: give --max-"),

@@ -152,7 +152,7 @@ def test_asked_to_end_it_saves_the_best_tree_and_can_be_resumed(folder: Path, se
         "    time.sleep(0.03)\n    return batch[:, 0] & batch[:, 1] | batch[:, 2] & batch[:, 3]\n",
         encoding="utf-8",
     )
-    code = "from fidelitree.cli import main; main()"
+    code = "from fidelitree.__main__ import main; main()"
     command = [sys.executable, "-c", code, "distill", "slow:slow", *BITS, "--epsilon", "0.01", "--json"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     end = time.monotonic() + 60

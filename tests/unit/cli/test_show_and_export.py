@@ -98,7 +98,7 @@ def test_an_unknown_format_lists_the_known_ones(kept: Path) -> None:
 
 @pytest.mark.parametrize("command", [["show", "nowhere"], ["export", "nowhere", "--to", "pla"]])
 def test_a_wrong_path_is_named(folder: Path, command: list[str]) -> None:
-    assert refused(*command) == "No such file or directory: nowhere"
+    assert refused(*command) == "'nowhere' cannot be read: No such file or directory"
 
 
 def test_a_folder_without_a_result_says_what_is_missing(folder: Path) -> None:

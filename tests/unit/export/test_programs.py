@@ -106,7 +106,7 @@ def test_refusals() -> None:
             to_c(plain, name)
         with pytest.raises(ParameterError, match=f"name must be a Python identifier that is not taken; got '{name}'"):
             to_python(plain, name)
-    with pytest.raises(ParameterError, match="bit must be '1' or 'TRUE'; got 'yes'"):
+    with pytest.raises(ParameterError, match="bit must be one of 1, TRUE; got 'yes'"):
         to_sql(plain, bit="yes")
     days = ft.ProductSpace([ft.Categorical("day", [date(2020, 1, 1), date(2020, 1, 2)])])
     tree = Tree.build(days, [(IsIn(0, frozenset({0})), 1, 2), 0, 1], [0, 1])

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.bits import Words, unpack
-from fidelitree.checks import show
+from fidelitree.checks import check_count, show
 from fidelitree.errors import ParameterError
 from fidelitree.features import Boolean
 from fidelitree.inputs import as_bits
@@ -173,9 +173,10 @@ def _position(outputs: tuple[str, ...], output: str | int | None) -> int:
         return 0
     if isinstance(output, str) and output in outputs:
         return outputs.index(output)
-    if isinstance(output, int) and 0 <= output < len(outputs):
-        return int(output)
-    position = output if isinstance(output, str) else ""
+    try:
+        position = output if isinstance(output, str) else str(check_count("output", output, least=0))
+    except ParameterError:
+        position = ""
     if position.isdecimal() and len(position) <= len(str(MAX_WIRES)) and int(position) < len(outputs):
         return int(position)
     known = ", ".join(outputs[:8]) + (", ..." if len(outputs) > 8 else "")
