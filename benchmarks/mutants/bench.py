@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 JOURNAL = ("journal/test_coding", "journal/test_run", "journal/test_journal", "journal/test_opening")
 TESTS: dict[str, tuple[str, ...]] = {  # below tests/unit, the quickest first
     "attempts": ("test_attempts",),
-    "audit": ("test_audit", "test_audit_journal", "test_rows"),
+    "audit": ("test_audit", "test_audit_entropy", "test_audit_journal", "test_rows"),
     "binomial": ("test_binomial",),
     "certificate": ("test_certificate", "display/test_card", "test_certificate_json"),
     "journal/about": JOURNAL,

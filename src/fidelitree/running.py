@@ -15,7 +15,7 @@ Workers = Executor | Callable[[], Executor]
 
 @dataclass(frozen=True)
 class Running:
-    """None of this changes a tree, a certificate or the number of queries.
+    """None of this changes a tree, a bound or the number of queries.
 
     ``batch_size`` is the most inputs that one call of the target receives. ``executor`` runs calls elsewhere: any
     `concurrent.futures.Executor`, or a function without arguments that makes one, which is called again when a pool

@@ -64,7 +64,8 @@ def test_a_certified_result() -> None:
     assert "✓ Certified, goal met An error of at most 10% was asked for." in shown
     assert "A tree with 16 leaves that answers as the target does on at least 90.11% of inputs." in shown
     assert str(result.certificate) in shown
-    assert "up to one certificate in 20 may promise too much" in shown
+    assert "up to one run in 20 may promise too much. Among runs that reach their goal, the share can be" in shown
+    assert "fitted to these rows" not in shown
     assert "Nobody knows: the tree got every one of its 54 test inputs right." in shown
     assert "Testing the tree 134" in shown
     assert "Following mistakes to features that matter 11" in shown
@@ -140,7 +141,7 @@ def test_an_exact_result() -> None:
     perfect = text(ft.distill(ft.targets.majority(5), ft.ProductSpace.bernoulli(5), 0))
     assert "A tree with 20 leaves that answers exactly as the target does, on every input." in perfect
     assert "Confidence 100%" in perfect
-    assert "one certificate in" not in perfect
+    assert "one run in" not in perfect
     assert "Nowhere: the tree has no error at all." in perfect
     assert "none: nothing was drawn" in perfect
     close = text(ft.build_top_down(ft.targets.majority(5), ft.ProductSpace.bernoulli(5), 0.1))
@@ -152,6 +153,8 @@ def test_rows_of_a_table() -> None:
     result = ft.distill(mixed_target, ft.Rows(MIXED.batch(some_inputs(MIXED, 2_000))), 0.1)
     shown = text(result)
     assert "counted over rows like those of the table" in shown
+    assert "Not for a target fitted to these rows. It may know them by heart, and answer new rows worse." in shown
+    assert str(result.certificate) in shown
     assert "share of test rows that reach it" in shown
     assert "from the table's columns, one by one" in shown
     assert "twice the error" not in shown, "that is known of product spaces only"
