@@ -156,11 +156,11 @@ class Attempts:
         return max(attempt.number for attempt in (self.all if ledger == RUN else self.standing.all))
 
     def judged(self, asked: int, size: int, error: float, tested: Attempt | None) -> TreeJudged:
-        """One tree's own figures: what its attempt has counted; without one, an estimate of its error and no bound."""
+        """One tree's own figures: what an attempt has counted for its tree; before that, an estimate and no bound."""
         self.look()
         if tested is None or not tested.samples:
             return TreeJudged(asked, size, error, 1.0)
-        return TreeJudged(asked, size, tested.errors / tested.samples, tested.error_bound)
+        return TreeJudged(asked, tested.tree.size, tested.errors / tested.samples, tested.error_bound)
 
     def look(self) -> None:
         """Let attempts keep what they certify now: what was certified at one look stays so."""

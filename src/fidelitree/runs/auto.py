@@ -151,8 +151,7 @@ class AutoRun:
             self._tested = self.attempts.open(self.tree())
             self._under_test = sketch
         self._stand()
-        tested = self._tested if sketch == self._under_test else None
-        judged = self.attempts.judged(self.counted.asked, size(sketch), float(wrong.mean()), tested)
+        judged = self.attempts.judged(self.counted.asked, size(sketch), float(wrong.mean()), self._tested)
         self.history.append(judged)
         self._observer(judged)
         return None
