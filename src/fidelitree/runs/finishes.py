@@ -28,6 +28,7 @@ PATIENCE = 10  # times the queries of the first certificate, for fewer leaves
 WORTH = 3  # half the leaves are worth 26 % more queries
 FAR = 0.25  # epsilons: a tree with more errors is far from its target
 HURRY = 2  # the same where queries are what matters
+AS_GOOD = 0.05  # of the errors of the best tree: how much higher a bound about as good as its own is
 
 
 @dataclass
@@ -148,16 +149,22 @@ class LowestError(Smallest):
 def best_so_far(attempts: Attempts, space: ProductSpace | None, max_leaves: int | None) -> Outcome:
     """What a run that is ended early has to show: the smallest tree that is good enough, else the best certified.
 
+    Of trees that are about as good as the best it is the smallest, unless the smallest error is what was asked for.
     Without a space, masses are not known, and trees stay as they were tested.
     """
-    outcomes = []
+    outcomes: list[tuple[float, int, Substitutes, Attempt, float]] = []
     for attempt in attempts.all:
         found: Substitutes = _AsItIs(attempt.tree) if space is None else Prunings(attempt.tree, space)
         for leaves, lost in enumerate(found.disagreements[:max_leaves].tolist(), start=1):
-            bound = attempt.error_bound + lost
-            enough = bound <= attempts.epsilon and not attempts.open_ended
-            outcomes.append(((not enough, leaves if enough else bound, leaves), found, attempt, lost))
-    (_, _, leaves), found, attempt, lost = min(outcomes, key=lambda outcome: outcome[0])
+            outcomes.append((attempt.error_bound + lost, leaves, found, attempt, lost))
+    least, _, _, best, _ = min(outcomes, key=lambda outcome: outcome[:2])
+    good = least + AS_GOOD * best.errors / max(1, best.samples) if least < 1 else least
+    if attempts.open_ended:
+        good = least
+    elif least <= attempts.epsilon:
+        good = attempts.epsilon
+    good_ones = [outcome for outcome in outcomes if outcome[0] <= good]
+    _, leaves, found, attempt, lost = min(good_ones, key=lambda outcome: (outcome[1], outcome[0]))
     return Outcome(found.with_leaves(leaves), attempt, lost)
 
 

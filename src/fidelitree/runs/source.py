@@ -44,6 +44,14 @@ class Source(Protocol):
     def tests(self) -> float:
         """How many inputs there are for tests."""
 
+    @property
+    def labels_left(self) -> float:
+        """How many of those for learning were not given out yet."""
+
+    @property
+    def tests_left(self) -> float:
+        """How many of those for tests were not given out yet."""
+
     def label(self, rows: int) -> Inner:
         """The next inputs for learning, fewer at the end."""
 
@@ -57,7 +65,7 @@ class Source(Protocol):
 class Drawn:
     """Inputs drawn from a product space."""
 
-    most = tests = math.inf
+    most = tests = labels_left = tests_left = math.inf
 
     def __init__(self, space: ProductSpace, seed: int) -> None:
         self.product = self.masses = space
@@ -113,6 +121,14 @@ class Listed:
     @property
     def tests(self) -> float:
         return len(self._parts.testing)
+
+    @property
+    def labels_left(self) -> float:
+        return len(self._parts.growing) - self._given["label"]
+
+    @property
+    def tests_left(self) -> float:
+        return len(self._parts.testing) - self._given["test"]
 
     def label(self, rows: int) -> Inner:
         return self._next("label", self._parts.growing, rows)
