@@ -17,7 +17,7 @@ from fidelitree.space import ProductSpace
 Codes = NDArray[np.intp]
 
 HELD = 4  # every so many-th label is held out of the search
-_AS_GOOD = (0.0, 0.03, 0.1)  # more held-out errors than the fewest, of trees that are worth a look for their size
+_PARTS = (1, 1 / 3, 1 / 9)  # of the leaves of the best tree
 
 
 class Fitting:
@@ -31,6 +31,7 @@ class Fitting:
         # Where there are too few to hold any out, all judge.
         self._others = self.binning.coded(inner[held], codes[held]) if held.any() else self._some
         self._refiner = Refiner(self._some, self._others, seed)
+        self._everything: Refiner | None = None
 
     def improve(self, aim: float, steps: int) -> None:
         """Look for trees whose error is near this."""
@@ -59,21 +60,24 @@ class Fitting:
         """The smallest share of held-out errors."""
         return min(point.share for point in self._points())
 
-    def about_as_good(self, most: int) -> list[int]:
-        """Sizes, up to so many leaves: the fewest held-out errors, smaller ones close to them, and a constant.
+    def of_all_sizes(self, most: int) -> list[Sketch]:
+        """Up to so many leaves: the tree with the fewest held-out errors, smaller ones, and a constant.
 
-        Held-out labels flatter large trees, for they had a say in the choice of each; the test decides.
+        Held-out labels flatter large trees, for they had a say in the choice of each; a test has to decide.
         """
         points = self._points(most)
-        least = min(point.share for point in points)
-        close = {next(point.leaves for point in points if point.share <= (1 + more) * least) for more in _AS_GOOD}
-        return sorted({1, *close})
+        best = min(points, key=lambda point: (point.share, point.leaves))
+        smaller = {
+            max(k for k in range(len(points)) if points[k].leaves <= max(1, part * best.leaves)) for part in _PARTS
+        }
+        return [points[k].tree for k in sorted({0, *smaller})]
 
     def on_all(self, sizes: Sequence[int], aim: float, steps: int) -> list[Sketch]:
         """Trees of these sizes fitted to all labels: they may be too few for some to be left out."""
-        refiner = Refiner(self.binning.coded(self._inner, self._codes), None, self._seed)
-        refiner.improve(aim, steps)
-        return [_within(refiner, leaves) for leaves in sizes]
+        if self._everything is None:
+            self._everything = Refiner(self.binning.coded(self._inner, self._codes), None, self._seed)
+            self._everything.improve(aim, steps)
+        return [_within(self._everything, min(leaves, self._most or leaves)) for leaves in sizes]
 
     def carried_on(self, sizes: Sequence[int], steps: int) -> list[Sketch]:
         """The same from where the search has come to, for as many steps again; sizes that may not be are left out."""

@@ -13,9 +13,10 @@ from fidelitree.attempts import FAIR_TRIAL, Attempts
 from fidelitree.runs.source import Source
 from fidelitree.sequential import Bet, divergence, level_of_attempt
 
-EARLY = 0.25  # of a table's test rows, for all attempts while rows for learning are left
+EARLY = 0.5  # of a table's test rows, for all attempts while rows for learning are left
 _AIMS = (0.9, 0.85, 0.8, 0.7, 0.6, 0.5)  # errors of trees that may be worth a test, in epsilons
-_SAFE = (0.25, 0.1, 0.0)  # the same where tests are few
+_SAFE = (0.4, 0.3, 0.2, 0.1, 0.0)  # the same where tests are few
+_MISLED = 1.25  # times the answers that an error takes at best
 
 
 @dataclass
@@ -42,16 +43,16 @@ class Ration:
         return self.source.tests_left - kept
 
     def worth(self, labels: int, number: int, attempts: Attempts) -> list[float]:
-        """Errors, in epsilons and falling, of trees whose test is likely to take half as many answers as can be spared.
+        """Errors, in epsilons and falling, of trees whose test is likely to take half as many answers as labels.
 
-        Where nothing is short, those are the labels, and some tree is always worth a test.
+        Where no test is as short, some tree is worth one all the same, if there are test inputs to spare.
         """
         level, epsilon = level_of_attempt(number, attempts.delta), attempts.epsilon
-        spare = self.tests(labels, epsilon) if self.listed else labels
-        spare = spare if self.last else min(labels, spare)
-        aims = _AIMS + _SAFE if self.listed else _AIMS
-        worth = [aim for aim in aims if -math.log(level) / divergence(aim * epsilon, epsilon) <= spare / 2]
-        return worth if worth or self.listed else [_AIMS[-1]]
+        answers = {aim: -math.log(level) / divergence(aim * epsilon, epsilon) for aim in (*_AIMS, *_SAFE)}
+        spare = self.tests(labels, epsilon) / _MISLED if self.listed else math.inf
+        short = min(spare, spare if self.last else labels / 2)
+        worth = [aim for aim in _AIMS if answers[aim] <= short]
+        return worth or [aim for aim in (_AIMS[-1], *_SAFE) if answers[aim] <= spare]
 
     def enough_for_another(self, attempts: Attempts) -> bool:
         """Whether the next attempt could still succeed."""

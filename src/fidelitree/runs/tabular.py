@@ -30,7 +30,7 @@ from fidelitree.tree import Tree
 
 BATCH = 8
 MOST_LABELS = 100_000
-AGAIN = 1.1  # times the labels of the last search: what test rows have to add for another one
+AGAIN = 1.25  # times the labels of the last search: what test rows have to add for another one
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,9 @@ class TableRun:
         self._late = False
         # Bins, and the parts for learning and for judging, take as much again as the inputs.
         self._most = min(MOST_LABELS, inputs_within(LABELLED_BYTES, 2 * self._inner.itemsize * self._inner.shape[1]))
-        leaves = counted.budget.max_leaves
+        self._leaves = counted.budget.max_leaves or LEAVES
         self._ration = Ration(source)
-        self._reach = Reach(attempts.epsilon, LEAVES if leaves is None else leaves, min(self._most, source.most))
+        self._reach = Reach(attempts.epsilon, LEAVES if plan.faithful else self._leaves, self._most, source.most)
 
     def run(self, finish: Finish) -> Outcome | None:
         """What ``finish`` makes of an attempt; None where it is cheaper to ask about all inputs."""
@@ -164,32 +164,37 @@ class TableRun:
 
     def _fit(self) -> list[Tree]:
         """Trees that err little enough on held-out labels, the smallest first."""
-        plan, faithful = self._plan, self.attempts.open_ended or self._plan.faithful
+        plan, aims = self._plan, self._aims()
         most = None if plan.faithful else self.counted.budget.max_leaves
         fitting = Fitting(self.source.product, self._inner, self._codes, self._seed, most)
-        aims = self._aims()
         aim = aims[len(aims) // 2] if aims else self.attempts.epsilon / 2
         fitting.improve(aim, plan.steps)  # where the tree that will pass is likely to be
-        found = [] if faithful else [sketch for sketch in map(fitting.reaching, aims) if sketch is not None]
-        if self._ration.last and not faithful:  # no rows are left to learn more from
-            found.append(fitting.most_faithful())
-        best = found[-1] if found else fitting.most_faithful()
+        found = [sketch for sketch in map(fitting.reaching, aims) if sketch is not None]
+        faithful = self.attempts.open_ended or plan.faithful
+        best = found[-1] if found and not faithful else fitting.most_faithful()
         self._best = self._tree(fitting, best)
         self._judge(self._best, fitting.share(best))
         self._reach.see(len(self._codes), fitting.fitted(self._reach.leaves), fitting.held())
         if self._reach.hopeless or self._enough:
-            sizes = fitting.about_as_good(self._reach.leaves)
-            self._last = [self._tree(fitting, sketch) for sketch in fitting.on_all(sizes, aim, plan.steps)]
+            self._last = [self._tree(fitting, sketch) for sketch in fitting.of_all_sizes(self._leaves)]
         if faithful:
             return [self._best]
-        sizes = sorted({size(sketch) for sketch in found})
-        if plan.frugal:
-            sketches = fitting.on_all(sizes, aim, plan.steps) if sizes else []
-        else:
-            sketches = list({size(sketch): sketch for sketch in reversed(found)}.values())
-            larger = [max(1, int(factor * sizes[-1])) for factor in _LARGER] if sizes else []
-            sketches += fitting.carried_on(larger, plan.steps) if sizes else []
+        sketches = self._promising(fitting, found, aim)
         return [self._tree(fitting, sketch) for sketch in sorted(sketches, key=size)]
+
+    def _promising(self, fitting: Fitting, found: list[Sketch], aim: float) -> list[Sketch]:
+        """Trees like those found, and fitted to all labels."""
+        sizes, steps = {size(sketch) for sketch in found}, self._plan.steps
+        if self._ration.last:  # no rows are left to learn from, and held-out ones are few: try larger trees too
+            sizes.add(size(fitting.most_faithful()))
+            sizes.add(2 * max(sizes))
+        if not sizes:
+            return []
+        if self._plan.frugal:
+            return fitting.on_all(sorted(sizes), aim, steps)
+        sketches = {size(sketch): sketch for sketch in reversed(found)}
+        larger = [max(1, int(factor * max(sizes))) for factor in _LARGER]
+        return [*sketches.values(), *fitting.carried_on(larger, steps)]
 
     def _aims(self) -> tuple[float, ...]:
         """Held-out errors of trees that are worth a test, falling; none where more labels come first."""
@@ -224,9 +229,13 @@ class TableRun:
 
     def _hopeful(self, attempt: Attempt, left: float) -> bool:
         epsilon = self.attempts.epsilon
-        hasty = self._plan.frugal and not self._ration.last
-        many = attempt.errors > epsilon * attempt.samples if hasty else attempt.unlucky(epsilon)
-        return (attempt.samples < LOOK or not many) and attempt.needed_for(epsilon) <= left
+        if attempt.samples >= LOOK:
+            hasty = self._plan.frugal and not self._ration.last
+            if attempt.errors > epsilon * attempt.samples if hasty else attempt.unlucky(epsilon):
+                return False
+            if self._ration.listed and not attempt.likely(epsilon, left):
+                return False
+        return attempt.needed_for(epsilon) <= left
 
     @property
     def _enough(self) -> bool:
