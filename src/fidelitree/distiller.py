@@ -31,6 +31,7 @@ from fidelitree.runs.known import Known, exact_error, lists_its_answers
 from fidelitree.runs.sealing import Wanted, tested_certificate
 from fidelitree.runs.source import Source, source_of
 from fidelitree.runs.tabular import FAITHFUL, FRUGAL, Plan, TableRun, patient
+from fidelitree.runs.trial import OutOfReach, put_to_test, shortfall
 from fidelitree.smallest.known import distil_known
 from fidelitree.smallest.shrinking import SPENT, shrunk
 from fidelitree.space import ProductSpace
@@ -242,14 +243,20 @@ def _distil(run: _Run, wanted: Wanted, observer: Observer) -> Distillation:
         if first is not None and first.tree.size < outcome.tree.size:
             outcome = first
         promised = wanted.split_quality
+        if outcome.error_bound > run.attempts.epsilon:
+            outcome = put_to_test(outcome, run)
         enough = outcome.error_bound <= run.attempts.epsilon
-        reason = "certified" if enough else f"max_leaves = {counted.budget.max_leaves}"
+        fewer = OutOfReach(f"max_leaves = {counted.budget.max_leaves}")
+        reason = "certified" if enough else shortfall(fewer, outcome, counted.asked)
     except (BudgetSpent, KeyboardInterrupt) as stop:
         if isinstance(stop, KeyboardInterrupt) and not counted.book.seen:
             raise
         outcome, promised = _so_far(run), False
         enough = wanted.epsilon is not None and outcome.error_bound <= wanted.epsilon
-        reason = ("certified, then " if enough else "") + (str(stop) or "interrupted")
+        if isinstance(stop, OutOfReach):
+            reason = "certified" if enough else shortfall(stop, outcome, counted.asked)
+        else:
+            reason = ("certified, then " if enough else "") + (str(stop) or "interrupted")
     certificate = tested_certificate(outcome, run, replace(wanted, split_quality=promised))
     trace: tuple[SplitRecord | TreeJudged, ...] = outcome.splits if promised else tuple(run.history)
     answers = run.attempts.answers(outcome.attempt)

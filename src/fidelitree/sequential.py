@@ -202,6 +202,14 @@ class Bet:
         usual = epsilon * self.samples
         return self.errors > usual + 2 * math.sqrt(usual)
 
+    def likely(self, epsilon: float, left: float) -> bool:
+        """Whether so many more answers may certify this error, if errors are a little rarer than they look."""
+        if not self.samples:
+            return True
+        rate = self.errors / self.samples
+        lower = max(0.0, rate - math.sqrt(rate / self.samples))
+        return lower < epsilon and -math.log(self.level) <= divergence(lower, epsilon) * (self.samples + left)
+
     def _accepts(self, epsilon: float) -> bool:
         return self._within(epsilon) and accepts(self.errors, self.samples, epsilon, self.level)
 

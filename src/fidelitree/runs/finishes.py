@@ -28,6 +28,7 @@ PATIENCE = 10  # times the queries of the first certificate, for fewer leaves
 WORTH = 3  # half the leaves are worth 26 % more queries
 FAR = 0.25  # epsilons: a tree with more errors is far from its target
 HURRY = 2  # the same where queries are what matters
+AS_GOOD = 0.05  # of the errors of the best tree: how much higher a bound about as good as its own is
 
 
 @dataclass
@@ -148,25 +149,33 @@ class LowestError(Smallest):
 def best_so_far(attempts: Attempts, space: ProductSpace | None, max_leaves: int | None) -> Outcome:
     """What a run that is ended early has to show: the smallest tree that is good enough, else the best certified.
 
+    Of trees that are about as good as the best it is the smallest, unless the smallest error is what was asked for.
     Without a space, masses are not known, and trees stay as they were tested. Where nothing is good enough, a tree that
     does not clearly err less often than a constant gives way to it.
     """
-    good = [] if attempts.open_ended else [one for one in attempts.live if one.error_bound <= attempts.epsilon]
-    found = [_smallest(one, space, attempts.epsilon) for one in good]
-    enough = [outcome for outcome in found if max_leaves is None or outcome.tree.size <= max_leaves]
-    if enough:
-        return min(enough, key=lambda found: (found.tree.size, found.attempt.ledger, found.error_bound))
-    best = min((_least(one, space, max_leaves) for one in attempts.live), key=_doubt)
-    constants = [one for one in attempts.standing.constants if one.samples and not _beats(best, one)]
-    usual = min((Outcome(one.tree, one, 0.0) for one in constants), key=_doubt, default=best)
-    return best if best.tree.size == 1 else usual
+    whole = [_least(one, space, max_leaves) for one in attempts.live]
+    best = min(whole, key=_doubt)
+    if attempts.open_ended:
+        return _or_constant(best, attempts)
+    enough = best.error_bound <= attempts.epsilon
+    good = attempts.epsilon if enough else best.error_bound + AS_GOOD * best.attempt.rate * (best.error_bound < 1)
+    options = [_smallest(one.attempt, space, good) for one in whole if one.error_bound <= good]
+    chosen = min(options, key=lambda found: (found.tree.size, found.attempt.ledger, found.error_bound))
+    return chosen if enough else _or_constant(chosen, attempts)
 
 
-def _beats(outcome: Outcome, constant: Attempt) -> bool:
-    """Whether a tree errs less often than a constant, by more than a standard error of the difference."""
+def _or_constant(outcome: Outcome, attempts: Attempts) -> Outcome:
+    """The best constant, where a tree does not err less often by more than a standard error of the difference."""
     rate = outcome.attempt.rate + outcome.differs
-    error: float = ((rate + constant.rate) / max(1, outcome.attempt.samples)) ** 0.5
-    return rate + error < constant.rate
+
+    def beaten(constant: Attempt) -> bool:
+        error: float = ((rate + constant.rate) / max(1, outcome.attempt.samples)) ** 0.5
+        return rate + error < constant.rate
+
+    if outcome.tree.size == 1:
+        return outcome
+    constants = [one for one in attempts.standing.constants if one.samples and not beaten(one)]
+    return min((Outcome(one.tree, one, 0.0) for one in constants), key=_doubt, default=outcome)
 
 
 def _doubt(outcome: Outcome) -> tuple[float, int]:
@@ -177,14 +186,14 @@ def _least(attempt: Attempt, space: ProductSpace | None, max_leaves: int | None)
     """The tree of an attempt, or what comes closest to it with as many leaves as may be."""
     if max_leaves is None or attempt.tree.size <= max_leaves:
         return Outcome(attempt.tree, attempt, 0.0)
-    found, place = _substitutes(attempt.tree, space), min(max_leaves, attempt.tree.size) - 1
-    return Outcome(found.with_leaves(max_leaves), attempt, float(found.disagreements[place]))
+    found = _substitutes(attempt.tree, space)
+    return Outcome(found.with_leaves(max_leaves), attempt, float(found.disagreements[max_leaves - 1]))
 
 
-def _smallest(attempt: Attempt, space: ProductSpace | None, epsilon: float) -> Outcome:
+def _smallest(attempt: Attempt, space: ProductSpace | None, good: float) -> Outcome:
     """The fewest leaves that the bound of an attempt leaves room for."""
     found = _substitutes(attempt.tree, space)
-    place = int(np.argmax(attempt.error_bound + found.disagreements <= epsilon))
+    place = int(np.argmax(attempt.error_bound + found.disagreements <= good))
     return Outcome(found.with_leaves(place + 1), attempt, float(found.disagreements[place]))
 
 

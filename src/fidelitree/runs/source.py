@@ -48,6 +48,14 @@ class Source(Protocol):
     def drawn(self) -> tuple[int, int]:
         """How many inputs were given out for learning, and for tests: the same places in all runs of a seed."""
 
+    @property
+    def labels_left(self) -> float:
+        """How many of those for learning were not given out yet."""
+
+    @property
+    def tests_left(self) -> float:
+        """How many of those for tests were not given out yet."""
+
     def label(self, rows: int) -> Inner:
         """The next inputs for learning, fewer at the end."""
 
@@ -73,7 +81,7 @@ class Drawn:
     All inputs for tests are then one sequence, and a place in it says all.
     """
 
-    most = tests = math.inf
+    most = tests = labels_left = tests_left = math.inf
 
     def __init__(self, space: ProductSpace, seed: int) -> None:
         self.product = self.masses = space
@@ -138,6 +146,14 @@ class Listed:
     @property
     def tests(self) -> float:
         return len(self._parts.testing)
+
+    @property
+    def labels_left(self) -> float:
+        return len(self._parts.growing) - self._given["label"]
+
+    @property
+    def tests_left(self) -> float:
+        return len(self._parts.testing) - self._given["test"]
 
     def label(self, rows: int) -> Inner:
         return self._next("label", self._parts.growing, rows)

@@ -13,29 +13,25 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fidelitree.attempts import FAIR_TRIAL, LATE, LOOK, Attempt, Attempts
-from fidelitree.binning import Binning
-from fidelitree.budget import BudgetSpent
+from fidelitree.attempts import LATE, LOOK, Attempt, Attempts
 from fidelitree.events import Observer, TreeJudged
 from fidelitree.exact.engine import ENUMERATE_UNASKED
 from fidelitree.journal.ledger import LABEL
 from fidelitree.needs import LABELLED_BYTES, inputs_within
-from fidelitree.refine.coded import Coded, Sketch, size
-from fidelitree.refine.search import Refiner
+from fidelitree.refine.coded import Sketch, size
 from fidelitree.runs.auto import Finish, Outcome
+from fidelitree.runs.fitting import HELD, Codes, Fitting
+from fidelitree.runs.ration import Ration
+from fidelitree.runs.reach import LEAVES, Reach
 from fidelitree.runs.source import Inner, Source
-from fidelitree.sequential import divergence
+from fidelitree.runs.trial import OutOfReach, tried
 from fidelitree.targets.counting import Counted
 from fidelitree.tree import Tree
 
-Codes = NDArray[np.intp]
-
-HELD = 4  # every so many-th label is held out of the search, to choose a size by
 BATCH = 8
 MOST_LABELS = 100_000
-NO_DOUBT = 6  # standard deviations
+AGAIN = 1.25  # times the labels of the last search: what test rows have to add for another one
 
 
 @dataclass(frozen=True)
@@ -56,7 +52,6 @@ class Plan:
 
 FRUGAL = Plan(first=64, steps=60, frugal=True)
 FAITHFUL = Plan(first=64, steps=60, frugal=True, faithful=True)
-_AIMS = (0.9, 0.85, 0.8, 0.7, 0.6, 0.5)  # in epsilons
 # In standard errors of the held-out share, below epsilon. The test sees many more answers than were held out, so sizes
 # are worth a try that the latter leave open (0, 0.5), and some that are safe if the held-out labels flattered (5).
 _MARGINS = (0.0, 0.5, 1.0, 1.75, 2.5, 3.5, 5.0)
@@ -82,9 +77,14 @@ class TableRun:
         self._inner: Inner = np.empty((0, len(source.product)), source.product.dtype)
         self._codes: Codes = np.empty(0, np.intp)
         self._best: Tree | None = None
-        self._late = self._hopeless = self._quick = False
+        self._last: list[Tree] = []
+        """What is tested in the end, where nothing is good enough."""
+        self._late = self._quick = False
         # Bins, and the parts for learning and for judging, take as much again as the inputs.
         self._most = min(MOST_LABELS, inputs_within(LABELLED_BYTES, 2 * self._inner.itemsize * self._inner.shape[1]))
+        self._leaves = counted.budget.max_leaves or LEAVES
+        self._ration = Ration(source)
+        self._reach = Reach(attempts.epsilon, LEAVES if plan.faithful else self._leaves, self._most, source.most)
 
     def run(self, finish: Finish) -> Outcome | None:
         """What ``finish`` makes of an attempt; None where it is cheaper to ask about all inputs."""
@@ -94,12 +94,14 @@ class TableRun:
             wanted = max(1, min(self._most, int(LATE * limit)))
         while not self.cheaper_to_ask_all(wanted):
             self._learn(wanted)
+            searched = len(self._codes)
             if self._open_attempts():
                 done = self._test(finish)
                 if done is not None:
                     return done
-            enough = len(self._codes) >= min(self._most, self.source.most)
-            if (enough or self._hopeless) and not self._late:
+            if self._over(searched) and not self._late:
+                if self._all_can_be_asked:
+                    return None
                 self._last_trial()
             wanted = int(self._plan.growth * len(self._codes))
         return None
@@ -111,12 +113,24 @@ class TableRun:
 
     def cheaper_to_ask_all(self, wanted: int) -> bool:
         """Whether as many labels would answer for every input."""
-        masses, left = self.source.masses, self.counted.left
-        points = None if masses is None else masses.points
-        if points is None or not self.counted.deterministic:
-            return False
-        most = ENUMERATE_UNASKED if left is None else left + len(self._codes)
+        points, most = self._points, self._asked_at_most
         return points <= min(wanted, most) or (points <= most and points - len(self._codes) <= len(self._codes))
+
+    @property
+    def _points(self) -> float:
+        """How many inputs there are to know all about the target."""
+        points = None if self.source.masses is None else self.source.masses.points
+        return math.inf if points is None or not self.counted.deterministic else points
+
+    @property
+    def _asked_at_most(self) -> int:
+        left = self.counted.left
+        return ENUMERATE_UNASKED if left is None else left + len(self._codes)
+
+    @property
+    def _all_can_be_asked(self) -> bool:
+        """Whether an answer for every input is to be had for what the labels may cost; then epsilon is in reach."""
+        return self.counted.budget.max_leaves is None and self._points <= min(2 * self._most, self._asked_at_most)
 
     def tree(self) -> Tree:
         """The best tree so far; the best constant while nothing was fitted."""
@@ -137,17 +151,16 @@ class TableRun:
             self._late = self.attempts.open_ended or rows > left - self.attempts.at_best
             if self._late:
                 rows = min(rows, max(int(LATE * limit) - self.counted.asked, 0 if len(self._codes) else 1))
-        self._buy(len(self._codes) + rows)
+        self._buy(len(self._codes) + int(min(rows, self.source.labels_left)))
 
     def _buy(self, wanted: int) -> None:
         """Labels up to a number; where they are many, standing attempts are opened for quick trees on the way."""
-        standing, found = self.attempts.standing, True
-        while found and len(self._codes) < wanted:
+        standing = self.attempts.standing
+        while len(self._codes) < wanted:
             if len(self._codes):
                 self._stand()
             rows = min(wanted - len(self._codes), standing.next - self.counted.asked)
             inner = self.source.label(max(1, rows))
-            found = len(inner) >= rows
             codes = self._ask(inner, "label")
             standing.count(inner, self.counted.labels(codes), LABEL)
             self._add(inner, codes)
@@ -160,9 +173,8 @@ class TableRun:
     def _quickly(self) -> Tree:
         """A tree for the labels so far without a search; the best one where there is one."""
         if self._best is None or self._quick:
-            binning, some, others = self._parted()
-            refiner = Refiner(some, others, self._seed)
-            self._best, self._quick = self._tree(binning, _most_faithful(refiner, self.counted.budget.max_leaves)), True
+            fitting = self._fitting(self.counted.budget.max_leaves)
+            self._best, self._quick = self._tree(fitting, fitting.most_faithful()), True
         return self._best
 
     def _open_attempts(self) -> bool:
@@ -175,72 +187,59 @@ class TableRun:
         good = [attempt.tree for attempt in self.attempts.all[:before] if attempt.certifies(self.attempts.epsilon)]
         return len(self.attempts.all) > before or self._late or any(tree in good for tree in trees)
 
-    def _parted(self) -> tuple[Binning, Coded, Coded]:
-        """The labels as bins, some of them held out."""
-        binning = Binning.of(self.source.product, self._inner)
-        held = np.arange(len(self._codes)) % HELD == HELD - 1
-        some = binning.coded(self._inner[~held], self._codes[~held])
-        others = binning.coded(self._inner[held], self._codes[held]) if held.any() else some  # too few to hold any out
-        return binning, some, others
+    def _fitting(self, most: int | None) -> Fitting:
+        return Fitting(self.source.product, self._inner, self._codes, self._seed, most)
 
     def _fit(self) -> list[Tree]:
         """Trees that err little enough on held-out labels, the smallest first."""
-        binning, some, others = self._parted()
-        refiner, aims = Refiner(some, others, self._seed), self._aims()
-        refiner.improve(aims[len(aims) // 2], self._plan.steps)  # where the tree that will pass is likely to be
-        most = self.counted.budget.max_leaves
-        found: dict[int, Sketch] = {}
-        best: Sketch | None = None
-        faithful = self.attempts.open_ended or self._plan.faithful
-        for aim in () if faithful else aims:
-            sketch = refiner.smallest(aim)
-            if others.errors(sketch) <= aim * others.total and (most is None or size(sketch) <= most):
-                found.setdefault(size(sketch), sketch)
-                best = sketch
-        if best is None and most is not None:
-            self._hopeless = self._beyond_reach(_within(refiner, most), some)
-        best = _most_faithful(refiner, most) if best is None else best
-        self._best, self._quick = self._tree(binning, best), False
-        self._judge(self._best, others.errors(best) / others.total)
+        plan, aims = self._plan, self._aims()
+        most = None if plan.faithful else self.counted.budget.max_leaves
+        fitting = self._fitting(most)
+        aim = aims[len(aims) // 2] if aims else self.attempts.epsilon / 2
+        fitting.improve(aim, plan.steps)  # where the tree that will pass is likely to be
+        found = [sketch for sketch in map(fitting.reaching, aims) if sketch is not None]
+        faithful = self.attempts.open_ended or plan.faithful
+        best = found[-1] if found and not faithful else fitting.most_faithful()
+        self._best, self._quick = self._tree(fitting, best), False
+        self._judge(self._best, fitting.share(best))
+        self._reach.see(len(self._codes), fitting.fitted(self._reach.leaves), fitting.held())
+        if self._reach.hopeless or self._enough:
+            self._last = [self._tree(fitting, sketch) for sketch in fitting.of_all_sizes(self._leaves)]
         if faithful:
             return [self._best]
-        sketches = [self._on_all(binning, sketch) for sketch in found.values()]
-        if found and not self._plan.frugal:
-            everything = refiner.carried_on(binning.coded(self._inner, self._codes), self._plan.steps)
-            sizes = [max(1, int(factor * max(found))) for factor in _LARGER]
-            sketches += [_within(everything, leaves) for leaves in sizes if most is None or leaves <= most]
-        return [self._tree(binning, sketch) for sketch in sorted(sketches, key=size)]
+        sketches = self._promising(fitting, found, aim)
+        return [self._tree(fitting, sketch) for sketch in sorted(sketches, key=size)]
+
+    def _promising(self, fitting: Fitting, found: list[Sketch], aim: float) -> list[Sketch]:
+        """Trees like those found, and fitted to all labels."""
+        sizes, steps = {size(sketch) for sketch in found}, self._plan.steps
+        if self._ration.last:  # no rows are left to learn from, and held-out ones are few: try larger trees too
+            sizes.add(size(fitting.most_faithful()))
+            sizes.add(2 * max(sizes))
+        if not sizes:
+            return []
+        if self._plan.frugal:
+            return fitting.on_all(sorted(sizes), aim, steps)
+        sketches = {size(sketch): sketch for sketch in reversed(found)}
+        larger = [max(1, int(factor * max(sizes))) for factor in _LARGER]
+        return [*sketches.values(), *fitting.carried_on(larger, steps)]
 
     def _aims(self) -> tuple[float, ...]:
-        """Held-out errors of trees that are worth a test, falling."""
+        """Held-out errors of trees that are worth a test, falling; none where more labels come first."""
         epsilon, labels = self.attempts.epsilon, len(self._codes)
         if self._plan.frugal:
-            answers = -np.log(self.attempts.level(len(self.attempts.all) + 1))
-            worth = [aim for aim in _AIMS if answers / divergence(aim * epsilon, epsilon) <= labels / 2]
-            return (epsilon * (worth[0] if worth else _AIMS[-1]),)
+            worth = self._ration.worth(labels, len(self.attempts.all) + 1, self.attempts)
+            return tuple(epsilon * aim for aim in worth[:1])
         error = (epsilon * (1 - epsilon) * HELD / labels) ** 0.5
         return tuple(max(epsilon / 4, epsilon - margin * error) for margin in _MARGINS)
 
-    def _beyond_reach(self, sketch: Sketch, rows: Coded) -> bool:
-        """Whether even the rows that a tree with ``max_leaves`` was fitted to leave no doubt that it is not enough."""
-        epsilon, errors = self.attempts.epsilon, rows.errors(sketch) / rows.total
-        return bool(errors > epsilon + NO_DOUBT * (epsilon * (1 - epsilon) / len(self._codes)) ** 0.5)
-
-    def _on_all(self, binning: Binning, sketch: Sketch) -> Sketch:
-        """The same size fitted to all labels, where they are too few for some to be left out."""
-        if not self._plan.frugal:
-            return sketch
-        refiner = Refiner(binning.coded(self._inner, self._codes), None, self._seed)
-        refiner.improve(self._aims()[0], self._plan.steps)
-        return _within(refiner, size(sketch))
-
-    def _tree(self, binning: Binning, sketch: Sketch) -> Tree:
-        return binning.tree(sketch, self.counted.book.ranks(), self.counted.book.sorted())
+    def _tree(self, fitting: Fitting, sketch: Sketch) -> Tree:
+        return fitting.binning.tree(sketch, self.counted.book.ranks(), self.counted.book.sorted())
 
     def _test(self, finish: Finish) -> Outcome | None:
         """Count answers for all attempts until the finish is content, or none of the attempts is worth it."""
-        patience = self.counted.asked + max(len(self._codes), FAIR_TRIAL / self.attempts.epsilon)
-        while True:
+        patience = self.counted.asked + self._ration.tests(len(self._codes), self.attempts.epsilon)
+        while self._late or self._worth_it(finish, patience - self.counted.asked):
             rows, needed = max(BATCH, len(self._codes) // 64), finish.needed(self.attempts)
             self.attempts.tell(self._observer, self.counted.asked, needed)
             inner = self.source.test(self._allowed(min(rows, needed)))
@@ -250,34 +249,44 @@ class TableRun:
             if done is not None:
                 return done
             self._add(inner, codes)
-            left = patience - self.counted.asked
-            hopeful = any(self._hopeful(attempt, left) for attempt in self.attempts.all)
-            if self._plan.faithful:
-                hopeful = hopeful and finish.needed(self.attempts) <= left
-            if not self._late and not hopeful:
-                return None
+        return None
+
+    def _worth_it(self, finish: Finish, left: float) -> bool:
+        hopeful = any(self._hopeful(attempt, left) for attempt in self.attempts.all)
+        return hopeful and (not self._plan.faithful or finish.needed(self.attempts) <= left)
 
     def _hopeful(self, attempt: Attempt, left: float) -> bool:
         epsilon = self.attempts.epsilon
-        many = attempt.errors > epsilon * attempt.samples if self._plan.frugal else attempt.unlucky(epsilon)
-        return (attempt.samples < LOOK or not many) and attempt.needed_for(epsilon) <= left
+        if attempt.samples >= LOOK:
+            hasty = self._plan.frugal and not self._ration.last
+            if attempt.errors > epsilon * attempt.samples if hasty else attempt.unlucky(epsilon):
+                return False
+            if self._ration.listed and not attempt.likely(epsilon, left):
+                return False
+        return attempt.needed_for(epsilon) <= left
+
+    @property
+    def _enough(self) -> bool:
+        """Whether no more labels are to be had for learning alone."""
+        return len(self._codes) >= self._most or not self.source.labels_left
+
+    def _over(self, searched: int) -> bool:
+        """Whether another search, after that of so many labels, is in vain."""
+        if self._reach.hopeless:
+            return True
+        again = len(self._codes) >= AGAIN * searched and len(self._codes) < self._most
+        return self._enough and not (again and self._ration.enough_for_another(self.attempts))
 
     def _last_trial(self) -> NoReturn:
         """No small tree is good enough: give the best one a bound that means something, and say so."""
-        tree = self.tree()
-        self.attempts.open(tree)
-        last = next(attempt for attempt in self.attempts.all if attempt.tree == tree)
-        wanted = math.ceil(min(FAIR_TRIAL / self.attempts.epsilon, self.source.tests))
-        while last.samples < wanted:
-            inner = self.source.test(self._allowed(wanted - last.samples))
-            self.attempts.count(inner, self.counted.labels(self._ask(inner, "certify")))
-        listed = self.source.masses is None
-        trouble = "the table has too few rows" if listed else "no small tree was found that is good enough"
-        leaves = "1 leaf" if tree.size == 1 else f"{tree.size} leaves"
-        raise BudgetSpent(
-            f"{trouble}: after {self.counted.asked:,} labels the best tree, with {leaves}, still disagrees with the "
-            f"target on about {last.errors / max(1, last.samples):.2g} of inputs"
-        )
+        tried(self, self._last)
+        leaves, more = self.counted.budget.max_leaves, ""
+        trouble = "no small tree was found that is good enough" if leaves is None else f"max_leaves = {leaves}"
+        if self._ration.last and not self._reach.hopeless:
+            trouble = "the table has too few rows"
+        elif leaves is None and self._reach.hopeless:
+            more = f"; {self._reach.most:,} labels would leave {self._reach.promised:.2g} or more"
+        raise OutOfReach(trouble, more)
 
     def _allowed(self, rows: int) -> int:
         left = self.counted.left
@@ -294,15 +303,3 @@ class TableRun:
         judged = self.attempts.judged(self.counted.asked, tree.size, error, self.attempts.of(tree))
         self.history.append(judged)
         self._observer(judged)
-
-
-def _most_faithful(refiner: Refiner, most: int | None) -> Sketch:
-    """The tree with the fewest held-out errors; of the larger ones only some are looked at."""
-    points = [point for point in refiner.points() if most is None or point.leaves <= most]
-    some = sorted({round(len(points) * 0.8**k) for k in range(20)} & set(range(len(points)))) or [0]
-    return min((points[k] for k in {*some, len(points) - 1}), key=lambda point: (point.share, point.leaves)).tree
-
-
-def _within(refiner: Refiner, most: int | None) -> Sketch:
-    """The tree with the fewest errors on the rows that has at most so many leaves."""
-    return [point for point in refiner.points() if most is None or point.leaves <= most][-1].tree

@@ -6,7 +6,6 @@ test themselves, each with its own share of delta. Meanwhile its own bound falls
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -23,7 +22,6 @@ from fidelitree.learners.labelled import built
 from fidelitree.region import Region
 from fidelitree.runs.auto import Outcome
 from fidelitree.runs.sealing import Tested
-from fidelitree.sequential import divergence
 from fidelitree.smallest.descent import Curve, Descent, Enough, nested
 from fidelitree.space import ProductSpace
 from fidelitree.targets.counting import Counted
@@ -90,21 +88,13 @@ def _count(run: Tested, size: int, epsilon: float) -> None:
     while counted.asked < limit:
         certified = [one.tree.size for one in run.attempts.all if one.certifies(epsilon)]
         least, left = min([size, *certified]), limit - counted.asked
-        hopeful = [one for one in run.attempts.all if one.tree.size < least and _likely(one, epsilon, left)]
+        smaller = [one for one in run.attempts.all if one.tree.size < least]
+        hopeful = [one for one in smaller if one.samples < _LOOK or one.likely(epsilon, left)]
         if not hopeful:
             return
         needed = min(one.needed_for(epsilon) for one in hopeful)
         inner = run.source.test(max(1, min(needed, _BATCH, left)))
         run.attempts.count(inner, counted.labels(counted.ask(inner, "certify")))
-
-
-def _likely(attempt: Attempt, epsilon: float, left: int) -> bool:
-    """Whether so many more answers may certify an attempt, if its error is a little lower than it looks."""
-    if attempt.samples < _LOOK:
-        return True
-    rate = attempt.errors / attempt.samples
-    lower = max(0.0, rate - (rate / attempt.samples) ** 0.5)
-    return lower < epsilon and -math.log(attempt.level) <= divergence(lower, epsilon) * (attempt.samples + left)
 
 
 class _Stand:

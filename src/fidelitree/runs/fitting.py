@@ -1,0 +1,95 @@
+"""Trees for the labels at hand: a search on most of them, and the others held out to choose a size by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.binning import Binning
+from fidelitree.refine.coded import Sketch
+from fidelitree.refine.curve import Point
+from fidelitree.refine.search import Refiner
+from fidelitree.runs.source import Inner
+from fidelitree.space import ProductSpace
+
+Codes = NDArray[np.intp]
+
+HELD = 4  # every so many-th label is held out of the search
+_PARTS = (1, 1 / 3, 1 / 9)  # of the leaves of the best tree
+
+
+class Fitting:
+    """A search over labelled inputs. ``most`` is the number of leaves that a tree may have; None is no limit."""
+
+    def __init__(self, product: ProductSpace, inner: Inner, codes: Codes, seed: int, most: int | None) -> None:
+        self.binning = Binning.of(product, inner)
+        held = np.arange(len(codes)) % HELD == HELD - 1
+        self._inner, self._codes, self._seed, self._most = inner, codes, seed, most
+        self._some = self.binning.coded(inner[~held], codes[~held])
+        # Where there are too few to hold any out, all judge.
+        self._others = self.binning.coded(inner[held], codes[held]) if held.any() else self._some
+        self._refiner = Refiner(self._some, self._others, seed)
+        self._everything: Refiner | None = None
+
+    def improve(self, aim: float, steps: int) -> None:
+        """Look for trees whose error is near this."""
+        self._refiner.improve(aim, steps)
+
+    def reaching(self, aim: float) -> Sketch | None:
+        """The smallest tree with at most this share of held-out errors, if one of them may be as large."""
+        first = next((point for point in self._points() if point.share <= aim), None)
+        return None if first is None else first.tree
+
+    def most_faithful(self) -> Sketch:
+        """The tree with the fewest held-out errors; of the larger ones only some are looked at."""
+        points = self._points()
+        some = sorted({round(len(points) * 0.8**k) for k in range(20)} & set(range(len(points)))) or [0]
+        return min((points[k] for k in {*some, len(points) - 1}), key=lambda point: (point.share, point.leaves)).tree
+
+    def share(self, sketch: Sketch) -> float:
+        """The share of held-out labels that a tree gets wrong."""
+        return self._others.errors(sketch) / self._others.total
+
+    def fitted(self, most: int) -> float:
+        """The share of wrong labels, among those that the trees of at most so many leaves were fitted to."""
+        return self._points(most)[-1].errors / self._some.total
+
+    def held(self) -> float:
+        """The smallest share of held-out errors."""
+        return min(point.share for point in self._points())
+
+    def of_all_sizes(self, most: int) -> list[Sketch]:
+        """Up to so many leaves: the tree with the fewest held-out errors, smaller ones, and a constant.
+
+        Held-out labels flatter large trees, for they had a say in the choice of each; a test has to decide.
+        """
+        points = self._points(most)
+        best = min(points, key=lambda point: (point.share, point.leaves))
+        smaller = {
+            max(k for k in range(len(points)) if points[k].leaves <= max(1, part * best.leaves)) for part in _PARTS
+        }
+        return [points[k].tree for k in sorted({0, *smaller})]
+
+    def on_all(self, sizes: Sequence[int], aim: float, steps: int) -> list[Sketch]:
+        """Trees of these sizes fitted to all labels: they may be too few for some to be left out."""
+        if self._everything is None:
+            self._everything = Refiner(self.binning.coded(self._inner, self._codes), None, self._seed)
+            self._everything.improve(aim, steps)
+        return [_within(self._everything, min(leaves, self._most or leaves)) for leaves in sizes]
+
+    def carried_on(self, sizes: Sequence[int], steps: int) -> list[Sketch]:
+        """The same from where the search has come to, for as many steps again; sizes that may not be are left out."""
+        everything = self._refiner.carried_on(self.binning.coded(self._inner, self._codes), steps)
+        return [_within(everything, leaves) for leaves in sizes if self._most is None or leaves <= self._most]
+
+    def _points(self, most: int | None = None) -> list[Point]:
+        """The curve, up to so many leaves."""
+        limit = min((leaves for leaves in (most, self._most) if leaves is not None), default=None)
+        return [point for point in self._refiner.points() if limit is None or point.leaves <= limit]
+
+
+def _within(refiner: Refiner, most: int) -> Sketch:
+    """The tree with the fewest errors on the rows that has at most so many leaves."""
+    return [point for point in refiner.points() if point.leaves <= most][-1].tree
