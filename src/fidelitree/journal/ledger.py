@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from fidelitree.errors import TargetError
 from fidelitree.journal.journal import Journal
 from fidelitree.journal.records import Opened
 
@@ -31,8 +32,14 @@ class Ledger:
         here = self.drawn()
         found = next((one for one in self.journal.attempts if (one.tree, one.opened) == (tree, here)), None)
         if found is None:
-            number = max((one.number for one in self.journal.attempts), default=0) + 1
-            # In a replay, an attempt that is not listed belongs to a journal that lists none.
-            found = Opened(number, tree, here, max(here, self.journal.drawn) if self.journal.writes else here)
+            found = self._opened(tree, here)
             self.journal.open_attempt(found)
         return found.number, found.since - here
+
+    def _opened(self, tree: str, here: int) -> Opened:
+        number, journal = len(self.journal.attempts) + 1, self.journal
+        if journal.writes:
+            return Opened(number, tree, here, max(here, journal.drawn))
+        if journal.lists_attempts:
+            raise TargetError(f"the journal {str(journal.path)!r} does not list an attempt that the run opens")
+        return Opened(number, tree, here, here)
