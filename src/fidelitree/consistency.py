@@ -19,7 +19,7 @@ from fidelitree.exact.paths import disagreement
 from fidelitree.rows import Rows
 from fidelitree.sequential import error_bound, level_in
 from fidelitree.space import ProductSpace
-from fidelitree.store import FILES, REPORT, SPACE, Stored
+from fidelitree.store import CERTIFICATE, FILES, REPORT, SPACE, TRACE, TREE, Stored
 
 UNCHECKED = (
     "the name of the target",
@@ -29,6 +29,8 @@ UNCHECKED = (
     "times",
     "the kind of batches",
     "the words of the report",
+    "earlier runs of the journal",
+    "arguments that changed nothing",
 )
 _ROUNDING = 1e-6
 _APART = 1e-9  # between two sums of the same probabilities
@@ -140,7 +142,8 @@ def _files(stored: Stored, given: ProductSpace | Rows | None) -> Check:
     if changed:
         return Check(False, f"{about}: {', '.join(changed)} is not")
     spared = {REPORT} if given is None else {REPORT, SPACE}  # a report that is not there claims nothing
-    missing = [str(name) for name in listed if name not in found and name not in spared]
+    wanted = dict.fromkeys([TREE, CERTIFICATE, SPACE, TRACE, *map(str, listed)])
+    missing = [name for name in wanted if name not in found and name not in spared]
     if missing:
         return Check(None, f"{about}: {', '.join(missing):.80} is not here")
     return Check(True, about)

@@ -108,7 +108,8 @@ def distill(
         counted = way.counted(memory, budget, observer)
         result = _distil_from(counted, space, wanted, observer)
         way.end(counted, result.reason)
-    run = {"door": "distill", "target": name_of(target), "seed": wanted.seed, **call.arguments}
+    seeded = {"seed": wanted.seed, "seed_chosen": wanted.seed_chosen}
+    run = {"door": "distill", "target": name_of(target), **seeded, **call.arguments}
     return replace(result, space=space, run=run, call=written(distill, {**given, "seed": wanted.seed}))
 
 

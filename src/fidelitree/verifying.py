@@ -199,7 +199,8 @@ def _differing(stored: Stored, journal: Path, space: ProductSpace | Rows) -> str
         run, rungs = kept.run, kept.rungs or [kept.run.limits]
         for record in kept.all():  # one that is damaged is noticed, also where nobody needs it
             record.inner(len(run.features), run.bits)
-    theirs = {"door": run.door, "target": run.target, "space": run.space, "seed": run.seed, **run.arguments}
+    names = ("door", "target", "space", "seed", "seed_chosen")
+    theirs = {**{name: getattr(run, name) for name in names}, **run.arguments}
     ours = {**stored.run, "space": space.digest} if stored.run else theirs
     differ = [name for name in theirs if name not in LIMITS and not same(theirs[name], ours.get(name))]
     limits = {name: ours.get(name, "none") for name in run.limits}

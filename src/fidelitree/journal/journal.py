@@ -127,6 +127,12 @@ class Journal:
         self._resumes = False
         self.kept += 1
 
+    @property
+    def went_as_far(self) -> bool:
+        """Whether a replay has drawn as many inputs for tests as the run; with other runs, no more than the farthest."""
+        alone = len(self.rungs) == 1 and self.ending is not None
+        return self.position() == self.drawn if alone else self.position() <= self.drawn or not self.lists_attempts
+
     def open_attempt(self, attempt: Opened) -> None:
         """Write down an attempt; when this returns, it is on disk. One that is replayed is remembered only."""
         if self.writes:
@@ -159,6 +165,9 @@ class Journal:
     def _own(self, run: Run | None) -> Run:
         entries = dict(self._connection.execute("SELECT name, value FROM run LIMIT 100"))
         self.rungs: list[Mapping[str, Any]] = self._entry(RUNGS, list, [])
+        self.lists_attempts = lists_attempts(self._connection)
+        if entries and self.lists_attempts and Run.of(entries).limits not in self.rungs:
+            raise FormatError("it is damaged: its limits are those of none of its runs")
         if run is None:
             return Run.of(entries)
         if not entries:
@@ -174,7 +183,7 @@ class Journal:
         return replace(was, arguments=run.arguments)
 
     def _bring_up_to_date(self, was: Run, run: Run) -> None:
-        if lists_attempts(self._connection):
+        if self.lists_attempts:
             return
         if was.limits != run.limits:
             raise JournalError(
@@ -183,6 +192,8 @@ class Journal:
             )
         with self._at_once():
             bring_up_to_date(self._connection)
+            self.lists_attempts, self.rungs = True, [was.limits]
+            self._write(RUNGS, self.rungs)
 
     def _take_over(self) -> None:
         """Write the limits of a resumed run over those of the run before, whose ending is none any more.
@@ -222,10 +233,15 @@ class Journal:
         raise FormatError("it is damaged: its ending is not one")
 
     def _attempts(self) -> list[Opened]:
-        if not lists_attempts(self._connection):
+        if not self.lists_attempts:
             return []
-        found = self._connection.execute("SELECT * FROM attempts ORDER BY ledger, number")
-        return [Opened.read(row) for row in found]
+        rows = self._connection.execute("SELECT * FROM attempts ORDER BY ledger, number")
+        found = [Opened.read(row) for row in rows]
+        for ledger in {one.ledger for one in found}:
+            numbers = [one.number for one in found if one.ledger == ledger]
+            if numbers != list(range(1, len(numbers) + 1)):
+                raise FormatError("it is damaged: attempts are missing")
+        return found
 
     def _drawn(self) -> tuple[int, int]:
         match self._entry(DRAWN, list, [0, 0]):

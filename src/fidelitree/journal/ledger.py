@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from fidelitree.errors import TargetError
 from fidelitree.journal.journal import Journal
 from fidelitree.journal.records import Opened
 
@@ -46,15 +47,19 @@ class Ledger:
         mine = [one for one in self.journal.attempts if one.ledger == ledger]
         found = next((one for one in mine if (one.tree, one.labels, one.tests) == (tree, *here)), None)
         if found is None:
-            number = max((one.number for one in mine), default=0) + 1
-            # In a replay, an attempt that is not listed belongs to a journal that lists none.
-            seen = self.journal.drawn if self.journal.writes else here
-            found = Opened(ledger, number, tree, *here, max(labels, seen[0]), max(tests, seen[1]))
+            found = self._opened(ledger, len(mine) + 1, tree)
             self.journal.open_attempt(found)
         waits = {TEST: found.tests_since - tests}
         if ledger == STANDING:  # the others count inputs for tests alone
             waits[LABEL] = found.labels_since - labels
         return Entry(ledger, found.number, waits)
+
+    def _opened(self, ledger: str, number: int, tree: str) -> Opened:
+        here, journal = self.drawn(), self.journal
+        if journal.lists_attempts and not journal.writes:
+            raise TargetError(f"the journal {str(journal.path)!r} does not list an attempt that the run opens")
+        seen = journal.drawn if journal.writes else here
+        return Opened(ledger, number, tree, *here, *map(max, here, seen))
 
 
 def entered(journalled: Ledger | None, ledger: str, tree: str, before: int) -> Entry:

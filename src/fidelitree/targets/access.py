@@ -79,6 +79,8 @@ class Access:
             self.journal.end(ending)
         elif self.journal.run.arguments.get(timed) is None and self.journal.ending not in (None, ending):
             raise TargetError(f"the journal says that the run ended otherwise: {self.journal.ending}")
+        if not self.journal.writes and not self.journal.went_as_far:
+            raise TargetError("the journal says that the run drew another number of inputs for tests")
 
 
 @contextmanager
