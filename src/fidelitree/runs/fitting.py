@@ -66,11 +66,10 @@ class Fitting:
         Held-out labels flatter large trees, for they had a say in the choice of each; a test has to decide.
         """
         points = self._points(most)
-        best = min(points, key=lambda point: (point.share, point.leaves))
-        smaller = {
-            max(k for k in range(len(points)) if points[k].leaves <= max(1, part * best.leaves)) for part in _PARTS
-        }
-        return [points[k].tree for k in sorted({0, *smaller})]
+        leaves = min(points, key=lambda point: (point.share, point.leaves)).leaves
+        sizes = [max(1, int(part * leaves)) for part in _PARTS]
+        some = {max(k for k, point in enumerate(points) if point.leaves <= most) for most in (1, *sizes)}
+        return [points[k].tree for k in sorted(some)]
 
     def on_all(self, sizes: Sequence[int], aim: float, steps: int) -> list[Sketch]:
         """Trees of these sizes fitted to all labels: they may be too few for some to be left out."""

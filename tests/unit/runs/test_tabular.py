@@ -6,7 +6,6 @@ DELTA is so small that a false bound is a bug and no bad luck.
 from __future__ import annotations
 
 import itertools
-import re
 import time
 from collections.abc import Callable
 from typing import Any
@@ -220,7 +219,7 @@ def test_max_seconds_ends_it_honestly(space: Any, monkeypatch: pytest.MonkeyPatc
 def test_an_interrupt_at_any_batch_leaves_a_true_bound(space: Any) -> None:
     answer, check = (target, honest) if space is MIXED else (loan, honest_rows)
     bounds = []
-    for call in itertools.chain(range(1, 4), itertools.count(7, 30)):
+    for call in itertools.chain(range(1, 4), itertools.count(7, 30 if space is MIXED else 12)):
         result = ft.distill(failing_at(call, answer), space, 0.05, DELTA)
         if result.reason == "certified":
             break
@@ -248,7 +247,6 @@ def test_an_interrupted_observer_leaves_a_true_bound() -> None:
 
 def test_where_no_small_tree_will_do_the_run_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tabular, "MOST_LABELS", 800)
-    monkeypatch.setattr(tabular, "FAIR_TRIAL", 40)
 
     def jumpy(batch: Any) -> Any:
         return np.floor(batch["age"] * 50) % 2 == 0
@@ -256,9 +254,9 @@ def test_where_no_small_tree_will_do_the_run_says_so(monkeypatch: pytest.MonkeyP
     result = ft.distill(jumpy, MIXED, 0.1)
     assert not result.certificate.holds
     assert result.reason.startswith("no small tree was found that is good enough: after ")
-    assert re.search(r"the best tree, with \d+ leaves, still disagrees", result.reason)
+    assert f"with {result.tree.size} lea" in result.reason
     assert result.tree.size == 1, "which does no better than a constant"
-    assert 0.4 < result.certificate.error_bound < 1
+    assert 0.4 < result.certificate.error_bound < 0.6
 
 
 def older(batch: Any) -> Any:
@@ -267,11 +265,10 @@ def older(batch: Any) -> Any:
 
 @pytest.mark.parametrize("epsilon", [0.3, 0.15, 0.07])
 def test_too_few_leaves_are_seen_soon_and_the_run_ends(epsilon: float) -> None:
-    """The last trial takes 200/epsilon answers, which is no whole number for any of these."""
     result = ft.distill(older, MIXED, epsilon, max_leaves=1)
-    assert result.reason.startswith("no small tree was found that is good enough: after ")
+    assert result.reason.startswith("max_leaves = 1: after ")
     assert ", with 1 leaf, still disagrees" in result.reason
-    assert result.queries.asked < 200 / epsilon + 500
+    assert result.queries.asked < 2_000
     assert 0.4 < result.certificate.error_bound < 0.7
 
 

@@ -1,0 +1,82 @@
+"""``max_leaves`` asks for the best certified tree of that size: it is found and tested closely, with few labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fidelitree as ft
+from fidelitree.runs.trial import SLACK, TIGHT
+from mixed import MIXED, mixed_tree
+from population import loan, population_error, table_of
+
+TRUE = mixed_tree(MIXED, np.random.default_rng(3), ["a", "b", "c"], grow=0.95)
+BITS = ft.ProductSpace.bernoulli(30)
+MUX = ft.targets.multiplexer(3)
+WAYS: list[dict[str, Any]] = [{}, {"prefer": "leaves"}, {"strategy": "smallest"}, {"strategy": "influence"}]
+
+
+def multiplexer(batch: Any) -> Any:
+    return MUX(batch[:, :11])
+
+
+def close(result: ft.Distillation, error: float, most: int) -> bool:
+    """Whether the bound is within a tenth and .01 of the error, but for what chance does to a share of tests."""
+    assert result.reason.startswith(f"max_leaves = {most}: after {result.queries.asked:,} labels the best tree, with ")
+    assert (result.tree.size <= most, result.certificate.holds) == (True, False)
+    return error <= result.certificate.error_bound <= TIGHT * error + SLACK + 0.04
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+@pytest.mark.parametrize("how", [{}, {"prefer": "leaves"}, {"strategy": "smallest"}], ids=str)
+def test_of_rows(how: dict[str, Any], most: int) -> None:
+    """0.1.0 said after 163 of 20 000 rows that the table had too few."""
+    result = ft.distill(loan, table_of(20_000, 0), 0.02, max_leaves=most, **how)
+    if most == 3:
+        assert result.certificate.holds
+        return
+    assert close(result, population_error(result.tree, loan), most)
+    assert result.queries.asked < 9_000
+
+
+@pytest.mark.parametrize("most", [1, 4])
+@pytest.mark.parametrize("how", WAYS, ids=str)
+def test_of_mixed_features(how: dict[str, Any], most: int) -> None:
+    result = ft.distill(TRUE.predict, MIXED, 0.02, max_leaves=most, **how)
+    assert close(result, ft.tree_error(result.tree, TRUE, MIXED), most)
+    assert result.queries.asked < 27_000
+
+
+@pytest.mark.parametrize("most", [1, 4])
+@pytest.mark.parametrize("how", WAYS, ids=str)
+def test_of_bits(how: dict[str, Any], most: int) -> None:
+    result = ft.distill(multiplexer, BITS, 0.02, max_leaves=most, **how)
+    error = float(np.mean(result.tree.predict(sample := draws()) != multiplexer(sample)))
+    assert close(result, error - 0.005, most)
+    assert result.queries.asked < 12_000
+    assert result.certificate.split_quality == (how.get("strategy") == "influence")
+
+
+def draws() -> Any:
+    return np.random.default_rng(0).integers(0, 2, (100_000, 30), np.uint8)
+
+
+def test_a_target_without_structure_is_given_up_soon() -> None:
+    def scattered(batch: Any) -> Any:
+        return (batch.astype(np.int64) @ np.arange(1, 60, 2) ** 3) % 11 % 2
+
+    result = ft.distill(scattered, BITS, 0.1, max_leaves=8)
+    assert result.reason.startswith("max_leaves = 8: after ")
+    assert result.queries.asked < 9_000
+    assert result.certificate.error_bound < 0.57
+
+
+def test_a_budget_may_end_the_trial() -> None:
+    whole = ft.distill(multiplexer, BITS, 0.02, max_leaves=4)
+    limit = int(whole.queries.asked) - 300
+    part = ft.distill(multiplexer, BITS, 0.02, max_leaves=4, max_queries=limit)
+    assert part.queries.asked <= limit
+    assert (part.tree.size <= 4, part.certificate.holds) == (True, False)
+    assert part.certificate.error_bound < 0.6
