@@ -333,7 +333,7 @@ def test_both_limits_together_end_with_a_true_bound(most: int) -> None:
     result = ft.distill(MUX, FAIR, 0.02, DELTA, max_queries=300, max_leaves=most)
     assert result.tree.size <= most
     assert result.reason == "max_queries = 300"
-    assert result.certificate.differs > 0.1
+    assert result.certificate.differs > 0.1 or result.tree.size == 1, "a constant that was tested itself may do as well"
     assert result.certificate.error_bound >= whole.certificate.error_bound + 0.1
     assert honest(result, MUX)
 

@@ -129,9 +129,11 @@ class Journal:
 
     @property
     def went_as_far(self) -> bool:
-        """Whether a replay has drawn as many inputs for tests as the run; with other runs, no more than the farthest."""
-        alone = len(self.rungs) == 1 and self.ending is not None
-        return self.position() == self.drawn if alone else self.position() <= self.drawn or not self.lists_attempts
+        """Whether a replay has drawn as many inputs as the run; with other runs, no more than the farthest."""
+        if len(self.rungs) == 1 and self.ending is not None:
+            return self.position() == self.drawn
+        no_farther = all(here <= most for here, most in zip(self.position(), self.drawn, strict=True))
+        return no_farther or not self.lists_attempts
 
     def open_attempt(self, attempt: Opened) -> None:
         """Write down an attempt; when this returns, it is on disk. One that is replayed is remembered only."""

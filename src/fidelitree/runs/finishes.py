@@ -166,16 +166,22 @@ def best_so_far(attempts: Attempts, space: ProductSpace | None, max_leaves: int 
 
 def _or_constant(outcome: Outcome, attempts: Attempts) -> Outcome:
     """The best constant, where a tree does not err less often by more than a standard error of the difference."""
-    rate = outcome.attempt.rate + outcome.differs
+    tested = outcome.attempt
 
     def beaten(constant: Attempt) -> bool:
-        error: float = ((rate + constant.rate) / max(1, outcome.attempt.samples)) ** 0.5
-        return rate + error < constant.rate
+        error: float = (_variance(tested) + _variance(constant)) ** 0.5  # how often two trees differ is exact
+        return tested.rate + outcome.differs + error < constant.rate
 
     if outcome.tree.size == 1:
         return outcome
     constants = [one for one in attempts.standing.constants if one.samples and not beaten(one)]
     return min((Outcome(one.tree, one, 0.0) for one in constants), key=_doubt, default=outcome)
+
+
+def _variance(attempt: Attempt) -> float:
+    """Of the share of errors that an attempt has counted; without any, one may be on its way."""
+    samples = max(1, attempt.samples)
+    return (attempt.rate + 1 / samples) / samples
 
 
 def _doubt(outcome: Outcome) -> tuple[float, int]:

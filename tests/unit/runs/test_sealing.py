@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -53,7 +53,10 @@ def test_the_certificate_of_an_attempt_says_all_about_it() -> None:
     outcome = Outcome(PRUNED, tested.attempts.all[1], differs=0.125)
     wanted = Wanted(0.3, 0.05, 7, seed_chosen=False, split_quality=True)
     level = level_in("run", 2, 0.05)
-    assert sealing.tested_certificate(outcome, tested, wanted) == Certificate(
+    made = sealing.tested_certificate(outcome, tested, wanted)
+    assert made.confusion is not None
+    assert (made.confusion.tests, made.confusion.wrong) == (80, 41)
+    assert replace(made, confusion=None) == Certificate(
         epsilon=0.3,
         delta=0.05,
         error_bound=error_bound(1, 80, level) + 0.125,
@@ -88,6 +91,9 @@ def test_an_error_that_is_known_makes_the_certificate_exact() -> None:
     tested = run(deterministic=True)
     outcome = Outcome(PRUNED, tested.attempts.all[0], differs=0.125, error=0.5)
     found = sealing.tested_certificate(outcome, tested, Wanted(None, 0.05, 7))
+    assert found.confusion is not None
+    assert (found.confusion.level, found.confusion.wrong) == (None, 0.5)
+    found = replace(found, confusion=None)
     assert found == sealing.exact_certificate(tested.counted, PRUNED, 0.5, None)
     assert found == Certificate(
         epsilon=None,

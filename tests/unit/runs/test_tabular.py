@@ -208,8 +208,9 @@ def test_max_seconds_ends_it_honestly(space: Any, monkeypatch: pytest.MonkeyPatc
         with monkeypatch.context() as patch:
             patch.setattr(budget.time, "monotonic", lambda looks=looks: next(looks))
             result = ft.distill(answer, space, 0.03, DELTA, max_seconds=limit)
-        assert result.reason in (f"max_seconds = {limit}", "certified")
-        assert result.certificate.holds == (result.reason == "certified")
+        ended = f"max_seconds = {limit}"
+        assert result.reason in (ended, f"certified, then {ended}", "certified"), "a standing attempt may be ahead"
+        assert result.certificate.holds == result.reason.startswith("certified")
         assert check(result)
         reasons.add(result.reason)
     assert len(reasons) > 2
@@ -223,8 +224,8 @@ def test_an_interrupt_at_any_batch_leaves_a_true_bound(space: Any) -> None:
         result = ft.distill(failing_at(call, answer), space, 0.05, DELTA)
         if result.reason == "certified":
             break
-        assert result.reason == "interrupted"
-        assert not result.certificate.holds
+        assert result.reason.removeprefix("certified, then ") == "interrupted", "a standing attempt may be ahead"
+        assert result.certificate.holds == result.reason.startswith("certified")
         assert check(result)
         bounds.append(result.certificate.error_bound)
     assert bounds[0] == 1
