@@ -114,7 +114,7 @@ def interval(hits: int, samples: int, level: float) -> tuple[float, float]:
     was chosen by looking at the answers; an interval for a fixed number of samples does not.
 
     >>> tuple(round(end, 3) for end in interval(30, 100, 0.05)), interval(0, 0, 0.05)
-    ((0.151, 0.467), (0.0, 1.0))
+    ((0.152, 0.466), (0.0, 1.0))
     """
     return 1 - error_bound(samples - hits, samples, level / 2), error_bound(hits, samples, level / 2)
 

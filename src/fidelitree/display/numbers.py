@@ -81,7 +81,7 @@ def _up(value: float, digits: int) -> float:
 
 def _down(value: float, digits: int) -> float:
     """Rounded down; what is too small to be seen is 0."""
-    if value < 1e-3:
+    if value < 1e-2:
         return 0.0
     step = 10.0 ** max(0, digits - 1 - math.floor(math.log10(value)))
     return math.floor(value * step + _SLACK) / step
