@@ -13,9 +13,10 @@ export FIDELITREE_DATA FIDELITREE_REQUIRE
 BIN := $(VENV)/bin
 PIP := -m pip install -qq --disable-pip-version-check
 BARE := build/bare
+LOWEST := build/lowest
 
 .DELETE_ON_ERROR:
-.PHONY: help run test soak bench bench-queries bench-leaves browser campaign mutants docs lint wheel clean
+.PHONY: help run test soak bench bench-queries bench-leaves browser campaign mutants docs lint lowest wheel clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -54,6 +55,16 @@ lint: $(VENV)/installed-test ## style, types and the direction of imports
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+
+# pip takes the newest versions, uv can take the lowest that pyproject.toml allows. Of what they need in turn it takes the
+# newest, but for scikit-survival (of pystreed), whose newest would ask for a newer scikit-learn than our bound.
+lowest: ## the fast tests with the lowest versions that pyproject.toml allows
+	rm -rf $(LOWEST)
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python $(PIP) 'uv>=0.5'
+	$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct \
+		--editable '.[test]' 'scikit-survival==0.24.*'
+	$(LOWEST)/bin/python -m pytest -n $(WORKERS) tests/unit tests/law
 
 # The wheel and its hard dependencies alone, outside the source tree: what a user gets from `pip install`.
 wheel: $(VENV)/installed-test

@@ -73,13 +73,14 @@ def as_inner(
 def _named_columns(inputs: Any, names: tuple[str, ...]) -> list[Column] | None:
     """The columns with these names; None where inputs have no names."""
     found: Mapping[str, Any]
+    wanted = frozenset(names)
     if isinstance(inputs, Mapping):
-        found = {name: as_column(column, name) for name, column in inputs.items() if name in names}
+        found = {name: as_column(column, name) for name, column in inputs.items() if name in wanted}
     else:
         table = None if isinstance(inputs, np.ndarray) else as_table(inputs)
         if table is None:
             return None
-        found = {name: table[name] for name in table.columns if name in names}
+        found = {name: table[name] for name in table.columns if name in wanted}
     missing = [name for name in names if name not in found]
     if missing:
         raise ParameterError(f"inputs must have a column for every feature; {missing[0]!r} is missing")

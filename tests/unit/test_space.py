@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import cProfile
+import time
+
 import numpy as np
 import pytest
 
@@ -175,5 +178,31 @@ def test_the_digest_of_mixed_features_is_pinned() -> None:
 
 
 def test_more_bits_than_memory_holds_are_refused_at_once() -> None:
-    with pytest.raises(ft.ParameterError, match=r"n must be at most 10,000,000, .*; got 100,000,000"):
-        ft.ProductSpace.bernoulli(100_000_000)
+    with pytest.raises(ft.ParameterError, match=r"n must be at most 1,000,000, .*; got 10,000,000"):
+        ft.ProductSpace.bernoulli(10_000_000)
+
+
+def test_a_million_bits_cost_no_more_than_a_few_steps_each() -> None:
+    """Work is counted in calls of Python; only what is done to whole numbers is timed, and was quadratic."""
+    profile = cProfile.Profile(builtins=False)
+    profile.runcall(ft.ProductSpace.bernoulli, 20_000)
+    assert sum(entry.callcount for entry in profile.getstats()) < 12 * 20_000
+    space = ft.ProductSpace.bernoulli(10**6)
+    began = time.process_time()
+    assert space.points == 1 << 10**6
+    assert time.process_time() - began < 3
+    assert space.dtype == np.uint8
+
+
+def test_one_name_twice_among_many_is_found_in_one_pass() -> None:
+    names = [f"x{i}" for i in range(100_000)] + ["x99999"]
+    with pytest.raises(ft.ParameterError, match="features must have different names; got 'x99999' more than once"):
+        ft.ProductSpace.bernoulli(len(names), names=names)
+
+
+def test_a_mapping_of_many_columns_is_read_in_one_pass() -> None:
+    """Looking each of 20 000 names up among all of them would take a hundred times as long."""
+    space = ft.ProductSpace.bernoulli(20_000)
+    began = time.process_time()
+    assert space.encode({name: [1] for name in space.names}).shape == (1, 20_000)
+    assert time.process_time() - began < 3

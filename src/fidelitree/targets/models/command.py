@@ -30,9 +30,10 @@ class Command(Model):
     flush its output without waiting for the end of its input, which comes when the target is closed.
 
     ``command`` is a list of words, or a text that is split like a shell line; no shell runs. ``timeout`` is the longest
-    silence in seconds while labels are awaited. ``names`` names the columns of an array, which are x0, x1, ... else.
-    The process starts with the first batch, and again after a failure. It ends with `close`, at the end of a ``with``
-    block, or with the target itself. Threads take turns; a pickled copy starts a process of its own.
+    time in seconds between two finished lines while labels are awaited. ``names`` names the columns of an array, which
+    are x0, x1, ... else. The process starts with the first batch, and again after a failure. It ends with `close`, at
+    the end of a ``with`` block, with the target itself, or with this program, whatever becomes of it. Threads take
+    turns; a pickled copy starts a process of its own.
     """
 
     def __init__(
