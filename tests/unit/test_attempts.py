@@ -126,7 +126,7 @@ def test_standing_attempts_share_a_twentieth_of_delta() -> None:
 
 def test_milestones_double() -> None:
     standing = Attempts(0.1, 0.05).standing
-    assert [labels for labels in range(1, 600) if standing.due(labels)][0] == 64
+    assert next(labels for labels in range(1, 600) if standing.due(labels)) == 64
     standing.open(64, [ONE])
     assert (standing.due(127), standing.due(128)) == (False, True)
     standing.open(700, [TWO])

@@ -25,10 +25,16 @@ ENDED = "ended"
 
 @dataclass(frozen=True)
 class Ending:
-    """How a run ended: after so many questions, and why."""
+    """How a run ended: after so many questions, and why.
+
+    ``strikes`` are the looks at the clock that found a limited time, or the part of it for learning, to be over, each
+    with the inputs that were answered by then of a batch that was cut off. How often a run looks depends on its answers
+    alone, so a replay is struck at the same looks.
+    """
 
     questions: int
     reason: str
+    strikes: tuple[tuple[int, int], ...] = ()
 
 
 class Journal:
@@ -133,7 +139,8 @@ class Journal:
         with self._talking(), self._at_once():
             self._take_over()
             self._connection.execute(
-                "INSERT OR REPLACE INTO run VALUES (?, ?)", (ENDED, json.dumps([ending.questions, ending.reason]))
+                "INSERT OR REPLACE INTO run VALUES (?, ?)",
+                (ENDED, json.dumps([ending.questions, ending.reason, ending.strikes])),
             )
 
     def _own(self, run: Run | None) -> Run:
@@ -174,12 +181,14 @@ class Journal:
         if row is None:
             return None
         try:
-            questions, reason = json.loads(row[0])
+            questions, reason, *told = json.loads(row[0])
+            strikes = tuple((look, rows) for look, rows in (told[0] if told else ()))
         except (ValueError, TypeError, RecursionError):
-            questions = reason = None
-        if type(questions) is not int or not is_text(reason):
+            questions, reason, strikes = None, None, ()
+        whole = {type(number) for pair in strikes for number in pair} <= {int}
+        if type(questions) is not int or not is_text(reason) or not whole:
             raise FormatError("it is damaged: its ending is not one")
-        return Ending(questions, reason)
+        return Ending(questions, reason, strikes)
 
     @contextmanager
     def _talking(self) -> Iterator[None]:

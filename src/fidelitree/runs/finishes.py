@@ -13,7 +13,6 @@ import numpy as np
 
 from fidelitree.attempts import Attempt, Attempts
 from fidelitree.budget import Budget
-from fidelitree.events import nobody
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.paper import grow_exactly
 from fidelitree.prune import Prunings
@@ -95,7 +94,7 @@ class Smallest:
 
     def search(self, tree: Tree) -> Substitutes:
         """Trees that could stand in for a tested one."""
-        return SmallestSubstitutes(tree, self.counted.space, [], QUICK)
+        return SmallestSubstitutes(tree, self.counted.space, [], QUICK, self.counted.watch)
 
 
 @dataclass
@@ -123,8 +122,10 @@ class FewestLeaves(Smallest):
     def search(self, tree: Tree) -> Substitutes:
         space = self.counted.space
         root = PathSubfunction(tree, Region.whole(space))
-        greedy = grow_exactly(Counted(tree, space), root, 0.0, Budget(), nobody).tree
-        return SmallestSubstitutes(tree, space, [greedy], PATIENT)
+        watch = self.counted.watch
+        greedy = grow_exactly(Counted(tree, space), root, 0.0, Budget(), lambda event: watch()).tree
+        watch()  # a tree that is cut short is no substitute
+        return SmallestSubstitutes(tree, space, [greedy], PATIENT, watch)
 
 
 @dataclass
@@ -165,7 +166,7 @@ def best_so_far(attempts: Attempts, space: ProductSpace | None, max_leaves: int 
 def _beats(outcome: Outcome, constant: Attempt) -> bool:
     """Whether a tree errs less often than a constant, by more than a standard error of the difference."""
     rate = outcome.attempt.rate + outcome.differs
-    return rate + ((rate + constant.rate) / max(1, outcome.attempt.samples)) ** 0.5 < constant.rate
+    return bool(rate + ((rate + constant.rate) / max(1, outcome.attempt.samples)) ** 0.5 < constant.rate)
 
 
 def _doubt(outcome: Outcome) -> tuple[float, int]:

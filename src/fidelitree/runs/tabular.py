@@ -122,10 +122,12 @@ class TableRun:
         return self._constant() if self._best is None else self._best
 
     def _constant(self) -> Tree:
-        """The most frequent label; the first where all were asked for a list of all inputs, which was interrupted."""
-        book = self.counted.book
-        place = book.ranks()[book.majority(np.bincount(self._codes).tolist())]
-        return Tree.build(self.source.product, [place], book.sorted())
+        """The most frequent label of those that taught, or that came as they were drawn, or of what there is."""
+        book, usual = self.counted.book, self.attempts.standing.usual()
+        if len(self._codes) or usual is None:
+            codes = self._codes if len(self._codes) or self.counted.cut is None else self.counted.cut
+            usual = book.seen[book.majority(np.bincount(codes).tolist())]
+        return Tree.build(self.source.product, [book.sorted().index(usual)], book.sorted())
 
     def _learn(self, wanted: int) -> None:
         """Buy labels, but leave enough of the budget for a test that could succeed."""
@@ -160,7 +162,7 @@ class TableRun:
         """A tree for the labels so far without a search; the best one where there is one."""
         if self._best is None or self._quick:
             binning, some, others = self._parted()
-            refiner = Refiner(some, others, self._seed)
+            refiner = Refiner(some, others, self._seed, self.counted.watch)
             self._best, self._quick = self._tree(binning, _most_faithful(refiner, self.counted.budget.max_leaves)), True
         return self._best
 
@@ -185,8 +187,12 @@ class TableRun:
     def _fit(self) -> list[Tree]:
         """Trees that err little enough on held-out labels, the smallest first."""
         binning, some, others = self._parted()
-        refiner, aims = Refiner(some, others, self._seed), self._aims()
-        refiner.improve(aims[len(aims) // 2], self._plan.steps)  # where the tree that will pass is likely to be
+        refiner, aims = Refiner(some, others, self._seed, self.counted.watch), self._aims()
+        try:
+            refiner.improve(aims[len(aims) // 2], self._plan.steps)  # where the tree that will pass is likely to be
+        except BudgetSpent:
+            self._best = self._tree(binning, _most_faithful(refiner, self.counted.budget.max_leaves))
+            raise
         most = self.counted.budget.max_leaves
         found: dict[int, Sketch] = {}
         best: Sketch | None = None
@@ -229,7 +235,7 @@ class TableRun:
         """The same size fitted to all labels, where they are too few for some to be left out."""
         if not self._plan.frugal:
             return sketch
-        refiner = Refiner(binning.coded(self._inner, self._codes), None, self._seed)
+        refiner = Refiner(binning.coded(self._inner, self._codes), None, self._seed, self.counted.watch)
         refiner.improve(self._aims()[0], self._plan.steps)
         return _within(refiner, size(sketch))
 

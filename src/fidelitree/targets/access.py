@@ -55,14 +55,15 @@ class Access:
         if self.journal is not None and self.journal.writes:
             budget = replace(budget, started=0.0, clock=self.journal.clock)
         elif self.journal is not None:
-            budget = replace(budget, max_seconds=None)  # the journal knows when the time was over
+            budget = replace(budget, started=0.0, clock=lambda: 0.0)  # the journal knows when the time was over
             ending = self.journal.ending
         return Counted(self.target, self.space, memory, budget, self.book, observer, self.calls, ending)
 
     def end(self, counted: Counted, reason: str) -> None:
         """Tell the journal how the run ended."""
         if self.journal is not None and self.journal.writes:
-            self.journal.end(Ending(counted.questions, reason.removeprefix("certified, then ")))
+            reason = reason.removeprefix("certified, then ")
+            self.journal.end(Ending(counted.questions, reason, tuple(counted.strikes)))
 
 
 @contextmanager
@@ -71,7 +72,9 @@ def access(target: Target, space: ProductSpace | Rows, running: Running, call: C
     product, book = space.product if isinstance(space, Rows) else space, LabelBook()
     check_space(product)
     with ExitStack() as closing:
-        calls: Calls = Direct(target, product, book, running.batch_size, running.retries)
+        calls: Calls = Direct(
+            target, product, book, running.batch_size, running.retries, call.arguments.get("max_seconds")
+        )
         if running.executor is not None:
             calls = OnWorkers(target, product, book, running)
             closing.callback(calls.close)
