@@ -180,6 +180,11 @@ class Attempts:
         return self.kept if attempt.ledger == RUN else self.standing.kept
 
     @property
+    def certified(self) -> bool:
+        """Whether the error asked for was certified when somebody looked; nothing is worked out."""
+        return not self.open_ended and any(one.certified <= self.epsilon for one in self.live)
+
+    @property
     def at_best(self) -> int:
         """Answers that the first attempt takes if none is wrong."""
         return Bet(self.level(1)).needed_for(self.epsilon)

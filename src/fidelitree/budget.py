@@ -9,6 +9,11 @@ from dataclasses import dataclass, field
 from fidelitree.checks import check_count, check_number
 from fidelitree.errors import ParameterError
 
+LEARNING = 0.7
+"""Of a limited time goes into learning; the rest is kept for tests until something is certified."""
+CALL = 0.05
+"""Of a limited time is what one call of the target should take at most."""
+
 
 class BudgetSpent(Exception):  # noqa: N818 - a signal between our own layers, never an error that users see
     """Raised before a limit would be exceeded; the run ends with what it has."""
@@ -16,6 +21,19 @@ class BudgetSpent(Exception):  # noqa: N818 - a signal between our own layers, n
 
 def _now() -> float:
     return time.monotonic()  # looked up at every call, so that a test can turn the clock
+
+
+class Pace:
+    """How many inputs one call may receive, so that it does not outlast a part of the time: one, then as it goes."""
+
+    def __init__(self, max_seconds: float | None) -> None:
+        self._seconds = None if max_seconds is None else CALL * max_seconds
+        self.rows = 1 if max_seconds else 1 << 40
+
+    def took(self, rows: int, seconds: float) -> None:
+        """A call of so many inputs took so long; more of them take no more than in proportion."""
+        if self._seconds is not None:
+            self.rows = int(min(1 << 40, max(1.0, rows * self._seconds / max(seconds, 1e-9))))
 
 
 @dataclass(frozen=True)
@@ -44,7 +62,12 @@ class Budget:
         if self.max_queries is not None and asked > self.max_queries:
             raise BudgetSpent(f"max_queries = {self.max_queries}")
         if self.max_seconds is not None and self.gone > 1:
-            raise BudgetSpent(f"max_seconds = {self.max_seconds:g}")
+            raise BudgetSpent(self.time_over)
+
+    @property
+    def time_over(self) -> str:
+        """Why a run ended that had no time left."""
+        return f"max_seconds = {self.max_seconds:g}"
 
     @property
     def gone(self) -> float:

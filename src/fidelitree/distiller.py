@@ -28,6 +28,7 @@ from fidelitree.runs.auto import AutoRun, Finish, Outcome
 from fidelitree.runs.finishes import AsTested, FewestLeaves, LowestError, Smallest, best_so_far
 from fidelitree.runs.greedy import Greedy
 from fidelitree.runs.known import Known, exact_error, lists_its_answers
+from fidelitree.runs.reserve import use_reserve
 from fidelitree.runs.sealing import Wanted, tested_certificate
 from fidelitree.runs.source import Source, source_of
 from fidelitree.runs.tabular import FAITHFUL, FRUGAL, Plan, TableRun, patient
@@ -141,10 +142,12 @@ def _check_choices(given: Mapping[str, Any]) -> None:
 
 def _result(counted: Counted, source: Source, wanted: Wanted, observer: Observer) -> Distillation:
     """By knowing every answer where that is asked for, or cheap; else by a run over some of them."""
+    counted.reserve = lambda: True
     known = distil_known(counted, wanted) if wanted.smallest and source.masses is not None else None
     if known is not None:
         return known
     if wanted.epsilon == 0 and source.masses is not None:
+        counted.reserve = None
         return distil_all(counted, wanted)
     return _distil(_run(counted, source, wanted, observer), wanted, observer)
 
@@ -225,7 +228,8 @@ def _finish(run: _Run, wanted: Wanted) -> Finish:
 
 def _distil(run: _Run, wanted: Wanted, observer: Observer) -> Distillation:
     """Learn and certify, until the finish is content or a budget ends the run."""
-    counted = run.counted
+    counted, attempts = run.counted, run.attempts
+    counted.reserve = lambda: not attempts.certified
     try:
         finish = _finish(run, wanted)
         first = _as_auto(run, wanted)
@@ -252,12 +256,15 @@ def _distil(run: _Run, wanted: Wanted, observer: Observer) -> Distillation:
     except (BudgetSpent, KeyboardInterrupt) as stop:
         if isinstance(stop, KeyboardInterrupt) and not counted.book.seen:
             raise
+        reason = str(stop) or "interrupted"
+        if not isinstance(stop, (KeyboardInterrupt, OutOfReach)):
+            reason = use_reserve(run, reason)
         outcome, promised = _so_far(run), False
         enough = wanted.epsilon is not None and outcome.error_bound <= wanted.epsilon
         if isinstance(stop, OutOfReach):
             reason = "certified" if enough else shortfall(stop, outcome, counted.asked)
         else:
-            reason = ("certified, then " if enough else "") + (str(stop) or "interrupted")
+            reason = f"certified, then {reason}" if enough else reason
     certificate = tested_certificate(outcome, run, replace(wanted, split_quality=promised))
     trace: tuple[SplitRecord | TreeJudged, ...] = outcome.splits if promised else tuple(run.history)
     answers = run.attempts.answers(outcome.attempt)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import fidelitree as ft
+from fidelitree.bitlearner.lookahead import Lookahead
 from fidelitree.draw import Stream, draw
+from fidelitree.refine.grouped import Grouped
 from fidelitree.region import Region
+from fidelitree.replaying import replay
 from fidelitree.result import Distillation
 
 DELTA = 1e-3
@@ -40,7 +46,7 @@ def table(rows: int = 4_000) -> ft.Rows:
     return ft.Rows({**columns, "kind": random.choice([*"abcdefgh"], rows), "on": random.random(rows) < 0.5})
 
 
-BETTER = ({}, {"prefer": "leaves"}, {"strategy": "smallest"})
+BETTER: tuple[dict[str, Any], ...] = ({}, {"prefer": "leaves"}, {"strategy": "smallest"})
 DOORS: dict[str, tuple[Callable[[Any], Any], Any, dict[str, Any]]] = {
     **{f"bits {options}": (votes, BITS, options) for options in (*BETTER, {"strategy": "influence"})},
     **{f"numbers {options}": (curved, NUMBERS, options) for options in (*BETTER, {"strategy": "influence"})},
@@ -102,3 +108,96 @@ def test_an_interrupted_learner_has_a_bound_too(learner: str, space: ft.ProductS
     result = getattr(ft.learners, learner)(stopped(target, 600), space, 0.02, DELTA)
     assert result.reason == "interrupted"
     assert result.certificate.error_bound < 0.75
+
+
+# --- time
+
+
+class Clock:
+    """A clock that stands still but where a learner works: every step of a search, and every answer, takes its time."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, step: float = 0.02, answer: float = 0.0) -> None:
+        self.now = self._began = time.monotonic()  # a budget begins with the machine's
+        self._answer = answer
+        monkeypatch.setattr(time, "monotonic", lambda: self.now)
+        errors, weigh = Lookahead.costs, Grouped.weigh
+
+        def slow_costs(node: Lookahead, depth: int) -> Any:
+            self.now += step
+            return errors(node, depth)
+
+        def slow_weigh(grouped: Grouped, *arguments: Any) -> Any:
+            self.now += step
+            return weigh(grouped, *arguments)
+
+        monkeypatch.setattr(Lookahead, "costs", slow_costs)
+        monkeypatch.setattr(Grouped, "weigh", slow_weigh)
+
+    @property
+    def taken(self) -> float:
+        return self.now - self._began
+
+    def timed(self, target: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """The target, whose answers take their time."""
+
+        def asked(batch: Any) -> Any:
+            labels = target(batch)
+            self.now += self._answer * len(labels)
+            return labels
+
+        return asked
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("seconds", [2.0, 20.0])
+def test_a_slow_learner_leaves_time_for_a_test(door: str, seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    target, space, options = DOORS[door]
+    clock = Clock(monkeypatch, answer=0.0005)
+    result = ft.distill(clock.timed(target), space, 0.02, DELTA, max_seconds=seconds, **options)
+    assert result.reason.startswith(f"max_seconds = {seconds:g}")
+    assert clock.taken <= 1.2 * seconds
+    assert result.certificate.error_bound < 0.7
+    assert result.queries.asked["certify"] > 0
+    assert honest(result, target, space)
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("rate", [0.01, 0.15])
+def test_a_slow_target_does_not_outlast_the_limit(door: str, rate: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    target, space, options = DOORS[door]
+    clock = Clock(monkeypatch, step=0.0, answer=rate)
+    result = ft.distill(clock.timed(target), space, 0.02, 0.05, max_seconds=4, **options)
+    assert clock.taken <= 1.2 * 4
+    assert result.certificate.error_bound < 1, "every label in hand is used"
+    assert result.certificate.samples >= 4
+
+
+def test_what_is_near_enough_ends_before_the_time_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch, answer=1e-5)
+    result = ft.distill(clock.timed(curved), NUMBERS, 0.02, 0.05, max_seconds=60)
+    assert result.certificate.error_bound < 0.4
+    assert result.queries.asked < 10_000, "where 1 800 000 would fit into the time"
+    assert clock.taken < 55
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_run_that_the_clock_ended_inside_a_search_is_replayed(
+    door: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, space, options = DOORS[door]
+    with monkeypatch.context() as patch:
+        clock = Clock(patch, answer=0.0005)
+        result = ft.distill(
+            clock.timed(target), space, 0.02, DELTA, max_seconds=3, journal=tmp_path / "run.db", **options
+        )
+    again = replay(tmp_path / "run.db", space)
+    assert again.tree == result.tree
+    assert replace(again.certificate, versions=result.certificate.versions) == result.certificate
+    assert again.reason == result.reason
+
+
+def test_time_that_is_not_used_up_changes_nothing() -> None:
+    for target, space in ((lambda rows: rows[:, 3] & rows[:, 5], BITS), (lambda rows: rows["x0"] > 0.4, NUMBERS)):
+        free = ft.distill(target, space, 0.05)
+        timed = ft.distill(target, space, 0.05, max_seconds=1e6)
+        assert (timed.tree, timed.certificate, timed.queries) == (free.tree, free.certificate, free.queries)

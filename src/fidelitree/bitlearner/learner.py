@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.bitlearner.lookahead import Watch, go_on
 from fidelitree.bitlearner.pool import Bits, Codes, Pool
 from fidelitree.bitlearner.search import LabelledRows, Sketch, fit, predict, rename
 from fidelitree.bitlearner.walk import walk
@@ -29,11 +30,11 @@ FAR_SIGHTED = 40  # up to so many rows a look three splits ahead fits any labels
 class Learner:
     """Holds the answers, the features known to matter, and the tree that fits both."""
 
-    def __init__(self, features: int, ask: Ask, random: np.random.Generator) -> None:
+    def __init__(self, features: int, ask: Ask, random: np.random.Generator, watch: Watch = go_on) -> None:
         self.pool = Pool(features)
         self.relevant: list[int] = []
         self.sketch: Sketch | None = None
-        self._features, self._ask, self._random = features, ask, random
+        self._features, self._ask, self._random, self._watch = features, ask, random, watch
         self._walks = 0
 
     @property
@@ -57,8 +58,8 @@ class Learner:
             self.refit()
         return wrong
 
-    def refit(self) -> None:
-        """Search for the tree that fits all answers."""
+    def refit(self, watch: Watch | None = None) -> None:
+        """Search for the tree that fits all answers; ``watch`` may end it, and then the tree stays as it was."""
         pool = self.pool
         penalties = np.full(self._features, SPLIT + UNPROVEN, np.float32)
         penalties[self.relevant] = SPLIT
@@ -69,7 +70,7 @@ class Learner:
             horizon = 1  # nothing is known of so many features
         place = {feature: k for k, feature in enumerate(used)}
         with one_thread():
-            sketch = fit(rows, horizon, self.sketch and rename(self.sketch, place))
+            sketch = fit(rows, horizon, self.sketch and rename(self.sketch, place), watch or self._watch)
         self.sketch = rename(sketch, dict(enumerate(used)))
 
     def _settle_conflicts(self) -> None:
@@ -88,12 +89,14 @@ class Learner:
         _, cells = np.unique(keys, axis=0, return_inverse=True) if self.relevant else (None, np.zeros(len(codes), int))
         best: tuple[float, int, int] = np.inf, -1, -1
         for cell in np.unique(cells):
+            self._watch()
             rows = np.flatnonzero(cells == cell)
             if len(np.unique(codes[rows])) < 2:
                 continue
             for part in np.array_split(
                 rows, min(len(rows), -(-(len(rows) ** 2) // PAIRS))
             ):  # so that memory is bounded
+                self._watch()
                 apart = _distances(bits[part], bits[rows])
                 apart[codes[part][:, None] == codes[rows][None, :]] = np.inf
                 one, two = np.unravel_index(int(apart.argmin()), apart.shape)

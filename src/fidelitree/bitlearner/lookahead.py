@@ -8,7 +8,7 @@ larger sets cost least.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from itertools import combinations
 from math import comb
@@ -18,6 +18,11 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
 Places = NDArray[np.intp]
+Watch = Callable[[], None]
+
+
+def go_on() -> None:
+    """The watch over a search that nobody keeps."""
 
 
 class Lookahead:
@@ -27,7 +32,10 @@ class Lookahead:
     combination of their values, that of the last feature changing first.
     """
 
-    def __init__(self, bits: Floats, codes: NDArray[np.intp], weights: Floats, penalties: Floats) -> None:
+    def __init__(
+        self, bits: Floats, codes: NDArray[np.intp], weights: Floats, penalties: Floats, watch: Watch = go_on
+    ) -> None:
+        self._watch = watch
         order = np.argsort(codes, kind="stable")
         sizes = np.bincount(codes)
         ends = np.cumsum(sizes)
@@ -93,15 +101,17 @@ class Lookahead:
     def _wrong(self, sets: Floats, others: Floats) -> Floats:
         """What the best label gets wrong in each set of rows joined with each other set, whose rows are weighted."""
         left, right = (part.reshape(-1, part.shape[-1]) for part in (sets, others))
-        counts: list[Floats] = [left[:, part] @ right[:, part].T for part in self._slices]
-        wrong = counts[0]
-        if len(counts) == 2:
-            np.minimum(wrong, counts[1], out=wrong)
-        else:
-            total = np.sum(counts, axis=0)
-            for other in counts[1:]:
-                np.maximum(wrong, other, out=wrong)
-            np.subtract(total, wrong, out=wrong)
+        wrong: Floats = left[:, self._slices[0]] @ right[:, self._slices[0]].T
+        total = wrong.copy() if len(self._slices) != 2 else wrong
+        for part in self._slices[1:]:
+            self._watch()
+            other = left[:, part] @ right[:, part].T
+            if total is wrong:
+                np.minimum(wrong, other, out=wrong)
+                return wrong
+            total += other  # weights are whole numbers, so that no order of additions matters
+            np.maximum(wrong, other, out=wrong)
+        np.subtract(total, wrong, out=wrong)
         return wrong
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.bitlearner.lookahead import Lookahead
+from fidelitree.bitlearner.lookahead import Lookahead, Watch, go_on
 
 Floats = NDArray[np.float32]
 Sketch = int | tuple[int, "Sketch", "Sketch"]
@@ -30,12 +30,12 @@ class LabelledRows:
     penalties: Floats
 
 
-def fit(rows: LabelledRows, horizon: int, before: Sketch | None = None) -> Sketch:
-    """A tree for the rows; where it costs the same, the tree of ``before`` is kept."""
-    return _grow(rows, np.arange(len(rows.codes)), horizon, before)
+def fit(rows: LabelledRows, horizon: int, before: Sketch | None = None, watch: Watch = go_on) -> Sketch:
+    """A tree for the rows; where it costs the same, the tree of ``before`` is kept. ``watch`` may end it by raising."""
+    return _grow(rows, np.arange(len(rows.codes)), horizon, before, watch)
 
 
-def _grow(rows: LabelledRows, inside: NDArray[np.intp], horizon: int, before: Sketch | None) -> Sketch:
+def _grow(rows: LabelledRows, inside: NDArray[np.intp], horizon: int, before: Sketch | None, watch: Watch) -> Sketch:
     codes = rows.codes[inside]
     masses = np.bincount(codes, rows.weights[inside])
     label, errors = int(masses.argmax()), float(masses.sum() - masses.max())
@@ -46,23 +46,22 @@ def _grow(rows: LabelledRows, inside: NDArray[np.intp], horizon: int, before: Sk
     varied = np.flatnonzero(bits.any(axis=0) & ~bits.all(axis=0))
     if not len(varied):
         return label
-    feature, cost = _best_split(rows, inside, varied, horizon, before)
+    node = Lookahead(
+        rows.bits[np.ix_(inside, varied)], rows.codes[inside], rows.weights[inside], rows.penalties[varied], watch
+    )
+    feature, cost = _best_split(node, varied, horizon, before)
     if cost >= errors:
         return label
     yes = bits[:, feature] > 0
     below = before[1:] if isinstance(before, tuple) and before[0] == feature else (None, None)
     sides = [
-        _grow(rows, part, min(horizon, 3), old) for part, old in zip((inside[~yes], inside[yes]), below, strict=True)
+        _grow(rows, part, min(horizon, 3), old, watch)
+        for part, old in zip((inside[~yes], inside[yes]), below, strict=True)
     ]
     return sides[0] if sides[0] == sides[1] else (feature, sides[0], sides[1])
 
 
-def _best_split(
-    rows: LabelledRows, inside: NDArray[np.intp], varied: NDArray[np.intp], horizon: int, before: Sketch | None
-) -> tuple[int, float]:
-    node = Lookahead(
-        rows.bits[np.ix_(inside, varied)], rows.codes[inside], rows.weights[inside], rows.penalties[varied]
-    )
+def _best_split(node: Lookahead, varied: NDArray[np.intp], horizon: int, before: Sketch | None) -> tuple[int, float]:
     for depth in range(1, horizon + 1):
         costs = node.costs(depth)
         # A tree that needs more depth has more than ``depth`` splits.

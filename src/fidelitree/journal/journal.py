@@ -36,10 +36,16 @@ DRAWN = "drawn"
 
 @dataclass(frozen=True)
 class Ending:
-    """How a run ended: after so many questions, and why."""
+    """How a run ended: after so many questions, and why.
+
+    ``strikes`` are the looks at the clock that found a limited time, or the part of it for learning, to be over, each
+    with the inputs that were answered by then of a batch that was cut off. How often a run looks depends on its answers
+    alone, so a replay is struck at the same looks.
+    """
 
     questions: int
     reason: str
+    strikes: tuple[tuple[int, int], ...] = ()
 
 
 class Journal:
@@ -162,7 +168,7 @@ class Journal:
         """Write down how the run ended, so that a replay ends in the same place."""
         with self._talking(), self._at_once():
             self._take_over()
-            self._write(ENDED, [ending.questions, ending.reason])
+            self._write(ENDED, [ending.questions, ending.reason, ending.strikes])
 
     def _own(self, run: Run | None) -> Run:
         entries = dict(self._connection.execute("SELECT name, value FROM run LIMIT 100"))
@@ -230,8 +236,8 @@ class Journal:
         match self._entry(ENDED, list, None):
             case None:
                 return None
-            case [int(questions), reason] if is_text(reason) and not isinstance(questions, bool):
-                return Ending(questions, reason)
+            case [int(questions), reason, *struck] if is_text(reason) and not isinstance(questions, bool):
+                return Ending(questions, reason, _strikes(*struck))
         raise FormatError("it is damaged: its ending is not one")
 
     def _attempts(self) -> list[Opened]:
@@ -278,3 +284,14 @@ class Journal:
             raise FormatError(f"journal {str(self.path)!r}: its text is not UTF-8") from None
         except FormatError as error:
             raise FormatError(f"journal {str(self.path)!r}: {error}") from None
+
+
+def _strikes(*told: Any) -> tuple[tuple[int, int], ...]:
+    """Looks at the clock that found the time to be over, and answers of the batch by then; older journals have none."""
+    try:
+        found = tuple((look, rows) for listed in told for look, rows in listed)
+    except (TypeError, ValueError):
+        found = ((-1, -1),)
+    if len(told) > 1 or any(type(number) is not int or number < 0 for pair in found for number in pair):
+        raise FormatError("it is damaged: its ending is not one")
+    return found

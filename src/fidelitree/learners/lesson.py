@@ -30,6 +30,7 @@ from fidelitree.result import Distillation
 from fidelitree.rows import Rows
 from fidelitree.runs.auto import Outcome
 from fidelitree.runs.finishes import best_so_far
+from fidelitree.runs.reserve import use_reserve
 from fidelitree.runs.sealing import Wanted, exact_certificate, tested_certificate
 from fidelitree.runs.source import source_of
 from fidelitree.space import ProductSpace
@@ -65,7 +66,8 @@ class Lesson:
         assert wanted.epsilon is not None, "a learner is told its epsilon"
         self.epsilon: float = wanted.epsilon
         self.source = source_of(space, wanted.seed)
-        self.attempts = Attempts(wanted.epsilon, wanted.delta)
+        self.attempts = attempts = Attempts(wanted.epsilon, wanted.delta)
+        counted.reserve = lambda: not attempts.certified
         self._observer = observer
         self._history: list[TreeJudged] = []
         self._inner = np.empty((0, len(counted.space)), counted.space.dtype)
@@ -103,6 +105,7 @@ class Lesson:
             if isinstance(stop, KeyboardInterrupt) and not self.counted.book.seen:
                 raise
             reason = str(stop) or "interrupted"
+            self.counted.reserve = None
             if self._last is not None and not self.attempts.all and not isinstance(stop, KeyboardInterrupt):
                 try:  # what is left of the budget gives the last tree a bound
                     reason = CERTIFIED if self.test(self._last) else reason
@@ -110,6 +113,8 @@ class Lesson:
                     reason = f"{reason}, then interrupted"
                 except BudgetSpent:
                     pass
+            elif not isinstance(stop, KeyboardInterrupt):
+                reason = use_reserve(self, reason)
         result = self._result(reason)
         self._observer(Finished(self.counted.asked, result.tree.size, result.certificate.error_bound, reason))
         return result
@@ -183,13 +188,19 @@ class Lesson:
         codes, failed = self._ranked(self._codes), len(self.attempts.all)
         return Labelled(self.product, labels, self._inner, codes, weights, True, failed), wanted >= most
 
+    def tree(self) -> Tree:
+        """The last tree; the best constant before the first."""
+        return self._constant() if self._last is None else self._last
+
+    def _constant(self) -> Tree:
+        place = int(np.bincount(self._ranked(self._codes), minlength=1).argmax())
+        return Tree.build(self.product, [place], self.counted.book.sorted())
+
     def _stand(self) -> Standing:
         """Open standing attempts when it is time, for the tree there is and for the best constant."""
-        standing, book = self.attempts.standing, self.counted.book
+        standing = self.attempts.standing
         if standing.due(self.counted.asked) and len(self._codes):
-            place = int(np.bincount(self._ranked(self._codes)).argmax())
-            trees = [*([] if self._last is None else [self._last]), Tree.build(self.product, [place], book.sorted())]
-            standing.open(self.counted.asked, trees)
+            standing.open(self.counted.asked, [self.tree(), self._constant()])
         return standing
 
     def propose(self, tree: Tree, data: Labelled) -> Tree:
@@ -247,7 +258,7 @@ class Lesson:
                 "max_queries and max_seconds must allow some labels; the budget ended before the first"
             )
         if not self.attempts.all:
-            self.attempts.open(self._last or Tree.build(self.product, [0], counted.book.sorted()))
+            self.attempts.open(self.tree())
         best = best_so_far(self.attempts, None, counted.budget.max_leaves).attempt
         certificate = tested_certificate(Outcome(best.tree, best, 0.0), self, self.wanted)
         answers = self.attempts.answers(best)

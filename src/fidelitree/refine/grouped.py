@@ -7,7 +7,7 @@ rows of that group alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -16,7 +16,12 @@ from numpy.typing import NDArray
 from fidelitree.refine.coded import Coded, Floats, Test
 
 Rows = NDArray[np.int32]
+Watch = Callable[[], None]
 _GROUPS = 200  # of one ordered feature
+
+
+def go_on() -> None:
+    """The watch over a search that nobody keeps."""
 
 
 class Grouped:
@@ -25,8 +30,9 @@ class Grouped:
     Features that are not among ``features`` own none, so that no test on them is looked for.
     """
 
-    def __init__(self, coded: Coded, features: Sequence[int] | None = None) -> None:
-        self.coded = coded
+    def __init__(self, coded: Coded, features: Sequence[int] | None = None, watch: Watch = go_on) -> None:
+        """``watch`` is called before labels are counted, and may end a search by raising."""
+        self.coded, self.watch = coded, watch
         chosen = range(len(coded.sizes)) if features is None else features
         self.classes = coded.classes
         self.group_of = {feature: self._groups(feature) for feature in chosen}
@@ -76,6 +82,7 @@ class Grouped:
 
     def weigh(self, rows: Rows, weights: Floats | None) -> Floats:
         """The same with other weights."""
+        self.watch()
         keys = self._keys.take(rows, axis=0)
         length = self.classes * self.width
         if weights is None and self._alike:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import numpy as np
 
 from fidelitree.refine.coded import Coded, Floats
-from fidelitree.refine.grouped import Grouped
+from fidelitree.refine.grouped import Grouped, Watch, go_on
 from fidelitree.refine.growth import best_first
 from fidelitree.refine.impurity import gini
 from fidelitree.refine.node import Leaf, Node
 from fidelitree.refine.splits import Splits
 
 
-def relevant(coded: Coded, leaves: int, random: np.random.Generator) -> list[int]:
+def relevant(coded: Coded, leaves: int, random: np.random.Generator, watch: Watch = go_on) -> list[int]:
     """The features that explain more than any shadow does in CART's tree with so many leaves; all, if none does."""
     features = len(coded.sizes)
     shadows = random.permuted(coded.bins, axis=1)
@@ -28,7 +28,7 @@ def relevant(coded: Coded, leaves: int, random: np.random.Generator) -> list[int
         coded.weights,
     )
     explained = np.zeros(2 * features)
-    _explain(best_first(Splits(Grouped(both)), leaves, gini), explained)
+    _explain(best_first(Splits(Grouped(both, watch=watch)), leaves, gini), explained)
     found: list[int] = np.flatnonzero(explained[:features] > explained[features:].max()).tolist()
     return found or list(range(features))
 

@@ -8,13 +8,11 @@ prunings is on the curve from the beginning.
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 
 from fidelitree.refine.coded import Coded, Sketch
 from fidelitree.refine.curve import Curve, Point
-from fidelitree.refine.grouped import Grouped
+from fidelitree.refine.grouped import Grouped, Watch, go_on
 from fidelitree.refine.growth import best_first
 from fidelitree.refine.impurity import gini
 from fidelitree.refine.moves import Moves
@@ -37,15 +35,15 @@ class Refiner:
     those that explain more than chance does. The same seed and the same steps give the same trees.
     """
 
-    def __init__(self, rows: Coded, held: Coded | None, seed: int) -> None:
-        self._rows = rows
+    def __init__(self, rows: Coded, held: Coded | None, seed: int, watch: Watch = go_on) -> None:
+        self._rows, self._watch = rows, watch
         self._held = held
         self._random = np.random.default_rng(seed)
-        self._splits = Splits(Grouped(rows))
+        self._splits = Splits(Grouped(rows, watch=watch))
         self._curve = Curve(rows, held)
         self._curve.add(best_first(self._splits, _CART, gini))
         if held is not None:
-            self._splits = Splits(Grouped(rows, relevant(rows, _SHADOWED, self._random)))
+            self._splits = Splits(Grouped(rows, relevant(rows, _SHADOWED, self._random, watch), watch))
         self._tree: Node | None = None
         self._paid = 0.0  # the price of a leaf in the last round
         self.steps = 0
@@ -62,13 +60,12 @@ class Refiner:
         """The tree with the fewest leaves whose share of errors is at most this; the best one where none is."""
         return self._curve.smallest(error).tree
 
-    def improve(self, error: float, steps: int, seconds: float = np.inf) -> None:
-        """Make so many proposals to trees whose error is near this; a clock may end it earlier."""
-        end = time.monotonic() + seconds
+    def improve(self, error: float, steps: int) -> None:
+        """Make so many proposals to trees whose error is near this; where it is ended, what was found is known."""
         price = self._price(error)
-        while steps > 0 and time.monotonic() < end:
+        while steps > 0:
             moves = Moves(self._splits, price, self._random)
-            self._tree = self._descend(self._start(moves, error), moves, min(_ROUND, steps), end)
+            self._tree = self._descend(self._start(moves, error), moves, min(_ROUND, steps))
             share = self._curve.add(self._tree)
             self._paid = price
             steps -= _ROUND
@@ -81,14 +78,14 @@ class Refiner:
 
         Features and price are those that this search has come to, and it begins with its last tree.
         """
-        other = Refiner(rows, None, int(self._random.integers(2**32)))
+        other = Refiner(rows, None, int(self._random.integers(2**32)), self._watch)
         if self._tree is None or not len(self._splits.features):  # or there is nothing to ask about
             return other
-        other._splits = Splits(Grouped(rows, np.unique(self._splits.features).tolist()))
+        other._splits = Splits(Grouped(rows, np.unique(self._splits.features).tolist(), self._watch))
         moves = Moves(other._splits, self._paid * rows.total / self._rows.total, other._random)
         tree = moves.extend(moves.polisher.fit(self._tree))
         while other.steps < steps and tree.leaves > 1:
-            tree = other._descend(moves.polisher.polish(tree, 1), moves, min(_ROUND, steps - other.steps), np.inf)
+            tree = other._descend(moves.polisher.polish(tree, 1), moves, min(_ROUND, steps - other.steps))
             other._curve.add(tree)
         return other
 
@@ -110,10 +107,10 @@ class Refiner:
         start = min(starts, key=moves.polisher.cost)
         return moves.polisher.polish(start, 1) if start.leaves <= _CART else start
 
-    def _descend(self, tree: Node, moves: Moves, steps: int, end: float) -> Node:
+    def _descend(self, tree: Node, moves: Moves, steps: int) -> Node:
         cost = moves.polisher.cost
         for _ in range(steps):
-            if tree.leaves == 1 or time.monotonic() >= end:
+            if tree.leaves == 1:
                 break
             self.steps += 1
             path, node = inner(tree, int(self._random.integers(tree.leaves - 1)))

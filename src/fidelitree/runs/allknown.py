@@ -63,7 +63,7 @@ def distil_exactly(counted: Counted, wanted: Wanted) -> Distillation:
     else:
         tree, error, trace, labels = _smallest_of_all(counted, epsilon, wanted.seed)
     certificate = exact_certificate(counted, tree, error, wanted.epsilon)
-    reason = "certified" if error <= epsilon else f"max_leaves = {most}"
+    reason = "certified" if error <= epsilon else f"max_leaves = {most}" if most else counted.budget.time_over
     return Distillation(tree, certificate, counted.queries, trace, counted.space, reason).knowing(labels)
 
 
@@ -80,7 +80,11 @@ def _root(counted: Counted) -> Subfunction:
 def _smallest_substitute(counted: Counted, epsilon: float) -> _Found:
     """A tree without error by Algorithm 1, then the smallest substitute for it."""
     root = _root(counted)
-    perfect = grow_exactly(counted, root, 0.0, Budget(), nobody)
+    counted.reserve = None  # nothing is left to be tested
+    perfect = grow_exactly(counted, root, 0.0, Budget(), lambda event: counted.watch())
+    if perfect.certificate.error_bound > 0:  # the time was over
+        labels = labels_inside(perfect.tree, root, counted.space)
+        return perfect.tree, perfect.certificate.error_bound, perfect.trace, labels
     found = FewestLeaves(counted).search(perfect.tree)  # no query is at stake any more
     leaves = int(np.argmax(found.disagreements <= epsilon)) + 1
     leaves = min(leaves, counted.budget.max_leaves or leaves)
@@ -100,7 +104,7 @@ def _smallest_of_all(counted: Counted, epsilon: float, seed: int) -> _Found:
     judged = _Judged(refiner, binning.coded(inner, codes, chances), weights.sum(), counted.budget)
     least = 1 if epsilon else len(counted.book.seen)
     for _ in range(int(min(_ROUNDS, max(1, _ROWS / len(codes))))):
-        if size(refiner.smallest(epsilon)) <= least or counted.budget.gone > 1:
+        if size(refiner.smallest(epsilon)) <= least or counted.over():
             break
         refiner.improve(epsilon, _PROPOSALS)
     sketch = judged.smallest(epsilon)

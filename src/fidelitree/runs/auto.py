@@ -18,6 +18,7 @@ from fidelitree.attempts import LATE, Attempt, Attempts
 from fidelitree.bitlearner.explore import Explorer, Weights
 from fidelitree.bitlearner.feed import Feed
 from fidelitree.bitlearner.learner import Learner
+from fidelitree.bitlearner.lookahead import go_on
 from fidelitree.bitlearner.pool import Bits, Codes
 from fidelitree.bitlearner.search import Sketch, size
 from fidelitree.bits import Words, everyone, pack, unpack
@@ -97,7 +98,7 @@ class AutoRun:
             source.tests_from = self._inputs
         self._explorer = Explorer(space.biases, Stream.named(seed, "label"))
         random = np.random.default_rng(np.random.SeedSequence(list(Stream.named(seed, "walk").key)))
-        self.learner = Learner(len(space), lambda bits: self._ask(bits, "walk"), random)
+        self.learner = Learner(len(space), lambda bits: self._ask(bits, "walk"), random, counted.watch)
         self._gate = Gate(attempts, Watched(space, Stream.named(seed, "watch")))
         self._under_test: Sketch | None = None
         self._tested: Attempt | None = None
@@ -123,9 +124,10 @@ class AutoRun:
         """The learner's tree; where a budget ended its first lesson, the one that fits what is known."""
         book = self.counted.book
         if not self.learner.pool.size:  # the time was over in the middle of the first batch
-            return Tree.build(self.counted.space, [0], book.sorted())
+            counts = [] if self.counted.cut is None else np.bincount(self.counted.cut).tolist()
+            return Tree.build(self.counted.space, [book.ranks()[book.majority(counts)]], book.sorted())
         if self.learner.sketch is None:
-            self.learner.refit()
+            self.learner.refit(go_on)
         nodes: list[tuple[int, int, int] | int] = []
         _append(nodes, self.learner.sketch, book.ranks())
         return Tree.build(self.counted.space, nodes, book.sorted())

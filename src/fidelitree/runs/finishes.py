@@ -13,7 +13,6 @@ import numpy as np
 
 from fidelitree.attempts import Attempt, Attempts
 from fidelitree.budget import Budget
-from fidelitree.events import nobody
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.paper import grow_exactly
 from fidelitree.prune import Prunings
@@ -96,7 +95,7 @@ class Smallest:
 
     def search(self, tree: Tree) -> Substitutes:
         """Trees that could stand in for a tested one."""
-        return SmallestSubstitutes(tree, self.counted.space, [], QUICK)
+        return SmallestSubstitutes(tree, self.counted.space, [], QUICK, self.counted.watch)
 
 
 @dataclass
@@ -124,8 +123,10 @@ class FewestLeaves(Smallest):
     def search(self, tree: Tree) -> Substitutes:
         space = self.counted.space
         root = PathSubfunction(tree, Region.whole(space))
-        greedy = grow_exactly(Counted(tree, space), root, 0.0, Budget(), nobody).tree
-        return SmallestSubstitutes(tree, space, [greedy], PATIENT)
+        watch = self.counted.watch
+        greedy = grow_exactly(Counted(tree, space), root, 0.0, Budget(), lambda event: watch()).tree
+        watch()  # a tree that is cut short is no substitute
+        return SmallestSubstitutes(tree, space, [greedy], PATIENT, watch)
 
 
 @dataclass

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from fidelitree.binning import Binning
 from fidelitree.refine.coded import Sketch
 from fidelitree.refine.curve import Point
+from fidelitree.refine.grouped import Watch
 from fidelitree.refine.search import Refiner
 from fidelitree.runs.source import Inner
 from fidelitree.space import ProductSpace
@@ -21,16 +22,22 @@ _PARTS = (1, 1 / 3, 1 / 9)  # of the leaves of the best tree
 
 
 class Fitting:
-    """A search over labelled inputs. ``most`` is the number of leaves that a tree may have; None is no limit."""
+    """A search over labelled inputs.
 
-    def __init__(self, product: ProductSpace, inner: Inner, codes: Codes, seed: int, most: int | None) -> None:
+    ``most`` is the number of leaves that a tree may have; None is no limit. ``watch`` is called on the way, and may end
+    a search by what it raises.
+    """
+
+    def __init__(
+        self, product: ProductSpace, inner: Inner, codes: Codes, seed: int, most: int | None, watch: Watch
+    ) -> None:
         self.binning = Binning.of(product, inner)
         held = np.arange(len(codes)) % HELD == HELD - 1
         self._inner, self._codes, self._seed, self._most = inner, codes, seed, most
         self._some = self.binning.coded(inner[~held], codes[~held])
         # Where there are too few to hold any out, all judge.
         self._others = self.binning.coded(inner[held], codes[held]) if held.any() else self._some
-        self._refiner = Refiner(self._some, self._others, seed)
+        self._refiner, self._watch = Refiner(self._some, self._others, seed, watch), watch
         self._everything: Refiner | None = None
 
     def improve(self, aim: float, steps: int) -> None:
@@ -74,7 +81,7 @@ class Fitting:
     def on_all(self, sizes: Sequence[int], aim: float, steps: int) -> list[Sketch]:
         """Trees of these sizes fitted to all labels: they may be too few for some to be left out."""
         if self._everything is None:
-            self._everything = Refiner(self.binning.coded(self._inner, self._codes), None, self._seed)
+            self._everything = Refiner(self.binning.coded(self._inner, self._codes), None, self._seed, self._watch)
             self._everything.improve(aim, steps)
         return [_within(self._everything, min(leaves, self._most or leaves)) for leaves in sizes]
 

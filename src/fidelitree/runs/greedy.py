@@ -8,6 +8,7 @@ influences on both sides of the test are taken away, and differs by at most 4b.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from fidelitree.attempts import Attempt, Attempts
 from fidelitree.budget import Budget
 from fidelitree.events import nobody
+from fidelitree.exact.lattice import go_on
 from fidelitree.exact.paths import PathSubfunction, disagreement
 from fidelitree.paper import grow_exactly
 from fidelitree.region import Region
@@ -35,10 +37,12 @@ class _Plan:
     """Leaves, how much they differ, and up to which error of the tested tree all splits are as good as promised."""
 
     @classmethod
-    def of(cls, tree: Tree, space: ProductSpace, epsilon: float) -> _Plan:
+    def of(cls, tree: Tree, space: ProductSpace, epsilon: float, watch: Callable[[], None] = go_on) -> _Plan:
+        """``watch`` is called at every split, and may end it by raising."""
         counted = Counted(tree, space)
         root = PathSubfunction(tree, Region.whole(space))
-        grown = grow_exactly(counted, root, 0.0, Budget(), nobody)
+        grown = grow_exactly(counted, root, 0.0, Budget(), lambda event: watch())
+        watch()  # it is ended with a tree that is cut short
         alone = 1 - float(root.label_probabilities().max())
         plan, smallest = [(1, alone, 1.0)], 1.0
         for record in grown.trace:
@@ -98,7 +102,9 @@ class Greedy:
 
     def _plan(self, attempt: Attempt, attempts: Attempts) -> _Plan:
         if attempt.number not in self._plans:
-            self._plans[attempt.number] = _Plan.of(attempt.tree, self.counted.space, attempts.epsilon)
+            self._plans[attempt.number] = _Plan.of(
+                attempt.tree, self.counted.space, attempts.epsilon, self.counted.watch
+            )
         return self._plans[attempt.number]
 
     def _grow(self, tree: Tree, leaves: int) -> Distillation:

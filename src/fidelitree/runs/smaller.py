@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Protocol
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.exact.frontier import Frontier
-from fidelitree.exact.lattice import axes_of, label_masses
+from fidelitree.exact.lattice import axes_of, go_on, label_masses
 from fidelitree.exact.leasterrors import least_errors
 from fidelitree.prune import Prunings
 from fidelitree.space import ProductSpace
@@ -35,9 +36,16 @@ class Substitutes(Protocol):
 class SmallestSubstitutes:
     """The best of the prunings of some trees and, where all features are bits and few matter, of all trees."""
 
-    def __init__(self, tree: Tree, space: ProductSpace, others: list[Tree], steps: float = PATIENT) -> None:
-        """``others`` must be equal to ``tree`` as functions; ``steps`` limits the search of all trees."""
-        self._tree, self._space, self._steps = tree, space, steps
+    def __init__(
+        self,
+        tree: Tree,
+        space: ProductSpace,
+        others: list[Tree],
+        steps: float = PATIENT,
+        watch: Callable[[], None] = go_on,
+    ) -> None:
+        """``others`` must be equal to ``tree`` as functions; ``steps`` and ``watch`` limit the search of all trees."""
+        self._tree, self._space, self._steps, self._watch = tree, space, steps, watch
         self._prunings = [Prunings(one, space) for one in (tree, *others)]
 
     @property
@@ -61,18 +69,20 @@ class SmallestSubstitutes:
         bits = self._space.dtype == np.uint8
         if not bits or not features or 3.0 ** len(features) * len(features) * most**2 > self._steps:
             return [*self._prunings]
-        return [*self._prunings, _AllTrees(self._tree, self._space, features, most)]
+        return [*self._prunings, _AllTrees(self._tree, self._space, features, most, self._watch)]
 
 
 class _AllTrees:
     """Every tree over the features that a tree tests."""
 
-    def __init__(self, tree: Tree, space: ProductSpace, features: list[int], most: int) -> None:
+    def __init__(
+        self, tree: Tree, space: ProductSpace, features: list[int], most: int, watch: Callable[[], None]
+    ) -> None:
         rows = np.zeros((1 << len(features), len(space)), np.uint8)
         rows[:, features] = (np.arange(len(rows))[:, None] >> np.arange(len(features))) & 1
         codes = np.searchsorted(tree.labels, tree.predict(rows))
         self._axes, self._grid = axes_of(space, codes, features=features)
-        self._tree, self._space, self._most = tree, space, most
+        self._tree, self._space, self._most, self._watch = tree, space, most, watch
 
     @cached_property
     def disagreements(self) -> Floats:
@@ -86,4 +96,4 @@ class _AllTrees:
 
     @cached_property
     def _frontier(self) -> Frontier:
-        return Frontier(self._axes, self._grid, self._most)
+        return Frontier(self._axes, self._grid, self._most, watch=self._watch)

@@ -15,6 +15,7 @@ from typing import NoReturn
 import numpy as np
 
 from fidelitree.attempts import LATE, LOOK, Attempt, Attempts
+from fidelitree.budget import BudgetSpent
 from fidelitree.events import Observer, TreeJudged
 from fidelitree.exact.engine import ENUMERATE_UNASKED
 from fidelitree.journal.ledger import LABEL
@@ -137,10 +138,12 @@ class TableRun:
         return self._constant() if self._best is None else self._best
 
     def _constant(self) -> Tree:
-        """The most frequent label; the first where all were asked for a list of all inputs, which was interrupted."""
-        book = self.counted.book
-        place = book.ranks()[book.majority(np.bincount(self._codes).tolist())]
-        return Tree.build(self.source.product, [place], book.sorted())
+        """The most frequent label of those that taught, or that came as they were drawn, or of what there is."""
+        book, usual = self.counted.book, self.attempts.standing.usual()
+        if len(self._codes) or usual is None:
+            codes = self._codes if len(self._codes) or self.counted.cut is None else self.counted.cut
+            usual = book.seen[book.majority(np.bincount(codes).tolist())]
+        return Tree.build(self.source.product, [book.sorted().index(usual)], book.sorted())
 
     def _learn(self, wanted: int) -> None:
         """Buy labels, but leave enough of the budget for a test that could succeed."""
@@ -188,7 +191,7 @@ class TableRun:
         return len(self.attempts.all) > before or self._late or any(tree in good for tree in trees)
 
     def _fitting(self, most: int | None) -> Fitting:
-        return Fitting(self.source.product, self._inner, self._codes, self._seed, most)
+        return Fitting(self.source.product, self._inner, self._codes, self._seed, most, self.counted.watch)
 
     def _fit(self) -> list[Tree]:
         """Trees that err little enough on held-out labels, the smallest first."""
@@ -196,7 +199,11 @@ class TableRun:
         most = None if plan.faithful else self.counted.budget.max_leaves
         fitting = self._fitting(most)
         aim = aims[len(aims) // 2] if aims else self.attempts.epsilon / 2
-        fitting.improve(aim, plan.steps)  # where the tree that will pass is likely to be
+        try:
+            fitting.improve(aim, plan.steps)  # where the tree that will pass is likely to be
+        except BudgetSpent:
+            self._best = self._tree(fitting, fitting.most_faithful())
+            raise
         found = [sketch for sketch in map(fitting.reaching, aims) if sketch is not None]
         faithful = self.attempts.open_ended or plan.faithful
         best = found[-1] if found and not faithful else fitting.most_faithful()

@@ -86,6 +86,8 @@ class Descent:
     exact: bool
     budget: Budget = field(default_factory=Budget)
     few: int = FEW[0]
+    over: Callable[[], bool] | None = None
+    """Says whether the time is over, where the budget is not asked itself."""
     _steps: float = 0.0
     _curves: dict[Any, Curve] = field(default_factory=dict)
     _bottoms: dict[Any, Curve] = field(default_factory=dict)
@@ -121,7 +123,7 @@ class Descent:
             raise Enough
 
     def _watch(self) -> None:
-        if self.budget.gone > 1:
+        if self.budget.gone > 1 if self.over is None else self.over():
             raise Enough
 
     def _look(self, part: Subfunction, region: Region, way: Way) -> Curve:

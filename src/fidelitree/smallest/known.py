@@ -99,7 +99,7 @@ class _Known:
 
     def watch(self) -> None:
         """Ends a search when the time is up."""
-        if self.counted.budget.gone > 1:
+        if self.counted.over():
             raise Enough
 
 
@@ -170,6 +170,7 @@ def _searched(known: _Known) -> Iterator[Tree | None]:
     """
     space, labels, exact = known.counted.space, known.root.labels, known.epsilon == 0
     search = Descent(space, _answer(known.counted, known.root), _MOST_LEAVES, exact, known.counted.budget)
+    search.over = known.counted.over
     branches, least = _Branches(known), 1 << 62
     for curve in search.curves(known.root, known.epsilon):
         leaves = curve.first_within(known.epsilon)
@@ -222,7 +223,8 @@ class _Branches:
 
     def _watch(self) -> None:
         budget, self._steps = self._known.counted.budget, self._steps + 1
-        late = self._steps > BRANCHES if budget.max_seconds is None else budget.gone > self._until
+        counted = self._known.counted
+        late = self._steps > BRANCHES if budget.max_seconds is None else counted.over(self._until)
         if late or len(self._functions or ()) > _FUNCTIONS:
             raise Enough
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.attempts import Attempt
-from fidelitree.budget import Budget, BudgetSpent
+from fidelitree.budget import BudgetSpent
 from fidelitree.exact.engine import exact_subfunction
 from fidelitree.exact.frontier import Frontier, entries
 from fidelitree.exact.paths import disagreement
@@ -23,7 +23,6 @@ from fidelitree.region import Region
 from fidelitree.runs.auto import Outcome
 from fidelitree.runs.sealing import Tested
 from fidelitree.smallest.descent import Curve, Descent, Enough, nested
-from fidelitree.space import ProductSpace
 from fidelitree.targets.counting import Counted
 from fidelitree.tree import Tree
 
@@ -38,7 +37,6 @@ _ENTRIES = 4e6  # numbers of a frontier: a few seconds
 
 def shrunk(outcome: Outcome, run: Tested, epsilon: float) -> Outcome:
     """A smaller tree than the outcome's, if answers can vouch for one."""
-    space = run.counted.space
     if outcome.error is not None or outcome.error_bound > epsilon:
         return outcome
     best, stood = outcome, None
@@ -47,7 +45,7 @@ def shrunk(outcome: Outcome, run: Tested, epsilon: float) -> Outcome:
         model = min(run.attempts.all, key=lambda attempt: (attempt.error_bound, attempt.tree.size))
         if model is stood or best.tree.size < 3:
             break
-        stood, stand = model, _Stand(model.tree, space, run.counted.budget)
+        stood, stand = model, _Stand(model.tree, run.counted)
         found = [tree for aim in _AIMS for tree in stand.smallest(aim * epsilon) if tree.size < best.tree.size]
         for tree in sorted(found, key=lambda tree: tree.size):
             run.attempts.open(tree)
@@ -100,11 +98,11 @@ def _count(run: Tested, size: int, epsilon: float) -> None:
 class _Stand:
     """A tested tree in the place of the target: small trees that disagree with it little."""
 
-    def __init__(self, tested: Tree, space: ProductSpace, budget: Budget) -> None:
-        self._tested, self.space, self._budget = tested, space, budget
+    def __init__(self, tested: Tree, counted: Counted) -> None:
+        self._tested, self.space, self._counted = tested, counted.space, counted
         self._curves: list[Curve] = []
         with suppress(Enough):
-            self._curves.extend(self._descents() if space.dtype == np.uint8 else self._frontier())
+            self._curves.extend(self._descents() if self.space.dtype == np.uint8 else self._frontier())
 
     def smallest(self, room: float) -> list[Tree]:
         """The smallest that was found, if any."""
@@ -118,7 +116,9 @@ class _Stand:
         """Of bits, however many."""
         root = exact_subfunction(Counted(self._tested, self.space), Region.whole(self.space), 0)
         assert root is not None, "a tree is known"
-        return Descent(self.space, self._answer, self._tested.size, False, self._budget).curves(root)
+        search = Descent(self.space, self._answer, self._tested.size, False, self._counted.budget)
+        search.over = self._counted.over
+        return search.curves(root)
 
     def _answer(self, inputs: NDArray[np.uint8]) -> NDArray[np.intp]:
         return np.searchsorted(self._tested.labels, self._tested.predict_inner(inputs))
@@ -132,5 +132,5 @@ class _Stand:
             yield Curve(frontier.errors, lambda leaves: nested(frontier.tree(self.space, codes, leaves), 0))
 
     def _watch(self) -> None:
-        if self._budget.gone > 1:
+        if self._counted.over():
             raise Enough

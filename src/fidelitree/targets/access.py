@@ -66,7 +66,7 @@ class Access:
         if self.journal is not None and self.journal.writes:
             budget = replace(budget, started=0.0, clock=self.journal.clock)
         elif self.journal is not None:
-            budget = replace(budget, max_seconds=None)  # the journal knows when the time was over
+            budget = replace(budget, started=0.0, clock=lambda: 0.0)  # the journal knows when the time was over
             ending = self.journal.ending
         return Counted(self.target, self.space, memory, budget, self.book, observer, self.calls, ending, self.journal)
 
@@ -74,7 +74,8 @@ class Access:
         """Tell the journal how the run ended; one that is replayed must have ended in the same place."""
         if self.journal is None:
             return
-        ending, timed = Ending(counted.questions, reason.removeprefix("certified, then ")), "max_seconds"
+        told = reason.removeprefix("certified, then ")
+        ending, timed = Ending(counted.questions, told, tuple(counted.strikes)), "max_seconds"
         if self.journal.writes:
             self.journal.end(ending)
         elif self.journal.run.arguments.get(timed) is None and self.journal.ending not in (None, ending):
@@ -89,7 +90,9 @@ def access(target: Target, space: ProductSpace | Rows, running: Running, call: C
     product, book = space.product if isinstance(space, Rows) else space, LabelBook()
     check_space(product)
     with ExitStack() as closing:
-        calls: Calls = Direct(target, product, book, running.batch_size, running.retries)
+        calls: Calls = Direct(
+            target, product, book, running.batch_size, running.retries, call.arguments.get("max_seconds")
+        )
         if running.executor is not None:
             calls = OnWorkers(target, product, book, running)
             closing.callback(calls.close)

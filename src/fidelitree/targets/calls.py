@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
+from fidelitree.budget import Pace
 from fidelitree.checks import show
 from fidelitree.errors import ParameterError
 from fidelitree.space import ProductSpace
@@ -33,10 +34,15 @@ class Calls(Protocol):
 
 def pieces(inner: Inner, batch_size: int | None) -> Iterator[tuple[int, Inner]]:
     """Inputs cut into calls; where they are cut changes nothing but the number of calls."""
-    bytes_each = max(1, inner.shape[1] * inner.itemsize)
-    rows = max(1, min(batch_size or MOST_ROWS, MOST_ROWS, MOST_BYTES // bytes_each))
+    rows = at_most(inner, batch_size)
     for start in range(0, len(inner), rows):
         yield start, inner[start : start + rows]
+
+
+def at_most(inner: Inner, batch_size: int | None) -> int:
+    """Inputs that one call may receive."""
+    bytes_each = max(1, inner.shape[1] * inner.itemsize)
+    return max(1, min(batch_size or MOST_ROWS, MOST_ROWS, int(MOST_BYTES // bytes_each)))
 
 
 def wait_before(attempt: int) -> None:
@@ -51,10 +57,19 @@ def _in_short(value: object) -> str:
 
 
 class Direct:
-    """Calls the target here and now; a call that raises is made again up to ``retries`` times."""
+    """Calls the target here and now; a call that raises is made again up to ``retries`` times.
+
+    Where time is limited, calls are as long as its pace allows, so that the clock can be looked at in between.
+    """
 
     def __init__(
-        self, target: Target, space: ProductSpace, book: LabelBook, batch_size: int | None = None, retries: int = 0
+        self,
+        target: Target,
+        space: ProductSpace,
+        book: LabelBook,
+        batch_size: int | None = None,
+        retries: int = 0,
+        max_seconds: float | None = None,
     ) -> None:
         if not callable(target):
             raise ParameterError(
@@ -63,11 +78,17 @@ class Direct:
             )
         keep_freed_memory()
         self._door, self._book = Door(target, space), book
-        self._batch_size, self._retries = batch_size, retries
+        self._batch_size, self._retries, self._pace = batch_size, retries, Pace(max_seconds)
 
     def parts(self, inner: Inner, purpose: str) -> Iterator[Part]:
-        for start, rows in pieces(inner, self._batch_size):
-            yield start, self._book.one_kind(self._call(rows))
+        start, most = 0, at_most(inner, self._batch_size)
+        while start < len(inner):
+            rows = inner[start : start + min(most, self._pace.rows)]
+            began = time.monotonic()
+            labels = self._book.one_kind(self._call(rows))
+            self._pace.took(len(rows), time.monotonic() - began)
+            yield start, labels
+            start += len(rows)
 
     def _call(self, rows: Inner) -> NDArray[Any]:
         for attempt in range(self._retries):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, KeysView, Mapping
+from collections.abc import Callable, Iterator, KeysView, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.budget import Budget, BudgetSpent
+from fidelitree.budget import LEARNING, Budget, BudgetSpent
 from fidelitree.events import Asked, Observer, nobody
 from fidelitree.journal.journal import Ending, Journal
 from fidelitree.space import ProductSpace, check_space
@@ -90,6 +90,13 @@ class Counted:
     """Where answers and attempts are written down."""
     questions: int = 0
     """Batches that were answered so far, from memory or not."""
+    reserve: Callable[[], bool] | None = None
+    """Whether a part of a limited time is to be kept for tests."""
+    looks: int = 0
+    strikes: list[tuple[int, int]] = field(default_factory=list)
+    """The looks at the clock so far, and those that found the time to be over (`Ending`)."""
+    cut: Codes | None = None
+    """What was answered of a batch that the clock cut off."""
     _asked: Counter[str] = field(default_factory=Counter)
     _paid: Counter[str] = field(default_factory=Counter)
 
@@ -127,16 +134,49 @@ class Counted:
         """Label codes of inner values (rows by features); raises BudgetSpent before it would ask too much."""
         if self.memory is None:
             return self._ask_new(batch, purpose)
-        self._check(len(batch))
+        self._check(len(batch), purpose)
         codes = self._answer(self.memory, batch, purpose)
         self._count(purpose, len(batch))
         return codes
 
-    def _check(self, rows: int) -> None:
+    def _check(self, rows: int, purpose: str) -> None:
         """BudgetSpent where so many more labels are too many, or where the run that is replayed ended."""
-        if self.ending is not None and self.questions >= self.ending.questions:
+        self._look(purpose != "certify")
+        if self.ending is not None and self.questions >= self.ending.questions and not self._cut_after():
             raise BudgetSpent(self.ending.reason)
         self.budget.check(self.asked + rows)
+
+    def watch(self) -> None:
+        """The clock, looked at inside a search: ends it when the time is over, or that for learning."""
+        self._look(learning=True)
+
+    def over(self, share: float = 1.0) -> bool:
+        """Whether a share of the time is over; told to a replay by the run that it repeats."""
+        return self._struck(lambda: self.budget.gone > share)
+
+    def _look(self, learning: bool) -> None:
+        if self._struck(lambda: self._late(learning)):
+            raise BudgetSpent(self.budget.time_over)
+
+    def _struck(self, late: Callable[[], bool]) -> bool:
+        self.looks += 1
+        if self.budget.max_seconds is None:
+            return False
+        if self.ending is not None and self.ending.strikes:
+            return (self.looks, 0) in self.ending.strikes
+        if late():
+            self.strikes.append((self.looks, 0))
+            return True
+        return False
+
+    def _late(self, learning: bool) -> bool:
+        gone = self.budget.gone
+        return gone > 1 or (learning and gone > LEARNING and self.reserve is not None and self.reserve())
+
+    def _cut_after(self) -> int:
+        """Of a replayed batch, the answers after which the clock cut it off; 0 where it did not."""
+        struck = () if self.ending is None else self.ending.strikes
+        return next((rows for look, rows in struck if look == self.looks), 0)
 
     def labels(self, codes: Codes) -> NDArray[Any]:
         """The labels that codes stand for."""
@@ -147,7 +187,7 @@ class Counted:
         if self.memory is None:
             return self.ask(batch, purpose)
         missing = self.memory.missing(batch)
-        self._check(missing)
+        self._check(missing, purpose)
         codes = self._answer(self.memory, batch, purpose, self._spare(len(batch), missing))
         self._count(purpose, missing)
         return codes
@@ -168,7 +208,7 @@ class Counted:
         return codes
 
     def _ask_new(self, batch: NDArray[Any], purpose: str) -> Codes:
-        self._check(len(batch))
+        self._check(len(batch), purpose)
         codes = self._pay(batch, purpose)
         self._count(purpose, len(batch))
         return codes
@@ -185,13 +225,15 @@ class Counted:
         self._paid[purpose] += len(answers)
         return self.book.encode(answers)
 
-    def _check_time(self, found: Mapping[int, NDArray[Any]]) -> None:
+    def _check_time(self, found: Mapping[int, NDArray[Any]], learning: bool) -> None:
         """Of a batch that takes several calls, the time may be over after any of them; its labels are known then."""
-        try:
-            self.budget.check(0)
-        except BudgetSpent:
-            self.book.encode(np.concatenate(list(found.values())))
-            raise
+        if self.budget.max_seconds is None:
+            return
+        answered, replayed = sum(map(len, found.values())), self._cut_after()
+        if answered >= replayed > 0 or (not replayed and self._late(learning)):
+            self.strikes.append((self.looks, answered))
+            self.cut = self.book.encode(np.concatenate(list(found.values())))
+            raise BudgetSpent(self.budget.time_over)
 
     def _pay(self, batch: NDArray[Any], purpose: str) -> Codes:
         if not len(batch):
@@ -204,7 +246,7 @@ class Counted:
             self._paid[purpose] += len(labels)
             answered += len(labels)
             if answered < len(batch):
-                self._check_time(found)
+                self._check_time(found, purpose != "certify")
         # Labels are numbered in draw order, whatever order they were answered in.
         parts = [found[start] for start in sorted(found)]
         return self.book.encode(parts[0] if len(parts) == 1 else np.concatenate(parts))

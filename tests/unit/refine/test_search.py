@@ -63,12 +63,23 @@ def test_same_seed_and_steps_same_trees() -> None:
     assert curves[0] == curves[1]
 
 
-def test_steps_are_counted_and_the_clock_only_ends_earlier() -> None:
-    refiner = Refiner(multiplexer(800, 10, noise=0.1), None, seed=0)
+def test_steps_are_counted_and_a_watch_only_ends_earlier() -> None:
+    looks, last = 0, 10**9
+
+    def watch() -> None:
+        nonlocal looks
+        looks += 1
+        if looks > last:
+            raise TimeoutError
+
+    rows = multiplexer(800, 10, noise=0.1)
+    refiner = Refiner(rows, None, 0, watch)
     refiner.improve(0.1, 7)
     assert refiner.steps == 7
-    refiner.improve(0.1, 1000, seconds=0)
-    assert refiner.steps == 7
+    known, last = refiner.curve(), looks + 5
+    with pytest.raises(TimeoutError):
+        refiner.improve(0.1, 1000)
+    assert refiner.curve() == known, "what was found before is known"
 
 
 def test_weights_are_repeated_rows() -> None:
