@@ -256,15 +256,7 @@ def _distil(run: _Run, wanted: Wanted, observer: Observer) -> Distillation:
     except (BudgetSpent, KeyboardInterrupt) as stop:
         if isinstance(stop, KeyboardInterrupt) and not counted.book.seen:
             raise
-        reason = str(stop) or "interrupted"
-        if not isinstance(stop, (KeyboardInterrupt, OutOfReach)):
-            reason = use_reserve(run, reason)
-        outcome, promised = _so_far(run), False
-        enough = wanted.epsilon is not None and outcome.error_bound <= wanted.epsilon
-        if isinstance(stop, OutOfReach):
-            reason = "certified" if enough else shortfall(stop, outcome, counted.asked)
-        else:
-            reason = f"certified, then {reason}" if enough else reason
+        (outcome, reason), promised = _ended(run, stop, wanted), False
     certificate = tested_certificate(outcome, run, replace(wanted, split_quality=promised))
     trace: tuple[SplitRecord | TreeJudged, ...] = outcome.splits if promised else tuple(run.history)
     answers = run.attempts.answers(outcome.attempt)
@@ -272,6 +264,18 @@ def _distil(run: _Run, wanted: Wanted, observer: Observer) -> Distillation:
     return Distillation(
         outcome.tree, certificate, counted.queries, trace, counted.space, reason, answers, labels, tested=outcome.tested
     )
+
+
+def _ended(run: _Run, stop: BudgetSpent | KeyboardInterrupt, wanted: Wanted) -> tuple[Outcome, str]:
+    """What a run has to show that was ended early, and why it ended."""
+    reason = str(stop) or "interrupted"
+    if not isinstance(stop, (KeyboardInterrupt, OutOfReach)):
+        reason = use_reserve(run, reason)
+    outcome = _so_far(run)
+    enough = wanted.epsilon is not None and outcome.error_bound <= wanted.epsilon
+    if isinstance(stop, OutOfReach):
+        return outcome, "certified" if enough else shortfall(stop, outcome, run.counted.asked)
+    return outcome, f"certified, then {reason}" if enough else reason
 
 
 def _as_auto(run: _Run, wanted: Wanted) -> Outcome | None:
