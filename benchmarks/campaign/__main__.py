@@ -27,6 +27,9 @@ COUNTS = {  # runs at each delta; those that take longest are fewer
     "auto, any features": 80,
     "auto, rows of a table": 150,
     "practical_top_down": 400,
+    "auto, scribbling target": 150,
+    "auto, re-used buffer": 150,
+    "auto, NUL labels": 150,
 }
 FAULTY = 300  # runs with each fault planted
 OPENING = """\

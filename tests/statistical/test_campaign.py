@@ -23,9 +23,10 @@ def importable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 QUICK = ("certify", "auto", "auto, not deterministic", "auto, epsilon None", "practical_top_down")
 SLOW = ("auto, prefer leaves", "influence", "smallest", "auto, any features", "auto, rows of a table")
+HOSTILE = ("auto, scribbling target", "auto, re-used buffer", "auto, NUL labels")
 
 
-@pytest.mark.parametrize("door", [*QUICK, *SLOW])
+@pytest.mark.parametrize("door", [*QUICK, *SLOW, *HOSTILE])
 def test_certificates_keep_their_word(door: str, soak: bool) -> None:
     from benchmarks.campaign.judge import Line, perform, runs_of
 
