@@ -30,6 +30,9 @@ COUNTS = {  # runs at each delta; those that take longest are fewer
     "auto, extended three times": 300,
     "certify, patched predictor": 1_500,
     "auto, rows held out of a fit": 150,
+    "auto, scribbling target": 150,
+    "auto, re-used buffer": 150,
+    "auto, NUL labels": 150,
 }
 FAULTY = 300  # runs with each fault planted
 OPENING = """\

@@ -166,6 +166,44 @@ def patched(case: Case, epsilon: float, delta: float, seed: int) -> Claim:
         return Claim(ft.certify(predictor, target, space, epsilon, delta, seed=seed), case.rival)
 
 
+def scribbling(case: Case, epsilon: float, delta: float, seed: int) -> Claim:
+    """The target turns its batch around in place once it has answered."""
+
+    def target(bits: NDArray[np.uint8]) -> NDArray[Any]:
+        labels = case(bits)
+        bits[:] = bits[:, ::-1].copy()
+        return labels
+
+    found = ft.distill(target, case.space, epsilon, delta, seed=seed, max_queries=SOME)
+    return Claim(found.certificate, found.tree.predict(cube()))
+
+
+def reused_buffer(case: Case, epsilon: float, delta: float, seed: int) -> Claim:
+    """The target answers with views of one buffer, and is called again before a batch is complete."""
+    buffer = np.zeros(7, np.intp)
+
+    def target(bits: NDArray[np.uint8]) -> NDArray[Any]:
+        buffer[: len(bits)] = case(bits)
+        return buffer[: len(bits)]
+
+    found = ft.distill(target, case.space, epsilon, delta, seed=seed, max_queries=SOME, batch_size=7)
+    return Claim(found.certificate, found.tree.predict(cube()))
+
+
+def nul_labels(case: Case, epsilon: float, delta: float, seed: int) -> Claim:
+    """Labels that differ in a NUL: at the end of a text they are refused, elsewhere they are kept apart."""
+
+    def answered(other: str) -> Claim:
+        words = np.array(["a", other], object)
+        found = ft.distill(lambda bits: words[case(bits)], case.space, epsilon, delta, seed=seed, max_queries=SOME)
+        return Claim(found.certificate, (np.asarray(found.tree.predict(cube())) == other).astype(np.intp))
+
+    try:
+        return answered("a\0")
+    except ft.TargetError:
+        return answered("\0a")
+
+
 DOORS: dict[str, Door] = {
     "certify": certify,
     "auto": auto,
@@ -180,4 +218,7 @@ DOORS: dict[str, Door] = {
     "auto, extended three times": extended,
     "certify, patched predictor": patched,
     "auto, rows held out of a fit": fitted,
+    "auto, scribbling target": scribbling,
+    "auto, re-used buffer": reused_buffer,
+    "auto, NUL labels": nul_labels,
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -93,7 +93,7 @@ def _named_columns(inputs: Any, names: tuple[str, ...]) -> list[Column] | None:
 def as_column(values: Any, name: object) -> NDArray[Any]:
     """A column as an array; text that ends with NUL stays a list of objects, for NumPy would drop the NUL."""
     found = check_array(f"column {show(name)}", values, what="a 1-D array")
-    if found.dtype.kind == "U" and found.ndim == 1 and not isinstance(values, np.ndarray):
+    if found is not values and found.dtype.kind == "U" and found.ndim == 1 and isinstance(values, Iterable):
         each = np.array(list(values), object)
         if any(isinstance(value, str) and value.endswith("\0") for value in each.flat):
             return each

@@ -37,9 +37,10 @@ SLOW = (
     "auto, rows of a table",
     "auto, rows held out of a fit",
 )
+HOSTILE = ("auto, scribbling target", "auto, re-used buffer", "auto, NUL labels")
 
 
-@pytest.mark.parametrize("door", [*QUICK, *SLOW])
+@pytest.mark.parametrize("door", [*QUICK, *SLOW, *HOSTILE])
 def test_certificates_keep_their_word(door: str, soak: bool) -> None:
     from benchmarks.campaign.judge import Line, perform, runs_of
 

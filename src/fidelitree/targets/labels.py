@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -106,7 +106,7 @@ def as_answered(answers: Any) -> NDArray[Any]:
         return np.array(answers.tolist(), object)
     if hasattr(answers, "__array__"):
         found = np.asarray(answers)
-        if isinstance(answers, np.ndarray) or found.dtype.kind != "U" or found.ndim != 1:
+        if found is answers or found.dtype.kind != "U" or found.ndim != 1 or not isinstance(answers, Iterable):
             return found
         answers = list(answers)  # a column of polars, which has NULs still that its array has lost
     each = np.asarray(answers, object)
