@@ -17,7 +17,7 @@ from fidelitree.attempts import Attempt, Attempts
 from fidelitree.budget import Budget
 from fidelitree.events import nobody
 from fidelitree.exact.lattice import go_on
-from fidelitree.exact.paths import PathSubfunction, disagreement
+from fidelitree.exact.paths import PathSubfunction
 from fidelitree.paper import grow_exactly
 from fidelitree.region import Region
 from fidelitree.result import Distillation, SplitRecord
@@ -37,7 +37,9 @@ class _Plan:
     """Leaves, how much they differ, and up to which error of the tested tree all splits are as good as promised."""
 
     @classmethod
-    def of(cls, tree: Tree, space: ProductSpace, epsilon: float, watch: Callable[[], None] = go_on) -> _Plan:
+    def of(
+        cls, tree: Tree, space: ProductSpace, epsilon: float, most: int | None, watch: Callable[[], None] = go_on
+    ) -> _Plan:
         """``watch`` is called at every split, and may end it by raising."""
         counted = Counted(tree, space)
         root = PathSubfunction(tree, Region.whole(space))
@@ -49,11 +51,17 @@ class _Plan:
             assert isinstance(record, SplitRecord), "Algorithm 1 records splits"
             smallest = min(smallest, record.score)
             plan.append((record.size, record.error, smallest))
-        return cls([(size, apart, _closeness(score, space)) for size, apart, score in plan if apart < epsilon])
+        found = [(size, apart, _closeness(score, space)) for size, apart, score in plan if most is None or size <= most]
+        return cls([one for one in found if one[1] < epsilon] or found[-1:])
 
     def bound(self, epsilon: float) -> float:
         """The largest error of the tested tree at which some size keeps both promises."""
-        return max(min(epsilon - differs, closeness) for _, differs, closeness in self.trees)
+        return max(_bound(differs, closeness, epsilon) for _, differs, closeness in self.trees)
+
+
+def _bound(differs: float, closeness: float, epsilon: float) -> float:
+    """The same for one size; where ``max_leaves`` forbids what epsilon takes, splits are all that is promised."""
+    return min(epsilon - differs, closeness) if differs < epsilon else closeness
 
 
 def _closeness(score: float, space: ProductSpace) -> float:
@@ -87,24 +95,20 @@ class Greedy:
         """As soon as a plan holds."""
         for attempt in attempts.all:
             for leaves, differs, closeness in self._plan(attempt, attempts).trees:
-                if attempt.certifies(min(attempts.epsilon - differs, closeness)):
+                if attempt.certifies(_bound(differs, closeness, attempts.epsilon)):
                     return self._outcome(attempt, leaves, differs)
         return None
 
     def _outcome(self, attempt: Attempt, leaves: int, differs: float) -> Outcome:
-        """The paper's tree with so many leaves; where these are more than may be, the first splits of it."""
-        most = self.counted.budget.max_leaves
-        grown = self._grow(attempt.tree, leaves if most is None else min(leaves, most))
-        if grown.tree.size < leaves:
-            differs = disagreement(grown.tree, attempt.tree, self.counted.space)
+        """The paper's tree with so many leaves."""
+        grown = self._grow(attempt.tree, leaves)
         splits = tuple(record for record in grown.trace if isinstance(record, SplitRecord))
         return Outcome(grown.tree, attempt, differs, splits)
 
     def _plan(self, attempt: Attempt, attempts: Attempts) -> _Plan:
         if attempt.number not in self._plans:
-            self._plans[attempt.number] = _Plan.of(
-                attempt.tree, self.counted.space, attempts.epsilon, self.counted.watch
-            )
+            most, watch = self.counted.budget.max_leaves, self.counted.watch
+            self._plans[attempt.number] = _Plan.of(attempt.tree, self.counted.space, attempts.epsilon, most, watch)
         return self._plans[attempt.number]
 
     def _grow(self, tree: Tree, leaves: int) -> Distillation:

@@ -34,7 +34,8 @@ def tried(run: Tested, trees: Sequence[Tree]) -> Attempt:
     under_test = [attempt for attempt in run.attempts.all if attempt.tree in trees]
     while True:
         best = min(under_test, key=lambda attempt: (attempt.error_bound, attempt.tree.size))
-        if _close(best, run.attempts.epsilon) or not run.source.tests_left:
+        fair = min(attempt.samples for attempt in under_test) >= best.samples / 2  # some may be older than others
+        if (fair and _close(best, run.attempts.epsilon)) or not run.source.tests_left:
             return best
         rows, left = max(_BATCH, best.samples // _PART), run.counted.left
         inner = run.source.test(rows if left is None else max(1, min(rows, left)))

@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.runs.trial import SLACK, TIGHT
+from fidelitree.attempts import Attempts
+from fidelitree.events import nobody
+from fidelitree.runs.source import source_of
+from fidelitree.runs.tabular import FRUGAL, TableRun
+from fidelitree.runs.trial import SLACK, TIGHT, tried
+from fidelitree.targets.counting import Counted
+from fidelitree.targets.memory import Memory
 from mixed import MIXED, mixed_tree
 from population import loan, population_error, table_of
 
@@ -38,7 +44,7 @@ def test_of_rows(how: dict[str, Any], most: int) -> None:
         assert result.certificate.holds
         return
     assert close(result, population_error(result.tree, loan), most)
-    assert result.queries.asked < 9_000
+    assert result.queries.asked < (15_000 if how else 5_000), "where leaves are dear, all rows are learnt from first"
 
 
 @pytest.mark.parametrize("most", [1, 4])
@@ -46,7 +52,7 @@ def test_of_rows(how: dict[str, Any], most: int) -> None:
 def test_of_mixed_features(how: dict[str, Any], most: int) -> None:
     result = ft.distill(TRUE.predict, MIXED, 0.02, max_leaves=most, **how)
     assert close(result, ft.tree_error(result.tree, TRUE, MIXED), most)
-    assert result.queries.asked < 27_000
+    assert result.queries.asked < 30_000
 
 
 @pytest.mark.parametrize("most", [1, 4])
@@ -80,3 +86,11 @@ def test_a_budget_may_end_the_trial() -> None:
     assert part.queries.asked <= limit
     assert (part.tree.size <= 4, part.certificate.holds) == (True, False)
     assert part.certificate.error_bound < 0.6
+
+
+def test_a_tree_that_is_older_does_not_keep_others_from_their_test() -> None:
+    source, attempts = source_of(MIXED, 0), Attempts(0.01, 0.05)
+    run = TableRun(Counted(TRUE.predict, MIXED, Memory()), source, attempts, FRUGAL, 0, nobody)
+    constant = ft.Tree.build(MIXED, [0], ["a", "b", "c"])
+    assert tried(run, [constant]).tree == constant
+    assert tried(run, [constant, TRUE]).tree == TRUE
