@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 import fidelitree as ft
 from fidelitree.attempts import Attempts
 from fidelitree.certificate import Certificate
+from fidelitree.confusion import Confusion, share_of_level
 from fidelitree.runs import sealing
 from fidelitree.runs.auto import Outcome
 from fidelitree.runs.sealing import Wanted
@@ -72,6 +73,7 @@ def test_the_certificate_of_an_attempt_says_all_about_it() -> None:
         level=level,
         differs=0.125,
         queries={"label": 8, "certify": 80},
+        confusion=Confusion.of({(0, 1): 41, (1, 1): 39}, share_of_level(2, 1), [0]),
     )
 
 
@@ -87,8 +89,9 @@ def test_an_error_that_is_known_makes_the_certificate_exact() -> None:
     tested = run(deterministic=True)
     outcome = Outcome(PRUNED, tested.attempts.all[0], differs=0.125, error=0.5)
     found = sealing.tested_certificate(outcome, tested, Wanted(None, 0.05, 7))
-    assert found == sealing.exact_certificate(tested.counted, PRUNED, 0.5, None)
-    assert found == Certificate(
+    table = Confusion.of({(0, 1): 0.5, (1, 1): 0.5}, None, [0])
+    assert found == replace(sealing.exact_certificate(tested.counted, PRUNED, 0.5, None), confusion=table)
+    assert replace(found, confusion=None) == Certificate(
         epsilon=None,
         delta=0.0,
         error_bound=0.5,
