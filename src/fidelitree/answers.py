@@ -5,8 +5,9 @@ agrees too well with answers that it was fitted to. What is kept here are the an
 to inputs drawn from the whole space after the attempt for the tested tree had been opened. Of a number of them that was
 fixed beforehand, the share in a leaf with a label is an unbiased estimate. A run ends as soon as its answers suffice,
 though, so they are a little kinder to the tree than later ones would be: the shares say *where* it errs, the
-certificate says *how much*. A tree that was put in the place of the tested one was chosen by masses alone, without
-looking at which answers were wrong, so the same holds for it.
+certificate says *how much*. Given the tested tree,
+masses alone say which tree of each size could take its place, not which answers were wrong; how many were decides the
+size. `confusion` says how its intervals pay for that.
 """
 
 from __future__ import annotations
