@@ -57,14 +57,15 @@ lint: $(VENV)/installed-test ## style, types and the direction of imports
 	$(BIN)/lint-imports --no-logo
 
 # pip takes the newest versions, uv can take the lowest that pyproject.toml allows. Of what they need in turn it takes the
-# newest, but for scikit-survival (of pystreed), whose newest would ask for a newer scikit-learn than our bound.
+# newest, which may call the old ones deprecated; but for scikit-survival (of pystreed), whose newest would ask for a newer
+# scikit-learn than our bound.
 lowest: ## the fast tests with the lowest versions that pyproject.toml allows
 	rm -rf $(LOWEST)
 	$(PYTHON) -m venv $(LOWEST)
 	$(LOWEST)/bin/python $(PIP) 'uv>=0.5'
 	$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct \
 		--editable '.[test]' 'scikit-survival==0.24.*'
-	$(LOWEST)/bin/python -m pytest -n $(WORKERS) tests/unit tests/law
+	$(LOWEST)/bin/python -m pytest -n $(WORKERS) -W ignore::DeprecationWarning -W ignore::FutureWarning tests/unit tests/law
 
 # The wheel and its hard dependencies alone, outside the source tree: what a user gets from `pip install`.
 wheel: $(VENV)/installed-test

@@ -22,10 +22,10 @@ def main() -> None:
     heard = signal.getsignal(signal.SIGINT) == signal.default_int_handler
     if heard:
         signal.signal(signal.SIGINT, _leave)
-    app = import_module("fidelitree.cli").app
+    run = import_module("fidelitree.cli").main
     if heard:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    app()
+    run()
 
 
 def _leave(number: int, frame: FrameType | None) -> None:

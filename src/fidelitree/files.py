@@ -13,8 +13,9 @@ def read_bytes(path: str | os.PathLike[str], most: int, what: str) -> bytes:
     """All bytes of a file; a device tells no size and never ends, so that what is read is limited itself."""
     path = check_path("path", path)
     with reading(path), path.open("rb") as file:
-        found = file.read(most + 1)
-    if len(found) > most:
+        told = path.stat().st_size
+        found = b"" if told > most else file.read(most + 1)
+    if told > most or len(found) > most:
         raise FormatError(f"{path.name} is larger than the {most // 1_000_000} MB that {what} may have")
     return found
 

@@ -157,5 +157,5 @@ def test_all_ranges_of_whole_numbers_share_one_bound(tmp_path: Path) -> None:
 def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "space.toml"
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(ft.FormatError, match=r"space.toml is not TOML: it must be text in UTF-8"):
+    with pytest.raises(ft.FormatError, match=r"space.toml must be text in UTF-8"):
         ft.ProductSpace.from_file(path)

@@ -120,7 +120,10 @@ AGE, JOB = GOOD["features"]
             {**GOOD, "features": [{**AGE, "shares": [0.5]}]},
             "feature 'age': shares of feature 'age' must be at least 0",
         ),
-        ({**GOOD, "features": [{**AGE, "edges": ["x", 1]}]}, "feature 'age': could not convert"),
+        (
+            {**GOOD, "features": [{**AGE, "edges": ["x", 1]}]},
+            "feature 'age': edges of feature 'age' must be numbers; got ['x', 1]: could not convert",
+        ),
         (
             {**GOOD, "features": [{**JOB, "weights": [1]}]},
             "feature 'job': values and weights must be lists of one le",
@@ -162,7 +165,7 @@ def packed(raw: bytes) -> str:
     return base64.b64encode(zlib.compress(raw)).decode()
 
 
-@pytest.mark.parametrize(("count", "shown"), [(25_000_001, "25000001"), (10**30, str(10**30)), (10**200, "10{39}")])
+@pytest.mark.parametrize(("count", "shown"), [(25_000_001, "25000001"), (10**30, str(10**30)), (10**70, "10{39}")])
 def test_rows_that_claim_more_than_may_be_stored_are_refused(count: int, shown: str) -> None:
     data = {**GOOD, "features": [AGE], "rows": {"count": count, "packed": packed(b"")}}
     way_out = f"they may take at most 200 MB; got {shown} rows of 1 features - make Rows of the table itself"

@@ -148,7 +148,7 @@ def test_files_that_are_not_json_are_refused(text: str, tmp_path: Path) -> None:
 def test_files_that_are_not_text_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "tree.json"
     path.write_bytes(b"\xff\xfe\x80{}")
-    with pytest.raises(ft.FormatError, match=r"tree\.json is not JSON: "):
+    with pytest.raises(ft.FormatError, match=r"tree\.json must be text in UTF-8"):
         Tree.load(path)
 
 

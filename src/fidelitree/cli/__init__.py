@@ -63,3 +63,8 @@ def _application() -> typer.Typer:
 
 
 app = _application()
+
+
+def main() -> None:
+    """Run the command line; the program itself begins in `fidelitree.__main__`."""
+    app()
