@@ -108,9 +108,8 @@ def distill(
         counted = way.counted(memory, budget, observer)
         result = _distil_from(counted, space, wanted, observer)
         way.end(counted, result.reason)
-    seeded = {"seed": wanted.seed, "seed_chosen": wanted.seed_chosen}
-    run = {"door": "distill", "target": name_of(target), **seeded, **call.arguments}
-    return replace(result, space=space, run=run, call=written(distill, {**given, "seed": wanted.seed}))
+    run = {"door": "distill", "target": name_of(target), "seed": wanted.seed, "seed_chosen": wanted.seed_chosen}
+    return replace(result, space=space, run=run | call.arguments, call=written(distill, {**given, "seed": wanted.seed}))
 
 
 def _call(wanted: Wanted, budget: Budget, told: Mapping[str, Any]) -> Call:

@@ -129,7 +129,7 @@ class Journal:
 
     @property
     def went_as_far(self) -> bool:
-        """Whether a replay has drawn as many inputs for tests as the run; with other runs, no more than the farthest."""
+        """Whether a replay has drawn as many inputs for tests as the run; of several runs, no more than all."""
         alone = len(self.rungs) == 1 and self.ending is not None
         return self.position() == self.drawn if alone else self.position() <= self.drawn or not self.lists_attempts
 
