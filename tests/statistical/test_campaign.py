@@ -22,7 +22,14 @@ def importable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 QUICK = ("certify", "auto", "auto, not deterministic", "auto, epsilon None", "practical_top_down")
-SLOW = ("auto, prefer leaves", "influence", "smallest", "auto, any features", "auto, rows of a table")
+SLOW = (
+    "auto, prefer leaves",
+    "influence",
+    "smallest",
+    "auto, any features",
+    "auto, rows of a table",
+    "auto, extended three times",
+)
 
 
 @pytest.mark.parametrize("door", [*QUICK, *SLOW])
