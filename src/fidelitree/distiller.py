@@ -109,9 +109,12 @@ def distill(
         counted = way.counted(memory, budget, observer)
         result = _distil_from(counted, space, wanted, observer)
         way.end(counted, result.reason)
-    seeded = {"seed": wanted.seed, "seed_chosen": wanted.seed_chosen}
-    run = {"door": "distill", "target": name_of(target), **seeded, **call.arguments}
+    run = {"door": call.door, "target": name_of(target), **_seed(wanted), **call.arguments}
     return replace(result, space=space, run=run, call=written(distill, {**given, "seed": wanted.seed}))
+
+
+def _seed(wanted: Wanted) -> dict[str, Any]:
+    return {"seed": wanted.seed, "seed_chosen": wanted.seed_chosen}
 
 
 def _call(wanted: Wanted, budget: Budget, told: Mapping[str, Any]) -> Call:

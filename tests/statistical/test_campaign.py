@@ -36,6 +36,7 @@ SLOW = (
     "auto, any features",
     "auto, rows of a table",
     "auto, rows held out of a fit",
+    "auto, extended three times",
 )
 HOSTILE = ("auto, scribbling target", "auto, re-used buffer", "auto, NUL labels")
 
