@@ -18,6 +18,7 @@ from fidelitree.draw import fresh_seed
 from fidelitree.errors import ParameterError
 from fidelitree.events import Finished, Observer, TreeJudged, nobody
 from fidelitree.exact.cells import ALL_SUBSETS
+from fidelitree.exact.engine import free_of_charge
 from fidelitree.needs import REMEMBERED_BYTES, check_fits
 from fidelitree.result import Distillation, SplitRecord
 from fidelitree.rows import Rows, check_test_rows
@@ -27,7 +28,7 @@ from fidelitree.runs.auto import AutoRun, Finish, Outcome
 from fidelitree.runs.finishes import AsTested, FewestLeaves, LowestError, Smallest, best_so_far
 from fidelitree.runs.greedy import Greedy
 from fidelitree.runs.known import Known, exact_error, lists_its_answers
-from fidelitree.runs.reserve import use_reserve
+from fidelitree.runs.reserve import CERTIFIED, use_reserve
 from fidelitree.runs.sealing import Wanted, tested_certificate
 from fidelitree.runs.source import Source, source_of
 from fidelitree.runs.tabular import FAITHFUL, FRUGAL, Plan, TableRun, patient
@@ -140,12 +141,11 @@ def _check_choices(given: Mapping[str, Any]) -> None:
 
 def _result(counted: Counted, source: Source, wanted: Wanted, observer: Observer) -> Distillation:
     """By knowing every answer where that is asked for, or cheap; else by a run over some of them."""
-    counted.reserve = lambda: True
+    counted.reserve = None if wanted.epsilon == 0 or free_of_charge(counted) else lambda: True
     known = distil_known(counted, wanted) if wanted.smallest and source.masses is not None else None
     if known is not None:
         return known
     if wanted.epsilon == 0 and source.masses is not None:
-        counted.reserve = None
         return distil_all(counted, wanted)
     return _distil(_run(counted, source, wanted, observer), wanted, observer)
 
@@ -253,7 +253,7 @@ def _distil(run: _Run, wanted: Wanted, observer: Observer) -> Distillation:
         reason = "interrupted" if isinstance(stop, KeyboardInterrupt) else use_reserve(run, str(stop))
         outcome, promised = _so_far(run), False
         enough = wanted.epsilon is not None and outcome.error_bound <= wanted.epsilon
-        reason = f"certified, then {reason}" if enough else reason
+        reason = f"certified, then {reason}" if enough and reason != CERTIFIED else reason
     certificate = tested_certificate(outcome, run, replace(wanted, split_quality=promised))
     trace: tuple[SplitRecord | TreeJudged, ...] = outcome.splits if promised else tuple(run.history)
     answers = run.attempts.answers(outcome.attempt)

@@ -170,14 +170,14 @@ class Slow:
         return ft.targets.multiplexer(2)(batch)
 
 
-def test_a_search_that_time_ended_cannot_be_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_that_time_ended_is_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     space = ft.ProductSpace.bernoulli(6)
     made = {
         limit: stored(tmp_path / str(limit), Slow(monkeypatch), space, strategy="smallest", max_seconds=limit)
         for limit in (5, 1_000)
     }
     assert made[5].tree.digest != made[1_000].tree.digest, "the clock decides"
-    assert replayed(tmp_path / "5") == (None, ": its search was limited by time, and a replay has another clock")
+    assert replayed(tmp_path / "5") == (True, "")
     assert replayed(tmp_path / "1000") == (True, "")
 
 
@@ -185,4 +185,4 @@ def test_a_search_that_was_not_limited_by_time_is_repeated(tmp_path: Path) -> No
     folder = with_other_answers(tmp_path, strategy="smallest")
     run = folder / "run.json"
     run.write_text(json.dumps({**json.loads(run.read_text(encoding="utf-8")), "max_seconds": 5}), encoding="utf-8")
-    assert replayed(folder) == (False, "")
+    assert replayed(folder)[0] is False
