@@ -14,6 +14,9 @@ LEARNING = 0.7
 CALL = 0.05
 """Of a limited time is what one call of the target should take at most."""
 
+_STEP, _BOLD = 4, 0.25  # times as many inputs are tried next, where even so that takes no more than this of the time
+_ANY = 1 << 40
+
 
 class BudgetSpent(Exception):  # noqa: N818 - a signal between our own layers, never an error that users see
     """Raised before a limit would be exceeded; the run ends with what it has."""
@@ -24,16 +27,26 @@ def _now() -> float:
 
 
 class Pace:
-    """How many inputs one call may receive, so that it does not outlast a part of the time: one, then as it goes."""
+    """How many inputs one call may receive, so that it does not outlast a part of the time: one at first.
+
+    What a call costs whatever it receives is told apart from what each input costs by calls of different sizes.
+    """
 
     def __init__(self, max_seconds: float | None) -> None:
-        self._seconds = None if max_seconds is None else CALL * max_seconds
-        self.rows = 1 if max_seconds else 1 << 40
+        self._seconds = max_seconds or 0.0
+        self.rows = 1 if max_seconds else _ANY
+        self._last, self._each = (0, 0.0), float("inf")
 
     def took(self, rows: int, seconds: float) -> None:
-        """A call of so many inputs took so long; more of them take no more than in proportion."""
-        if self._seconds is not None:
-            self.rows = int(min(1 << 40, max(1.0, rows * self._seconds / max(seconds, 1e-9))))
+        """A call of so many inputs took so long."""
+        if not self._seconds:
+            return
+        if rows > self._last[0]:  # the first is taken to cost nothing by itself, which is the worst for larger ones
+            self._each = max(1e-12, (seconds - self._last[1]) / (rows - self._last[0]))
+        known = int(min(_ANY, CALL * self._seconds / self._each))
+        bold = _STEP * rows if not self._last[0] and _STEP * seconds <= _BOLD * self._seconds else 1
+        self.rows = max(known if not self._last[0] else min(known, _STEP * rows), bold)
+        self._last = rows, seconds
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from fidelitree.draw import fresh_seed
 from fidelitree.errors import ParameterError
 from fidelitree.events import Finished, Observer, TreeJudged, nobody
 from fidelitree.exact.cells import ALL_SUBSETS
+from fidelitree.exact.engine import free_of_charge
 from fidelitree.journal.ledger import Ledger
 from fidelitree.needs import REMEMBERED_BYTES, check_fits
 from fidelitree.result import Distillation, SplitRecord
@@ -28,7 +29,7 @@ from fidelitree.runs.auto import AutoRun, Finish, Outcome
 from fidelitree.runs.finishes import AsTested, FewestLeaves, LowestError, Smallest, best_so_far
 from fidelitree.runs.greedy import Greedy
 from fidelitree.runs.known import Known, exact_error, lists_its_answers
-from fidelitree.runs.reserve import use_reserve
+from fidelitree.runs.reserve import CERTIFIED, use_reserve
 from fidelitree.runs.sealing import Wanted, tested_certificate
 from fidelitree.runs.source import Source, source_of
 from fidelitree.runs.tabular import FAITHFUL, FRUGAL, Plan, TableRun, patient
@@ -145,12 +146,11 @@ def _check_choices(given: Mapping[str, Any]) -> None:
 
 def _result(counted: Counted, source: Source, wanted: Wanted, observer: Observer) -> Distillation:
     """By knowing every answer where that is asked for, or cheap; else by a run over some of them."""
-    counted.reserve = lambda: True
+    counted.reserve = None if wanted.epsilon == 0 or free_of_charge(counted) else lambda: True
     known = distil_known(counted, wanted) if wanted.smallest and source.masses is not None else None
     if known is not None:
         return known
     if wanted.epsilon == 0 and source.masses is not None:
-        counted.reserve = None
         return distil_all(counted, wanted)
     return _distil(_run(counted, source, wanted, observer), wanted, observer)
 
@@ -278,7 +278,7 @@ def _ended(run: _Run, stop: BudgetSpent | KeyboardInterrupt, wanted: Wanted) -> 
     enough = wanted.epsilon is not None and outcome.error_bound <= wanted.epsilon
     if isinstance(stop, OutOfReach):
         return outcome, "certified" if enough else shortfall(stop, outcome, run.counted.asked)
-    return outcome, f"certified, then {reason}" if enough else reason
+    return outcome, f"certified, then {reason}" if enough and reason != CERTIFIED else reason
 
 
 def _as_auto(run: _Run, wanted: Wanted) -> Outcome | None:

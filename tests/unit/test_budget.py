@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from fidelitree.budget import Budget, BudgetSpent
+from fidelitree.budget import CALL, Budget, BudgetSpent, Pace
 from fidelitree.errors import FidelitreeError, ParameterError
 
 
@@ -68,3 +68,36 @@ def test_share_of_the_time_that_is_gone() -> None:
     assert Budget(max_seconds=8, started=10, clock=lambda: 20).gone > 1
     assert Budget(max_seconds=0, started=10, clock=lambda: 10).gone == 0
     assert Budget(max_seconds=0, started=10, clock=lambda: 11).gone > 1
+
+
+# --- the pace of calls
+
+
+def calls(pace: Pace, inputs: int, once: float, each: float) -> list[tuple[int, float]]:
+    """Rows and seconds of the calls that answer so many inputs."""
+    made = []
+    while inputs > 0:
+        rows = min(inputs, pace.rows)
+        made.append((rows, once + each * rows))
+        pace.took(*made[-1])
+        inputs -= rows
+    return made
+
+
+def test_without_a_limit_a_call_receives_what_there_is() -> None:
+    assert calls(Pace(None), 10**6, 0, 1) == [(10**6, 10.0**6)]
+
+
+@pytest.mark.parametrize("each", [1e-6, 1e-3, 0.02, 0.4])
+def test_a_call_takes_no_more_than_its_part_of_the_time(each: float) -> None:
+    made = calls(Pace(10), 2_000, 0, each)
+    assert made[0][0] == 1
+    assert all(seconds <= max(each, CALL * 10 * 1.001) for _, seconds in made[3:])
+    assert all(seconds <= 0.25 * 10 + each for _, seconds in made)
+    assert len(made) <= 4 + 2_000 / max(1, int(CALL * 10 / each))
+
+
+def test_what_a_call_costs_by_itself_is_no_reason_for_small_calls() -> None:
+    made = calls(Pace(20), 2_000, 1, 1e-4)
+    assert len(made) <= 8
+    assert sum(seconds for _, seconds in made) < 10

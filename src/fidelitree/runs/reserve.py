@@ -18,6 +18,7 @@ from fidelitree.runs.source import Source
 from fidelitree.targets.counting import Counted
 from fidelitree.tree import Tree
 
+CERTIFIED = "certified"
 GROWTH = 4  # a batch holds as many answers as a quarter of those counted so far
 NEAR, BEYOND = 1.1, 0.01  # a bound of so many times the error, and so much more, is near enough
 
@@ -42,20 +43,17 @@ class Learnt(Protocol):
 
 
 def use_reserve(run: Learnt, reason: str) -> str:
-    """Count answers in the time that is left; why that ended, too, where it was an interrupt."""
+    """Count answers in the time that is left; why the run ended: by this, or for the ``reason`` that it has already."""
     counted, attempts = run.counted, run.attempts
     counted.reserve = None
     if counted.budget.max_seconds is None or not counted.book.seen or counted.over():
         return reason
-    tree = _allowed(run)
+    tree, before = _allowed(run), attempts.certified
     attempts.open(tree)
     counts = next(one for one in attempts.all if one.tree == tree)
-    usual = attempts.standing.usual()
-    if usual is not None:
-        labels = counted.book.sorted()
-        attempts.standing.open(0, [Tree.build(run.source.product, [labels.index(usual)], labels)])
     try:
         while not settled(attempts, best_so_far(attempts, run.source.masses, counted.budget.max_leaves)):
+            _stand(run)
             rows, left = max(1, counts.samples // GROWTH), counted.left
             inner = run.source.test(rows if left is None else max(1, min(rows, left)))
             attempts.count(inner, counted.labels(counted.ask(inner, "certify")))
@@ -63,7 +61,14 @@ def use_reserve(run: Learnt, reason: str) -> str:
         return reason
     except KeyboardInterrupt:
         return f"{reason}, then interrupted"
-    return reason
+    return CERTIFIED if attempts.certified and not before else reason
+
+
+def _stand(run: Learnt) -> None:
+    """The constant that is best by now has an attempt, too."""
+    labels, usual = run.counted.book.sorted(), run.attempts.standing.usual()
+    if usual is not None:
+        run.attempts.standing.open(0, [Tree.build(run.source.product, [labels.index(usual)], labels)])
 
 
 def _allowed(run: Learnt) -> Tree:

@@ -90,9 +90,9 @@ def access(target: Target, space: ProductSpace | Rows, running: Running, call: C
     product, book = space.product if isinstance(space, Rows) else space, LabelBook()
     check_space(product)
     with ExitStack() as closing:
-        calls: Calls = Direct(
-            target, product, book, running.batch_size, running.retries, call.arguments.get("max_seconds")
-        )
+        listed = isinstance(target, (Circuit, TruthTable, Tree))  # it is read, not asked
+        seconds = None if listed else call.arguments.get("max_seconds")
+        calls: Calls = Direct(target, product, book, running.batch_size, running.retries, seconds)
         if running.executor is not None:
             calls = OnWorkers(target, product, book, running)
             closing.callback(calls.close)

@@ -114,7 +114,7 @@ def test_values_that_are_never_drawn_need_no_test(monkeypatch: pytest.MonkeyPatc
     assert ft.tree_error(result.tree, target, space) == 0
 
 
-@pytest.mark.parametrize("looks", [0, 1, 2, 5, 20, 100, 400, 2_000])
+@pytest.mark.parametrize("looks", [4, 5, 20, 100, 400, 2_000])
 @pytest.mark.parametrize("epsilon", [0.0, 0.05])
 @pytest.mark.parametrize("listed", [1, 1 << 16])
 def test_any_time_will_do(looks: int, epsilon: float, listed: int, monkeypatch: pytest.MonkeyPatch) -> None:
