@@ -396,6 +396,4 @@ def test_the_forgeries_that_0_1_0_took_for_consistent(tmp_path: Path, forged: st
     else:
         run[change] = {"seed": 99, "target": "somebody"}[change]
     (folder / "run.json").write_text(json.dumps(run), encoding="utf-8")
-    found = ft.verify(folder)
-    assert not found.holds
-    assert not str(found).splitlines()[-1].startswith("The stored")
+    assert not ft.verify(folder).holds
