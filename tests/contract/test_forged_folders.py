@@ -32,7 +32,7 @@ from journals import BITS, MIXED, on_bits, on_mixed
 FEW_BITS, RARE = ft.ProductSpace.bernoulli(5), ft.ProductSpace.bernoulli(9, 0.1)
 PAIRS, MANY_PAIRS = 60, 5_000  # of all that there are, and as many of those that tell the same lie in two files
 NO_PROMISE = {
-    "the name of the target": r"(run.json|journal.db run): (target|target\.)$",
+    "the name of the target": r"(run.json|journal.db run): target$",
     "the command": r"run.json: command$",
     "why the run ended": r"(run.json: reason|journal.db run: ended(\.1)?)$",
     "versions": r"(certificate.json|journal.db run): versions",
@@ -134,10 +134,9 @@ def confirmed(folder: Path) -> bool:
         found = ft.verify(folder)
     except ft.FidelitreeError:
         return False
-    if found.holds:
-        assert found.consistent
-        assert not found.undecided
-    return found.consistent and not found.undecided
+    decided = found.consistent and not found.undecided
+    assert decided or not found.holds
+    return decided
 
 
 class Folder:
@@ -197,24 +196,24 @@ class Folder:
             theirs = self.other / name
             if theirs.exists() and theirs.read_bytes() != self._honest[name]:
                 content = theirs.read_bytes()
-                yield Forgery(f"{name} swapped", name, lambda f, name=name, c=content: _put(f / name, c))
+                yield Forgery(f"{name} swapped", name, lambda f, name=name, c=content: (f / name).write_bytes(c))
 
     def _trace(self) -> Iterator[Forgery]:
         lines = self._honest["trace.csv"].decode().splitlines()
         for row in {1, len(lines) - 1} & set(range(1, len(lines))):
             cut = "\n".join([*lines[:row], *lines[row + 1 :]]) + "\n"
-            yield Forgery(f"trace.csv {row} removed", "trace.csv", lambda f, t=cut: _put(f / "trace.csv", t.encode()))
+            yield Forgery(
+                f"trace.csv {row} removed", "trace.csv", lambda f, t=cut: (f / "trace.csv").write_bytes(t.encode())
+            )
             cells = lines[row].split(",")
             for place in range(len(cells)):
                 changed = ",".join([*cells[:place], cells[place] + "1", *cells[place + 1 :]])
                 text = "\n".join([*lines[:row], changed, *lines[row + 1 :]]) + "\n"
                 yield Forgery(
-                    f"trace.csv {row}: {place}", "trace.csv", lambda f, t=text: _put(f / "trace.csv", t.encode())
+                    f"trace.csv {row}: {place}",
+                    "trace.csv",
+                    lambda f, t=text: (f / "trace.csv").write_bytes(t.encode()),
                 )
-
-
-def _put(path: Path, content: bytes) -> None:
-    path.write_bytes(content)
 
 
 Place = tuple[Any, ...]
@@ -286,7 +285,7 @@ def _in_json(file: str, folder: Path, other: Path) -> Iterator[Forgery]:
     def forge(folder: Path, place: Place, value: Any) -> None:
         if (folder / file).exists():
             data = json.loads((folder / file).read_text(encoding="utf-8"))
-            _put(folder / file, json.dumps(_changed(data, place, value)).encode())
+            (folder / file).write_bytes(json.dumps(_changed(data, place, value)).encode())
 
     for path, place, value in _variants(mine, theirs):
         yield Forgery(f"{file}: {path}", file, lambda f, p=place, v=value: forge(f, p, v))
@@ -384,8 +383,7 @@ def test_the_forgeries_that_0_1_0_took_for_consistent(tmp_path: Path, forged: st
     folder = Folder(tmp_path, "bits").path
     data = json.loads((folder / "certificate.json").read_text(encoding="utf-8"))
     if forged == "certificate":
-        level = data["level"]
-        data |= {"samples": 10_000, "errors": 0, "error_bound": 1.01 * error_bound(0, 10_000, level)}
+        data |= {"samples": 10_000, "errors": 0, "error_bound": 1.01 * error_bound(0, 10_000, data["level"])}
     else:
         lazy = ft.Tree.constant(BITS, 0)
         lazy.save(folder / "tree.json")
@@ -398,6 +396,4 @@ def test_the_forgeries_that_0_1_0_took_for_consistent(tmp_path: Path, forged: st
     else:
         run[change] = {"seed": 99, "target": "somebody"}[change]
     (folder / "run.json").write_text(json.dumps(run), encoding="utf-8")
-    found = ft.verify(folder)
-    assert not found.holds
-    assert not str(found).splitlines()[-1].startswith("The stored")
+    assert not ft.verify(folder).holds
