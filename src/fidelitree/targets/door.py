@@ -48,10 +48,15 @@ class Door:
     target: Target
     space: ProductSpace
 
-    def __call__(self, inner: Inner) -> NDArray[Any]:
-        """Labels of inner values, rows by features; TargetError where the target has none."""
+    def __call__(self, inner: Inner, spare: bool = False) -> NDArray[Any]:
+        """Labels of inner values, rows by features; TargetError where the target has none.
+
+        Nobody reads ``inner`` again where it is ``spare``: the target may have that memory itself.
+        """
         try:
             batch = self.space.batch(inner)
+            if batch is inner and not (spare and inner.flags.writeable):
+                batch = inner.copy(order="K")  # columns stay side by side
             with all_threads():
                 answers = self.target(batch)
         except KeyboardInterrupt:  # the user's
