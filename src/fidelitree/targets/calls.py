@@ -69,7 +69,10 @@ class Direct:
             yield start, self._book.one_kind(self._call(rows))
 
     def spend(self, inner: Inner, purpose: str) -> Iterator[Part]:
-        """The same for inputs that nobody reads again, which spares a copy where one call takes them all."""
+        """The same for inputs that nobody reads again, which spares the copies where one call takes them all.
+
+        Labels must be read before the next call of the target.
+        """
         if self._retries or len(list(pieces(inner, self._batch_size))) > 1:
             yield from self.parts(inner, purpose)
         else:

@@ -51,7 +51,7 @@ class Door:
     def __call__(self, inner: Inner, spare: bool = False) -> NDArray[Any]:
         """Labels of inner values, rows by features; TargetError where the target has none.
 
-        Nobody reads ``inner`` again where it is ``spare``: the target may have that memory itself.
+        With ``spare`` nothing is copied: nobody reads ``inner`` again, and the labels are read before the next call.
         """
         try:
             batch = self.space.batch(inner)
@@ -63,7 +63,7 @@ class Door:
             raise
         except BaseException as error:  # some libraries end in errors that are no `Exception`
             raise failed(error, len(inner)) from error
-        return answered(answers, len(inner))
+        return answered(answers, len(inner), copy=not spare)
 
     def tried(self, inner: Inner) -> NDArray[Any] | Failure:
         """The same, with a failure as a value that can be sent."""
