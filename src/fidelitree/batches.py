@@ -24,7 +24,7 @@ class Layout(Protocol):
     """Turns inner values, rows by features, into a batch for the target."""
 
     def batch(self, inner: NDArray[Any]) -> Any:
-        """A batch in memory of its own: a target may write to it, and some do."""
+        """A batch in memory of its own, or ``inner`` itself."""
 
     def describe(self) -> dict[str, Any] | None:
         """Plain data that names these batches; None where nothing but the user's own table can."""
@@ -32,10 +32,10 @@ class Layout(Protocol):
 
 @dataclass(frozen=True)
 class Bytes:
-    """Bits as they are, columns side by side where they are so."""
+    """Bits as they are."""
 
     def batch(self, inner: NDArray[Any]) -> Any:
-        return inner.copy(order="K")
+        return inner
 
     def describe(self) -> dict[str, Any]:
         return {"batch": None}

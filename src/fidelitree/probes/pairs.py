@@ -68,7 +68,7 @@ class _Changed:
         features, rows = inputs.shape
         redraws = {self.i: redraw(self.region, self.stream, number, rows, self.i)}
         batch = paired(inputs, redraws, [self.i]).reshape(features, -1).T
-        one, two = self.target.ask(batch, "grow").reshape(2, rows)
+        one, two = self.target.ask(batch, "grow", spare=True).reshape(2, rows)
         return [pack(one != two)]
 
 
@@ -124,7 +124,7 @@ class FreshPairs:
         features, rows = inputs.shape
         free = region.free()
         batch = paired(inputs, redraws, free).reshape(features, -1).T
-        before, *after = self._target.ask(batch, "grow").reshape(-1, rows)
+        before, *after = self._target.ask(batch, "grow", spare=True).reshape(-1, rows)
         changed = np.zeros(features, np.int64)
         changed[free] = [np.count_nonzero(codes != before) for codes in after]
         return changed

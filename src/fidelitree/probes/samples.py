@@ -119,10 +119,10 @@ def add(one: NDArray[np.int64], two: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def label_planes(target: Counted, purpose: str) -> Answer:
-    """Planes of a set of labelled inputs: one for each label code."""
+    """Planes of a set of labelled inputs: one for each label code; the set has packed what it keeps of them."""
 
     def answer(inputs: Inputs, number: int) -> Planes:
-        codes = target.ask(inputs.T, purpose)
+        codes = target.ask(inputs.T, purpose, spare=True)
         return [pack(codes == code) for code in range(len(target.book.seen))]
 
     return answer

@@ -90,6 +90,16 @@ class Direct:
             yield start, labels
             start += len(rows)
 
+    def spend(self, inner: Inner, purpose: str) -> Iterator[Part]:
+        """The same for inputs that nobody reads again, which spares the copies where one call takes them all.
+
+        Labels must be read before the next call of the target.
+        """
+        if self._retries or len(inner) > min(at_most(inner, self._batch_size), self._pace.rows):
+            yield from self.parts(inner, purpose)
+        else:
+            yield 0, self._book.one_kind(self._door(inner, spare=True))
+
     def _call(self, rows: Inner) -> NDArray[Any]:
         for attempt in range(self._retries):
             try:

@@ -130,10 +130,13 @@ class Counted:
         """The counts so far, frozen."""
         return Queries(Tally.of(self._asked), Tally.of(self._paid))
 
-    def ask(self, batch: NDArray[Any], purpose: str) -> Codes:
-        """Label codes of inner values (rows by features); raises BudgetSpent before it would ask too much."""
+    def ask(self, batch: NDArray[Any], purpose: str, spare: bool = False) -> Codes:
+        """Label codes of inner values (rows by features); raises BudgetSpent before it would ask too much.
+
+        A batch that is ``spare`` is not read again by anybody, so that it need not be copied for the target.
+        """
         if self.memory is None:
-            return self._ask_new(batch, purpose)
+            return self._ask_new(batch, purpose, spare)
         self._check(len(batch), purpose)
         codes = self._answer(self.memory, batch, purpose)
         self._count(purpose, len(batch))
@@ -207,9 +210,9 @@ class Counted:
             self._paid["check"] += memory.checked - before
         return codes
 
-    def _ask_new(self, batch: NDArray[Any], purpose: str) -> Codes:
+    def _ask_new(self, batch: NDArray[Any], purpose: str, spare: bool) -> Codes:
         self._check(len(batch), purpose)
-        codes = self._pay(batch, purpose)
+        codes = self._pay(batch, purpose, spare)
         self._count(purpose, len(batch))
         return codes
 
@@ -235,13 +238,14 @@ class Counted:
             self.cut = self.book.encode(np.concatenate(list(found.values())))
             raise BudgetSpent(self.budget.time_over)
 
-    def _pay(self, batch: NDArray[Any], purpose: str) -> Codes:
+    def _pay(self, batch: NDArray[Any], purpose: str, spare: bool = False) -> Codes:
         if not len(batch):
             return np.zeros(0, np.intp)
         assert self.calls is not None, "made with the object"
         found: dict[int, NDArray[Any]] = {}
         answered = 0
-        for start, labels in self.calls.parts(batch, purpose):
+        way = self.calls.spend if spare and isinstance(self.calls, Direct) else self.calls.parts
+        for start, labels in way(batch, purpose):
             found[start] = labels
             self._paid[purpose] += len(labels)
             answered += len(labels)

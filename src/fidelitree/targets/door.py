@@ -48,17 +48,22 @@ class Door:
     target: Target
     space: ProductSpace
 
-    def __call__(self, inner: Inner) -> NDArray[Any]:
-        """Labels of inner values, rows by features; TargetError where the target has none."""
+    def __call__(self, inner: Inner, spare: bool = False) -> NDArray[Any]:
+        """Labels of inner values, rows by features; TargetError where the target has none.
+
+        With ``spare`` nothing is copied: nobody reads ``inner`` again, and the labels are read before the next call.
+        """
         try:
             batch = self.space.batch(inner)
+            if batch is inner and not (spare and inner.flags.writeable):
+                batch = inner.copy(order="K")  # columns stay side by side
             with all_threads():
                 answers = self.target(batch)
         except KeyboardInterrupt:  # the user's
             raise
         except BaseException as error:  # some libraries end in errors that are no `Exception`
             raise failed(error, len(inner)) from error
-        return answered(answers, len(inner))
+        return answered(answers, len(inner), copy=not spare)
 
     def tried(self, inner: Inner) -> NDArray[Any] | Failure:
         """The same, with a failure as a value that can be sent."""

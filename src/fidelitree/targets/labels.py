@@ -75,7 +75,7 @@ class LabelBook:
         return answers
 
 
-def answered(answers: Any, rows: int) -> NDArray[Any]:
+def answered(answers: Any, rows: int, copy: bool = True) -> NDArray[Any]:
     """What somebody's code answered to so many inputs, as labels in memory of our own; TargetError says what is wrong.
 
     Sizes are looked at before anything is copied: a range, or a view that repeats one number, may be of any length.
@@ -93,7 +93,8 @@ def answered(answers: Any, rows: int) -> NDArray[Any]:
         raise TargetError(
             f"labels must be one per input: the target received {rows} inputs and answered an array of shape {shape}"
         )
-    return _cleaned(found)[0].copy()
+    labels, _ = _cleaned(found)
+    return labels.copy() if copy else labels
 
 
 def as_answered(answers: Any) -> NDArray[Any]:
