@@ -41,7 +41,9 @@ class Binning:
 
     def coded(self, inner: NDArray[Any], codes: Codes, weights: Floats | None = None) -> Coded:
         """Labelled inputs as rows of bins; without weights every row counts 1."""
-        bins = np.empty((len(self.space), len(inner)), np.uint16)
+        # Numbers have at most 2^16 bins; categories may have more values.
+        many = any(len(feature.values or ()) > 1 << 16 for feature in self.space)
+        bins = np.empty((len(self.space), len(inner)), np.uint32 if many else np.uint16)
         for i, cuts in enumerate(self.cuts):
             bins[i] = inner[:, i] if cuts is None else bins_of(inner[:, i], cuts)
         sizes = [

@@ -31,7 +31,7 @@ from fidelitree.runs.greedy import Greedy
 from fidelitree.runs.known import Known, exact_error, lists_its_answers
 from fidelitree.runs.reserve import CERTIFIED, use_reserve
 from fidelitree.runs.sealing import Wanted, tested_certificate
-from fidelitree.runs.source import Source, source_of
+from fidelitree.runs.source import Inner, Source, source_of
 from fidelitree.runs.tabular import FAITHFUL, FRUGAL, Plan, TableRun, patient
 from fidelitree.runs.trial import OutOfReach, put_to_test, shortfall
 from fidelitree.smallest.known import distil_known
@@ -188,6 +188,9 @@ class _Run(Protocol):
 
     def tree(self) -> Tree:
         """The best tree so far."""
+
+    def fresh(self, rows: int) -> Inner:
+        """The next inputs for tests."""
 
 
 def _run(counted: Counted, source: Source, wanted: Wanted, observer: Observer) -> _Run:

@@ -58,8 +58,8 @@ class Learner:
             self.refit()
         return wrong
 
-    def refit(self, watch: Watch | None = None) -> None:
-        """Search for the tree that fits all answers; ``watch`` may end it, and then the tree stays as it was."""
+    def refit(self) -> None:
+        """Search for the tree that fits all answers; where its watch ends it, the tree stays as it was."""
         pool = self.pool
         penalties = np.full(self._features, SPLIT + UNPROVEN, np.float32)
         penalties[self.relevant] = SPLIT
@@ -70,7 +70,7 @@ class Learner:
             horizon = 1  # nothing is known of so many features
         place = {feature: k for k, feature in enumerate(used)}
         with one_thread():
-            sketch = fit(rows, horizon, self.sketch and rename(self.sketch, place), watch or self._watch)
+            sketch = fit(rows, horizon, self.sketch and rename(self.sketch, place), self._watch)
         self.sketch = rename(sketch, dict(enumerate(used)))
 
     def _settle_conflicts(self) -> None:

@@ -188,6 +188,10 @@ class Lesson:
         codes, failed = self._ranked(self._codes), len(self.attempts.all)
         return Labelled(self.product, labels, self._inner, codes, weights, True, failed), wanted >= most
 
+    def fresh(self, rows: int) -> NDArray[Any]:
+        """The next inputs for tests."""
+        return self.source.test(rows)
+
     def tree(self) -> Tree:
         """The last tree; the best constant before the first."""
         return self._constant() if self._last is None else self._last

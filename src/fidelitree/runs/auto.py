@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,6 @@ from fidelitree.attempts import LATE, Attempt, Attempts
 from fidelitree.bitlearner.explore import Explorer, Weights
 from fidelitree.bitlearner.feed import Feed
 from fidelitree.bitlearner.learner import Learner
-from fidelitree.bitlearner.lookahead import go_on
 from fidelitree.bitlearner.pool import Bits, Codes
 from fidelitree.bitlearner.search import Sketch, size
 from fidelitree.bits import Words, everyone, pack, unpack
@@ -121,16 +120,24 @@ class AutoRun:
         return by_heart or known > max(TOO_MANY, BY_HEART * attempts.at_best)
 
     def tree(self) -> Tree:
-        """The learner's tree; where a budget ended its first lesson, the one that fits what is known."""
-        book = self.counted.book
-        if not self.learner.pool.size:  # the time was over in the middle of the first batch
-            counts = [] if self.counted.cut is None else np.bincount(self.counted.cut).tolist()
-            return Tree.build(self.counted.space, [book.ranks()[book.majority(counts)]], book.sorted())
+        """The learner's tree; where queries ended its first lesson, the one that fits them; where time did, a label."""
+        book, known = self.counted.book, self.learner.pool.codes
+        if self.learner.sketch is None and (not len(known) or self.counted.budget.max_seconds is not None):
+            codes = known if len(known) or self.counted.cut is None else self.counted.cut
+            return self._constant(book.seen[book.majority(np.bincount(codes).tolist())])
         if self.learner.sketch is None:
-            self.learner.refit(go_on)
+            self.learner.refit()
         nodes: list[tuple[int, int, int] | int] = []
         _append(nodes, self.learner.sketch, book.ranks())
         return Tree.build(self.counted.space, nodes, book.sorted())
+
+    def _constant(self, label: Any) -> Tree:
+        labels = self.counted.book.sorted()
+        return Tree.build(self.counted.space, [labels.index(label)], labels)
+
+    def fresh(self, rows: int) -> Bits:
+        """The next inputs for tests."""
+        return self._inputs.take(rows)
 
     def _step(self, finish: Finish) -> Outcome | None:
         if self.attempts.all:
@@ -163,10 +170,9 @@ class AutoRun:
         standing, book = self.attempts.standing, self.counted.book
         if standing.due(self.counted.asked):
             usual = standing.usual()
-            code = book.majority(np.bincount(self.learner.pool.codes).tolist()) if usual is None else None
-            place = book.ranks()[code] if code is not None else book.sorted().index(usual)
-            constant = Tree.build(self.counted.space, [place], book.sorted())
-            standing.open(self.counted.asked, [self.tree(), constant])
+            if usual is None:
+                usual = book.seen[book.majority(np.bincount(self.learner.pool.codes).tolist())]
+            standing.open(self.counted.asked, [self.tree(), self._constant(usual)])
 
     def _cheaper_to_ask_all(self, finish: Finish) -> bool:
         """Half of all inputs are known and no tree is in sight, or the rest costs no more than what would be spent."""

@@ -14,7 +14,7 @@ from fidelitree.budget import BudgetSpent
 from fidelitree.prune import Prunings
 from fidelitree.runs.auto import Outcome
 from fidelitree.runs.finishes import best_so_far
-from fidelitree.runs.source import Source
+from fidelitree.runs.source import Inner, Source
 from fidelitree.targets.counting import Counted
 from fidelitree.tree import Tree
 
@@ -41,6 +41,9 @@ class Learnt(Protocol):
     def tree(self) -> Tree:
         """The best tree so far."""
 
+    def fresh(self, rows: int) -> Inner:
+        """The next inputs for tests; BudgetSpent where there are none."""
+
 
 def use_reserve(run: Learnt, reason: str) -> str:
     """Count answers in the time that is left; why the run ended: by this, or for the ``reason`` that it has already."""
@@ -55,7 +58,7 @@ def use_reserve(run: Learnt, reason: str) -> str:
         while not settled(attempts, best_so_far(attempts, run.source.masses, counted.budget.max_leaves)):
             _stand(run)
             rows, left = max(1, counts.samples // GROWTH), counted.left
-            inner = run.source.test(rows if left is None else max(1, min(rows, left)))
+            inner = run.fresh(rows if left is None else max(1, min(rows, left)))
             attempts.count(inner, counted.labels(counted.ask(inner, "certify")))
     except BudgetSpent:
         return reason

@@ -137,6 +137,10 @@ class TableRun:
         """The best tree so far; the best constant while nothing was fitted."""
         return self._constant() if self._best is None else self._best
 
+    def fresh(self, rows: int) -> Inner:
+        """The next inputs for tests."""
+        return self.source.test(rows)
+
     def _constant(self) -> Tree:
         """The most frequent label of those that taught, or that came as they were drawn, or of what there is."""
         book, usual = self.counted.book, self.attempts.standing.usual()
