@@ -64,7 +64,7 @@ lowest: ## the fast tests with the lowest versions that pyproject.toml allows
 	$(PYTHON) -m venv $(LOWEST)
 	$(LOWEST)/bin/python $(PIP) 'uv>=0.5'
 	$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct \
-		--editable '.[test]' 'scikit-survival==0.24.*'
+		--editable '.[test]' 'scikit-survival==0.25.*'
 	$(LOWEST)/bin/python -m pytest -n $(WORKERS) -W ignore::DeprecationWarning -W ignore::FutureWarning tests/unit tests/law
 
 # The wheel and its hard dependencies alone, outside the source tree: what a user gets from `pip install`.

@@ -73,7 +73,7 @@ def _up(value: float, digits: int) -> float:
     if value <= 0:
         return 0.0
     places = max(0, digits - 1 - math.floor(math.log10(value)))
-    if places > 15:
+    if places > 13:  # more than are shown
         return 1e-13
     step = 10.0**places
     return min(100.0, math.ceil(value * step - _SLACK) / step)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fidelitree.display.numbers import at_least, at_most, counted, figure, percent, whole
@@ -29,6 +29,7 @@ def test_percent(share: float, text: str) -> None:
 
 
 @given(st.floats(0, 1), st.integers(2, 4))
+@example(2.220446049250313e-16, 2)
 def test_bounds_are_rounded_against_the_tree(share: float, digits: int) -> None:
     up, down = float(at_most(share, digits)[:-1]), float(at_least(share, digits)[:-1])
     assert up >= 100 * share * (1 - 1e-9)

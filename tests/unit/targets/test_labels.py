@@ -132,7 +132,7 @@ NAN = float("nan")
         ([np.True_, 2.0], "bool and float"),
         (np.ma.array(["a", "b"], mask=[0, 1]), "NoneType and str"),
         (np.ma.array([1, 2], mask=[1, 0]), "NoneType and int"),
-        (pd.Series(["a", None]), "float and str"),
+        (pd.Series(["a", NAN]), "float and str"),
         (pl.Series([True, None]), "NoneType and bool"),
         (pa.array(["a", None]), "NoneType and str"),
     ],

@@ -32,7 +32,8 @@ class Function(Model):
         self.function = function
         if name is not None:
             check_text("name of a function", name)
-        self.name = str(getattr(function, "__qualname__", type(function).__name__)) if name is None else name
+        own = getattr(function, "__name__", type(function).__name__)  # a function of an old NumPy has no longer name
+        self.name = str(getattr(function, "__qualname__", own)) if name is None else name
         self.columns = Columns()
 
     def labels(self, batch: Any) -> NDArray[Any]:
