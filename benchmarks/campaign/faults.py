@@ -51,8 +51,8 @@ def shared_inputs() -> Iterator[None]:
     asked: list[tuple[Any, Any]] = []
     ask, begin = Counted.ask, Attempts.open
 
-    def remembering(self: Counted, batch: Any, purpose: str) -> Any:
-        codes = ask(self, batch, purpose)
+    def remembering(self: Counted, batch: Any, purpose: str, **more: bool) -> Any:
+        codes = ask(self, batch, purpose, **more)
         asked.append((batch, self.labels(codes)))
         return codes
 

@@ -125,9 +125,9 @@ def test_no_input_serves_two_purposes(schedule: str, monkeypatch: pytest.MonkeyP
     rows: dict[str, set[bytes]] = {"grow": set(), "label": set(), "certify": set()}
     ask = paper.Counted.ask
 
-    def listen(counted: paper.Counted, batch: Bits, purpose: str) -> object:
+    def listen(counted: paper.Counted, batch: Bits, purpose: str, **more: bool) -> object:
         rows[purpose] |= {row.tobytes() for row in np.packbits(batch[:200], axis=1)}
-        return ask(counted, batch, purpose)
+        return ask(counted, batch, purpose, **more)
 
     monkeypatch.setattr(paper.Counted, "ask", listen)
     space = ft.ProductSpace.bernoulli(64)
