@@ -107,7 +107,7 @@ def _fresh_entropy(predictor: Any, seed: int | None, recorded: str | None) -> st
         return None if isinstance(predictor, Tree) else fresh_entropy()
     if isinstance(predictor, Tree):
         raise ParameterError(
-            f"entropy must be None where a tree is audited: its digest takes its place; got {recorded!r}"
+            f"entropy must be None where a tree is audited: its digest takes its place; got {show(recorded)}"
         )
     if seed is None:
         raise ParameterError("seed must be that of the certificate whose entropy is given; got None")

@@ -305,6 +305,9 @@ def _sql(statement: str, *values: Any) -> Callable[[Path], None]:
     return apply
 
 
+ATTEMPT = ("ledger", "number", "tree", "labels", "tests", "labels_since", "tests_since")
+
+
 def _in_journal(folder: Path, other: Path) -> Iterator[Forgery]:
     theirs = dict(_rows(other / "journal.db", "SELECT name, value FROM run"))
     for name, text in _rows(folder / "journal.db", "SELECT name, value FROM run"):
@@ -315,7 +318,7 @@ def _in_journal(folder: Path, other: Path) -> Iterator[Forgery]:
                 changed = json.dumps(_changed(mine, place, value)[name])
                 put = _sql("UPDATE run SET value = ? WHERE name = ?", changed, name)
                 yield Forgery(f"journal.db run: {path}", "journal.db", put)
-    yield from _in_rows(folder / "journal.db", "attempts", "number", ("number", "tree", "opened", "since"))
+    yield from _in_rows(folder / "journal.db", "attempts", "number", ATTEMPT)
     columns = ("purpose", "batch", "start", "count", "digest", "kind", "inputs", "labels", "seconds", "seal")
     yield from _in_rows(folder / "journal.db", "answers", "id", columns)
 

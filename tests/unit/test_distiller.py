@@ -611,7 +611,7 @@ def test_the_smallest_tree_over_few_rows() -> None:
     [ft.ProductSpace([ft.Numeric("a", 0, 1), ft.Numeric("b", 0, 1)]), ft.ProductSpace.bernoulli(20)],
     ids=["mixed", "bits"],
 )
-def test_time_that_is_over_in_the_first_batch_gives_a_constant_and_no_promise(
+def test_time_that_is_over_in_the_first_batch_gives_a_constant_and_next_to_no_promise(
     space: ft.ProductSpace, prefer: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = [time.monotonic() + 0.4]
@@ -623,5 +623,6 @@ def test_time_that_is_over_in_the_first_batch_gives_a_constant_and_no_promise(
     with monkeypatch.context() as patch:
         patch.setattr(time, "monotonic", lambda: clock[0])
         result = ft.distill(slow, space, 0.1, prefer=prefer, max_seconds=1.5, batch_size=2)
-    assert (result.tree.size, result.certificate.error_bound) == (1, 1.0)
+    assert result.tree.size == 1
+    assert result.certificate.error_bound > 0.97
     assert (result.reason, result.queries.paid) == ("max_seconds = 1.5", 2), "one to learn from, one to test"

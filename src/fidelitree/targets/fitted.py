@@ -45,7 +45,7 @@ def warn_if_fitted(target: Target, rows: Rows, seed: int | None, level: int) -> 
     for kept, whole, steps in _carried(target if owner is None else owner, (), DEPTH):
         try:
             inner = rows.inner if seed is None else rows.parts(seed).testing
-            batch = rows.batch(inner[:: -(-len(inner) // CHECKED)])
+            batch = rows.batch(inner[:: -(-len(inner) // CHECKED)].copy())  # a transformer may write to it
             for step in steps:
                 batch = step(batch)
             training, tested = _keys(kept), _keys(batch)

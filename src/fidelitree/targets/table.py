@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fidelitree.checks import show
 from fidelitree.draw import block_rows
-from fidelitree.errors import ParameterError
+from fidelitree.errors import RAISED, ParameterError
 from fidelitree.inputs import as_bits
 from fidelitree.region import Region
 from fidelitree.targets.counting import Counted
@@ -29,7 +30,10 @@ class TruthTable:
     """
 
     def __init__(self, labels: ArrayLike | Sequence[Any]) -> None:
-        self.labels: NDArray[Any] = as_answered(labels)
+        try:
+            self.labels: NDArray[Any] = as_answered(labels)
+        except RAISED as error:
+            raise ParameterError(f"labels of a truth table must be a list of labels; got {show(labels)}") from error
         size = self.labels.size
         if self.labels.ndim != 1 or size < 2 or size & (size - 1):
             raise ParameterError(

@@ -64,6 +64,7 @@ def test_what_was_paid_for_is_printed_even_if_it_cannot_be_written(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr(os, "fsync", full)
     for command in (
         ["certify", "aims:alarm", "paid:alarm", "--out", "c.json"],
         ["distill", "paid:alarm", "--out", "kept"],
