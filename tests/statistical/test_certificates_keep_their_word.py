@@ -156,7 +156,7 @@ def distil_all(delta: float, seeds: range) -> Tally:
 
 @pytest.mark.parametrize(("delta", "start"), [(0.05, 0), (0.2, 1000)])
 def test_certified_bounds_of_whole_runs_are_true(delta: float, start: int, soak: bool) -> None:
-    tally = distil_all(delta, range(start, start + (1000 if soak else 75)))
+    tally = distil_all(delta, range(start, start + (1000 if soak else 100)))
     assert not too_many(tally.false, tally.runs, delta, ALARM)
     assert tally.runs > 50, "most runs draw"
     assert np.quantile(tally.shares, 0.75) > 0.35, "the runs are no walk-over"

@@ -97,3 +97,10 @@ def test_cuts_between_huge_numbers_are_finite() -> None:
     (cuts,) = Binning.of(space, np.array([[-1e300], [1.0], [7e300]])).cuts
     assert cuts is not None
     assert cuts.tolist() == [-5e299, 3.5e300]
+
+
+def test_a_category_may_have_more_values_than_a_number_has_bins() -> None:
+    space = ft.ProductSpace([ft.Categorical("id", list(range(70_000))), ft.Numeric("x", 0, 1)])
+    inner = np.array([[3.0, 0.1], [65_539.0, 0.2], [69_999.0, 0.3]])
+    coded = Binning.of(space, inner).coded(inner, np.arange(3))
+    assert coded.bins[0].tolist() == [3, 65_539, 69_999], "not the same values modulo 2^16"

@@ -99,9 +99,9 @@ def test_time_passes_from_the_beginning_where_nothing_is_replayed(tmp_path: Path
 def test_the_ending_is_kept_until_the_next(path: Path) -> None:
     with Journal(path, RUN) as journal:
         assert journal.ending is None
-        journal.end(Ending(5, "max_seconds = 3"))
+        journal.end(Ending(5, "max_seconds = 3", ((7, 0), (9, 12))))
     with Journal(path, RUN) as journal:
-        assert journal.ending == Ending(5, "max_seconds = 3")
+        assert journal.ending == Ending(5, "max_seconds = 3", ((7, 0), (9, 12)))
         journal.end(Ending(9, "certified"))
     with Journal(path) as journal:
         assert journal.ending == Ending(9, "certified")
@@ -157,6 +157,8 @@ def test_one_that_is_read_cannot_be_written(path: Path) -> None:
         ("DELETE FROM run WHERE name = 'seed'", "its entry 'seed' is missing"),
         ("INSERT INTO run VALUES ('ended', '[1, \"\\ud800\"]')", "its ending is not one"),
         ("INSERT INTO run VALUES ('ended', '[1]')", "its ending is not one"),
+        ("INSERT INTO run VALUES ('ended', '[1, \"a\", [[2]]]')", "its ending is not one"),
+        ("INSERT INTO run VALUES ('ended', '[1, \"a\", [[2, \"b\"]]]')", "its ending is not one"),
         ("INSERT INTO run VALUES ('ended', '[\"a\", \"b\"]')", "its ending is not one"),
         ("UPDATE run SET value = CAST(x'ff' AS TEXT) WHERE name = 'seed'", "its text is not UTF-8"),
     ],
