@@ -16,7 +16,7 @@ from fidelitree.display.card import card
 from fidelitree.display.standing import Standing, standing
 from fidelitree.errors import FormatError
 from fidelitree.journal.run import versions as versions_now
-from fidelitree.sequential import LEDGERS
+from fidelitree.sequential import LEDGERS, WHOLE
 
 ASSUMES_DETERMINISTIC = "the target is deterministic"
 ASSUMES_DISTRIBUTION = "inputs follow the stated product distribution"
@@ -170,7 +170,7 @@ class Certificate:
 
 _REPLAY = " This is a replay of an audit: it proves nothing about a predictor that was changed since."
 # Younger than the first certificates, which do without:
-_YOUNGER = {"tested_digest": None, "entropy": None, "replayed": False, "confusion": None}
+_YOUNGER = {"tested_digest": None, "entropy": None, "replayed": False, "confusion": None, "ledger": WHOLE}
 _NUMBERS = ("delta", "error_bound", "differs", "epsilon", "level")
 _KINDS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(_NUMBERS, (float, int)),
@@ -205,7 +205,7 @@ def _check_kinds(data: Mapping[str, Any]) -> None:
             raise FormatError(f"not a stored certificate: {name} must be {_KIND_NAMES[kinds[0]]}; got {value!r:.80}")
     if not all(map(is_text, data["assumes"])):
         raise FormatError(f"not a stored certificate: assumes must hold sentences; got {data['assumes']!r:.80}")
-    for name, known in (("method", METHODS), ("protocol", PROTOCOLS), ("ledger", tuple(LEDGERS))):
+    for name, known in (("method", METHODS), ("protocol", PROTOCOLS), ("ledger", (*LEDGERS, WHOLE))):
         if data[name] not in known:
             raise FormatError(
                 f"not a stored certificate: {name} must be one of {', '.join(known)}; got {data[name]!r:.80}"

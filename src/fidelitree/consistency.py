@@ -127,6 +127,8 @@ def _call(stored: Stored) -> Check:
     differ = [name for name, value in told.items() if name in stored.run and not same(stored.run[name], value)]
     if differ:
         return Check(False, f"{about}: {', '.join(differ)} is not the same")
+    if stored.left_out:
+        return Check(None, f"{about}: the certificate does without {', '.join(stored.left_out)}")
     missing = [name for name in (*told, "paid", "reason") if name not in stored.run]
     if missing:
         return Check(None, f"{about}: {', '.join(missing)} is not stored")

@@ -14,6 +14,8 @@ import math
 from scipy import special
 
 ATOM = 0.25
+WHOLE = "whole"
+"""The ledger of certificates that are older than the two: their attempts share all of delta."""
 LEDGERS = {"run": 0.95, "standing": 0.05}
 """The parts of delta: what the attempts of a run may spend, and what its standing attempts may (`attempts`)."""
 _FAR = 1 << 40
@@ -146,7 +148,7 @@ def level_of_attempt(attempt: int, delta: float) -> float:
 
 def level_in(ledger: str, attempt: int, delta: float) -> float:
     """The same of an attempt that shares one part of delta with the others of its ledger."""
-    return level_of_attempt(attempt, LEDGERS[ledger] * delta)
+    return level_of_attempt(attempt, LEDGERS.get(ledger, 1.0) * delta)
 
 
 class Bet:

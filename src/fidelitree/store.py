@@ -66,6 +66,11 @@ class Stored:
         return self.folder / JOURNAL if (self.folder / JOURNAL).is_file() else None
 
     @property
+    def left_out(self) -> list[str]:
+        """Entries of a certificate that the file does without: those of an older one, or of one that was changed."""
+        return sorted(set(self.certificate.to_dict()) - set(_json(self.folder / CERTIFICATE)))
+
+    @property
     def digests(self) -> dict[str, str]:
         """SHA-256 of each file that `save` writes and that is here, but for the one that lists them."""
         found = (TREE, TESTED, CERTIFICATE, SPACE, TRACE, REPORT)

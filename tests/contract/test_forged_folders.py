@@ -42,7 +42,7 @@ NO_PROMISE = {
     "earlier runs of the journal": r"never alone",
 }
 SAME_CALL = "arguments that changed nothing"
-EARLIER = r"journal.db (run: (rungs\.0|drawn)|attempts 1)"  # of a run that went on
+EARLIER = r"journal.db (run: (rungs\.0|drawn)|attempts 1|attempts \d+: \w+_since)"  # of a run that went on
 
 
 def of_rows(seed: int) -> ft.Rows:

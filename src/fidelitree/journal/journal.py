@@ -25,7 +25,7 @@ from fidelitree.journal.opening import (
     write_ahead,
 )
 from fidelitree.journal.records import COLUMNS, Opened, Record
-from fidelitree.journal.run import Run
+from fidelitree.journal.run import Run, check_complete
 
 ENDED = "ended"
 RUNGS = "rungs"
@@ -174,6 +174,8 @@ class Journal:
         entries = dict(self._connection.execute("SELECT name, value FROM run LIMIT 100"))
         self.rungs: list[Mapping[str, Any]] = self._entry(RUNGS, list, [])
         self.lists_attempts = lists_attempts(self._connection)
+        if entries and self.lists_attempts:
+            check_complete(entries)
         if entries and self.lists_attempts and Run.of(entries).limits not in self.rungs:
             raise FormatError("it is damaged: its limits are those of none of its runs")
         if run is None:
@@ -237,7 +239,8 @@ class Journal:
             case None:
                 return None
             case [int(questions), reason, *struck] if is_text(reason) and not isinstance(questions, bool):
-                return Ending(questions, reason, _strikes(*struck))
+                if struck or not self.lists_attempts:
+                    return Ending(questions, reason, _strikes(*struck))
         raise FormatError("it is damaged: its ending is not one")
 
     def _attempts(self) -> list[Opened]:
@@ -249,6 +252,8 @@ class Journal:
             numbers = [one.number for one in found if one.ledger == ledger]
             if numbers != list(range(1, len(numbers) + 1)):
                 raise FormatError("it is damaged: attempts are missing")
+        if len(self.rungs) == 1 and any(one.passes_over for one in found):
+            raise FormatError("it is damaged: an attempt passes over inputs that no earlier run has drawn")
         return found
 
     def _drawn(self) -> tuple[int, int]:

@@ -43,6 +43,11 @@ class Opened:
             raise FormatError(f"it is damaged: attempt {found.number} counts inputs from before it was opened")
         return found
 
+    @property
+    def passes_over(self) -> bool:
+        """Whether inputs that come after its opening are not for it."""
+        return (self.labels, self.tests) != (self.labels_since, self.tests_since)
+
 
 @dataclass(frozen=True)
 class Record:

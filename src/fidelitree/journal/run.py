@@ -135,3 +135,10 @@ def _minor(found: Mapping[str, Any], name: str) -> str:
 
 def _short(value: Any) -> str:
     return f"{value[:12]}..." if isinstance(value, str) and len(value) == 64 else f"{value!r:.60}"
+
+
+def check_complete(entries: Mapping[str, str]) -> None:
+    """Refuse entries that a journal of today does without; older ones have fewer."""
+    missing = [name for name in _YOUNGER if name not in entries]
+    if missing:
+        raise FormatError(f"its entry {missing[0]!r} is missing")

@@ -130,6 +130,11 @@ def test_numbers_go_on_and_seen_inputs_are_passed_over(tmp_path: Path) -> None:
         numbered = [(entry.number, entry.waits[TEST]) for entry in (ledger.open(ENDS, tree) for tree in "ac")]
         assert numbered == [(5, 20), (6, 20)]
         assert ledger.open(STANDING, "b") == Entry(STANDING, 2, {TEST: 20, LABEL: 30})
+    with pytest.raises(ft.FormatError, match="passes over inputs that no earlier run has drawn"):
+        Journal(tmp_path / "run.db")
+    with closing(sqlite3.connect(tmp_path / "run.db")) as file, file:
+        rungs = json.dumps([RUN.limits, {"max_queries": 1}])
+        file.execute("UPDATE run SET value = ? WHERE name = 'rungs'", (rungs,))
     with Journal(tmp_path / "run.db") as read:
         assert read.attempts[3] == Opened(ENDS, 4, "b", 0, 0, 50, 30)
         assert Ledger(read, lambda: (0, 0)).open(ENDS, "b") == Entry(ENDS, 4, {TEST: 30})
