@@ -418,6 +418,7 @@ def score(chances: Any, answers: Any, here: Any, rows: Any, test: tuple[int, Any
 def _cost(chances: Any, answers: Any, here: Any, rows: Any, i: int) -> float:
     """The mass of a box times the influence of feature i in it."""
     _, context = np.unique(np.delete(rows[here], i, axis=1), axis=0, return_inverse=True)
+    context = context.reshape(-1)  # NumPy 2.0 gives it another axis
     mass = np.bincount(context, chances[here])
     total = 0.0
     for label in np.unique(answers):
