@@ -16,6 +16,8 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
+_STUCK = 1.0  # seconds, for what takes microseconds
+
 
 class _Held:
     """Libraries that are held at one thread, with what they had before."""
@@ -31,7 +33,11 @@ class _Held:
 
 
 class _Shared:
-    """How many threads of this process do work of our own, and how many are inside a target."""
+    """Which threads of this process do work of our own, and which are inside a target.
+
+    Ctrl-C may come between any two steps. So what was begun is a token, which can be taken away whether it was put down
+    or not, and a lock that an interrupt has left behind is replaced.
+    """
 
     def __init__(self) -> None:
         self._held: _Held | None = None
@@ -39,30 +45,36 @@ class _Shared:
 
     def forget(self) -> None:
         """Begin anew: in a process that was forked off, no other thread lives on to end what it began."""
-        self._lock, self._counts = threading.Lock(), {"own": 0, "target": 0}
+        self._lock = threading.Lock()
+        self._tokens: dict[str, set[object]] = {"own": set(), "target": set()}
         self._settle()
 
     @contextmanager
     def inside(self, what: str) -> Iterator[None]:
         """A ``with`` block that counts."""
-        self._count(what, 1)
+        token = object()
         try:
+            self._tokens[what].add(token)
+            self._settle()
             yield
         finally:
-            self._count(what, -1)
-
-    def _count(self, what: str, more: int) -> None:
-        with self._lock:
-            self._counts[what] += more
+            self._tokens[what].discard(token)
             self._settle()
 
     def _settle(self) -> None:
-        wanted = self._counts["own"] > 0 and not self._counts["target"]
-        if wanted and self._held is None:
-            self._held = _Held(library for library in _libraries() if not _by_thread(library))
-        elif not wanted and self._held is not None:
-            self._held.release()
-            self._held = None
+        lock = self._lock
+        if not lock.acquire(timeout=_STUCK):
+            self._lock = lock = threading.Lock()
+            lock.acquire()
+        try:
+            wanted = bool(self._tokens["own"]) and not self._tokens["target"]
+            if wanted and self._held is None:
+                self._held = _Held(library for library in _libraries() if not _by_thread(library))
+            elif not wanted and self._held is not None:
+                self._held.release()
+                self._held = None
+        finally:
+            lock.release()
 
 
 _shared = _Shared()
