@@ -8,16 +8,21 @@ from pathlib import Path
 from fidelitree.checks import check_path
 from fidelitree.errors import FormatError, reading
 
+_PORTION = 1 << 20
+
 
 def read_bytes(path: str | os.PathLike[str], most: int, what: str) -> bytes:
     """All bytes of a file; a device tells no size and never ends, so that what is read is limited itself."""
     path = check_path("path", path)
     with reading(path), path.open("rb") as file:
-        told = path.stat().st_size
-        found = b"" if told > most else file.read(most + 1)
-    if told > most or len(found) > most:
+        found = bytearray()
+        # Python makes room for all that it is asked to read, so that a small file is read in small portions.
+        while path.stat().st_size <= most and len(found) <= most and (more := file.read(_PORTION)):
+            found += more
+        large = path.stat().st_size > most or len(found) > most
+    if large:
         raise FormatError(f"{path.name} is larger than the {most // 1_000_000} MB that {what} may have")
-    return found
+    return bytes(found)
 
 
 def read_text(path: str | os.PathLike[str], most: int, what: str) -> str:
