@@ -31,6 +31,8 @@ SIZES = {
     "epfl/ctrl.blif": (7, 26),
     "epfl/dec.aig": (8, 256),
     "epfl/i2c.aig": (147, 142),
+    "epfl/max.aig": (512, 130),
+    "epfl/max.blif": (512, 130),
     "epfl/priority.aig": (128, 8),
     "epfl/priority.blif": (128, 8),
     "epfl/router.aig": (60, 30),
@@ -50,6 +52,7 @@ SIZES = {
     "pla/rd73.pla": (7, 3),
     "pla/rd84.pla": (8, 4),
     "pla/squar5.pla": (5, 8),
+    "pla/t481.pla": (16, 1),
     "pla/vg2.pla": (25, 8),
     "pla/xor5.pla": (5, 1),
 }

@@ -22,4 +22,4 @@ def test_an_output_of_priority_gets_an_exact_certificate(data_file: Callable[[st
     assert "This tree disagrees with the target on exactly " in done.out
     confirmed = run("verify", tmp_path, "--target", circuit, "--output", 0)
     assert confirmed.code == 0
-    assert "The target confirms the stored certificate" in confirmed.out
+    assert "The target confirms the tree" in confirmed.out
