@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import itertools
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -59,3 +61,14 @@ def data_file(data_dir: Path) -> Callable[[str], Path]:
         return data_dir / name
 
     return find
+
+
+@pytest.fixture(autouse=True)
+def repeatable_entropy(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Audits take fresh entropy; in a test it is fresh for every audit, and the same whenever the test is run."""
+    name, audits = request.node.nodeid, itertools.count()
+
+    def fresh() -> str:
+        return hashlib.sha256(f"{name} {next(audits)}".encode()).hexdigest()[:32]
+
+    monkeypatch.setattr("fidelitree.audit.fresh_entropy", fresh)

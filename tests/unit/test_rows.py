@@ -136,8 +136,9 @@ def test_certify_asks_about_each_row_once() -> None:
 def test_certify_ends_when_the_rows_do() -> None:
     """Wrong about a twentieth: neither shown to be good nor to be bad by 401 rows."""
     limit = np.sort(AGE)[-20]
-    certificate = ft.certify(lambda batch: batch["age"] > 0, lambda batch: batch["age"] < limit, ROWS, 0.05, seed=0)
-    assert certificate.samples == 401
+    recorded = {"seed": 0, "entropy": "0" * 32}
+    certificate = ft.certify(lambda batch: batch["age"] > 0, lambda batch: batch["age"] < limit, ROWS, 0.05, **recorded)
+    assert certificate.queries == {"certify": 401}
     assert certificate.errors == np.count_nonzero(limit <= AGE)
     assert not certificate.holds
 
