@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from benchmarks.clock import Contestant, shortest
 from benchmarks.report import Bar, Section, Table, duration, times
 from benchmarks.twin import sklearn_twin
-from fidelitree.paper import practical_top_down
-from fidelitree.result import Distillation
-from fidelitree.space import ProductSpace
+from fidelitree.runs.paper import practical_top_down
+from fidelitree.runs.result import Distillation
+from fidelitree.spaces.product import ProductSpace
 from fidelitree.targets import balanced
-from fidelitree.tree import Tree
+from fidelitree.trees.tree import Tree
 
 DEPTH, EPSILON, DELTA = 4, 0.1, 0.1
 PEER_ROWS = 1 << 20

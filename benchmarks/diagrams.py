@@ -12,14 +12,14 @@ from benchmarks.clock import Contestant, shortest
 from benchmarks.influences import BOOFUN_AGREEMENT, agree
 from benchmarks.report import Bar, Section, Table, duration, times
 from benchmarks.wired import carry, product
+from fidelitree.asking.tabulate import tabulate
 from fidelitree.exact.build import build_diagram
 from fidelitree.exact.diagram import DiagramSubfunction
 from fidelitree.exact.subfunction import Floats
-from fidelitree.exact.table import TableSubfunction
-from fidelitree.region import Region
-from fidelitree.space import ProductSpace
+from fidelitree.exact.truthtable import TableSubfunction
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.spaces.region import Region
 from fidelitree.targets import Circuit, Counted
-from fidelitree.targets.table import tabulate
 
 JUDGED = 20
 BOOFUN_UP_TO = 18

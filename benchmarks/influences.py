@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from benchmarks.clock import Contestant, shortest
 from benchmarks.report import Bar, Section, Table, duration, times
-from fidelitree.exact.table import TableSubfunction
-from fidelitree.region import Region
-from fidelitree.space import ProductSpace
+from fidelitree.asking.tabulate import tabulate
+from fidelitree.exact.truthtable import TableSubfunction
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.spaces.region import Region
 from fidelitree.targets import Counted, TruthTable
-from fidelitree.targets.table import tabulate
 
 Floats = NDArray[np.float64]
 

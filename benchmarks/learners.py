@@ -20,7 +20,7 @@ import numpy as np
 import fidelitree as ft
 from benchmarks.queries.forests import read as read_forest
 from benchmarks.subjects import DATA
-from fidelitree.comparing import Comparison, Entry
+from fidelitree.learners.compare import Comparison, Entry
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "comparison.md"
 EPSILON, DELTA = 0.05, 0.05

@@ -7,7 +7,7 @@ import numpy as np
 from benchmarks.clock import Contestant, shortest
 from benchmarks.report import Bar, Section, Table, duration, times
 from benchmarks.twin import sklearn_twin
-from fidelitree.space import ProductSpace
+from fidelitree.spaces.product import ProductSpace
 from fidelitree.targets import balanced
 
 FEATURES = 20

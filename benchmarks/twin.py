@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fidelitree.tree import Tree
+from fidelitree.trees.tree import Tree
 
 
 def sklearn_twin(tree: Tree) -> Any:

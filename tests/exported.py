@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 import fidelitree as ft
 from fidelitree import export
 from fidelitree.display.wording import shown
-from fidelitree.features import AtMost
-from fidelitree.region import Region
-from fidelitree.tree import Tree
+from fidelitree.spaces.features import AtMost
+from fidelitree.spaces.region import Region
+from fidelitree.trees.tree import Tree
 from mixed import possible_tests, some_inputs
 
 STRANGERS = {str: "no such value", int: 987_654_321, bool: 987_654_321, float: 0.123456}

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import fidelitree as ft
-from fidelitree.store import load_space
+from fidelitree.certificates.store import load_space
 from fidelitree.targets.models.command import _as_labels
 from journals import MIXED, drawn, on_mixed
 
@@ -145,7 +145,7 @@ def chain(features: list[dict[str, Any]], tests: list[dict[str, Any]]) -> bytes:
     nodes += [{"label": 1}, *[{"label": 0}] * deep]
     labels = {"type": "int", "values": [0, 1]}
     return json.dumps(
-        {"format": "fidelitree.tree", "version": 1, "features": features, "labels": labels, "nodes": nodes}
+        {"format": "fidelitree.trees.tree", "version": 1, "features": features, "labels": labels, "nodes": nodes}
     ).encode()
 
 

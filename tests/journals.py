@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 import fidelitree as ft
-from fidelitree.draw import Stream, draw
-from fidelitree.journal.run import Run
-from fidelitree.region import Region
+from fidelitree.asking.journal.run import Run
+from fidelitree.spaces.draw import Stream, draw
+from fidelitree.spaces.region import Region
 
 BITS = ft.ProductSpace.bernoulli(12)
 MIXED = ft.ProductSpace(

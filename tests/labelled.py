@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from fidelitree.refine.coded import Coded, Sketch
+from fidelitree.search.local.coded import Coded, Sketch
 
 
 @st.composite

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import fidelitree as ft
-from fidelitree.draw import Stream, draw
-from fidelitree.features import AtMost, Boolean, Categorical, Feature, IsIn, IsOne
-from fidelitree.region import Region
-from fidelitree.tree import Tree
+from fidelitree.spaces.draw import Stream, draw
+from fidelitree.spaces.features import AtMost, Boolean, Categorical, Feature, IsIn, IsOne
+from fidelitree.spaces.region import Region
+from fidelitree.trees.tree import Tree
 
 LABELS: list[list[Any]] = [[0, 1], ["a", "b", "c"], [False, True]]
 MIXED = ft.ProductSpace(

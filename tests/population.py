@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.rows import Rows
+from fidelitree.spaces.rows import Rows
 
 JOBS = np.array(["clerk", "nurse", "pilot", "retired"])
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import fidelitree as ft
-from fidelitree.tree import Tree
+from fidelitree.trees.tree import Tree
 
 Bits = NDArray[np.uint8]
 Node = tuple[int, int, int] | int

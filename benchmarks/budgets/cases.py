@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import fidelitree as ft
 from benchmarks import subjects
 from benchmarks.leaves.cases import SUBJECTS
-from fidelitree.features import Numeric
+from fidelitree.spaces.features import Numeric
 
 SECONDS = (2.0, 5.0, 10.0)
 EPSILONS = (0.02, 0.05, 0.1)

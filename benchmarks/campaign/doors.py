@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 import fidelitree as ft
 from benchmarks.campaign.targets import Case, N, cube, places
-from fidelitree import audit
-from fidelitree.draw import Stream, draw
-from fidelitree.region import Region
+from fidelitree.runs import audit
+from fidelitree.spaces.draw import Stream, draw
+from fidelitree.spaces.region import Region
 
 ROWS = 700
 FEW, SOME, MANY = 250, 600, 2_500  # labels that a run may use

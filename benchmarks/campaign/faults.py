@@ -8,10 +8,10 @@ from typing import Any
 from unittest.mock import patch
 
 from benchmarks.campaign import doors
-from fidelitree import sequential
-from fidelitree.attempts import Attempts
-from fidelitree.binomial import upper_bound
-from fidelitree.targets.counting import Counted
+from fidelitree.asking.counted import Counted
+from fidelitree.certificates.attempts import Attempts
+from fidelitree.theory import sequential
+from fidelitree.theory.binomial import upper_bound
 
 
 @contextmanager

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 import fidelitree as ft
 from benchmarks import subjects
-from fidelitree.features import Numeric
-from fidelitree.runs.source import Source, source_of
+from fidelitree.runs.supply import Source, source_of
+from fidelitree.spaces.features import Numeric
 
 DELTA = 0.05
 SMALL, LARGE = 5_000, 20_000

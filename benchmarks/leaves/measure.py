@@ -13,7 +13,7 @@ from benchmarks.leaves.bars import MANY
 from benchmarks.leaves.cases import SMALL, Case
 from benchmarks.leaves.peers import PEERS
 from benchmarks.leaves.trial import OURS, Found, perform
-from fidelitree.targets.counting import Counted
+from fidelitree.asking.counted import Counted
 
 FRESH = 1_000_000
 PORTION = 50_000

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.learners.labelled import Columns, Nested, built
-from fidelitree.space import ProductSpace
-from fidelitree.tree import Tree
+from fidelitree.search.labelled import Columns, Nested, built
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.trees.tree import Tree
 
 Array = NDArray[Any]
 HELD = 4  # every so many-th label is held out

@@ -10,15 +10,15 @@ import numpy as np
 
 from benchmarks.leaves.cases import DELTA, Case
 from benchmarks.leaves.peers import PEERS, Labelled
-from fidelitree.attempts import FAIR_TRIAL, Attempts
-from fidelitree.budget import BudgetSpent
-from fidelitree.events import nobody
+from fidelitree.asking.counted import Counted
+from fidelitree.asking.events import nobody
+from fidelitree.asking.limits import BudgetSpent
+from fidelitree.asking.memory import Memory
+from fidelitree.certificates.attempts import FAIR_TRIAL, Attempts
 from fidelitree.runs.finishes import AsTested, best_so_far
-from fidelitree.runs.source import Source
+from fidelitree.runs.supply import Source
 from fidelitree.runs.tabular import Plan, TableRun
-from fidelitree.targets.counting import Counted
-from fidelitree.targets.memory import Memory
-from fidelitree.tree import Tree
+from fidelitree.trees.tree import Tree
 
 OURS = "fidelitree"
 STEPS = 900  # proposals, as prefer="leaves" makes them

@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.queries.settings import DELTA, Settings
 from benchmarks.queries.targets import generator
 from benchmarks.report import Bar, Section, Table
-from fidelitree.sequential import Bet, level_of_attempt
+from fidelitree.theory.sequential import Bet, level_of_attempt
 
 EPSILONS, SHARES = (0.1, 0.01, 0.001), (0.0, 0.25, 0.5)
 LIMIT = 1.3

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from benchmarks.queries.settings import DELTA, EPSILON
 from benchmarks.queries.targets import merged
-from fidelitree.sequential import Bet, level_of_attempt
-from fidelitree.space import ProductSpace
-from fidelitree.tree import Tree
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.theory.sequential import Bet, level_of_attempt
+from fidelitree.trees.tree import Tree
 
 Array = NDArray[Any]
 Candidates = Callable[[Array, Array, ProductSpace], Iterator[Tree]]

@@ -17,7 +17,7 @@ import fidelitree as ft
 from benchmarks.queries import peers
 from benchmarks.queries.settings import DELTA, EPSILON, Settings
 from benchmarks.queries.targets import FAMILIES, generator, merged
-from fidelitree.distiller import distill  # before processes are forked: all run the same source
+from fidelitree.runs.distill import distill
 
 CANDIDATES = {"CART": peers.cart, "pystreed": peers.streed}
 FEW_LEAVES: dict[str, dict[str, Any]] = {

@@ -9,7 +9,7 @@ from benchmarks.queries.peers import HAS_STREED
 from benchmarks.queries.runs import HEADINGS, Cell, Summary, compare, number
 from benchmarks.queries.settings import DELTA, EPSILON, Settings
 from benchmarks.report import Bar, Section, Table
-from fidelitree.theory import queries_of_schedule
+from fidelitree.theory.bounds import queries_of_schedule
 
 N, DEPTH, BIASES = 20, 4, (0.5, 0.3, 0.1)
 AUTO = {"iid": (155, 210, 145), "alt": (180, 240, 165), "par": (145, 180, 185)}

@@ -7,8 +7,8 @@ from zlib import crc32
 
 import numpy as np
 
-from fidelitree.space import ProductSpace
-from fidelitree.tree import Tree
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.trees.tree import Tree
 
 Family = Callable[[ProductSpace, int, np.random.Generator], Tree]
 LEAST_CONSTANT_ERROR = 0.2

@@ -13,8 +13,8 @@ from benchmarks.queries.runs import progress, workers
 from benchmarks.queries.settings import Settings
 from benchmarks.report import Bar, Section, Table
 from benchmarks.subjects import DATA
-from fidelitree.distiller import distill
-from fidelitree.paper import build_top_down
+from fidelitree.runs.distill import distill
+from fidelitree.runs.paper import build_top_down
 from fidelitree.targets import read_circuit
 from fidelitree.targets.circuits import read_network
 

@@ -18,13 +18,13 @@ from benchmarks.queries.runs import Cell, progress, workers
 from benchmarks.queries.settings import DELTA, EPSILON, Settings
 from benchmarks.queries.targets import FAMILIES
 from benchmarks.report import Bar, Section, Table
-from fidelitree.attempts import Attempts
-from fidelitree.distiller import distill  # before processes are forked: all run the same source
+from fidelitree.asking.counted import Counted
+from fidelitree.asking.memory import Memory
+from fidelitree.certificates.attempts import Attempts
+from fidelitree.runs.distill import distill
 from fidelitree.runs.finishes import best_so_far
-from fidelitree.runs.source import source_of
-from fidelitree.targets.counting import Counted
-from fidelitree.targets.memory import Memory
-from fidelitree.tree import Tree
+from fidelitree.runs.supply import source_of
+from fidelitree.trees.tree import Tree
 
 OURS, AUTO = "smallest", "auto"
 LABELS = 20_000  # that a peer is taught by; its tests come on top

@@ -8,16 +8,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from fidelitree.version import __version__
+__version__ = "0.1.0"  # the build reads it here: nobody needs the metadata of an installation
 
 if TYPE_CHECKING:
-    from fidelitree import export, journal, learners, targets, theory
-    from fidelitree.analysis import Analysis, analyze
-    from fidelitree.audit import certify
-    from fidelitree.certificate import Certificate
-    from fidelitree.comparing import Comparison, compare
-    from fidelitree.display.progress import Progress
-    from fidelitree.distiller import distill
+    from fidelitree import export, learners, targets, theory
+    from fidelitree.analysis.analyze import Analysis, analyze
+    from fidelitree.asking import journal
+    from fidelitree.asking.progress import Progress
+    from fidelitree.certificates.certificate import Certificate
     from fidelitree.errors import (
         FidelitreeError,
         FittedRowsWarning,
@@ -27,43 +25,52 @@ if TYPE_CHECKING:
         TargetError,
     )
     from fidelitree.exact.error import tree_error
-    from fidelitree.features import Boolean, Categorical, Numeric
-    from fidelitree.paper import build_top_down, practical_top_down
-    from fidelitree.result import Distillation
-    from fidelitree.rows import Rows
-    from fidelitree.space import ProductSpace
-    from fidelitree.tree import Tree
-    from fidelitree.verifying import Verification, verify
+    from fidelitree.learners.compare import Comparison, compare
+    from fidelitree.runs.audit import certify
+    from fidelitree.runs.distill import distill
+    from fidelitree.runs.paper import build_top_down, practical_top_down
+    from fidelitree.runs.result import Distillation
+    from fidelitree.runs.verify import Verification, verify
+    from fidelitree.spaces.features import Boolean, Categorical, Numeric
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.rows import Rows
+    from fidelitree.trees.tree import Tree
 
 _HOMES = {
-    "Analysis": "analysis",
-    "Boolean": "features",
-    "Categorical": "features",
-    "Certificate": "certificate",
-    "Comparison": "comparing",
-    "Distillation": "result",
+    "Analysis": "analysis.analyze",
+    "Boolean": "spaces.features",
+    "Categorical": "spaces.features",
+    "Certificate": "certificates.certificate",
+    "Comparison": "learners.compare",
+    "Distillation": "runs.result",
     "FidelitreeError": "errors",
     "FittedRowsWarning": "errors",
     "FormatError": "errors",
     "JournalError": "errors",
-    "Numeric": "features",
+    "Numeric": "spaces.features",
     "ParameterError": "errors",
-    "ProductSpace": "space",
-    "Progress": "display.progress",
-    "Rows": "rows",
+    "ProductSpace": "spaces.product",
+    "Progress": "asking.progress",
+    "Rows": "spaces.rows",
     "TargetError": "errors",
-    "Tree": "tree",
-    "Verification": "verifying",
-    "analyze": "analysis",
-    "build_top_down": "paper",
-    "certify": "audit",
-    "compare": "comparing",
-    "distill": "distiller",
-    "practical_top_down": "paper",
+    "Tree": "trees.tree",
+    "Verification": "runs.verify",
+    "analyze": "analysis.analyze",
+    "build_top_down": "runs.paper",
+    "certify": "runs.audit",
+    "compare": "learners.compare",
+    "distill": "runs.distill",
+    "practical_top_down": "runs.paper",
     "tree_error": "exact.error",
-    "verify": "verifying",
+    "verify": "runs.verify",
 }
-_MODULES = ("export", "journal", "learners", "targets", "theory")
+_MODULES = {
+    "export": "export",
+    "journal": "asking.journal",
+    "learners": "learners",
+    "targets": "targets",
+    "theory": "theory",
+}
 
 __all__ = [
     "Analysis",
@@ -103,7 +110,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return import_module(f"fidelitree.{name}")
+        return import_module(f"fidelitree.{_MODULES[name]}")
     if name in _HOMES:
         value = getattr(import_module(f"fidelitree.{_HOMES[name]}"), name)
         globals()[name] = value

@@ -1,13 +1,21 @@
-"""What can go wrong, as exceptions.
+"""What can go wrong, as exceptions, and the rules for arguments that several doors share.
 
 Every message names the parameter, the rule, the value that broke it and, where there is one, the way out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+import operator
+import os
+import re
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 RAISED = (Exception, SystemExit)
 """What code of somebody else may raise in place of an answer: a model that calls ``sys.exit(0)`` must not end a run as
@@ -74,3 +82,168 @@ def writing(path: Path, way_out: str) -> Iterator[None]:
         raise
     except OSError as error:
         raise WriteError(f"{str(path)!r} cannot be written: {error.strerror or error} - {way_out}") from error
+
+
+MOST = 2**256
+"""Counts and seeds stay below it: floats hold it, and so does every format that stores them."""
+_QUOTED = 80
+
+
+def show(value: object, most: int = _QUOTED) -> str:
+    """A value as a message quotes it: cut short, and no worse for an object that cannot be printed."""
+    try:
+        return repr(value)[:most]
+    except RAISED:
+        return f"an object of type {type(value).__name__[:most]} that cannot be printed"
+
+
+def check_epsilon(value: object) -> float:
+    """Tolerated error: at least 0 and below 1."""
+    number = check_number("epsilon", value)
+    if not 0 <= number < 1:
+        raise ParameterError(f"epsilon must be at least 0 and below 1; got {show(value)}{_as_percentage(number)}")
+    return number
+
+
+def check_delta(value: object) -> float:
+    """Probability that a certificate is wrong: above 0 and below 1."""
+    number = check_number("delta", value)
+    if not 0 < number < 1:
+        raise ParameterError(f"delta must be above 0 and below 1; got {show(value)}{_as_percentage(number)}")
+    return number
+
+
+def check_probability(name: str, value: object) -> float:
+    """A number in [0, 1]."""
+    number = check_number(name, value)
+    if not 0 <= number <= 1:
+        raise ParameterError(f"{name} must be a probability between 0 and 1; got {show(value)}{_as_percentage(number)}")
+    return number
+
+
+def check_number(name: str, value: object) -> float:
+    """A real number that is not NaN; a truth value is not a number here."""
+    try:
+        if isinstance(value, (bool, str, bytes)):
+            raise TypeError
+        number = float(value)  # type: ignore[arg-type]  # refused below when it is no number
+    except RAISED:  # a foreign object may raise anything
+        raise ParameterError(f"{name} must be a number; got {show(value)}") from None
+    if math.isnan(number):
+        raise ParameterError(f"{name} must be a number; got NaN")
+    return number
+
+
+def check_count(name: str, value: object, least: int = 1) -> int:
+    """A whole number that is at least ``least``."""
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        number = operator.index(value)  # type: ignore[arg-type]  # refused below when it is no whole number
+    except RAISED:
+        raise ParameterError(f"{name} must be a whole number; got {show(value)}") from None
+    if number < least:
+        raise ParameterError(f"{name} must be at least {least}; got {show(number)}")
+    if number >= MOST:
+        raise ParameterError(f"{name} must be below 2^256; got a number of {number.bit_length():,} bits")
+    return number
+
+
+def is_entropy(value: object) -> bool:
+    """Whether it is 128 bits, as 32 hexadecimal digits."""
+    return isinstance(value, str) and re.fullmatch("[0-9a-f]{32}", value) is not None
+
+
+def check_entropy(value: object) -> str:
+    """What a certificate recorded."""
+    if not is_entropy(value):
+        raise ParameterError(
+            f"entropy must be the 32 hexadecimal digits that a certificate records; got {show(value, 60)} - leave "
+            f"it out for a new audit"
+        )
+    return str(value)
+
+
+def check_choice(name: str, value: object, known: Collection[str]) -> str:
+    """One of some words; an array compares with each of them and is none."""
+    if not isinstance(value, str) or value not in known:
+        raise ParameterError(f"{name} must be one of {', '.join(known)}; got {show(value)}")
+    return value
+
+
+def check_list(name: str, value: object, of: str) -> list[Any]:
+    """The items of a collection; text is none, although Python takes it for one of letters."""
+    try:
+        if isinstance(value, (str, bytes)):
+            raise TypeError
+        return [*value]  # type: ignore[misc]  # refused below when it cannot be listed
+    except RAISED:
+        raise ParameterError(f"{name} must list {of}; got {show(value)}") from None
+
+
+def check_names(name: str, value: object, of: str) -> list[str]:
+    """A list of different texts."""
+    found = check_list(name, value, of)
+    for item in found:
+        if not is_text(item):
+            raise ParameterError(f"{name} must list {of}, as text; got {show(item)}")
+    return found
+
+
+def check_array(name: str, value: object, kind: Any = None, what: str = "numbers") -> NDArray[Any]:
+    """An array, of a type if there is one to have; nested lists of different lengths are none."""
+    try:
+        return np.asarray(value, kind)
+    except RAISED as error:
+        raise ParameterError(f"{name} must be {what}; got {show(value)}: {error!s:.80}") from None
+
+
+def check_path(name: str, value: object) -> Path:
+    """The path of a file or folder, which the system can take: no NUL, and no text that it cannot encode."""
+    try:
+        path = os.fspath(value)  # type: ignore[call-overload]  # refused below when it is no path
+        if not isinstance(path, str) or b"\0" in os.fsencode(path):
+            raise TypeError
+    except RAISED:
+        raise ParameterError(f"{name} must be a path: text that a file system can hold; got {show(value)}") from None
+    return Path(path)
+
+
+def check_switch(name: str, value: object) -> bool:
+    """True or False, and nothing that merely counts as one of them."""
+    if not isinstance(value, bool):
+        raise ParameterError(f"{name} must be True or False; got {show(value)}")
+    return value
+
+
+def is_text(value: object) -> bool:
+    r"""Whether it is text that every file and every array can hold.
+
+    Bytes that were not decoded leave lone surrogates, which UTF-8 cannot hold; NumPy drops NULs at the end, so that
+    "a" and "a\0" would be one.
+    """
+    if not isinstance(value, str) or value.endswith("\0"):
+        return False
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def check_text(name: str, value: object) -> None:
+    """Text that can be written to a file and kept in an array."""
+    if isinstance(value, str) and value.endswith("\0"):
+        raise ParameterError(f"{name} must not end with NUL, which NumPy drops; got {value!r:.60} - strip it")
+    if not is_text(value):
+        raise ParameterError(f"{name} must be text that UTF-8 can hold; got {show(value)} - decode its bytes first")
+
+
+def check_observer(value: object) -> None:
+    """A callable of one event."""
+    if not callable(value):
+        raise ParameterError(f"observer must be callable: it is given one event after another; got {show(value)}")
+
+
+def _as_percentage(number: float) -> str:
+    return f" - did you mean {number / 100:g}?" if 1 < number < 100 else ""

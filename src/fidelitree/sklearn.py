@@ -14,16 +14,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.checks import check_delta, check_epsilon
-from fidelitree.distiller import Strategy, distill
-from fidelitree.errors import ParameterError
-from fidelitree.inputs import as_table
-from fidelitree.result import Distillation
-from fidelitree.rows import ASSUMES_NOT_FITTED, Rows
-from fidelitree.space import ProductSpace
+from fidelitree.errors import ParameterError, check_delta, check_epsilon
+from fidelitree.runs.distill import Strategy, distill
+from fidelitree.runs.result import Distillation
+from fidelitree.spaces.inputs import as_table
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.spaces.rows import ASSUMES_NOT_FITTED, Rows
 from fidelitree.targets.fitted import warn_if_fitted
 from fidelitree.targets.models.extras import need
-from fidelitree.tree import Tree
+from fidelitree.trees.tree import Tree
 
 need("sklearn", "sklearn", "scikit-learn classifiers")
 

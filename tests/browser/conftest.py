@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.features import AtMost, IsIn, IsOne
-from fidelitree.region import Region
+from fidelitree.spaces.features import AtMost, IsIn, IsOne
+from fidelitree.spaces.region import Region
 from mixed import MIXED, mixed_tree
 from reports import HOSTILE
 

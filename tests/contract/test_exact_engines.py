@@ -19,11 +19,11 @@ from fidelitree.exact.diagram import Diagram, DiagramSubfunction
 from fidelitree.exact.grid import GridSubfunction
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.exact.subfunction import Subfunction
-from fidelitree.exact.table import TableSubfunction
-from fidelitree.features import IsOne
-from fidelitree.region import Region
+from fidelitree.exact.truthtable import TableSubfunction
+from fidelitree.spaces.features import IsOne
+from fidelitree.spaces.region import Region
 from fidelitree.targets.table import enumerate_inputs
-from fidelitree.tree import Tree
+from fidelitree.trees.tree import Tree
 from small import LABEL_SETS, assignments, cube, random_tree
 
 Floats = NDArray[np.float64]

@@ -17,8 +17,8 @@ import fidelitree as ft
 from exported import CIRCUITS, RUNNERS, batch, grown, hard_inputs
 from fidelitree import export
 from fidelitree.errors import ParameterError
-from fidelitree.features import AtMost, IsIn, IsOne
-from fidelitree.tree import Tree
+from fidelitree.spaces.features import AtMost, IsIn, IsOne
+from fidelitree.trees.tree import Tree
 from mixed import MIXED
 from small import LABEL_SETS
 

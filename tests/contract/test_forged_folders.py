@@ -24,9 +24,9 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.consistency import UNCHECKED
-from fidelitree.sequential import error_bound
+from fidelitree.certificates.consistency import UNCHECKED
 from fidelitree.targets import majority
+from fidelitree.theory.sequential import error_bound
 from journals import BITS, MIXED, on_bits, on_mixed
 
 FEW_BITS, RARE = ft.ProductSpace.bernoulli(5), ft.ProductSpace.bernoulli(9, 0.1)

@@ -16,10 +16,10 @@ import pyarrow as pa
 import pytest
 
 import fidelitree as ft
+from fidelitree.asking import call as calls
+from fidelitree.asking.workers import processes
 from fidelitree.errors import FidelitreeError
-from fidelitree.learners.registry import LEARNERS
-from fidelitree.targets import calls
-from fidelitree.targets.workers import processes
+from fidelitree.learners.named import LEARNERS
 from hostile import DEADLY, FAULTY, HARMLESS, WRONG, HostileTarget
 
 BITS, FEW = ft.ProductSpace.bernoulli(12), ft.ProductSpace.bernoulli(5)

@@ -12,17 +12,18 @@ import pytest
 
 import fidelitree as ft
 import reference
-from fidelitree import probes
-from fidelitree.bare import BareTree, Leaf
-from fidelitree.draw import Stream
+from fidelitree.asking.counted import Counted
 from fidelitree.exact.engine import exact_subfunction
-from fidelitree.features import IsOne
-from fidelitree.probes.evidence import Evidence, Probe
-from fidelitree.probes.exact import ExactProbe
-from fidelitree.probes.pairs import FreshPairs, ReusedPairs
-from fidelitree.probes.samples import Shelf
-from fidelitree.region import Region
-from fidelitree.targets.counting import Counted, Target
+from fidelitree.search import probes
+from fidelitree.search.probes.evidence import Evidence, Probe
+from fidelitree.search.probes.redrawn import FreshPairs, ReusedPairs
+from fidelitree.search.probes.samples import Shelf
+from fidelitree.search.probes.truth import ExactProbe
+from fidelitree.spaces.draw import Stream
+from fidelitree.spaces.features import IsOne
+from fidelitree.spaces.region import Region
+from fidelitree.targets.labels import Target
+from fidelitree.trees.bare import BareTree, Leaf
 from small import cube
 
 Make = Callable[[Target, ft.ProductSpace], Probe]

@@ -123,7 +123,7 @@ def test_forest_votes_and_ties_go_to_the_smallest_class(tmp_path: Path) -> None:
 def test_path_of_the_certificate_stops_where_the_bet_accepts() -> None:
     from benchmarks.queries.certificate import LEVEL, enough, stops
 
-    from fidelitree.sequential import accepts
+    from fidelitree.theory.sequential import accepts
 
     for errors in (0, 1, 4):
         assert accepts(errors, enough(errors, 0.1), 0.1, LEVEL)

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import fidelitree as ft
 import fuzzing
-from fidelitree.journal.run import Run
+from fidelitree.asking.journal.run import Run
 from fidelitree.targets.models.command import _as_labels
 
 FORMATS = fuzzing.formats()

@@ -14,7 +14,7 @@ import pytest
 
 import fidelitree as ft
 import slowrun
-from fidelitree.targets.journalled import ASKED_AGAIN
+from fidelitree.asking.journalled import ASKED_AGAIN
 
 SCRIPT = Path(slowrun.__file__)
 SECONDS = 0.02  # that a call takes; a run makes some thirty of them

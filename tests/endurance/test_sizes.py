@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import fidelitree as ft
-from fidelitree.store import load, load_space
+from fidelitree.certificates.store import load, load_space
 
 
 def large(path: Path) -> Path:

@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.journal.journal import Journal
-from fidelitree.targets import worker
-from fidelitree.targets.door import Door
-from fidelitree.targets.workers import REBUILDS, processes
+from fidelitree.asking import worker
+from fidelitree.asking.door import Door
+from fidelitree.asking.journal.journal import Journal
+from fidelitree.asking.workers import REBUILDS, processes
 from journals import BITS, MIXED, alike, on_bits, on_mixed
 
 PLAIN = {

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import fidelitree as ft
 from chances import plausible
-from fidelitree.draw import Stream, draw, draw_feature, redraw
-from fidelitree.region import Region
+from fidelitree.spaces.draw import Stream, draw, draw_feature, redraw
+from fidelitree.spaces.region import Region
 from small import spaces
 
 ALARM = 4e-10

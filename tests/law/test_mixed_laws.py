@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 
 import fidelitree as ft
 from chances import plausible
-from fidelitree.draw import Stream, draw, draw_feature, redraw
 from fidelitree.exact.grid import GridSubfunction
 from fidelitree.exact.paths import PathSubfunction
-from fidelitree.prune import Prunings
-from fidelitree.region import Region
+from fidelitree.search.prune import Prunings
+from fidelitree.spaces.draw import Stream, draw, draw_feature, redraw
+from fidelitree.spaces.region import Region
 from fidelitree.targets.table import enumerate_inputs
-from fidelitree.tree import Tree
+from fidelitree.trees.tree import Tree
 from mixed import MIXED, every_input, mixed_spaces, mixed_tree, mixed_trees, possible_tests, some_inputs
 from reference import slow_influence, stored_answer
 

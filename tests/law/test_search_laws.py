@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
-from fidelitree.bitlearner.lookahead import Lookahead
-from fidelitree.bitlearner.search import LabelledRows, Sketch, fit, predict, size
+from fidelitree.search.bits.lookahead import Lookahead
+from fidelitree.search.bits.sketch import LabelledRows, Sketch, fit, predict, size
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fidelitree as ft
-from fidelitree.bare import BareTree
 from fidelitree.exact.paths import PathSubfunction
-from fidelitree.region import Region
-from fidelitree.tree import Tree
+from fidelitree.spaces.region import Region
+from fidelitree.trees.bare import BareTree
+from fidelitree.trees.tree import Tree
 from small import Bits, cube, spaces, trees, true_error, walk, weights
 
 

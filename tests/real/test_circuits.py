@@ -14,8 +14,8 @@ import fidelitree as ft
 from circuitfiles import circuits
 from fidelitree.exact.build import build_diagram
 from fidelitree.exact.error import known_error
-from fidelitree.exact.table import TableSubfunction
-from fidelitree.region import Region
+from fidelitree.exact.truthtable import TableSubfunction
+from fidelitree.spaces.region import Region
 from fidelitree.targets import Circuit, read_circuit
 from fidelitree.targets.circuits import read_network
 from fidelitree.targets.table import enumerate_inputs

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fidelitree.refine.coded import Coded, size
-from fidelitree.refine.search import Refiner
+from fidelitree.search.local.coded import Coded, size
+from fidelitree.search.local.iterated import Refiner
 
 
 def read(path: Path) -> Coded:

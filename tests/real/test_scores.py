@@ -11,11 +11,11 @@ import pandas as pd
 import pytest
 
 import fidelitree as ft
-from fidelitree.draw import Stream
+from fidelitree.asking.counted import Counted
 from fidelitree.exact.engine import exact_subfunction
-from fidelitree.region import Region
-from fidelitree.scores import best_test, draw_pairs
-from fidelitree.targets.counting import Counted
+from fidelitree.search.scores import best_test, draw_pairs
+from fidelitree.spaces.draw import Stream
+from fidelitree.spaces.region import Region
 
 DELTA = 1e-7
 

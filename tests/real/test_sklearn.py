@@ -17,9 +17,9 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 
-from fidelitree.draw import Stream, draw
-from fidelitree.region import Region
 from fidelitree.sklearn import DistilledTreeClassifier
+from fidelitree.spaces.draw import Stream, draw
+from fidelitree.spaces.region import Region
 
 Find = Callable[[str], Path]
 CATEGORIES = ["job", "marital", "education", "default", "housing", "loan", "contact", "month", "poutcome"]

@@ -12,8 +12,8 @@ import pytest
 
 import fidelitree as ft
 from circuitfiles import circuits
-from fidelitree.smallest import descent
-from fidelitree.smallest import known as smallest
+from fidelitree.runs import smallest
+from fidelitree.search import descent
 from textbooks import function
 
 Find = Callable[[str], Path]

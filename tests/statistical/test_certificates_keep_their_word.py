@@ -16,11 +16,11 @@ import pytest
 
 import fidelitree as ft
 from chances import too_many
-from fidelitree import sequential
-from fidelitree.attempts import Attempt, Attempts
+from fidelitree.certificates.attempts import Attempt, Attempts
 from fidelitree.runs.auto import GATE
-from fidelitree.sequential import level_of_attempt
-from fidelitree.tree import Tree
+from fidelitree.theory import sequential
+from fidelitree.theory.sequential import level_of_attempt
+from fidelitree.trees.tree import Tree
 from small import Bits, true_error
 
 ALARM = 1e-7

@@ -13,8 +13,8 @@ import pytest
 
 import fidelitree as ft
 from chances import too_many
-from fidelitree import paper
-from fidelitree.draw import Stream
+from fidelitree.runs import paper
+from fidelitree.spaces.draw import Stream
 from small import true_error
 
 ALARM = 1e-7

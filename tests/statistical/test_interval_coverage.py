@@ -15,9 +15,9 @@ import pytest
 
 import fidelitree as ft
 from chances import too_many
-from fidelitree.binomial import upper_bound
-from fidelitree.confusion import Confusion
-from fidelitree.sequential import interval
+from fidelitree.certificates.confusion import Confusion
+from fidelitree.theory.binomial import upper_bound
+from fidelitree.theory.sequential import interval
 from small import cube
 
 ALARM = 1e-6

@@ -11,11 +11,11 @@ import pytest
 import fidelitree as ft
 import reference
 from chances import too_many
-from fidelitree.draw import Stream
-from fidelitree.features import AtMost, IsIn
-from fidelitree.region import Region
-from fidelitree.scores import best_test, draw_pairs, subsets, thresholds
-from fidelitree.targets.counting import Counted
+from fidelitree.asking.counted import Counted
+from fidelitree.search.scores import best_test, draw_pairs, subsets, thresholds
+from fidelitree.spaces.draw import Stream
+from fidelitree.spaces.features import AtMost, IsIn
+from fidelitree.spaces.region import Region
 from mixed import every_input
 
 ALARM = 1e-7

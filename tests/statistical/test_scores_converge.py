@@ -15,17 +15,17 @@ import pytest
 
 import fidelitree as ft
 from chances import plausible
-from fidelitree.bare import BareTree, Leaf
-from fidelitree.draw import Stream
-from fidelitree.exact.table import TableSubfunction
-from fidelitree.features import IsOne
-from fidelitree.probes import pairs as pairs_module
-from fidelitree.probes.evidence import Probe
-from fidelitree.probes.exact import ExactProbe
-from fidelitree.probes.pairs import FreshPairs, ReusedPairs
-from fidelitree.probes.samples import Shelf
-from fidelitree.region import Region
-from fidelitree.targets.counting import Counted
+from fidelitree.asking.counted import Counted
+from fidelitree.exact.truthtable import TableSubfunction
+from fidelitree.search.probes import redrawn as pairs_module
+from fidelitree.search.probes.evidence import Probe
+from fidelitree.search.probes.redrawn import FreshPairs, ReusedPairs
+from fidelitree.search.probes.samples import Shelf
+from fidelitree.search.probes.truth import ExactProbe
+from fidelitree.spaces.draw import Stream
+from fidelitree.spaces.features import IsOne
+from fidelitree.spaces.region import Region
+from fidelitree.trees.bare import BareTree, Leaf
 
 ALARM = 1e-9
 SPACE = ft.ProductSpace.bernoulli(5, [0.5, 0.3, 0.8, 0.6, 0.1])

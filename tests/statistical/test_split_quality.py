@@ -7,9 +7,9 @@ import pytest
 
 import fidelitree as ft
 from chances import too_many
-from fidelitree.region import Region
-from fidelitree.result import SplitRecord
 from fidelitree.runs import greedy
+from fidelitree.runs.result import SplitRecord
+from fidelitree.spaces.region import Region
 
 DELTA = 0.2
 

@@ -14,9 +14,9 @@ import numpy as np
 
 import fidelitree as ft
 from chances import too_many
-from fidelitree.attempts import Attempts
+from fidelitree.certificates.attempts import Attempts
 from fidelitree.runs.auto import GATE
-from fidelitree.tree import Tree
+from fidelitree.trees.tree import Tree
 
 ALARM = 1e-7
 EPSILON, DELTA = 0.1, 0.2

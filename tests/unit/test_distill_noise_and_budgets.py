@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.events import Event, Finished
-from fidelitree.sequential import error_bound, level_in
+from fidelitree.asking.events import Event, Finished
+from fidelitree.theory.sequential import error_bound, level_in
 from small import Bits, true_error
 
 DELTA = 1e-7

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.bitlearner.lookahead import Lookahead
-from fidelitree.draw import Stream, draw
-from fidelitree.refine.grouped import Grouped
-from fidelitree.region import Region
-from fidelitree.replaying import replay
-from fidelitree.result import Distillation
+from fidelitree.runs.replaying import replay
+from fidelitree.runs.result import Distillation
+from fidelitree.search.bits.lookahead import Lookahead
+from fidelitree.search.local.grouped import Grouped
+from fidelitree.spaces.draw import Stream, draw
+from fidelitree.spaces.region import Region
 
 DELTA = 1e-3
 WEIGHTS = np.array(

@@ -17,10 +17,10 @@ from fidelitree.cli.spaces import SpaceOptions
 from fidelitree.errors import ParameterError
 
 if TYPE_CHECKING:
-    from fidelitree.analysis import Analysis
-    from fidelitree.features import Feature
-    from fidelitree.rows import Rows
-    from fidelitree.space import ProductSpace
+    from fidelitree.analysis.analyze import Analysis
+    from fidelitree.spaces.features import Feature
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.rows import Rows
 
 _BAR = 30  # characters of the longest bar
 
@@ -57,7 +57,7 @@ def analyze(
     target: TargetText, reading: TargetOptions, inputs: SpaceOptions, options: AnalyzeOptions, as_json: AsJson = False
 ) -> int:
     """Measure how often re-drawing each feature changes the label, with intervals."""
-    from fidelitree.analysis import analyze as analyze_target
+    from fidelitree.analysis.analyze import analyze as analyze_target
 
     if options.plot is not None:
         _check_plot(options.plot)

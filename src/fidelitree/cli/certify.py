@@ -64,8 +64,8 @@ def certify(
 
     The predictor may be a tree of yours or any model. Options that say how to read it apply to TARGET only.
     """
-    from fidelitree.audit import certify as certify_predictor
-    from fidelitree.tree import Tree
+    from fidelitree.runs.audit import certify as certify_predictor
+    from fidelitree.trees.tree import Tree
 
     if options.out is not None:
         check_place("--out", options.out)

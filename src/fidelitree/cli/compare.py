@@ -21,7 +21,7 @@ from fidelitree.cli.wanted import epsilon_of
 from fidelitree.errors import ParameterError
 
 if TYPE_CHECKING:
-    from fidelitree.events import Event
+    from fidelitree.asking.events import Event
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class _Progress(Progress):
     came: Sequence[int] = ()
 
     def __call__(self, event: Event) -> None:
-        from fidelitree.events import LearnerBegan
+        from fidelitree.asking.events import LearnerBegan
 
         if isinstance(event, LearnerBegan):
             if self.came:
@@ -68,7 +68,7 @@ def compare(
 
     Ends with 0 if at least one of them is certified. Ctrl-C ends it with the rows so far, and with 3.
     """
-    from fidelitree.comparing import compare as compare_learners
+    from fidelitree.learners.compare import compare as compare_learners
 
     epsilon = epsilon_of(options.epsilon)
     if epsilon is None:

@@ -23,7 +23,7 @@ from fidelitree.cli.wanted import Budgets, Confidence, Promise, Search, epsilon_
 from fidelitree.display.wording import leaves
 
 if TYPE_CHECKING:
-    from fidelitree.result import Distillation
+    from fidelitree.runs.result import Distillation
 
 
 _MOST_LINES = 100  # of a tree; more than that hides what comes after
@@ -97,7 +97,7 @@ def distill(
 
 
 def _run(target: str, found: Opened, inputs: SpaceOptions, arguments: dict[str, Any]) -> Distillation:
-    from fidelitree.distiller import distill as distill_target
+    from fidelitree.runs.distill import distill as distill_target
 
     space, limits = inputs.open(found), (arguments["max_queries"], arguments["max_seconds"])
     with Progress(f"distilling {target}", arguments["epsilon"], limits) as progress:

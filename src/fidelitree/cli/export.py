@@ -15,9 +15,9 @@ from fidelitree.cli.show import PathText
 from fidelitree.errors import ParameterError
 
 if TYPE_CHECKING:
-    from fidelitree.rows import Rows
-    from fidelitree.space import ProductSpace
-    from fidelitree.tree import Tree
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.rows import Rows
+    from fidelitree.trees.tree import Tree
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ def export(path: PathText, options: ExportOptions, as_json: AsJson = False) -> i
 
     Formats that are not text (sklearn, onnx) need --out.
     """
+    from fidelitree.certificates.store import load
     from fidelitree.export import FORMATS
-    from fidelitree.store import load
-    from fidelitree.tree import Tree
+    from fidelitree.trees.tree import Tree
 
     if options.to not in FORMATS:
         raise ParameterError(f"--to must be one of {', '.join(FORMATS)}; got {options.to!r}")

@@ -19,7 +19,7 @@ File = Annotated[Path, typer.Argument(metavar="JOURNAL", help="The journal of a 
 @app.command("info")
 def info(journal: File, as_json: AsJson = False) -> int:
     """Say which run a journal belongs to, how far it came, and how it ended."""
-    from fidelitree import journal as journals
+    from fidelitree.asking import journal as journals
 
     found = journals.info(_file(journal))
     if as_json:
@@ -37,13 +37,13 @@ def export(
     ],
 ) -> int:
     """Write every answer of a journal as a row of a table, into the file OUT."""
-    from fidelitree import journal as journals
+    from fidelitree.asking import journal as journals
 
     say(f"wrote {journals.export(_file(journal), out):,} answers to {out}")
     return Code.CERTIFIED
 
 
 def _file(journal: Path) -> Path:
-    from fidelitree.store import JOURNAL
+    from fidelitree.certificates.store import JOURNAL
 
     return journal / JOURNAL if journal.is_dir() else journal

@@ -15,8 +15,8 @@ import typer
 from fidelitree.errors import ParameterError
 
 if TYPE_CHECKING:
-    from fidelitree.rows import Rows
-    from fidelitree.space import ProductSpace
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.rows import Rows
 
 TargetText = Annotated[
     str,
@@ -26,7 +26,7 @@ TargetText = Annotated[
         "'cmd:program arguments', a stored tree, or a result folder.",
     ),
 ]
-_STORED_TREE = b'"fidelitree.tree"'
+_STORED_TREE = b'"fidelitree.trees.tree"'
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def _open(text: str, options: dict[str, Any]) -> Opened:
 
 
 def _stored_result(path: Path, options: dict[str, Any]) -> Opened:
-    from fidelitree.store import load
+    from fidelitree.certificates.store import load
 
     _refuse_options(str(path), options, ())
     stored = load(path)
@@ -135,7 +135,7 @@ def _stored_result(path: Path, options: dict[str, Any]) -> Opened:
 
 
 def _stored_tree(path: Path, options: dict[str, Any]) -> Opened:
-    from fidelitree.tree import Tree
+    from fidelitree.trees.tree import Tree
 
     _refuse_options(str(path), options, ())
     tree = Tree.load(path)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.live import Live
 
-    from fidelitree.events import Event
+    from fidelitree.asking.events import Event
 
 _EVERY = 10.0  # seconds between two lines where nobody watches
 _PER_SECOND = 4  # pictures where somebody does
@@ -62,7 +62,7 @@ class Progress:
 
     def begin(self, title: str) -> None:
         """A new run begins under a title of its own."""
-        from fidelitree.display.status import Status
+        from fidelitree.asking.status import Status
 
         self._title, self._status, self._started = title, Status(*self._wanted), time.monotonic()
 

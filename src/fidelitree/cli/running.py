@@ -58,7 +58,7 @@ class CallOptions:
 
     def _executor(self, stack: ExitStack) -> Any:
         if self.jobs is not None:
-            from fidelitree.targets.workers import processes
+            from fidelitree.asking.workers import processes
 
             return processes(self.jobs)
         return None if self.dask is None else stack.enter_context(_cluster(self.dask))
@@ -87,7 +87,7 @@ class RunningOptions(CallOptions):
     @staticmethod
     def clear(folder: Path, journal: Path | None) -> None:
         """Put aside the journal that lies where a result goes, unless it is this run's: it says nothing about it."""
-        from fidelitree.store import JOURNAL
+        from fidelitree.certificates.store import JOURNAL
 
         found = folder / JOURNAL
         if found.exists() and (journal is None or not found.samefile(journal)):
@@ -99,9 +99,9 @@ class RunningOptions(CallOptions):
             raise ParameterError("--journal and --no-journal must not be given together")
         if self.no_journal or self.journal is not None:
             return self.journal
-        from fidelitree.store import JOURNAL
+        from fidelitree.certificates.store import JOURNAL
         from fidelitree.targets import Circuit
-        from fidelitree.tree import Tree
+        from fidelitree.trees.tree import Tree
 
         if isinstance(target, (Circuit, Tree)):  # their answers cost nothing
             return None

@@ -16,8 +16,8 @@ PathText = Annotated[Path, typer.Argument(metavar="PATH", help="A result folder,
 
 def show(path: PathText, as_json: AsJson = False) -> int:
     """Print a stored tree, its certificate, and how often target and tree answer each pair of labels."""
-    from fidelitree.store import load
-    from fidelitree.tree import Tree
+    from fidelitree.certificates.store import load
+    from fidelitree.trees.tree import Tree
 
     plain: dict[str, Any] = {}
     if path.is_dir():

@@ -14,8 +14,8 @@ from fidelitree.cli.tablefiles import check_columns, read_table
 from fidelitree.errors import ParameterError
 
 if TYPE_CHECKING:
-    from fidelitree.rows import Rows
-    from fidelitree.space import ProductSpace
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.rows import Rows
 
 _PANEL = "Inputs"
 
@@ -92,8 +92,8 @@ class SpaceOptions:
                     raise ParameterError(f"--{name} says nothing without --{way}; leave it out, or give --{way}")
 
     def _table(self, path: Path, opened: Opened) -> ProductSpace | Rows:
-        from fidelitree.rows import Rows
-        from fidelitree.space import ProductSpace
+        from fidelitree.spaces.product import ProductSpace
+        from fidelitree.spaces.rows import Rows
 
         table = _used(read_table(path, self.drop or ()), opened, path)
         for option in ("categorical", "numeric"):
@@ -103,7 +103,7 @@ class SpaceOptions:
         return made
 
     def _bits(self, p: float, opened: Opened) -> ProductSpace:
-        from fidelitree.space import ProductSpace
+        from fidelitree.spaces.product import ProductSpace
 
         count = opened.count if self.features is None else self.features
         if count is None:
@@ -132,6 +132,6 @@ def _used(table: Any, opened: Opened, path: Path) -> Any:
 
 
 def _stored(path: Path) -> ProductSpace | Rows:
-    from fidelitree.store import load_space
+    from fidelitree.certificates.store import load_space
 
     return load_space(path)

@@ -16,9 +16,9 @@ from fidelitree.cli.progress import Progress
 from fidelitree.cli.spaces import SpaceOptions
 
 if TYPE_CHECKING:
-    from fidelitree.rows import Rows
-    from fidelitree.space import ProductSpace
-    from fidelitree.verifying import Verification
+    from fidelitree.runs.verify import Verification
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.rows import Rows
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A folder that distill wrote.")]
 
@@ -46,7 +46,7 @@ def verify(
     contradicts it or the error asked for was not reached, with 5 if nothing confirms it. Results about rows of a table
     need new rows: --data NEW.csv --rows.
     """
-    from fidelitree.verifying import verify as verify_folder
+    from fidelitree.runs.verify import verify as verify_folder
 
     with ExitStack() as stack:
         found = None
@@ -75,7 +75,7 @@ def verify(
 
 def _space(folder: Path, found: Opened, inputs: SpaceOptions) -> ProductSpace | Rows | None:
     """The space that the options name, with the features of the stored tree where the target does not know any."""
-    from fidelitree.store import load
+    from fidelitree.certificates.store import load
 
     if not inputs.given:
         return None

@@ -6,8 +6,7 @@ import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from fidelitree.checks import check_path
-from fidelitree.errors import MissingExtraError, ParameterError
+from fidelitree.errors import MissingExtraError, ParameterError, check_path
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from fidelitree.exact.functions import Functions
-from fidelitree.features import IsOne
+from fidelitree.spaces.features import IsOne
 
 
 class Branching:

@@ -13,7 +13,7 @@ from typing import Any
 from fidelitree.errors import MissingExtraError
 from fidelitree.exact.diagram import Diagram, DiagramSubfunction, NoDiagramError
 from fidelitree.exact.orders import ORDERS
-from fidelitree.space import ProductSpace
+from fidelitree.spaces.product import ProductSpace
 from fidelitree.targets.circuits.circuit import Circuit
 
 NODE_LIMIT = 1 << 18

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.exact.subfunction import Floats
-from fidelitree.features import AtMost, Feature, IsIn, IsOne, Restriction, Test, midway
+from fidelitree.spaces.features import AtMost, Feature, IsIn, IsOne, Restriction, Test, midway
 
 ALL_SUBSETS = 10
 """Up to so many categories every subset is tried; of more, single ones and those that are neighbours in an order."""

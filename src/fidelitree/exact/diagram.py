@@ -21,8 +21,8 @@ import numpy as np
 from fidelitree.errors import ParameterError
 from fidelitree.exact.nodes import Nodes
 from fidelitree.exact.subfunction import Floats, Splits
-from fidelitree.features import Test
-from fidelitree.space import ProductSpace
+from fidelitree.spaces.features import Test
+from fidelitree.spaces.product import ProductSpace
 
 PAIR_LIMIT = 1 << 21
 """Disagreements that are remembered: about 400 MB."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from fidelitree.asking.counted import Counted
+from fidelitree.asking.tabulate import tabulate
 from fidelitree.errors import MissingExtraError, ParameterError
 from fidelitree.exact.build import build_diagram
 from fidelitree.exact.diagram import NoDiagramError
@@ -11,14 +13,13 @@ from fidelitree.exact.grid import MOST as GRID_MOST
 from fidelitree.exact.grid import GridSubfunction
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.exact.subfunction import Subfunction
-from fidelitree.exact.table import TableSubfunction
-from fidelitree.features import IsOne
-from fidelitree.region import Region
+from fidelitree.exact.truthtable import TableSubfunction
+from fidelitree.spaces.features import IsOne
+from fidelitree.spaces.region import Region
 from fidelitree.targets.circuits.circuit import Circuit
-from fidelitree.targets.counting import Counted
 from fidelitree.targets.labels import Codes
-from fidelitree.targets.table import MAX_FEATURES, TruthTable, tabulate
-from fidelitree.tree import Tree
+from fidelitree.targets.table import MAX_FEATURES, TruthTable
+from fidelitree.trees.tree import Tree
 
 ENUMERATE_UNASKED = 1 << 20
 """Inputs that a call whose purpose is to be exact asks about without being told how many it may ask."""

@@ -7,18 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from fidelitree.answers import LeafLabels
+from fidelitree.asking.counted import Counted
 from fidelitree.errors import ParameterError
 from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction
 from fidelitree.exact.paths import disagreement
 from fidelitree.exact.subfunction import Subfunction
-from fidelitree.region import Region
-from fidelitree.space import ProductSpace
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.spaces.region import Region
 from fidelitree.targets.circuits.circuit import Circuit
 from fidelitree.targets.circuits.difference import difference
-from fidelitree.targets.counting import Counted, Target
-from fidelitree.tree import Tree, check_tree
+from fidelitree.targets.labels import Target
+from fidelitree.trees.answers import LeafLabels
+from fidelitree.trees.tree import Tree, check_tree
 
 
 def tree_error(tree: Tree, target: Target, space: ProductSpace) -> float:

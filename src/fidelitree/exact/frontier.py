@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from fidelitree.exact.lattice import Axis, Codes, Group, Lattice, Spot, Step, go_on, label_masses
 from fidelitree.exact.subfunction import Floats
-from fidelitree.space import ProductSpace
-from fidelitree.tree import Node, Tree
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.trees.tree import Node, Tree
 
 MOST = 4e7
 """Numbers that all curves together may have."""

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from fidelitree.exact.cells import Cells
 from fidelitree.exact.subfunction import Floats, Splits
-from fidelitree.features import Test
-from fidelitree.region import Region
+from fidelitree.spaces.features import Test
+from fidelitree.spaces.region import Region
 
 MOST = 1 << 22
 """Inputs of a grid: about fifty bytes each while it works."""

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.exact.subfunction import Floats
-from fidelitree.features import AtMost, Feature, IsIn, IsOne, Test, midway
-from fidelitree.space import ProductSpace
+from fidelitree.spaces.features import AtMost, Feature, IsIn, IsOne, Test, midway
+from fidelitree.spaces.product import ProductSpace
 
 Codes = NDArray[Any]
 Part = tuple[int, ...]

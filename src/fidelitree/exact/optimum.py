@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.exact.lattice import Axis, Codes, Division, Group, Lattice, Spot, Step, go_on
-from fidelitree.space import ProductSpace
-from fidelitree.tree import Node, Tree
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.trees.tree import Node, Tree
 
 Objective = Literal["leaves", "depth", "average_depth"]
 OBJECTIVES = ("leaves", "depth", "average_depth")

@@ -16,10 +16,10 @@ import numpy as np
 
 from fidelitree.exact.cells import Cells
 from fidelitree.exact.subfunction import Floats, Splits
-from fidelitree.features import Feature, Restriction, Test
-from fidelitree.region import Region
-from fidelitree.space import ProductSpace
-from fidelitree.tree import Tree
+from fidelitree.spaces.features import Feature, Restriction, Test
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.spaces.region import Region
+from fidelitree.trees.tree import Tree
 
 Place = tuple[Tree, int]
 Path = Mapping[int, Restriction]

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.features import Test
+from fidelitree.spaces.features import Test
 
 Floats = NDArray[np.float64]
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from fidelitree.exact.cells import Cells
 from fidelitree.exact.lattice import Axis, Cell, Codes
-from fidelitree.space import ProductSpace
-from fidelitree.tree import Tree
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.trees.tree import Tree
 
 MOST_CELLS = 1 << 16
 MOST_SETS = 8

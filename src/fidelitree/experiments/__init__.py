@@ -1,5 +1,5 @@
 """The paper, run again: `fidelitree experiment NAME`."""
 
-from fidelitree.experiments.registry import EXPERIMENTS, Report, Settings, run
+from fidelitree.experiments.catalogue import EXPERIMENTS, Report, Settings, run
 
 __all__ = ["EXPERIMENTS", "Report", "Settings", "run"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fidelitree import theory
-from fidelitree.theory import WorkedExample
+from fidelitree.theory.bounds import WorkedExample
 
 EPSILONS = (0.3, 0.1, 0.03, 0.01)
 DEPTHS = tuple(range(1, 21))

@@ -12,7 +12,7 @@ import numpy as np
 from fidelitree.display.canvas import figure
 from fidelitree.experiments.errata import ErratumRow
 from fidelitree.experiments.sizes import BIASES, FAMILIES, Row
-from fidelitree.theory import WorkedExample
+from fidelitree.theory.bounds import WorkedExample
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

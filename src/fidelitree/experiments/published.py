@@ -24,8 +24,8 @@ import numpy as np
 from fidelitree import targets
 from fidelitree.errors import MissingExtraError
 from fidelitree.learners import blanc_lange_qiao_tan, cart, id3, optimal, top_down
-from fidelitree.result import Distillation
-from fidelitree.space import ProductSpace
+from fidelitree.runs.result import Distillation
+from fidelitree.spaces.product import ProductSpace
 from fidelitree.targets import Target, Textbook, TruthTable
 
 SMOOTHING = 0.1  # how far a bias is moved from 1/2 at most

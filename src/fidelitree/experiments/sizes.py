@@ -9,14 +9,14 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 
 from fidelitree import theory
+from fidelitree.asking.counted import Counted
 from fidelitree.exact.engine import exact_subfunction
 from fidelitree.exact.error import tree_error
-from fidelitree.paper import practical_top_down
-from fidelitree.region import Region
-from fidelitree.space import ProductSpace
-from fidelitree.targets.counting import Counted
+from fidelitree.runs.paper import practical_top_down
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.spaces.region import Region
 from fidelitree.targets.random_trees import balanced, chain
-from fidelitree.tree import Tree
+from fidelitree.trees.tree import Tree
 
 BIASES = (0.5, 0.3, 0.1)
 FAMILIES = ("balanced", "chain")

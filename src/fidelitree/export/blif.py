@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from fidelitree.export.wires import Wires, check_name
-from fidelitree.tree import Tree
+from fidelitree.trees.tree import Tree
 
 
 def to_blif(tree: Tree, output: str = "y", model: str = "tree") -> str:
     """The tree as a model of multiplexers; `ft.targets.read_circuit` reads it back.
 
-    >>> from fidelitree.space import ProductSpace
+    >>> from fidelitree.spaces.product import ProductSpace
     >>> space = ProductSpace.bernoulli(1, names=["a"])
     >>> print(to_blif(Tree.build(space, [(0, 1, 2), 1, 0], [0, 1])), end="")
     .model tree

@@ -13,12 +13,11 @@ import textwrap
 from decimal import Decimal
 from typing import Any
 
-from fidelitree.checks import show
-from fidelitree.errors import ParameterError
+from fidelitree.errors import ParameterError, show
 from fidelitree.export.clauses import clauses
 from fidelitree.export.identifiers import identifiers, is_identifier
-from fidelitree.features import AtMost, IsIn
-from fidelitree.tree import Tree, check_tree
+from fidelitree.spaces.features import AtMost, IsIn
+from fidelitree.trees.tree import Tree, check_tree
 
 _WORDS = """
 auto break case char const continue default do double else enum extern float for goto if inline int long register
@@ -38,8 +37,8 @@ def to_c(tree: Tree, name: str = "predict") -> str:
     where the tree does not know the value. Labels are int (long long where one needs it), bool, or strings that need
     not be freed. Text is UTF-8.
 
-    >>> from fidelitree.features import Numeric
-    >>> from fidelitree.space import ProductSpace
+    >>> from fidelitree.spaces.features import Numeric
+    >>> from fidelitree.spaces.product import ProductSpace
     >>> space = ProductSpace([Numeric("age", 18, 90)])
     >>> print(to_c(Tree.build(space, [(AtMost(0, 32.5), 1, 2), 0, 1], ["high", "low"])), end="")
     struct predict_input {

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fidelitree.tree import Tree
+from fidelitree.trees.tree import Tree
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Clause:
 def clauses(tree: Tree) -> Iterator[Clause]:
     """The clauses in the order in which they are written.
 
-    >>> from fidelitree.space import ProductSpace
+    >>> from fidelitree.spaces.product import ProductSpace
     >>> space = ProductSpace.bernoulli(2)
     >>> for c in clauses(Tree.build(space, [(0, 1, 2), 0, (1, 3, 4), 1, 0], [0, 1])):
     ...     print("    " * c.depth + (f"answer of {c.node}" if c.yes is None else f"test of {c.node}: {c.yes}"))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from fidelitree.display.wording import shown
-from fidelitree.tree import Tree, check_tree
+from fidelitree.trees.tree import Tree, check_tree
 
 
 def to_dot(tree: Tree) -> str:
     """A directed graph: boxes ask, rounded boxes answer, edges say yes or no.
 
-    >>> from fidelitree.space import ProductSpace
+    >>> from fidelitree.spaces.product import ProductSpace
     >>> print(to_dot(Tree.build(ProductSpace.bernoulli(1), [(0, 1, 2), 0, 1], ["no", "yes"])), end="")
     digraph tree {
         graph [ordering="out"];

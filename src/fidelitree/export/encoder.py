@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import ParameterError
-from fidelitree.export.columns import Columns
-from fidelitree.features import AtMost, IsIn
-from fidelitree.features.tests import short
-from fidelitree.inputs import as_inner
-from fidelitree.tree import Tree
+from fidelitree.export.matrix import Columns
+from fidelitree.spaces.features import AtMost, IsIn
+from fidelitree.spaces.features.tests import short
+from fidelitree.spaces.inputs import as_inner
+from fidelitree.trees.tree import Tree
 
 Singles = NDArray[np.float32]
 _MOST = float(np.finfo(np.float32).max)
@@ -47,8 +47,8 @@ class Encoder:
 
     ``names`` says what each column is: a feature, or a set of its categories, which is 1 inside and 0 outside.
 
-    >>> from fidelitree.features import Categorical, Numeric
-    >>> from fidelitree.space import ProductSpace
+    >>> from fidelitree.spaces.features import Categorical, Numeric
+    >>> from fidelitree.spaces.product import ProductSpace
     >>> space = ProductSpace([Categorical("job", ["clerk", "nurse", "pilot"]), Numeric("age", 18, 90)])
     >>> nodes = [(IsIn(0, frozenset({0, 1})), 1, 2), 0, (AtMost(1, 30.0), 3, 4), 0, 1]
     >>> encoder = Encoder(Tree.build(space, nodes, [0, 1]))

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from fidelitree.errors import ParameterError
-from fidelitree.export.columns import Column, Columns
-from fidelitree.features import AtMost
+from fidelitree.export.matrix import Column, Columns
+from fidelitree.spaces.features import AtMost
 from fidelitree.targets.models.extras import need
-from fidelitree.tree import Tree, check_tree
+from fidelitree.trees.tree import Tree, check_tree
 
 _IR, _OPSET, _ML = 8, 15, 3  # old enough for runtimes of 2022
 

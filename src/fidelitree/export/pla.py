@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from fidelitree.export.wires import Wires
-from fidelitree.tree import Tree
+from fidelitree.trees.tree import Tree
 
 
 def to_pla(tree: Tree, output: str = "y") -> str:
     """The tree as an espresso cover; `ft.targets.read_circuit` reads it back.
 
-    >>> from fidelitree.space import ProductSpace
+    >>> from fidelitree.spaces.product import ProductSpace
     >>> space = ProductSpace.bernoulli(2, names=["a", "b"])
     >>> print(to_pla(Tree.build(space, [(0, 1, 2), 0, (1, 3, 4), 0, 1], [0, 1])), end="")
     .i 2

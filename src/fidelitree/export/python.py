@@ -8,12 +8,11 @@ import keyword
 import math
 from typing import Any
 
-from fidelitree.checks import show
-from fidelitree.errors import ParameterError
+from fidelitree.errors import ParameterError, show
 from fidelitree.export.clauses import clauses
 from fidelitree.export.identifiers import identifiers, is_identifier
-from fidelitree.features import AtMost, IsIn
-from fidelitree.tree import Tree, check_tree
+from fidelitree.spaces.features import AtMost, IsIn
+from fidelitree.trees.tree import Tree, check_tree
 
 _TAKEN = frozenset({*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "inputs"})
 
@@ -24,8 +23,8 @@ def to_python(tree: Tree, name: str = "predict") -> str:
     It reads only the features that the tree asks about. A missing category is None or NaN, as in `Tree.predict`; a
     category that was not there when the tree was made is on the no side of every ``in``.
 
-    >>> from fidelitree.features import Numeric
-    >>> from fidelitree.space import ProductSpace
+    >>> from fidelitree.spaces.features import Numeric
+    >>> from fidelitree.spaces.product import ProductSpace
     >>> space = ProductSpace([Numeric("age", 18, 90)])
     >>> print(to_python(Tree.build(space, [(AtMost(0, 32.5), 1, 2), 0, 1], ["high", "low"])), end="")
     def predict(inputs):

@@ -12,14 +12,13 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.checks import check_choice, show
 from fidelitree.display.wording import shown
-from fidelitree.errors import MissingExtraError, ParameterError
-from fidelitree.features import AtMost, IsIn, Test
-from fidelitree.features.tests import short
-from fidelitree.rows import Rows
-from fidelitree.space import ProductSpace
-from fidelitree.tree import Tree, check_tree
+from fidelitree.errors import MissingExtraError, ParameterError, check_choice, show
+from fidelitree.spaces.features import AtMost, IsIn, Test
+from fidelitree.spaces.features.tests import short
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.spaces.rows import Rows
+from fidelitree.trees.tree import Tree, check_tree
 
 _BACKENDS = {"pandas": "pandas", "polars": "polars", "arrow": "pyarrow"}
 

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from fidelitree.export.clauses import leaves_below
 from fidelitree.export.encoder import Encoder
 from fidelitree.export.rules import reach
-from fidelitree.features import AtMost
-from fidelitree.rows import Rows
-from fidelitree.space import ProductSpace
+from fidelitree.spaces.features import AtMost
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.spaces.rows import Rows
 from fidelitree.targets.models.extras import need
-from fidelitree.tree import Tree
+from fidelitree.trees.tree import Tree
 
 _LEAST = 1e-12
 """SHAP divides by weights: what is never drawn weighs a little."""

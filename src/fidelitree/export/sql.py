@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any, Literal
 
-from fidelitree.checks import check_choice
-from fidelitree.errors import ParameterError
+from fidelitree.errors import ParameterError, check_choice
 from fidelitree.export.clauses import clauses
-from fidelitree.features import AtMost, IsIn
-from fidelitree.tree import Tree, check_tree
+from fidelitree.spaces.features import AtMost, IsIn
+from fidelitree.trees.tree import Tree, check_tree
 
 Bit = Literal["1", "TRUE"]
 
@@ -21,8 +20,8 @@ def to_sql(tree: Tree, bit: Bit = "1") -> str:
     is compared with: 1, or TRUE for columns of type BOOLEAN. Where a bit or number that the tree asks about is NULL, so
     is the label: the tree has no answer to it. NULL in a column of categories is the missing value as a category.
 
-    >>> from fidelitree.features import Numeric
-    >>> from fidelitree.space import ProductSpace
+    >>> from fidelitree.spaces.features import Numeric
+    >>> from fidelitree.spaces.product import ProductSpace
     >>> space = ProductSpace([Numeric("age", 18, 90)])
     >>> print(to_sql(Tree.build(space, [(AtMost(0, 32.5), 1, 2), 0, 1], ["high", "low"])), end="")
     CASE

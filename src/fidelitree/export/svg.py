@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from fidelitree.export.rules import reach
-from fidelitree.rows import Rows
-from fidelitree.space import ProductSpace
-from fidelitree.tree import Tree, check_tree
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.spaces.rows import Rows
+from fidelitree.trees.tree import Tree, check_tree
 
 
 def to_svg(tree: Tree, space: ProductSpace | Rows | None = None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fidelitree.tree import Tree, check_tree
+from fidelitree.trees.tree import Tree, check_tree
 
 
 def to_text(tree: Tree) -> str:
@@ -10,7 +10,7 @@ def to_text(tree: Tree) -> str:
 
     Names, categories and labels are quoted where they would mislead, so that a line stays a line.
 
-    >>> from fidelitree.space import ProductSpace
+    >>> from fidelitree.spaces.product import ProductSpace
     >>> print(to_text(Tree.build(ProductSpace.bernoulli(1), [(0, 1, 2), 0, 1], ["no", "yes"])), end="")
     x0 = 0: no
     x0 = 1: yes

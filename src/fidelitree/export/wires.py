@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from fidelitree.checks import is_text, show
-from fidelitree.errors import ParameterError
-from fidelitree.tree import Tree, check_tree
+from fidelitree.errors import ParameterError, is_text, show
+from fidelitree.trees.tree import Tree, check_tree
 
 
 @dataclass(frozen=True)

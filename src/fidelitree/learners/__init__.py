@@ -9,8 +9,8 @@ from fidelitree.learners.entropy import id3
 from fidelitree.learners.gain_ratio import c45
 from fidelitree.learners.monotone import monotone_top_down
 from fidelitree.learners.most_influential import blanc_lange_qiao_tan
+from fidelitree.learners.named import LEARNERS, Learner
 from fidelitree.learners.rank import lowest_rank
-from fidelitree.learners.registry import LEARNERS, Learner
 from fidelitree.learners.restrictions import mehta_raghavan
 from fidelitree.learners.separation import streed
 from fidelitree.learners.size_budget import top_down

@@ -17,14 +17,14 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from fidelitree.learners.labelled import Columns, Labelled, Nested
 from fidelitree.learners.lesson import Lesson, Limits, from_labels
-from fidelitree.result import Distillation
-from fidelitree.rows import Rows
-from fidelitree.space import ProductSpace
-from fidelitree.targets.counting import Target
+from fidelitree.runs.result import Distillation
+from fidelitree.search.labelled import Columns, Labelled, Nested
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.spaces.rows import Rows
+from fidelitree.targets.labels import Target
 from fidelitree.targets.models.extras import need
-from fidelitree.tree import Tree
+from fidelitree.trees.tree import Tree
 
 
 def cart(

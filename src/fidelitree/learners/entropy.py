@@ -12,18 +12,18 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from fidelitree.learners.labelled import Labelled
 from fidelitree.learners.lesson import Lesson, Limits, from_labels
-from fidelitree.refine.grouped import Grouped
-from fidelitree.refine.growth import Grower
-from fidelitree.refine.impurity import entropy
-from fidelitree.refine.node import sketch
-from fidelitree.refine.splits import Splits
-from fidelitree.result import Distillation
-from fidelitree.rows import Rows
-from fidelitree.space import ProductSpace
-from fidelitree.targets.counting import Target
-from fidelitree.tree import Tree
+from fidelitree.runs.result import Distillation
+from fidelitree.search.labelled import Labelled
+from fidelitree.search.local.grouped import Grouped
+from fidelitree.search.local.growth import Grower
+from fidelitree.search.local.impurity import entropy
+from fidelitree.search.local.node import sketch
+from fidelitree.search.local.splits import Splits
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.spaces.rows import Rows
+from fidelitree.targets.labels import Target
+from fidelitree.trees.tree import Tree
 
 
 def id3(

@@ -17,19 +17,19 @@ from typing import Unpack
 import numpy as np
 from scipy import special
 
-from fidelitree.learners.labelled import Labelled
 from fidelitree.learners.lesson import Lesson, Limits, from_labels
-from fidelitree.refine.coded import Floats
-from fidelitree.refine.grouped import Grouped
-from fidelitree.refine.grouped import Rows as Places
-from fidelitree.refine.impurity import entropy
-from fidelitree.refine.node import Leaf, Node, leaf, sketch, split
-from fidelitree.refine.splits import Menu, Splits
-from fidelitree.result import Distillation
-from fidelitree.rows import Rows
-from fidelitree.space import ProductSpace
-from fidelitree.targets.counting import Target
-from fidelitree.tree import Tree
+from fidelitree.runs.result import Distillation
+from fidelitree.search.labelled import Labelled
+from fidelitree.search.local.coded import Floats
+from fidelitree.search.local.grouped import Grouped
+from fidelitree.search.local.grouped import Rows as Places
+from fidelitree.search.local.impurity import entropy
+from fidelitree.search.local.node import Leaf, Node, leaf, sketch, split
+from fidelitree.search.local.splits import Menu, Splits
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.spaces.rows import Rows
+from fidelitree.targets.labels import Target
+from fidelitree.trees.tree import Tree
 
 CONFIDENCE = 0.25
 _LEAST_ROWS = 2

@@ -15,30 +15,31 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.attempts import FAIR_TRIAL, LATE, LOOK, Attempts, Standing
-from fidelitree.budget import Budget, BudgetSpent
-from fidelitree.checks import check_count, check_delta, check_epsilon, check_observer
-from fidelitree.errors import ParameterError
-from fidelitree.events import Finished, Observer, TreeJudged, nobody
+from fidelitree.asking.counted import Counted
+from fidelitree.asking.events import Finished, Observer, TreeJudged, nobody
+from fidelitree.asking.journal.ledger import LABEL
+from fidelitree.asking.limits import Budget, BudgetSpent
+from fidelitree.asking.memory import CHECKED, Memory
+from fidelitree.asking.needs import REMEMBERED_BYTES
+from fidelitree.asking.tabulate import tabulate
+from fidelitree.certificates.attempts import FAIR_TRIAL, LATE, LOOK, Attempts, Standing
+from fidelitree.errors import ParameterError, check_count, check_delta, check_epsilon, check_observer
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge
-from fidelitree.journal.ledger import LABEL
-from fidelitree.learners.labelled import Labelled
-from fidelitree.needs import REMEMBERED_BYTES
-from fidelitree.prune import Prunings
-from fidelitree.region import Region
-from fidelitree.result import Distillation
-from fidelitree.rows import Rows
 from fidelitree.runs.auto import Outcome
 from fidelitree.runs.finishes import best_so_far
 from fidelitree.runs.reserve import use_reserve
+from fidelitree.runs.result import Distillation
 from fidelitree.runs.sealing import Wanted, exact_certificate, tested_certificate
-from fidelitree.runs.source import source_of
-from fidelitree.space import ProductSpace
-from fidelitree.targets.counting import Counted, Target
+from fidelitree.runs.supply import source_of
+from fidelitree.search.labelled import Labelled
+from fidelitree.search.prune import Prunings
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.spaces.region import Region
+from fidelitree.spaces.rows import Rows
 from fidelitree.targets.fitted import warn_if_fitted
-from fidelitree.targets.memory import CHECKED, Memory
-from fidelitree.targets.table import enumerate_inputs, tabulate
-from fidelitree.tree import Tree
+from fidelitree.targets.labels import Target
+from fidelitree.targets.table import enumerate_inputs
+from fidelitree.trees.tree import Tree
 
 FIRST = 256  # labels
 MOST_LABELS = 1 << 16

@@ -19,16 +19,15 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.checks import check_count
-from fidelitree.errors import ParameterError
-from fidelitree.features import IsOne
-from fidelitree.learners.labelled import Labelled
+from fidelitree.errors import ParameterError, check_count
 from fidelitree.learners.lesson import Lesson, Limits, from_labels
-from fidelitree.result import Distillation
-from fidelitree.rows import Rows
-from fidelitree.space import ProductSpace, check_space
-from fidelitree.targets.counting import Target
-from fidelitree.tree import Node, Tree
+from fidelitree.runs.result import Distillation
+from fidelitree.search.labelled import Labelled
+from fidelitree.spaces.features import IsOne
+from fidelitree.spaces.product import ProductSpace, check_space
+from fidelitree.spaces.rows import Rows
+from fidelitree.targets.labels import Target
+from fidelitree.trees.tree import Node, Tree
 
 MOST_LEAVES = 2_000
 _ROUNDING = 1e-12

@@ -20,18 +20,18 @@ from typing import Any, Protocol, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.budget import BudgetSpent
-from fidelitree.checks import check_count
+from fidelitree.asking.limits import BudgetSpent
+from fidelitree.errors import check_count
 from fidelitree.exact.engine import exact_subfunction
-from fidelitree.features import IsOne, Test
-from fidelitree.learners.labelled import Nested
 from fidelitree.learners.lesson import CERTIFIED, Lesson, Limits
 from fidelitree.learners.monotone import check_bits
 from fidelitree.learners.size_budget import SMALL
-from fidelitree.region import Region
-from fidelitree.result import Distillation
-from fidelitree.space import ProductSpace
-from fidelitree.targets.counting import Target
+from fidelitree.runs.result import Distillation
+from fidelitree.search.labelled import Nested
+from fidelitree.spaces.features import IsOne, Test
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.spaces.region import Region
+from fidelitree.targets.labels import Target
 
 CANDIDATES = 3
 STARS = 512  # inputs whose every flip is asked

@@ -21,14 +21,14 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.checks import check_count
-from fidelitree.learners.labelled import Columns, Labelled, Nested
+from fidelitree.errors import check_count
 from fidelitree.learners.lesson import Lesson, Limits, from_labels
-from fidelitree.result import Distillation
-from fidelitree.rows import Rows
-from fidelitree.space import ProductSpace
-from fidelitree.targets.counting import Target
-from fidelitree.tree import Tree
+from fidelitree.runs.result import Distillation
+from fidelitree.search.labelled import Columns, Labelled, Nested
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.spaces.rows import Rows
+from fidelitree.targets.labels import Target
+from fidelitree.trees.tree import Tree
 
 _TRIES = 20_000  # tests of one search for a rank; then the next rank is tried
 

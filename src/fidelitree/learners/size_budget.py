@@ -19,25 +19,25 @@ from typing import Unpack
 
 import numpy as np
 
-from fidelitree.bare import BareTree, Leaf
-from fidelitree.budget import Budget
-from fidelitree.checks import check_count
-from fidelitree.draw import Stream
-from fidelitree.events import nobody
+from fidelitree.asking.events import nobody
+from fidelitree.asking.limits import Budget
+from fidelitree.errors import check_count
 from fidelitree.exact.engine import exact_subfunction
-from fidelitree.features import Test
-from fidelitree.grow import grow
-from fidelitree.learners.labelled import Labelled
 from fidelitree.learners.lesson import CERTIFIED, FIRST, Lesson, Limits
 from fidelitree.learners.monotone import check_bits
-from fidelitree.paper import grow_exactly
-from fidelitree.probes.evidence import Evidence
-from fidelitree.probes.pairs import FreshPairs
-from fidelitree.region import Region
-from fidelitree.result import Distillation
-from fidelitree.space import ProductSpace
-from fidelitree.targets.counting import Target
-from fidelitree.tree import Tree
+from fidelitree.runs.paper import grow_exactly
+from fidelitree.runs.result import Distillation
+from fidelitree.search.grow import grow
+from fidelitree.search.labelled import Labelled
+from fidelitree.search.probes.evidence import Evidence
+from fidelitree.search.probes.redrawn import FreshPairs
+from fidelitree.spaces.draw import Stream
+from fidelitree.spaces.features import Test
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.spaces.region import Region
+from fidelitree.targets.labels import Target
+from fidelitree.trees.bare import BareTree, Leaf
+from fidelitree.trees.tree import Tree
 
 PAIRS = 64
 SMALL = 4096

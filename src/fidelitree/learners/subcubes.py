@@ -16,7 +16,7 @@ from typing import Literal, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.budget import BudgetSpent
+from fidelitree.asking.limits import BudgetSpent
 from fidelitree.errors import ParameterError
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge
 from fidelitree.exact.frontier import MOST as MOST_ENTRIES
@@ -25,11 +25,11 @@ from fidelitree.exact.lattice import Axis, Codes, Lattice, axes_of
 from fidelitree.exact.optimum import MOST, OBJECTIVES, Objective, Optimum
 from fidelitree.learners.entropy import fit as fit_id3
 from fidelitree.learners.lesson import Lesson, Limits
-from fidelitree.result import Distillation
-from fidelitree.rows import Rows
-from fidelitree.space import ProductSpace
-from fidelitree.targets.counting import Target
-from fidelitree.tree import Tree
+from fidelitree.runs.result import Distillation
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.spaces.rows import Rows
+from fidelitree.targets.labels import Target
+from fidelitree.trees.tree import Tree
 
 TESTS = ("sets", "one value")
 _FIRST = 16  # leaves, or levels, that a frontier is looked at first; then twice as many

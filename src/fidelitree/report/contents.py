@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fidelitree.answers import LeafLabels
-from fidelitree.certificate import Certificate
-from fidelitree.confusion import CONFIDENCE
-from fidelitree.leaferrors import LeafError, leaf_errors
-from fidelitree.space import ProductSpace
-from fidelitree.targets.counting import Queries
-from fidelitree.tree import Tree
+from fidelitree.asking.counted import Queries
+from fidelitree.certificates.certificate import Certificate
+from fidelitree.certificates.confusion import CONFIDENCE
+from fidelitree.certificates.leaferrors import LeafError, leaf_errors
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.trees.answers import LeafLabels
+from fidelitree.trees.tree import Tree
 
 
 @dataclass(frozen=True)

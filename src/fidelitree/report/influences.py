@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.draw import Stream, draw, redraw
 from fidelitree.exact.paths import PathSubfunction
-from fidelitree.region import Region
-from fidelitree.space import ProductSpace
-from fidelitree.tree import Tree
+from fidelitree.spaces.draw import Stream, draw, redraw
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.spaces.region import Region
+from fidelitree.trees.tree import Tree
 
 _PAIRS = 4_000_000  # pairs of leaves, for each feature: about a second
 _ROWS = 20_000

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.features import AtMost, Boolean, Categorical, Feature, IsIn, Numeric
-from fidelitree.leaferrors import FEW
+from fidelitree.certificates.leaferrors import FEW
 from fidelitree.report.contents import Contents
 from fidelitree.report.shares import Shares
-from fidelitree.tree import Tree
+from fidelitree.spaces.features import AtMost, Boolean, Categorical, Feature, IsIn, Numeric
+from fidelitree.trees.tree import Tree
 
 _LEVELS = (np.arange(21) + 0.5) / 21
 _DIGITS = 6

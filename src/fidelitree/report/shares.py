@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.report.contents import Contents
-from fidelitree.tree import Tree
+from fidelitree.trees.tree import Tree
 
 Floats = NDArray[np.float64]
 

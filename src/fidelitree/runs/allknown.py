@@ -6,25 +6,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fidelitree.answers import LeafLabels, tally
-from fidelitree.binning import Binning
-from fidelitree.budget import Budget, BudgetSpent
+from fidelitree.asking.counted import Counted
+from fidelitree.asking.events import TreeJudged, nobody
+from fidelitree.asking.limits import Budget, BudgetSpent
+from fidelitree.asking.tabulate import tabulate
 from fidelitree.errors import ParameterError
-from fidelitree.events import TreeJudged, nobody
 from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction, free_of_charge
 from fidelitree.exact.error import labels_inside
 from fidelitree.exact.subfunction import Subfunction
-from fidelitree.paper import grow_exactly
-from fidelitree.refine.coded import Coded, Sketch, size
-from fidelitree.refine.curve import Point
-from fidelitree.refine.search import Refiner
-from fidelitree.region import Region
-from fidelitree.result import Distillation, SplitRecord
 from fidelitree.runs.finishes import FewestLeaves
+from fidelitree.runs.paper import grow_exactly
+from fidelitree.runs.result import Distillation, SplitRecord
 from fidelitree.runs.sealing import Wanted, exact_certificate
-from fidelitree.targets.counting import Counted
-from fidelitree.targets.table import enumerate_inputs, tabulate
-from fidelitree.tree import Tree
+from fidelitree.search.binning import Binning
+from fidelitree.search.local.coded import Coded, Sketch, size
+from fidelitree.search.local.curve import Point
+from fidelitree.search.local.iterated import Refiner
+from fidelitree.spaces.region import Region
+from fidelitree.targets.table import enumerate_inputs
+from fidelitree.trees.answers import LeafLabels, tally
+from fidelitree.trees.tree import Tree
 
 _PROPOSALS, _ROUNDS = 150, 20
 _ROWS = 2e5  # rows that all rounds together may look at, about

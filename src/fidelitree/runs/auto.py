@@ -14,22 +14,22 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.attempts import LATE, Attempt, Attempts
-from fidelitree.bitlearner.explore import Explorer, Weights
-from fidelitree.bitlearner.feed import Feed
-from fidelitree.bitlearner.learner import Learner
-from fidelitree.bitlearner.pool import Bits, Codes
-from fidelitree.bitlearner.search import Sketch, size
-from fidelitree.bits import Words, everyone, pack, unpack
-from fidelitree.draw import Stream, draw_feature
-from fidelitree.events import Observer, TreeJudged
+from fidelitree.asking.counted import Counted
+from fidelitree.asking.events import Observer, TreeJudged
+from fidelitree.certificates.attempts import LATE, Attempt, Attempts
 from fidelitree.exact.engine import ENUMERATE_UNASKED
-from fidelitree.region import Region
-from fidelitree.result import SplitRecord
-from fidelitree.runs.source import Drawn, Source
-from fidelitree.space import ProductSpace
-from fidelitree.targets.counting import Counted
-from fidelitree.tree import Tree
+from fidelitree.runs.result import SplitRecord
+from fidelitree.runs.supply import Drawn, Source
+from fidelitree.search.bits.explore import Explorer, Weights
+from fidelitree.search.bits.feed import Feed
+from fidelitree.search.bits.learner import Learner
+from fidelitree.search.bits.pool import Bits, Codes
+from fidelitree.search.bits.sketch import Sketch, size
+from fidelitree.spaces.draw import Stream, draw_feature
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.spaces.region import Region
+from fidelitree.trees.bits import Words, everyone, pack, unpack
+from fidelitree.trees.tree import Tree
 
 FIRST_BATCH = 32
 BATCH = 8

@@ -11,17 +11,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fidelitree.attempts import Attempt, Attempts
-from fidelitree.budget import Budget
+from fidelitree.asking.counted import Counted
+from fidelitree.asking.limits import Budget
+from fidelitree.certificates.attempts import Attempt, Attempts
 from fidelitree.exact.paths import PathSubfunction
-from fidelitree.paper import grow_exactly
-from fidelitree.prune import Prunings
-from fidelitree.region import Region
 from fidelitree.runs.auto import Outcome
+from fidelitree.runs.paper import grow_exactly
 from fidelitree.runs.smaller import PATIENT, QUICK, SmallestSubstitutes, Substitutes
-from fidelitree.space import ProductSpace
-from fidelitree.targets.counting import Counted
-from fidelitree.tree import Tree
+from fidelitree.search.prune import Prunings
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.spaces.region import Region
+from fidelitree.trees.tree import Tree
 
 PATIENCE = 10  # times the queries of the first certificate, for fewer leaves
 WORTH = 3  # half the leaves are worth 26 % more queries

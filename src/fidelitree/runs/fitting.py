@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.binning import Binning
-from fidelitree.refine.coded import Sketch
-from fidelitree.refine.curve import Point
-from fidelitree.refine.grouped import Watch
-from fidelitree.refine.search import Refiner
-from fidelitree.runs.source import Inner
-from fidelitree.space import ProductSpace
+from fidelitree.runs.supply import Inner
+from fidelitree.search.binning import Binning
+from fidelitree.search.local.coded import Sketch
+from fidelitree.search.local.curve import Point
+from fidelitree.search.local.grouped import Watch
+from fidelitree.search.local.iterated import Refiner
+from fidelitree.spaces.product import ProductSpace
 
 Codes = NDArray[np.intp]
 

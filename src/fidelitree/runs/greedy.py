@@ -13,18 +13,18 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fidelitree.attempts import Attempt, Attempts
-from fidelitree.budget import Budget
-from fidelitree.events import nobody
+from fidelitree.asking.counted import Counted
+from fidelitree.asking.events import nobody
+from fidelitree.asking.limits import Budget
+from fidelitree.certificates.attempts import Attempt, Attempts
 from fidelitree.exact.lattice import go_on
 from fidelitree.exact.paths import PathSubfunction
-from fidelitree.paper import grow_exactly
-from fidelitree.region import Region
-from fidelitree.result import Distillation, SplitRecord
 from fidelitree.runs.auto import Outcome
-from fidelitree.space import ProductSpace
-from fidelitree.targets.counting import Counted
-from fidelitree.tree import Tree
+from fidelitree.runs.paper import grow_exactly
+from fidelitree.runs.result import Distillation, SplitRecord
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.spaces.region import Region
+from fidelitree.trees.tree import Tree
 
 KAPPA = 0.25
 

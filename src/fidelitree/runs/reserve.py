@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from fidelitree.attempts import Attempts
-from fidelitree.budget import BudgetSpent
-from fidelitree.prune import Prunings
+from fidelitree.asking.counted import Counted
+from fidelitree.asking.limits import BudgetSpent
+from fidelitree.certificates.attempts import Attempts
 from fidelitree.runs.auto import Outcome
 from fidelitree.runs.finishes import best_so_far
-from fidelitree.runs.source import Inner, Source
-from fidelitree.targets.counting import Counted
-from fidelitree.tree import Tree
+from fidelitree.runs.supply import Inner, Source
+from fidelitree.search.prune import Prunings
+from fidelitree.trees.tree import Tree
 
 CERTIFIED = "certified"
 GROWTH = 4  # a batch holds as many answers as a quarter of those counted so far

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from fidelitree.attempts import Attempts
-from fidelitree.certificate import Certificate
-from fidelitree.confusion import Confusion, share_of_level
+from fidelitree.asking.counted import Counted
+from fidelitree.certificates.attempts import Attempts
+from fidelitree.certificates.certificate import Certificate
+from fidelitree.certificates.confusion import Confusion, share_of_level
 from fidelitree.exact.error import tree_labels
 from fidelitree.runs.auto import Outcome
-from fidelitree.runs.source import Source
-from fidelitree.targets.counting import Counted
-from fidelitree.tree import Tree
+from fidelitree.runs.supply import Source
+from fidelitree.trees.tree import Tree
 
 
 @dataclass(frozen=True)

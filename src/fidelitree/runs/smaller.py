@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from fidelitree.exact.frontier import Frontier
 from fidelitree.exact.lattice import axes_of, go_on, label_masses
 from fidelitree.exact.leasterrors import least_errors
-from fidelitree.prune import Prunings
-from fidelitree.space import ProductSpace
-from fidelitree.tree import Tree
+from fidelitree.search.prune import Prunings
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.trees.tree import Tree
 
 Floats = NDArray[np.float64]
 

@@ -14,21 +14,21 @@ from typing import NoReturn
 
 import numpy as np
 
-from fidelitree.attempts import LATE, LOOK, Attempt, Attempts
-from fidelitree.budget import BudgetSpent
-from fidelitree.events import Observer, TreeJudged
+from fidelitree.asking.counted import Counted
+from fidelitree.asking.events import Observer, TreeJudged
+from fidelitree.asking.journal.ledger import LABEL
+from fidelitree.asking.limits import BudgetSpent
+from fidelitree.asking.needs import LABELLED_BYTES, inputs_within
+from fidelitree.certificates.attempts import LATE, LOOK, Attempt, Attempts
 from fidelitree.exact.engine import ENUMERATE_UNASKED
-from fidelitree.journal.ledger import LABEL
-from fidelitree.needs import LABELLED_BYTES, inputs_within
-from fidelitree.refine.coded import Sketch, size
 from fidelitree.runs.auto import Finish, Outcome
 from fidelitree.runs.fitting import HELD, Codes, Fitting
 from fidelitree.runs.ration import Ration
 from fidelitree.runs.reach import LEAVES, Reach
-from fidelitree.runs.source import Inner, Source
+from fidelitree.runs.supply import Inner, Source
 from fidelitree.runs.trial import OutOfReach, tried
-from fidelitree.targets.counting import Counted
-from fidelitree.tree import Tree
+from fidelitree.search.local.coded import Sketch, size
+from fidelitree.trees.tree import Tree
 
 BATCH = 8
 MOST_LABELS = 100_000

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fidelitree.attempts import Attempt
-from fidelitree.budget import BudgetSpent
+from fidelitree.asking.limits import BudgetSpent
+from fidelitree.certificates.attempts import Attempt
 from fidelitree.runs.auto import Outcome
 from fidelitree.runs.sealing import Tested
-from fidelitree.tree import Tree
+from fidelitree.trees.tree import Tree
 
 TIGHT, SLACK = 1.1, 0.01  # a bound is close that is below TIGHT x error + SLACK
 _BATCH, _PART = 50, 8  # answers between two looks: one in so many of those counted

@@ -3,9 +3,13 @@
 Any callable from a batch of inputs to labels is a target already; these are the ones that ship.
 """
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from fidelitree.targets.circuits import Circuit, expression, read_circuit
-from fidelitree.targets.counting import Counted, Queries, Target
-from fidelitree.targets.memory import Memory
+from fidelitree.targets.labels import Target
 from fidelitree.targets.models import (
     Command,
     Estimator,
@@ -39,6 +43,10 @@ from fidelitree.targets.textbook import (
     threshold,
     tribes,
 )
+
+if TYPE_CHECKING:
+    from fidelitree.asking.counted import Counted, Queries
+    from fidelitree.asking.memory import Memory
 
 __all__ = [
     "Circuit",
@@ -79,3 +87,11 @@ __all__ = [
     "threshold",
     "tribes",
 ]
+
+_ASKING = {"Counted": "counted", "Memory": "memory", "Queries": "counted"}  # what asks stands above what answers
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ASKING:
+        return getattr(import_module(f"fidelitree.asking.{_ASKING[name]}"), name)
+    raise AttributeError(f"module 'fidelitree.targets' has no attribute {name!r}")

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from fidelitree.draw import Stream
 from fidelitree.errors import RAISED, FittedRowsWarning
-from fidelitree.rows import Rows
-from fidelitree.targets.door import Target
+from fidelitree.spaces.draw import Stream
+from fidelitree.spaces.rows import Rows
+from fidelitree.targets.labels import Target
 from fidelitree.targets.models.estimator import Estimator
 
 WHOLE = ("_fit_X", "X_train_", "X_fit_", "X_")

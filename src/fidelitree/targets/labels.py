@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from fidelitree.errors import TargetError
 
+Target = Callable[[Any], Any]
+"""From a batch of inputs to one label for each."""
 Codes = NDArray[np.integer[Any]]
 LONGEST = 1_000
 """Characters of a text label. NumPy gives every label of an array the room of the longest."""

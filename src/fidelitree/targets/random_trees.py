@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from fidelitree.checks import check_count
-from fidelitree.draw import Stream
-from fidelitree.space import ProductSpace, check_space
-from fidelitree.tree import Tree
+from fidelitree.errors import check_count
+from fidelitree.spaces.draw import Stream
+from fidelitree.spaces.product import ProductSpace, check_space
+from fidelitree.trees.tree import Tree
 
 
 def balanced(space: ProductSpace, depth: int, seed: int = 0) -> Tree:

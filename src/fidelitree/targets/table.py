@@ -8,12 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fidelitree.checks import show
-from fidelitree.draw import block_rows
-from fidelitree.errors import RAISED, ParameterError
-from fidelitree.inputs import as_bits
-from fidelitree.region import Region
-from fidelitree.targets.counting import Counted
+from fidelitree.errors import RAISED, ParameterError, show
+from fidelitree.spaces.inputs import as_bits
+from fidelitree.spaces.region import Region
 from fidelitree.targets.labels import as_answered
 
 MAX_FEATURES = 26
@@ -75,20 +72,3 @@ def _listed_inputs(region: Region, positions: NDArray[np.intp]) -> NDArray[np.fl
         positions, places = np.divmod(positions, len(values))
         columns[i] = values[places]
     return columns.T
-
-
-def tabulate(target: Counted, region: Region, purpose: str = "enumerate") -> NDArray[np.integer[Any]]:
-    """Label codes of every input of a finite region, asked in blocks."""
-    points = region.points
-    assert points is not None, "only finite regions are tabulated"
-    rows = block_rows(len(region.space))
-    if isinstance(target.target, TruthTable) and not region.restrictions and not target.memory:
-        return target.ask_known(target.target.labels, purpose)
-    codes: NDArray[np.integer[Any]] = np.empty(points, np.uint8)
-    for start in range(0, points, rows):
-        stop = min(start + rows, points)
-        answers = target.complete(enumerate_inputs(region, start, stop), purpose)
-        if answers.max() > np.iinfo(codes.dtype).max:
-            codes = codes.astype(np.uint32)
-        codes[start:stop] = answers
-    return codes

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fidelitree.checks import check_count
-from fidelitree.errors import ParameterError
-from fidelitree.inputs import as_bits
+from fidelitree.errors import ParameterError, check_count
+from fidelitree.spaces.inputs import as_bits
 
 Bits = NDArray[np.uint8]
 MOST_POWER = 20

@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 
 import commandline
 import fidelitree as ft
-from fidelitree import cli, comparing
+from fidelitree import cli
+from fidelitree.learners import compare as comparing
 
 XOR = ".i 3\n.o 1\n.ilb a b c\n.ob y\n01- 1\n10- 1\n.e\n"
 

@@ -12,7 +12,7 @@ import pytest
 import fidelitree as ft
 from commandline import BITS, people, run
 from fidelitree.cli.wanted import PreferenceName, StrategyName
-from fidelitree.distiller import PREFERENCES, STRATEGIES
+from fidelitree.runs.distill import PREFERENCES, STRATEGIES
 from fidelitree.targets import read_circuit
 
 CIRCUIT = ".i 3\n.o 2\n.ilb a b c\n.ob f g\n11- 10\n--1 01\n.e\n"

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from fidelitree import cli, errors, experiments
 from fidelitree.cli.experiment import ExperimentName
-from fidelitree.experiments import registry
+from fidelitree.experiments import catalogue as registry
 
 
 def run(*arguments: str) -> tuple[int, str]:

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 import fidelitree as ft
+from fidelitree.asking.events import Asked
 from fidelitree.cli import progress
 from fidelitree.cli.progress import Progress
-from fidelitree.events import Asked
 
 
 class Clock:

@@ -11,8 +11,8 @@ import fidelitree as ft
 from exported import grown
 from fidelitree.display.drawing import text_width
 from fidelitree.export import to_svg
-from fidelitree.features import AtMost, IsIn
-from fidelitree.tree import Tree
+from fidelitree.spaces.features import AtMost, IsIn
+from fidelitree.trees.tree import Tree
 from mixed import MIXED
 
 SVG = "{http://www.w3.org/2000/svg}"

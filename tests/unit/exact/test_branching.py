@@ -14,7 +14,7 @@ from fidelitree.exact.build import build_diagram
 from fidelitree.exact.functions import Functions
 from fidelitree.exact.lattice import axes_of, go_on
 from fidelitree.exact.optimum import Optimum
-from fidelitree.learners.labelled import built
+from fidelitree.search.labelled import built
 from small import cube
 
 FAR = 1 << 20

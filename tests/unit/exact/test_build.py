@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
+from fidelitree.asking.counted import Counted
 from fidelitree.errors import MissingExtraError, ParameterError
 from fidelitree.exact import build, diagram, engine
 from fidelitree.exact.build import build_diagram
@@ -16,11 +17,10 @@ from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import exact_subfunction
 from fidelitree.exact.error import known_error
 from fidelitree.exact.orders import ORDERS, as_listed, as_wired, deepest_first
-from fidelitree.exact.table import TableSubfunction
-from fidelitree.region import Region
+from fidelitree.exact.truthtable import TableSubfunction
+from fidelitree.spaces.region import Region
 from fidelitree.targets import Circuit, expression
-from fidelitree.targets.counting import Counted
-from fidelitree.tree import Tree
+from fidelitree.trees.tree import Tree
 
 
 def pairs(n: int) -> Circuit:

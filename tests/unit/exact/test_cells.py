@@ -8,7 +8,7 @@ import numpy as np
 
 import fidelitree as ft
 from fidelitree.exact.cells import Cells
-from fidelitree.features import AtMost, IsIn, IsOne
+from fidelitree.spaces.features import AtMost, IsIn, IsOne
 
 AGE = ft.Numeric("age", 0, 100)
 JOB = ft.Categorical("job", ["clerk", "nurse", "pilot", "chef"])

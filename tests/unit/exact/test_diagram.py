@@ -10,7 +10,7 @@ import pytest
 import fidelitree as ft
 from fidelitree.exact import diagram as module
 from fidelitree.exact.diagram import Diagram, DiagramSubfunction
-from fidelitree.features import IsOne
+from fidelitree.spaces.features import IsOne
 
 
 def conjunction(n: int, p: float) -> tuple[Diagram, int]:

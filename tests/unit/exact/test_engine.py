@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
+from fidelitree.asking.counted import Counted
 from fidelitree.exact.engine import exact_subfunction, free_of_charge
 from fidelitree.exact.grid import GridSubfunction
 from fidelitree.exact.paths import PathSubfunction
-from fidelitree.exact.table import TableSubfunction
-from fidelitree.features import AtMost
-from fidelitree.region import Region
-from fidelitree.targets.counting import Counted
-from fidelitree.tree import Tree
+from fidelitree.exact.truthtable import TableSubfunction
+from fidelitree.spaces.features import AtMost
+from fidelitree.spaces.region import Region
+from fidelitree.trees.tree import Tree
 from small import Bits
 
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
+from fidelitree.asking.counted import Counted
 from fidelitree.exact.engine import exact_subfunction
 from fidelitree.exact.error import error_inside
-from fidelitree.region import Region
-from fidelitree.targets.counting import Counted
-from fidelitree.tree import Tree
+from fidelitree.spaces.region import Region
+from fidelitree.trees.tree import Tree
 from small import LABEL_SETS, cube, random_tree, true_error
 
 

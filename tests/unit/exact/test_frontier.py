@@ -11,7 +11,7 @@ import fidelitree as ft
 import reference
 from fidelitree.exact.frontier import Frontier, entries
 from fidelitree.exact.lattice import axes_of
-from fidelitree.prune import Prunings
+from fidelitree.search.prune import Prunings
 from small import cube, random_tree
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import fidelitree as ft
 from fidelitree.exact.cells import ALL_SUBSETS
 from fidelitree.exact.grid import GridSubfunction
-from fidelitree.features import AtMost, IsIn, IsOne
-from fidelitree.region import Region
+from fidelitree.spaces.features import AtMost, IsIn, IsOne
+from fidelitree.spaces.region import Region
 from fidelitree.targets.table import enumerate_inputs
 
 

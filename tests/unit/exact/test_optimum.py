@@ -10,7 +10,7 @@ import pytest
 
 import fidelitree as ft
 import reference
-from fidelitree.budget import BudgetSpent
+from fidelitree.asking.limits import BudgetSpent
 from fidelitree.exact.lattice import Lattice, axes_of
 from fidelitree.exact.optimum import OBJECTIVES, Optimum
 from small import cube

@@ -8,8 +8,8 @@ import pytest
 import fidelitree as ft
 from fidelitree.exact.error import tree_error
 from fidelitree.exact.paths import PathSubfunction
-from fidelitree.region import Region
-from fidelitree.tree import Tree
+from fidelitree.spaces.region import Region
+from fidelitree.trees.tree import Tree
 from small import LABEL_SETS, random_tree, true_error
 
 

@@ -12,7 +12,7 @@ from fidelitree.exact.frontier import Frontier
 from fidelitree.exact.lattice import masses_of
 from fidelitree.exact.paths import disagreement
 from fidelitree.exact.treecells import MOST_SETS, cells_of
-from fidelitree.features import AtMost, IsIn, IsOne
+from fidelitree.spaces.features import AtMost, IsIn, IsOne
 
 SPACE = ft.ProductSpace(
     [

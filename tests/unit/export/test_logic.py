@@ -12,7 +12,7 @@ import pytest
 import fidelitree as ft
 from circuitfiles import circuits
 from fidelitree.errors import ParameterError
-from fidelitree.tree import Tree
+from fidelitree.trees.tree import Tree
 from small import LABEL_SETS, cube, random_tree
 
 FORMATS = {"pla": ft.export.to_pla, "blif": ft.export.to_blif}

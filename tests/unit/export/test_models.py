@@ -12,8 +12,8 @@ import fidelitree as ft
 from exported import grown
 from fidelitree.errors import MissingExtraError, ParameterError
 from fidelitree.export import Encoder, to_onnx, to_sklearn
-from fidelitree.features import AtMost, IsIn
-from fidelitree.tree import Tree
+from fidelitree.spaces.features import AtMost, IsIn
+from fidelitree.trees.tree import Tree
 from mixed import MIXED, some_inputs
 
 LINE = ft.ProductSpace([ft.Numeric("x", 0, 1)])

@@ -14,8 +14,8 @@ from fidelitree.errors import ParameterError
 from fidelitree.export import to_c, to_python, to_sql
 from fidelitree.export.clauses import clauses
 from fidelitree.export.identifiers import identifiers
-from fidelitree.features import AtMost, IsIn
-from fidelitree.tree import Tree
+from fidelitree.spaces.features import AtMost, IsIn
+from fidelitree.trees.tree import Tree
 from small import random_tree
 
 TOWNS = ft.ProductSpace([ft.Categorical("town", ["a", None, "b", "c"]), ft.Numeric("x", 0, 1)])

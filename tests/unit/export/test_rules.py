@@ -9,12 +9,12 @@ import pytest
 
 import fidelitree as ft
 from exported import grown
-from fidelitree.answers import Answers
 from fidelitree.errors import MissingExtraError, ParameterError
 from fidelitree.export import Condition, to_rules
 from fidelitree.export.rules import reach
-from fidelitree.features import AtMost, IsIn
-from fidelitree.tree import Tree
+from fidelitree.spaces.features import AtMost, IsIn
+from fidelitree.trees.answers import Answers
+from fidelitree.trees.tree import Tree
 from mixed import MIXED, some_inputs
 
 JOB, AGE = 1, 2

@@ -10,13 +10,13 @@ import pytest
 
 import fidelitree as ft
 import reference
-from fidelitree.budget import BudgetSpent
+from fidelitree.asking.limits import BudgetSpent
 from fidelitree.learners import LEARNERS
 from fidelitree.learners.gain_ratio import c45
-from fidelitree.learners.labelled import Columns, Labelled
 from fidelitree.learners.lesson import Lesson
 from fidelitree.learners.rank import fit as fit_rank
 from fidelitree.learners.restrictions import fit as fit_restrictions
+from fidelitree.search.labelled import Columns, Labelled
 from mixed import MIXED
 from small import cube, true_error
 
@@ -173,7 +173,7 @@ def test_the_optimum_within_limits() -> None:
 def test_time_may_end_the_search_for_an_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
     target = ft.targets.majority(9)
     start, clock = time.monotonic(), iter(range(10_000))
-    monkeypatch.setattr("fidelitree.budget.time.monotonic", lambda: start + next(clock))
+    monkeypatch.setattr("fidelitree.asking.limits.time.monotonic", lambda: start + next(clock))
     result = ft.learners.optimal(target, S(9), max_seconds=40)
     assert result.reason == "max_seconds = 40"
     assert result.certificate.error_bound == 0

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fidelitree.refine.coded import Coded, Sketch, size
-from fidelitree.refine.grouped import Grouped
-from fidelitree.refine.growth import Grower, best_first
-from fidelitree.refine.impurity import IMPURITIES, Impurity, gini
-from fidelitree.refine.node import Leaf, Node, inner, leaf, replace, sketch
-from fidelitree.refine.polish import Polisher
-from fidelitree.refine.pruning import Prunings
-from fidelitree.refine.splits import Splits
+from fidelitree.search.local.coded import Coded, Sketch, size
+from fidelitree.search.local.grouped import Grouped
+from fidelitree.search.local.growth import Grower, best_first
+from fidelitree.search.local.impurity import IMPURITIES, Impurity, gini
+from fidelitree.search.local.node import Leaf, Node, inner, leaf, replace, sketch
+from fidelitree.search.local.polish import Polisher
+from fidelitree.search.local.pruning import Prunings
+from fidelitree.search.local.splits import Splits
 from labelled import coded_rows, multiplexer, random_sketch
 
 NOBODY = np.arange(0, dtype=np.int32)

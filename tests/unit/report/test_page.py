@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
+from fidelitree.asking.counted import Queries, Tally
 from fidelitree.report import Contents, render
-from fidelitree.targets.counting import Queries, Tally
 from mixed import MIXED, some_inputs
 from reports import HOSTILE
 

@@ -9,12 +9,12 @@ import pytest
 
 import fidelitree as ft
 from chances import plausible
-from fidelitree.attempts import Attempts
-from fidelitree.bitlearner import learner
-from fidelitree.bitlearner.search import Sketch
-from fidelitree.draw import Stream
+from fidelitree.certificates.attempts import Attempts
 from fidelitree.runs.auto import GATE, WATCHED, Gate, Watched
-from fidelitree.tree import Tree
+from fidelitree.search.bits import learner
+from fidelitree.search.bits.sketch import Sketch
+from fidelitree.spaces.draw import Stream
+from fidelitree.trees.tree import Tree
 from small import Bits
 
 SPACE = ft.ProductSpace.bernoulli(4)

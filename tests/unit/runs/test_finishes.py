@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 import fidelitree as ft
 import reference
-from fidelitree.attempts import Attempts
+from fidelitree.asking.counted import Counted
+from fidelitree.certificates.attempts import Attempts
 from fidelitree.runs.finishes import Smallest
 from fidelitree.runs.greedy import KAPPA, Greedy, _closeness
-from fidelitree.targets.counting import Counted
 from mixed import MIXED, every_input
 
 SPACE = ft.ProductSpace.bernoulli(12, 0.3)

@@ -11,9 +11,9 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 
 import fidelitree as ft
-from fidelitree.attempts import Attempts
+from fidelitree.certificates.attempts import Attempts
 from fidelitree.runs.ration import EARLY, Ration
-from fidelitree.runs.source import Drawn, Listed
+from fidelitree.runs.supply import Drawn, Listed
 from mixed import MIXED
 from population import loan, table_of
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.attempts import Attempts
+from fidelitree.certificates.attempts import Attempts
 from fidelitree.runs import allknown, reach
 from fidelitree.runs.finishes import AS_GOOD, best_so_far
 from fidelitree.runs.reach import LEAST, Reach

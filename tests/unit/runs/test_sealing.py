@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import fidelitree as ft
-from fidelitree.attempts import Attempts
-from fidelitree.certificate import Certificate
+from fidelitree.asking.counted import Counted
+from fidelitree.asking.memory import Memory
+from fidelitree.certificates.attempts import Attempts
+from fidelitree.certificates.certificate import Certificate
 from fidelitree.runs import sealing
 from fidelitree.runs.auto import Outcome
 from fidelitree.runs.sealing import Wanted
-from fidelitree.runs.source import Drawn, Source
-from fidelitree.sequential import error_bound, level_in
-from fidelitree.targets.counting import Counted
-from fidelitree.targets.memory import Memory
-from fidelitree.tree import Tree
+from fidelitree.runs.supply import Drawn, Source
+from fidelitree.theory.sequential import error_bound, level_in
+from fidelitree.trees.tree import Tree
 from small import cube
 
 SPACE = ft.ProductSpace.bernoulli(3)

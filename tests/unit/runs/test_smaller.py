@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.prune import Prunings
 from fidelitree.runs.smaller import SmallestSubstitutes
+from fidelitree.search.prune import Prunings
 from mixed import MIXED, mixed_tree
 
 SPACE = ft.ProductSpace.bernoulli(11)

@@ -14,21 +14,21 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree import budget
-from fidelitree.attempts import Attempts
+from fidelitree.asking import limits as budget
+from fidelitree.asking.counted import Counted
+from fidelitree.asking.events import Event, nobody
+from fidelitree.asking.memory import Memory
+from fidelitree.certificates.attempts import Attempts
 from fidelitree.errors import ParameterError, TargetError
-from fidelitree.events import Event, nobody
-from fidelitree.features import AtMost, IsIn, IsOne
-from fidelitree.region import Region
-from fidelitree.result import SplitRecord
-from fidelitree.rows import Rows
 from fidelitree.runs import allknown, tabular
 from fidelitree.runs.finishes import AsTested
-from fidelitree.runs.source import source_of
+from fidelitree.runs.result import SplitRecord
+from fidelitree.runs.supply import source_of
 from fidelitree.runs.tabular import FRUGAL, TableRun, patient
-from fidelitree.targets.counting import Counted
-from fidelitree.targets.memory import Memory
-from fidelitree.tree import Tree
+from fidelitree.spaces.features import AtMost, IsIn, IsOne
+from fidelitree.spaces.region import Region
+from fidelitree.spaces.rows import Rows
+from fidelitree.trees.tree import Tree
 from mixed import MIXED, every_input, mixed_tree
 from population import PEOPLE, loan, noisy_loan, population_error, table_of
 from small import seen_by

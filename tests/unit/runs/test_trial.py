@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.attempts import Attempts
-from fidelitree.events import nobody
-from fidelitree.runs.source import source_of
+from fidelitree.asking.counted import Counted
+from fidelitree.asking.events import nobody
+from fidelitree.asking.memory import Memory
+from fidelitree.certificates.attempts import Attempts
+from fidelitree.runs.supply import source_of
 from fidelitree.runs.tabular import FRUGAL, TableRun
 from fidelitree.runs.trial import SLACK, TIGHT, tried
-from fidelitree.targets.counting import Counted
-from fidelitree.targets.memory import Memory
 from mixed import MIXED, mixed_tree
 from population import loan, population_error, table_of
 

@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 
 import fidelitree as ft
 import reference
-from fidelitree.draw import Stream
+from fidelitree.asking.counted import Counted
 from fidelitree.exact.grid import GridSubfunction
-from fidelitree.features import AtMost, IsIn, IsOne
-from fidelitree.features.marginals import EVERYTHING
-from fidelitree.region import Region
-from fidelitree.scores import Pairs, best_test, draw_pairs
-from fidelitree.scores.drop import Range, drops
-from fidelitree.scores.subsets import apart, every_set, ordered_sets, principal_order, set_drops, subset_drops
-from fidelitree.scores.thresholds import _below, threshold_drops
-from fidelitree.targets.counting import Counted
+from fidelitree.search.scores import Pairs, best_test, draw_pairs
+from fidelitree.search.scores.drop import Range, drops
+from fidelitree.search.scores.subsets import apart, every_set, ordered_sets, principal_order, set_drops, subset_drops
+from fidelitree.search.scores.thresholds import _below, threshold_drops
+from fidelitree.spaces.draw import Stream
+from fidelitree.spaces.features import AtMost, IsIn, IsOne
+from fidelitree.spaces.features.marginals import EVERYTHING
+from fidelitree.spaces.region import Region
 from mixed import every_input, mixed_spaces
 
 SPACE = ft.ProductSpace(

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.region import Region
-from fidelitree.targets.counting import Counted
-from fidelitree.targets.table import MAX_FEATURES, TruthTable, enumerate_inputs, tabulate
+from fidelitree.asking.counted import Counted
+from fidelitree.asking.tabulate import tabulate
+from fidelitree.spaces.region import Region
+from fidelitree.targets.table import MAX_FEATURES, TruthTable, enumerate_inputs
 from small import cube
 
 

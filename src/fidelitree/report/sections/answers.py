@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fidelitree.confusion import CONFIDENCE, Cell, Confusion
+from fidelitree.certificates.confusion import CONFIDENCE, Cell, Confusion
 from fidelitree.display.markup import Html, tag
 from fidelitree.display.numbers import counted, percent, span, whole
 from fidelitree.report.contents import Contents

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from fidelitree.confusion import CONFIDENCE
+from fidelitree.certificates.confusion import CONFIDENCE
+from fidelitree.certificates.leaferrors import FEW, LeafError
 from fidelitree.display.markup import Html, tag
 from fidelitree.display.numbers import at_most, counted, percent, span, whole
-from fidelitree.leaferrors import FEW, LeafError
 from fidelitree.report.contents import Contents
 from fidelitree.report.shares import Shares
 

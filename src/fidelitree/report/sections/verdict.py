@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fidelitree.certificate import ASSUMES_DETERMINISTIC, Certificate
+from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, Certificate
 from fidelitree.display.markup import Html, join, tag
 from fidelitree.display.numbers import at_least, at_most, counted, percent, whole
 from fidelitree.report.contents import Contents
-from fidelitree.rows import ASSUMES_NOT_FITTED
+from fidelitree.spaces.rows import ASSUMES_NOT_FITTED
 
 
 def verdict(contents: Contents) -> Html:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from fidelitree.checks import check_path
-from fidelitree.errors import FormatError, ParameterError
+from fidelitree.errors import FormatError, ParameterError, check_path
 from fidelitree.targets.circuits.aiger import read_aiger
 from fidelitree.targets.circuits.blif import read_blif
 from fidelitree.targets.circuits.circuit import Circuit

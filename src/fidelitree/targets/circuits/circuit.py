@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.bits import Words, unpack
-from fidelitree.checks import check_count, show
-from fidelitree.errors import ParameterError
-from fidelitree.features import Boolean
-from fidelitree.inputs import as_bits
-from fidelitree.space import ProductSpace
+from fidelitree.errors import ParameterError, check_count, show
+from fidelitree.spaces.features import Boolean
+from fidelitree.spaces.inputs import as_bits
+from fidelitree.spaces.product import ProductSpace
 from fidelitree.targets.circuits.network import Network
 from fidelitree.targets.circuits.source import MAX_WIRES
+from fidelitree.trees.bits import Words, unpack
 
 _thread = threading.local()
 _WORDS = 1 << 19  # of all signals together: what stays near the processor

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
-from fidelitree.checks import check_names, check_text
-from fidelitree.errors import FormatError, ParameterError
+from fidelitree.errors import FormatError, ParameterError, check_names, check_text
 from fidelitree.targets.circuits.network import Gates, Network
 from fidelitree.targets.circuits.source import MAX_WIRES
 

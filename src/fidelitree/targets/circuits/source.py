@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from fidelitree.errors import FormatError, ParameterError, reading
-from fidelitree.files import read_bytes
+from fidelitree.spaces.reading import read_bytes
 
 MAX_BYTES = 32_000_000
 MAX_WIRES = 100_000

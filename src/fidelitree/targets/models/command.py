@@ -11,8 +11,7 @@ from typing import Any, Self
 
 from numpy.typing import NDArray
 
-from fidelitree.checks import check_list, check_names, check_number, show
-from fidelitree.errors import ParameterError, TargetError
+from fidelitree.errors import ParameterError, TargetError, check_list, check_names, check_number, show
 from fidelitree.targets.labels import as_answered
 from fidelitree.targets.models.columns import Columns
 from fidelitree.targets.models.model import Model

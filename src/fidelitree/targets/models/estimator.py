@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.checks import show
-from fidelitree.errors import ParameterError
+from fidelitree.errors import ParameterError, show
 from fidelitree.targets.labels import as_answered
 from fidelitree.targets.models.columns import Columns
 from fidelitree.targets.models.model import Model

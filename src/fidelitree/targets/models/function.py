@@ -9,8 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from fidelitree.checks import check_text, show
-from fidelitree.errors import RAISED, ParameterError, TargetError
+from fidelitree.errors import RAISED, ParameterError, TargetError, check_text, show
 from fidelitree.targets.labels import as_answered
 from fidelitree.targets.models.columns import Columns
 from fidelitree.targets.models.model import Model

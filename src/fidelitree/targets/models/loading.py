@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from fidelitree.checks import check_path
-from fidelitree.errors import ParameterError
+from fidelitree.errors import ParameterError, check_path
 from fidelitree.targets.models.command import Command
 from fidelitree.targets.models.estimator import Estimator
 from fidelitree.targets.models.function import ADDRESS, Function, import_object

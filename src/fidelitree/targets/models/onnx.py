@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from fidelitree.errors import FidelitreeError, FormatError, ParameterError
 from fidelitree.targets.models.columns import Columns, converted, count_rows
 from fidelitree.targets.models.extras import need
+from fidelitree.targets.models.fromscores import Rule, check_rule, classes_of, labels_of
 from fidelitree.targets.models.model import Model
-from fidelitree.targets.models.scores import Rule, check_rule, classes_of, labels_of
-from fidelitree.targets.models.trial import try_first
+from fidelitree.targets.models.sandbox import try_first
 
 _KINDS: dict[str, Any] = {
     "tensor(float)": np.float32,

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from fidelitree.errors import FormatError, ParameterError, reading
 from fidelitree.targets.models.columns import Columns
 from fidelitree.targets.models.extras import need
+from fidelitree.targets.models.fromscores import Rule, classes_of, labels_of, rule_for
 from fidelitree.targets.models.model import Model
-from fidelitree.targets.models.scores import Rule, classes_of, labels_of, rule_for
-from fidelitree.targets.models.trial import Refused, try_first
+from fidelitree.targets.models.sandbox import Refused, try_first
 
 # What Booster.predict answers, by objective: a probability, a margin, 0 or 1, one probability for each class.
 # "class" is no rule of ours: the booster answers the class itself.

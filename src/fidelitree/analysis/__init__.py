@@ -1,0 +1,1 @@
+"""What a target is like: how much each feature matters."""

@@ -1,0 +1,215 @@
+"""What a target is like inside a region: its labels, and how much each feature matters."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.analysis.control_variate import corrected
+from fidelitree.asking.counted import Counted, Queries
+from fidelitree.asking.limits import Budget
+from fidelitree.display.barplot import bars, save
+from fidelitree.display.canvas import check_suffix
+from fidelitree.errors import ParameterError, check_choice, check_count, check_delta
+from fidelitree.exact.diagram import NoDiagramError
+from fidelitree.exact.engine import exact_subfunction
+from fidelitree.search.scores.balanced import trial_level
+from fidelitree.search.scores.stars import Stars, draw_stars, stars_of_rows
+from fidelitree.spaces.draw import Stream
+from fidelitree.spaces.product import ProductSpace, check_space
+from fidelitree.spaces.region import Region
+from fidelitree.spaces.rows import Rows
+from fidelitree.targets.labels import Target
+from fidelitree.theory.binomial import lower_bound, upper_bound
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Floats = NDArray[np.float64]
+
+LIST_UNASKED = 4096
+DRAW_UNASKED = 100_000
+METHODS = ("auto", "exact", "sampled")
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """Influences and label probabilities, exact or estimated.
+
+    ``intervals`` holds a lower and an upper end for every influence; all of them are right with probability
+    1 - delta, and the ends are equal, and delta is 0, where the analysis is exact.
+    """
+
+    names: tuple[str, ...]
+    influences: Floats
+    intervals: Floats
+    exact: bool
+    labels: list[Any]
+    label_probabilities: Floats
+    queries: Queries
+    delta: float = 0.0
+    reason: str = ""
+    """Why inputs were drawn where an exact analysis was tried first."""
+
+    @property
+    def total_influence(self) -> float:
+        """Sum of all influences."""
+        return float(self.influences.sum())
+
+    @property
+    def gini(self) -> float:
+        """Probability that two independent inputs have different labels."""
+        shares = self.label_probabilities
+        return float(sum(share * (shares[:k].sum() + shares[k + 1 :].sum()) for k, share in enumerate(shares)))
+
+    @property
+    def error(self) -> float:
+        """Error of the best constant."""
+        return float(np.delete(self.label_probabilities, self.label_probabilities.argmax()).sum())
+
+    @property
+    def mean(self) -> float:
+        """Probability of the second label, where there are two."""
+        if len(self.labels) != 2:
+            raise ParameterError(f"mean needs a target with two labels; this one has {len(self.labels)}")
+        return float(self.label_probabilities[1])
+
+    @property
+    def variance(self) -> float:
+        """4 mean (1 - mean): the variance of labels -1 and 1."""
+        return 4 * self.mean * (1 - self.mean)
+
+    @property
+    def total_indices(self) -> Floats:
+        """Total Sobol indices of labels -1 and 1, where there are two: an influence is variance/2 times its index.
+
+        Re-drawing a feature changes the label by 2 or not at all, so half the expected squared change, which is the
+        index times the variance, is twice the influence. All 0 for a constant.
+        """
+        constant = len(self.labels) == 1 or self.variance == 0
+        return np.zeros(len(self.influences)) if constant else 2 * self.influences / self.variance
+
+    def plot(self, path: str | os.PathLike[str] | None = None, *, most: int = 30) -> Figure:
+        """A bar for each of the ``most`` influential features with its interval, written to ``path`` if there is one.
+
+        It needs matplotlib (the extra ``plot``) and returns its figure, which a notebook shows.
+        """
+        if path is not None:
+            check_suffix("path", path)
+        how = "exact" if self.exact else f"intervals hold together with confidence {1 - self.delta:g}"
+        shown = min(check_count("most", most), len(self.names))
+        part = "" if shown == len(self.names) else f"the {shown} largest of {len(self.names)}, "
+        picture = bars(self.names, self.influences, self.intervals, f"{part}{how}", shown)
+        if path is not None:
+            save(picture, path)
+        return picture
+
+    def __str__(self) -> str:
+        width = max(map(len, self.names))
+        lines = []
+        for i in np.argsort(-self.influences, kind="stable"):
+            low, high = self.intervals[i]
+            span = "" if self.exact else f"  [{low:.4f}, {high:.4f}]"
+            lines.append(f"{self.names[i]:<{width}}  {self.influences[i]:.4f}{span}")
+        how = "exact" if self.exact else f"estimated{self.reason and f': {self.reason}'}"
+        return "\n".join([f"influence of each feature ({how}); total {self.total_influence:.4f}", *lines])
+
+
+def analyze(
+    target: Target,
+    space: ProductSpace | Rows,
+    given: Mapping[str, Any] | None = None,
+    *,
+    method: Literal["auto", "exact", "sampled"] = "auto",
+    max_queries: int | None = None,
+    delta: float = 0.05,
+    seed: int = 0,
+) -> Analysis:
+    """Influences and label probabilities of a target inside the region that ``given`` names, as in ``{"x3": 1}``.
+
+    ``given`` takes 0 or 1 of a bit, an interval of a number and a set of categories, as in
+    ``{"owner": 1, "age": (18, 30), "job": {"nurse"}}``.
+
+    The answer is exact where the target is a table, a tree, or a circuit whose decision diagram can be built, or where
+    all inputs that are left may be asked: up to 4 096 of them, or up to ``max_queries`` where that is given. Otherwise
+    inputs are drawn and changed one feature at a time, bits by flipping, other features by drawing again inside the
+    region, within ``max_queries`` (100 000 when not given), and all intervals hold together with probability 1 - delta;
+    ``Analysis.reason`` says why where an exact answer was tried first. ``method="exact"`` ends with that reason
+    instead, ``method="sampled"`` always draws.
+
+    Where ``space`` is `Rows`, an influence is the probability that a row's label changes when its value of the feature
+    is replaced by that of another row, both rows like those of the table and inside the region. It is always estimated.
+
+    >>> from fidelitree.targets.table import TruthTable
+    >>> print(analyze(TruthTable([0, 0, 0, 1]), ProductSpace.bernoulli(2)))
+    influence of each feature (exact); total 0.5000
+    x0  0.2500
+    x1  0.2500
+    """
+    budget, delta = Budget(max_queries=max_queries), check_delta(delta)
+    check_choice("method", method, METHODS)
+    product = space.product if isinstance(space, Rows) else space
+    check_space(product)
+    counted, region = Counted(target, product), Region.of(product, given)
+    if region.mass == 0:
+        raise ParameterError(f"given must name a region of positive probability; {region} has probability 0")
+    queries = DRAW_UNASKED if budget.max_queries is None else budget.max_queries
+    stream = Stream.named(seed, "analyze")
+    if isinstance(space, Rows):
+        if method == "exact":
+            raise ParameterError("method must not be 'exact' over rows of a table: there are more rows than these")
+        return _estimated(counted, stars_of_rows(counted, space, region, queries, stream), delta)
+    may_ask = LIST_UNASKED if budget.max_queries is None else budget.max_queries
+    found = _exactly(counted, region, method, may_ask)
+    if isinstance(found, Analysis):
+        return found
+    return replace(_estimated(counted, draw_stars(counted, region, queries, stream), delta), reason=found)
+
+
+def _exactly(counted: Counted, region: Region, method: str, may_ask: int) -> Analysis | str:
+    """The exact analysis; or the reason why there is none, empty where it is that nobody allowed the queries."""
+    if method == "sampled":
+        return ""
+    try:
+        function = exact_subfunction(counted, region, may_ask)
+        influences = None if function is None else function.influences()
+    except NoDiagramError as error:
+        if method == "exact":
+            raise
+        return str(error)
+    if function is not None and influences is not None:
+        intervals = np.stack([influences, influences], axis=1)
+        shares = np.asarray(function.label_probabilities())
+        return Analysis(region.space.names, influences, intervals, True, function.labels, shares, counted.queries)
+    if method == "exact":
+        inputs = "infinitely many" if region.points is None else f"{region.points:,}"
+        raise ParameterError(
+            f"method must not be 'exact' where not every input may be asked: {inputs} inputs are more than "
+            f"{may_ask:,}; raise max_queries (a table may hold 2^26), or use method='auto'"
+        )
+    return ""
+
+
+def _estimated(counted: Counted, stars: Stars, delta: float) -> Analysis:
+    """Influences from stars: intervals from the plain counts, the estimates themselves with the help of stand-ins."""
+    rows, ranks = stars.rows, counted.book.ranks()
+    level = trial_level(delta / (2 * max(1, len(stars.changes))))
+    ends = np.zeros((2, len(counted.space)))  # what cannot change has no influence
+    for i in stars.changes:
+        ends[:, i] = lower_bound(stars.changed[i], rows, level), upper_bound(stars.changed[i], rows, level)
+    low, high = stars.weights * ends
+    changed, labels = stars.changed / rows, np.pad(stars.labels, (0, len(ranks) - len(stars.labels))) / rows
+    if stars.held:
+        changed, labels = corrected(stars)
+    found = np.zeros(len(ranks))
+    found[ranks] = labels
+    influences = np.clip(stars.weights * changed, 0, 1)
+    # Where the counts were unlucky a stand-in may know better: an interval that is made wider stays right.
+    intervals = np.stack([np.minimum(low, influences), np.maximum(high, influences)], axis=1)
+    names, order = counted.space.names, counted.book.sorted()
+    return Analysis(names, influences, intervals, False, order, found, counted.queries, delta)

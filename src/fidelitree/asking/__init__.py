@@ -1,0 +1,1 @@
+"""Asking a target, in a straight line: counted, remembered, written down, spread over workers, called."""

@@ -1,0 +1,163 @@
+"""How a run reaches its target from beginning to end: the way is opened, used, and closed whatever happens."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fidelitree.asking.call import Calls, Direct
+from fidelitree.asking.counted import Counted
+from fidelitree.asking.events import Observer, nobody
+from fidelitree.asking.journal.journal import Ending, Journal
+from fidelitree.asking.journal.run import Run
+from fidelitree.asking.journalled import Journalled, Replayed, ask_again, name_of
+from fidelitree.asking.limits import Budget
+from fidelitree.asking.memory import Memory
+from fidelitree.asking.running import Running
+from fidelitree.asking.workers import OnWorkers
+from fidelitree.errors import ParameterError, TargetError
+from fidelitree.spaces.product import ProductSpace, check_space
+from fidelitree.spaces.rows import Rows
+from fidelitree.targets.circuits.circuit import Circuit
+from fidelitree.targets.fitted import warn_if_fitted
+from fidelitree.targets.labels import LabelBook, Target
+from fidelitree.targets.table import TruthTable
+from fidelitree.trees.tree import Tree
+
+
+@dataclass(frozen=True)
+class Call:
+    """What a user asked for, besides the target and the space; limits are among the arguments."""
+
+    door: str
+    seed: int
+    seed_chosen: bool
+    arguments: Mapping[str, Any]
+    entropy: str | None = None
+    replayed: bool = False
+
+
+@dataclass(frozen=True)
+class Access:
+    """An open way to the target; seed and entropy are the journal's, where there is one."""
+
+    target: Target
+    space: ProductSpace
+    calls: Calls
+    book: LabelBook
+    journal: Journal | None
+    seed: int
+    seed_chosen: bool
+    entropy: str | None = None
+    replayed: bool = False
+
+    @property
+    def resumed(self) -> bool:
+        """Whether the journal knew answers when it was opened."""
+        return self.journal is not None and self.journal.records > 0
+
+    def counted(self, memory: Memory | None, budget: Budget, observer: Observer = nobody) -> Counted:
+        """The target with its queries counted; of a limited time, what the journal's answers took is used up."""
+        ending = None
+        if self.journal is not None and self.journal.writes:
+            budget = replace(budget, started=0.0, clock=self.journal.clock)
+        elif self.journal is not None:
+            budget = replace(budget, started=0.0, clock=lambda: 0.0)  # the journal knows when the time was over
+            ending = self.journal.ending
+        return Counted(self.target, self.space, memory, budget, self.book, observer, self.calls, ending, self.journal)
+
+    def end(self, counted: Counted, reason: str) -> None:
+        """Tell the journal how the run ended; one that is replayed must have ended in the same place."""
+        if self.journal is None:
+            return
+        told = reason.removeprefix("certified, then ")
+        ending, timed = Ending(counted.questions, told, tuple(counted.strikes)), "max_seconds"
+        if self.journal.writes:
+            self.journal.end(ending)
+        elif self.journal.run.arguments.get(timed) is None and self.journal.ending not in (None, ending):
+            raise TargetError(f"the journal says that the run ended otherwise: {self.journal.ending}")
+        if not self.journal.writes and not self.journal.went_as_far:
+            raise TargetError("the journal says that the run drew another number of inputs for tests")
+
+
+@contextmanager
+def access(target: Target, space: ProductSpace | Rows, running: Running, call: Call) -> Iterator[Access]:
+    """Open the journal and the workers; both are closed at the end, and what was answered is kept."""
+    product, book = space.product if isinstance(space, Rows) else space, LabelBook()
+    check_space(product)
+    with ExitStack() as closing:
+        listed = isinstance(target, (Circuit, TruthTable, Tree))  # it is read, not asked
+        seconds = None if listed else call.arguments.get("max_seconds")
+        calls: Calls = Direct(target, product, book, running.batch_size, running.retries, seconds)
+        if running.executor is not None:
+            calls = OnWorkers(target, product, book, running)
+            closing.callback(calls.close)
+        journal, keys = None, (call.seed, call.seed_chosen, call.entropy, call.replayed)
+        if running.journal is not None:
+            run = _run(target, space, call)
+            journal = closing.enter_context(_journal(target, running.journal, run))
+            kept = journal.run
+            keys = kept.seed, kept.seed_chosen, kept.entropy, kept.replayed
+            if journal.writes and journal.records:
+                ask_again(journal, calls, call.arguments.get("deterministic", True))
+            calls = Journalled(calls, journal)
+        elif isinstance(target, Replayed):
+            raise ParameterError("journal must name the file that a run is replayed from; got None")
+        if isinstance(space, Rows):
+            warn_if_fitted(target, space, None if call.door == "certify" else keys[0], level=5)
+        yield Access(target, product, calls, book, journal, *keys)
+
+
+def _run(target: Target, space: ProductSpace | Rows, call: Call) -> Run:
+    """What the journal of this call belongs to."""
+    return Run(
+        call.door,
+        name_of(target),
+        space.digest,
+        described(space),
+        call.seed,
+        call.seed_chosen,
+        call.arguments,
+        lists_answers=isinstance(target, (Circuit, TruthTable, Tree)),
+        entropy=call.entropy,
+        replayed=call.replayed,
+    )
+
+
+def described(space: ProductSpace | Rows) -> list[dict[str, Any]]:
+    """The features of a space as a journal keeps them, well enough to export inputs."""
+    return [
+        {
+            "name": feature.name,
+            "kind": feature.kind,
+            **({} if feature.values is None else {"values": [_plain(value) for value in feature.values]}),
+            **({"integer": True} if getattr(feature, "integer", False) else {}),
+        }
+        for feature in space.features
+    ]
+
+
+def _plain(value: Any) -> Any:
+    return value if value is None or isinstance(value, (str, bool, int, float)) else repr(value)
+
+
+def _journal(target: Target, path: str | os.PathLike[str], run: Run) -> Journal:
+    if not isinstance(target, Replayed):
+        return Journal(path, run)
+    journal = Journal(path)
+    try:
+        journal.run.check(run, replaying=True)
+        if journal.run.arguments != run.arguments:
+            journal.ending = None  # that of a run with other limits
+        if journal.run.lists_answers:
+            raise ParameterError(
+                "a run whose target is a tree, a table or a circuit cannot be replayed without it: more than its "
+                "answers was used"
+            )
+    except BaseException:
+        journal.close()
+        raise
+    return journal

@@ -1,0 +1,255 @@
+"""Asking a target: every query is counted here, by purpose, and nowhere else."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, KeysView, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.asking.call import Calls, Direct
+from fidelitree.asking.events import Asked, Observer, nobody
+from fidelitree.asking.journal.journal import Ending, Journal
+from fidelitree.asking.limits import LEARNING, Budget, BudgetSpent
+from fidelitree.asking.memory import Memory
+from fidelitree.spaces.product import ProductSpace, check_space
+from fidelitree.targets.labels import Codes, LabelBook, Target
+
+__all__ = ["Counted", "Queries", "Tally", "Target"]
+
+
+class Tally(int):
+    """A total that knows its parts: a whole number, and a mapping from purpose to number.
+
+    >>> tally = Tally.of({"grow": 30, "certify": 12})
+    >>> tally + 0, tally["grow"], dict(tally)
+    (42, 30, {'grow': 30, 'certify': 12})
+    """
+
+    by_purpose: Mapping[str, int]
+
+    @classmethod
+    def of(cls, by_purpose: Mapping[str, int]) -> Tally:
+        """The total of the parts."""
+        tally = cls(sum(by_purpose.values()))
+        tally.by_purpose = MappingProxyType(dict(by_purpose))
+        return tally
+
+    def __getitem__(self, purpose: str) -> int:
+        return self.by_purpose.get(purpose, 0)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.by_purpose)
+
+    def keys(self) -> KeysView[str]:
+        """The purposes."""
+        return self.by_purpose.keys()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Tally.of, (dict(self.by_purpose),)  # a read-only view of a mapping cannot be pickled
+
+
+@dataclass(frozen=True)
+class Queries:
+    """What a run cost."""
+
+    asked: Tally
+    """Labels used, repeats included."""
+    paid: Tally
+    """Rows that the target answered. It receives more where calls fail and are made again, or where a run resumes and
+    checks that the target is the same: what a run cost is the same for every course it takes."""
+
+    def __str__(self) -> str:
+        parts = ", ".join(f"{purpose} {count:,}" for purpose, count in self.asked.by_purpose.items())
+        return f"{self.asked:,} labels asked ({parts or 'none'}), {self.paid:,} rows paid"
+
+
+@dataclass
+class Counted:
+    """A target that counts what it is asked.
+
+    ``memory`` answers repeated inputs of a deterministic target without paying again; None switches it off. ``calls``
+    is the way to the target, straight there unless told otherwise. A replayed run ends where ``ending`` says. The
+    ``observer`` hears of every request.
+    """
+
+    target: Target
+    space: ProductSpace
+    memory: Memory | None = None
+    budget: Budget = field(default_factory=Budget)
+    book: LabelBook = field(default_factory=LabelBook)
+    observer: Observer = nobody
+    calls: Calls | None = None
+    ending: Ending | None = None
+    journal: Journal | None = None
+    """Where answers and attempts are written down."""
+    questions: int = 0
+    """Batches that were answered so far, from memory or not."""
+    reserve: Callable[[], bool] | None = None
+    """Whether a part of a limited time is to be kept for tests."""
+    looks: int = 0
+    strikes: list[tuple[int, int]] = field(default_factory=list)
+    """The looks at the clock so far, and those that found the time to be over (`Ending`)."""
+    cut: Codes | None = None
+    """What was answered of a batch that the clock cut off."""
+    _asked: Counter[str] = field(default_factory=Counter)
+    _paid: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        check_space(self.space)
+        if self.calls is None:
+            self.calls = Direct(self.target, self.space, self.book)
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether a remembered answer is as good as a new one."""
+        return self.memory is not None
+
+    @property
+    def asked(self) -> int:
+        """Labels used so far."""
+        return self._asked.total()
+
+    @property
+    def paid(self) -> int:
+        """Rows that the target answered so far."""
+        return self._paid.total()
+
+    @property
+    def left(self) -> int | None:
+        """Labels that the budget still allows; None without a limit."""
+        return None if self.budget.max_queries is None else max(0, self.budget.max_queries - self.asked)
+
+    @property
+    def queries(self) -> Queries:
+        """The counts so far, frozen."""
+        return Queries(Tally.of(self._asked), Tally.of(self._paid))
+
+    def ask(self, batch: NDArray[Any], purpose: str, spare: bool = False) -> Codes:
+        """Label codes of inner values (rows by features); raises BudgetSpent before it would ask too much.
+
+        A batch that is ``spare`` is not read again by anybody, so that it need not be copied for the target.
+        """
+        if self.memory is None:
+            return self._ask_new(batch, purpose, spare)
+        self._check(len(batch), purpose)
+        codes = self._answer(self.memory, batch, purpose)
+        self._count(purpose, len(batch))
+        return codes
+
+    def _check(self, rows: int, purpose: str) -> None:
+        """BudgetSpent where so many more labels are too many, or where the run that is replayed ended."""
+        self._look(purpose != "certify")
+        if self.ending is not None and self.questions >= self.ending.questions and not self._cut_after():
+            raise BudgetSpent(self.ending.reason)
+        self.budget.check(self.asked + rows)
+
+    def watch(self) -> None:
+        """The clock, looked at inside a search: ends it when the time is over, or that for learning."""
+        self._look(learning=True)
+
+    def over(self, share: float = 1.0) -> bool:
+        """Whether a share of the time is over; told to a replay by the run that it repeats."""
+        return self._struck(lambda: self.budget.gone > share)
+
+    def _look(self, learning: bool) -> None:
+        if self._struck(lambda: self._late(learning)):
+            raise BudgetSpent(self.budget.time_over)
+
+    def _struck(self, late: Callable[[], bool]) -> bool:
+        self.looks += 1
+        if self.budget.max_seconds is None:
+            return False
+        if self.ending is not None and self.ending.strikes:
+            return (self.looks, 0) in self.ending.strikes
+        if late():
+            self.strikes.append((self.looks, 0))
+            return True
+        return False
+
+    def _late(self, learning: bool) -> bool:
+        gone = self.budget.gone
+        return gone > 1 or (learning and gone > LEARNING and self.reserve is not None and self.reserve())
+
+    def _cut_after(self) -> int:
+        """Of a replayed batch, the answers after which the clock cut it off; 0 where it did not."""
+        struck = () if self.ending is None else self.ending.strikes
+        return next((rows for look, rows in struck if look == self.looks), 0)
+
+    def labels(self, codes: Codes) -> NDArray[Any]:
+        """The labels that codes stand for."""
+        return np.array(self.book.seen)[codes]
+
+    def complete(self, batch: NDArray[Any], purpose: str) -> Codes:
+        """Like `ask`, but inputs that are remembered are not asked again, nor counted."""
+        if self.memory is None:
+            return self.ask(batch, purpose)
+        missing = self.memory.missing(batch)
+        self._check(missing, purpose)
+        codes = self._answer(self.memory, batch, purpose, self._spare(len(batch), missing))
+        self._count(purpose, missing)
+        return codes
+
+    def _spare(self, rows: int, missing: int) -> int | None:
+        """Checks that `complete`, which counts none, may pay for: what a limit leaves once every input is known."""
+        if self.left is None:
+            return None
+        return self.left - missing if rows == self.space.points else 0
+
+    def _answer(self, memory: Memory, batch: NDArray[Any], purpose: str, checks: int | None = None) -> Codes:
+        """From memory where it can be; repeats that are checked have a purpose of their own."""
+        before = memory.checked
+        codes = memory.answer(batch, lambda rows: self._pay(rows, purpose), checks)
+        if memory.checked > before:
+            self._paid[purpose] -= memory.checked - before
+            self._paid["check"] += memory.checked - before
+        return codes
+
+    def _ask_new(self, batch: NDArray[Any], purpose: str, spare: bool) -> Codes:
+        self._check(len(batch), purpose)
+        codes = self._pay(batch, purpose, spare)
+        self._count(purpose, len(batch))
+        return codes
+
+    def _count(self, purpose: str, labels: int) -> None:
+        self._asked[purpose] += labels
+        self.questions += 1
+        if self.observer is not nobody:
+            self.observer(Asked(self.asked, self.paid))
+
+    def ask_known(self, answers: NDArray[Any], purpose: str) -> Codes:
+        """Codes of answers that the target itself lists, counted like any others."""
+        self._asked[purpose] += len(answers)
+        self._paid[purpose] += len(answers)
+        return self.book.encode(answers)
+
+    def _check_time(self, found: Mapping[int, NDArray[Any]], learning: bool) -> None:
+        """Of a batch that takes several calls, the time may be over after any of them; its labels are known then."""
+        if self.budget.max_seconds is None:
+            return
+        answered, replayed = sum(map(len, found.values())), self._cut_after()
+        if answered >= replayed > 0 or (not replayed and self._late(learning)):
+            self.strikes.append((self.looks, answered))
+            self.cut = self.book.encode(np.concatenate(list(found.values())))
+            raise BudgetSpent(self.budget.time_over)
+
+    def _pay(self, batch: NDArray[Any], purpose: str, spare: bool = False) -> Codes:
+        if not len(batch):
+            return np.zeros(0, np.intp)
+        assert self.calls is not None, "made with the object"
+        found: dict[int, NDArray[Any]] = {}
+        answered = 0
+        way = self.calls.spend if spare and isinstance(self.calls, Direct) else self.calls.parts
+        for start, labels in way(batch, purpose):
+            found[start] = labels
+            self._paid[purpose] += len(labels)
+            answered += len(labels)
+            if answered < len(batch):
+                self._check_time(found, purpose != "certify")
+        # Labels are numbered in draw order, whatever order they were answered in.
+        parts = [found[start] for start in sorted(found)]
+        return self.book.encode(parts[0] if len(parts) == 1 else np.concatenate(parts))

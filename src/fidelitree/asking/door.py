@@ -1,0 +1,102 @@
+"""The one door to code of somebody else: inputs go out as copies, answers come back as copies.
+
+Nothing else calls a target, or a predictor that is audited. Whatever it does to its batch, or later to the buffer that
+it answered with, reaches no memory of a run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.asking.threads import all_threads
+from fidelitree.errors import TargetError
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.targets.labels import Target, answered
+
+Inner = NDArray[Any]
+_MOST_SAID = 2_000  # characters of what a foreign error says
+_FREED = 31 << 20  # bytes; glibc adapts to blocks below 32 MB
+
+
+class CallFailedError(TargetError):
+    """The target raised in place of an answer; another try may help."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A call without labels as plain text: some exceptions cannot be sent, and one of those would break a pool."""
+
+    said: str
+    again: bool
+    """Whether another try may help."""
+
+
+@dataclass(frozen=True)
+class Door:
+    """Calls a target with a batch of its own, and keeps a copy of its labels.
+
+    It is what travels to a worker, so that batches are made, and answers copied and checked, where the target is.
+    """
+
+    target: Target
+    space: ProductSpace
+
+    def __call__(self, inner: Inner, spare: bool = False) -> NDArray[Any]:
+        """Labels of inner values, rows by features; TargetError where the target has none.
+
+        With ``spare`` nothing is copied: nobody reads ``inner`` again, and the labels are read before the next call.
+        """
+        try:
+            batch = self.space.batch(inner)
+            if batch is inner and not (spare and inner.flags.writeable):
+                batch = inner.copy(order="K")  # columns stay side by side
+            with all_threads():
+                answers = self.target(batch)
+        except KeyboardInterrupt:  # the user's
+            raise
+        except BaseException as error:  # some libraries end in errors that are no `Exception`
+            raise failed(error, len(inner)) from error
+        return answered(answers, len(inner), copy=not spare)
+
+    def tried(self, inner: Inner) -> NDArray[Any] | Failure:
+        """The same, with a failure as a value that can be sent."""
+        try:
+            return self(inner)
+        except TargetError as error:
+            return Failure(str(error), isinstance(error, CallFailedError))
+
+
+def failed(error: BaseException, rows: int) -> CallFailedError:
+    """What a target that raised is told."""
+    said = _said(error)
+    if isinstance(error, TargetError):  # an adapter of ours has said what went wrong
+        return CallFailedError(said)
+    if isinstance(error, SystemExit):
+        return CallFailedError(
+            f"the target wanted to end the process, by sys.exit({said}), on a batch of {rows} inputs; it must answer "
+            f"with labels"
+        )
+    return CallFailedError(f"the target raised {type(error).__name__} on a batch of {rows} inputs: {said}")
+
+
+def _said(error: BaseException) -> str:
+    """The text of an error, which is foreign code too."""
+    try:
+        return str(error)[:_MOST_SAID]
+    except Exception as again:  # noqa: BLE001 - whatever it is, the first error is what counts
+        return f"its text cannot be shown ({type(again).__name__})"
+
+
+@cache
+def keep_freed_memory() -> None:
+    """Have the C library keep the memory of a batch for the next one.
+
+    glibc gives blocks of some megabytes back to the system, and the next copy pays for every page again, until it has
+    seen a larger block come and go. Algorithm 2 asks four times as many labels a second afterwards.
+    """
+    np.empty(_FREED, np.uint8)

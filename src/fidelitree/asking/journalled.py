@@ -1,0 +1,134 @@
+"""Calls that are written down: what the journal knows is not asked again, what is answered is on disk before use."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.asking.call import Calls, Part
+from fidelitree.asking.door import Inner
+from fidelitree.asking.journal.coding import digest, input_bytes
+from fidelitree.asking.journal.journal import Journal
+from fidelitree.asking.journal.records import Record
+from fidelitree.errors import OtherRunError, TargetError
+from fidelitree.targets.labels import Target
+
+ASKED_AGAIN = 16
+"""Inputs that a resumed run asks once more, to see that it is the same target."""
+NO_CHANCE = 0.002  # for a noisy target to be taken for another one
+
+
+class Journalled:
+    """Calls behind a journal.
+
+    A batch is known by its purpose, its number among those of the purpose, and its inputs. It may have been answered in
+    part when a run was killed; the other part is asked then.
+    """
+
+    def __init__(self, calls: Calls, journal: Journal) -> None:
+        self._calls, self._journal = calls, journal
+        self._batches: Counter[str] = Counter()
+
+    def parts(self, inner: Inner, purpose: str) -> Iterator[Part]:
+        batch = self._batches[purpose]
+        self._batches[purpose] += 1
+        known = np.zeros(len(inner), np.bool_)
+        if self._journal.records:
+            yield from self._found(inner, purpose, batch, known)
+        for start, stop in _gaps(known):
+            self._journal.go_live()
+            for offset, labels in self._asked(inner[start:stop], purpose):
+                first = start + offset
+                stored = input_bytes(inner[first : first + len(labels)])
+                self._journal.keep(Record.made(purpose, batch, first, stored, labels))
+                yield first, labels
+
+    def _found(self, inner: Inner, purpose: str, batch: int, known: NDArray[np.bool_]) -> Iterator[Part]:
+        for record in self._journal.find(purpose, batch):
+            rows = slice(record.start, record.start + record.count)
+            if rows.stop > len(inner) or known[rows].any() or digest(input_bytes(inner[rows])) != record.digest:
+                continue  # of a run with other limits, which cut its batches differently
+            known[rows] = True
+            yield record.start, record.answers()
+
+    def _asked(self, inner: Inner, purpose: str) -> Iterator[Part]:
+        try:
+            yield from self._calls.parts(inner, purpose)
+        except TargetError as error:
+            if not self._journal.kept:
+                raise
+            raise TargetError(
+                f"{error}. Every answer until then is in the journal {str(self._journal.path)!r}: make the same call "
+                f"again, and it goes on from there"
+            ) from error.__cause__
+
+
+def _gaps(known: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Runs of inputs that are not known."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[True], known, [True]]).astype(np.int8)))
+    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
+
+
+def ask_again(journal: Journal, calls: Calls, deterministic: bool = True) -> None:
+    """Ask a few journalled inputs once more; OtherRunError where the target answers otherwise now.
+
+    A noisy target may differ from itself. Among k labels it repeats itself with a chance of at least 1/k, whatever its
+    noise, so it is taken for another one where it never does, and chance would hardly explain that.
+    """
+    inputs, answers = _sample(journal)
+    asked = dict(_numbered(calls, inputs))
+    changed = [(was, asked[row]) for row, was in enumerate(answers) if was != asked[row]]
+    if deterministic and changed:
+        was, new = changed[0]
+        raise _other_target(
+            journal,
+            f", or to one that is not deterministic: an input that was answered {was!r} is answered {new!r} now",
+        )
+    if len(changed) == len(answers) and (1 - 1 / len({*answers, *asked.values()})) ** len(answers) < NO_CHANCE:
+        raise _other_target(journal, f": all of {len(answers)} inputs are answered otherwise now")
+
+
+def _numbered(calls: Calls, inputs: Inner) -> Iterator[tuple[int, Any]]:
+    for start, labels in calls.parts(inputs, "resume"):
+        yield from enumerate(labels.tolist(), start)
+
+
+def _other_target(journal: Journal, why: str) -> OtherRunError:
+    return OtherRunError(
+        f"journal must belong to the same target, and {str(journal.path)!r} belongs to another one{why} - give another "
+        f"journal"
+    )
+
+
+def _sample(journal: Journal) -> tuple[Inner, list[Any]]:
+    run, records = journal.run, list(journal.some(ASKED_AGAIN))
+    each = -(-ASKED_AGAIN // max(1, len(records)))
+    inputs: list[Inner] = []
+    answers: list[Any] = []
+    for record in records:
+        places = np.unique(np.linspace(0, record.count - 1, each).astype(np.intp))
+        inputs += list(record.inner(len(run.features), run.bits)[places])
+        answers += record.answers()[places].tolist()
+    return np.array(inputs[:ASKED_AGAIN]), answers[:ASKED_AGAIN]
+
+
+class Replayed:
+    """Stands in for a target that is not there: its answers come from a journal, and anything else is an error."""
+
+    def __call__(self, batch: Any) -> Any:
+        raise LookupError("the journal does not have their answers, and the target is not there to be asked")
+
+
+def name_of(target: Target) -> str:
+    """What a target is called, without anything that it was made with: a command line may hold keys."""
+    words = getattr(target, "words", None)
+    if isinstance(words, tuple) and words:
+        return f"cmd:{words[0]}"
+    for found in (getattr(target, "name", None), getattr(target, "__qualname__", None)):
+        if isinstance(found, str):
+            return found
+    return type(target).__qualname__

@@ -1,0 +1,98 @@
+"""Limits of a run, and the signal that one was reached."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from fidelitree.errors import ParameterError, check_count, check_number
+
+LEARNING = 0.7
+"""Of a limited time goes into learning; the rest is kept for tests until something is certified."""
+CALL = 0.05
+"""Of a limited time is what one call of the target should take at most."""
+
+_STEP, _BOLD = 4, 0.25  # times as many inputs are tried next, where even so that takes no more than this of the time
+_ANY = 1 << 40
+
+
+class BudgetSpent(Exception):  # noqa: N818 - a signal between our own layers, never an error that users see
+    """Raised before a limit would be exceeded; the run ends with what it has."""
+
+
+def _now() -> float:
+    return time.monotonic()  # looked up at every call, so that a test can turn the clock
+
+
+class Pace:
+    """How many inputs one call may receive, so that it does not outlast a part of the time: one at first.
+
+    What a call costs whatever it receives is told apart from what each input costs by calls of different sizes.
+    """
+
+    def __init__(self, max_seconds: float | None) -> None:
+        self._seconds = max_seconds or 0.0
+        self.rows = 1 if max_seconds else _ANY
+        self._last, self._each = (0, 0.0), float("inf")
+
+    def took(self, rows: int, seconds: float) -> None:
+        """A call of so many inputs took so long."""
+        if not self._seconds:
+            return
+        if rows > self._last[0]:  # the first is taken to cost nothing by itself, which is the worst for larger ones
+            self._each = max(1e-12, (seconds - self._last[1]) / (rows - self._last[0]))
+        known = int(min(_ANY, CALL * self._seconds / self._each))
+        bold = _STEP * rows if not self._last[0] and _STEP * seconds <= _BOLD * self._seconds else 1
+        self.rows = max(known if not self._last[0] else min(known, _STEP * rows), bold)
+        self._last = rows, seconds
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much a run may use; None is no limit. ``clock`` is the machine's unless a journal remembers another time."""
+
+    max_queries: int | None = None
+    max_leaves: int | None = None
+    max_seconds: float | None = None
+    started: float = field(default_factory=time.monotonic, repr=False)
+    clock: Callable[[], float] = field(default=_now, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for name, least in (("max_queries", 0), ("max_leaves", 1)):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, check_count(name, getattr(self, name), least))
+        if self.max_seconds is not None:
+            seconds = check_number("max_seconds", self.max_seconds)
+            if seconds < 0:
+                raise ParameterError(f"max_seconds must be at least 0; got {self.max_seconds}")
+            if type(self.max_seconds) not in (int, float):  # a Decimal, or a number of NumPy
+                object.__setattr__(self, "max_seconds", seconds)
+
+    def check(self, asked: int) -> None:
+        """Refuse to go on once ``asked`` labels are too many or the time is over."""
+        if self.max_queries is not None and asked > self.max_queries:
+            raise BudgetSpent(f"max_queries = {self.max_queries}")
+        if self.max_seconds is not None and self.gone > 1:
+            raise BudgetSpent(self.time_over)
+
+    @property
+    def time_over(self) -> str:
+        """Why a run ended that had no time left."""
+        return f"max_seconds = {self.max_seconds:g}"
+
+    @property
+    def gone(self) -> float:
+        """The share of the time that is over: above 1 where all is; 0 without a limit."""
+        if self.max_seconds is None:
+            return 0.0
+        taken = self.clock() - self.started
+        return taken / self.max_seconds if self.max_seconds else 2.0 * (taken > 0)
+
+    def allows(self, leaves: int) -> bool:
+        """Whether a tree may have this many leaves."""
+        return self.max_leaves is None or leaves <= self.max_leaves
+
+    def limits(self) -> dict[str, float | None]:
+        """All limits by name, as a journal and a stored result keep them."""
+        return {name: getattr(self, name) for name in ("max_queries", "max_leaves", "max_seconds")}

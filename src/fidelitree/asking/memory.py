@@ -1,0 +1,82 @@
+"""A bounded memory of answers, so that a repeated input of a deterministic target costs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.asking.needs import inputs_within
+from fidelitree.errors import TargetError, check_count
+from fidelitree.spaces.inputs import row_keys
+from fidelitree.spaces.product import ProductSpace, check_space
+from fidelitree.targets.labels import Codes
+
+Ask = Callable[[NDArray[Any]], Codes]
+
+_MOST = 1_000_000  # inputs that are remembered
+CHECKED = 16  # repeats that a run pays for all the same, to see that the target does answer alike
+
+
+class Memory:
+    """Remembers the codes of the last ``capacity`` different inputs.
+
+    A certificate relies on it exactly where an input comes again, so the first ``checked`` repeats may be asked once
+    more: a target that contradicts itself there is not deterministic.
+    """
+
+    def __init__(self, capacity: int = _MOST, checked: int = 0) -> None:
+        self.capacity = check_count("capacity", capacity)
+        self._codes: dict[bytes, int] = {}
+        self.checked = 0
+        """Repeats that were asked again so far."""
+        self._to_check = check_count("checked", checked, least=0)
+
+    @classmethod
+    def within(cls, room: int, space: ProductSpace, checked: int = 0) -> Memory:
+        """A memory that takes no more than ``room`` bytes for inputs of this space, nor holds more than a million."""
+        check_space(space)
+        bits, features = space.dtype == np.uint8, len(space)
+        return cls(min(_MOST, inputs_within(room, -(-features // 8) if bits else 8 * features)), checked)
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    def answer(self, batch: NDArray[Any], ask: Ask, checks: int | None = None) -> Codes:
+        """Codes of all rows; ``ask`` receives each input that is not remembered, once.
+
+        Some of those that are remembered may be asked too, ``checks`` of them at most; TargetError tells of an answer
+        that differs.
+        """
+        keys = row_keys(batch)
+        first = dict(zip(reversed(keys), reversed(range(len(keys))), strict=True))
+        if len(first) == len(keys) and self._codes.keys().isdisjoint(first):  # nothing comes again, most often
+            codes = np.asarray(ask(batch), np.intp)
+            self._remember(dict(zip(keys, codes.tolist(), strict=True)))
+            return codes
+        most = self._to_check if checks is None else min(checks, self._to_check)
+        repeats = [row for key, row in first.items() if key in self._codes][:most]
+        self._to_check -= len(repeats)
+        self.checked += len(repeats)
+        wanted = sorted({row for key, row in first.items() if key not in self._codes} | set(repeats))
+        known = dict(zip((keys[row] for row in wanted), ask(batch[wanted]).tolist(), strict=True)) if wanted else {}
+        for row in repeats:
+            if known[keys[row]] != self._codes[keys[row]]:
+                raise TargetError(
+                    "the target answered an input differently the second time, so its answers cannot be remembered: "
+                    "pass deterministic=False, and every input is asked anew"
+                )
+        found = [known[key] if key in known else self._codes[key] for key in keys]
+        self._remember(known)
+        return np.array(found, np.intp)
+
+    def missing(self, batch: NDArray[Any]) -> int:
+        """How many inputs of a batch are not remembered."""
+        return len(set(row_keys(batch)) - self._codes.keys())
+
+    def _remember(self, known: dict[bytes, int]) -> None:
+        self._codes.update(known)
+        while len(self._codes) > self.capacity:
+            del self._codes[next(iter(self._codes))]

@@ -1,0 +1,1 @@
+"""What is promised about a tree, on which evidence, and how it is kept."""

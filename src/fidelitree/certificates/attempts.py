@@ -1,0 +1,222 @@
+"""Attempts to certify a tree while answers are still coming in (the prequential protocol).
+
+An attempt is opened by writing down its number, its tree and its level. From then on it counts every input that is
+drawn independently from the whole space, and nothing that was drawn before: whatever led to opening it is never
+counted for it. Each attempt's e-value is a bet that cannot win on average while its tree is not good enough, so all
+attempts together fail with probability at most the sum of their levels, which is below delta. A journal keeps one
+numbering for all runs that share it (`journal.ledger`).
+
+There are two ledgers. The attempts that a run opens to end by them share 19/20 of delta. The others are *standing*
+attempts, which share the rest: at 64 labels, and whenever twice as many were asked, the tree that there is gets one,
+and so does the best constant. They cost no label, because every input that comes as the space gives it counts for them
+before it teaches; so whatever ends a run, there is a bound. Whether the run goes on, what it opens and when it ends may
+depend on all that was counted: each e-value is a supermartingale given the past from the moment its attempt was opened,
+and what it has won exceeds 1/level, at any time, with probability at most its level (THEORY 4(a)). The outcome of a
+failed attempt may therefore steer everything but one thing: which of the inputs drawn since are counted. All are, or,
+once an attempt is given up, none.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.asking.events import Observer, TreeJudged, UnderTest, nobody
+from fidelitree.asking.journal.ledger import RUN, STANDING, TEST, Entry, Ledger, entered
+from fidelitree.theory.sequential import Bet, level_in, log_e_value
+from fidelitree.trees.answers import Answers, Kept
+from fidelitree.trees.tree import Tree
+
+LATE = 0.6  # of a budget that will be spent goes into learning, the rest into tests
+LOOK = 20  # answers before an attempt may be given up
+FAIR_TRIAL = 200  # over epsilon: answers by which a tree is judged in the end that is not good enough
+MILESTONE = 64  # labels at which the first standing attempts are opened; the next at twice as many, and so on
+_TREES, _CONSTANTS = 3, 2  # standing attempts that still count: the last ones
+_FIRST = 0.25
+
+
+class Attempt(Bet):
+    """A tree, what it may spend of delta, and how it has fared since the attempt was opened.
+
+    ``waits`` says how many of the inputs to come, of each stream, are not for it: an earlier run has drawn them.
+    """
+
+    def __init__(self, tree: Tree, delta: float, entry: Entry) -> None:
+        super().__init__(level_in(entry.ledger, entry.number, delta))
+        self.tree, self.number, self.ledger, self.waits = tree, entry.number, entry.ledger, dict(entry.waits)
+
+    def see(self, batch: NDArray[Any], labels: NDArray[Any], stream: str = TEST) -> NDArray[np.bool_]:
+        """Count answers to inputs drawn since; which of them the tree has wrong."""
+        wrong = np.asarray(self.tree.predict_inner(batch) != labels)
+        new = wrong[self._passed(len(wrong), stream) :]
+        self.count(int(np.count_nonzero(new)), len(new))
+        return wrong
+
+    def _passed(self, rows: int, stream: str) -> int:
+        """How many of the next inputs are not for it; none is until every stream has come so far."""
+        waits = any(left for name, left in self.waits.items() if name != stream)
+        left = self.waits.get(stream, 0)
+        self.waits[stream] = max(0, left - rows)
+        return rows if waits else min(left, rows)
+
+
+class Standing:
+    """Attempts that are opened on the way, for what there is, so that no ending finds a run without a bound."""
+
+    def __init__(self, delta: float, ledger: Ledger | None = None) -> None:
+        self.all: list[Attempt] = []
+        self.live: list[Attempt] = []
+        """Those that still count."""
+        self.kept = Kept()
+        self._delta, self._ledger, self._next = delta, ledger, MILESTONE
+        self._votes: Counter[Any] = Counter()
+
+    @property
+    def next(self) -> int:
+        """Labels at which the next ones are to be opened."""
+        return self._next
+
+    def due(self, asked: int) -> bool:
+        """Whether so many labels are a reason to open some."""
+        return asked >= self._next
+
+    def open(self, asked: int, trees: Sequence[Tree]) -> None:
+        """Begin to count for trees that have no attempt here yet."""
+        while self.due(asked):
+            self._next *= 2
+        for tree in trees:
+            if all(attempt.tree != tree for attempt in self.all):
+                entry = entered(self._ledger, STANDING, tree.digest, len(self.all))
+                self.all.append(Attempt(tree, self._delta, entry))
+                self.live.append(self.all[-1])
+        constants, others = _parted(self.live)
+        self.live = others[-_TREES:] + constants[-_CONSTANTS:]
+
+    def count(self, batch: NDArray[Any], labels: NDArray[Any], stream: str = TEST) -> None:
+        """Count answers to inputs that came as the space gives them, before they teach anybody."""
+        self._votes.update(labels.tolist())
+        if self.live:
+            self.kept.keep(batch, labels)
+        for attempt in self.live:
+            attempt.see(batch, labels, stream)
+
+    def usual(self) -> Any:
+        """The most frequent label of those inputs, the first in order among equals; None before the first."""
+        return max(sorted(self._votes), key=self._votes.__getitem__, default=None)
+
+    @property
+    def constants(self) -> list[Attempt]:
+        """Those for a constant that still count."""
+        return _parted(self.live)[0]
+
+
+def _parted(attempts: list[Attempt]) -> tuple[list[Attempt], list[Attempt]]:
+    """Those for constants, and the others."""
+    return [one for one in attempts if one.tree.size == 1], [one for one in attempts if one.tree.size > 1]
+
+
+class Attempts:
+    """All attempts of a run; they read one stream of answers.
+
+    ``epsilon`` is the error that they are to certify. A run that wants the smallest error within a budget
+    (``open_ended``) starts with a large one and goes on to half of it whenever it is certified.
+    """
+
+    def __init__(self, epsilon: float | None, delta: float, ledger: Ledger | None = None) -> None:
+        self._ledger = ledger
+        self.open_ended = epsilon is None
+        self.epsilon, self.delta = _FIRST if epsilon is None else epsilon, delta
+        self.all: list[Attempt] = []
+        self.kept = Kept()
+        """All that was counted: an attempt's own answers are the last ones, as many as it has samples."""
+        self.standing = Standing(delta, ledger)
+
+    def open(self, tree: Tree, written_down: bool = True) -> Attempt:
+        """Begin to count for a tree; a tree that has an attempt already gets no second one.
+
+        An attempt that will count nothing, and promises nothing, need not be written down.
+        """
+        found = self.of(tree)
+        if found is None:
+            ledger = self._ledger if written_down else None
+            found = Attempt(tree, self.delta, entered(ledger, RUN, tree.digest, len(self.all)))
+            self.all.append(found)
+        return found
+
+    def of(self, tree: Tree) -> Attempt | None:
+        """The attempt for a tree, if there is one."""
+        return next((attempt for attempt in self.all if attempt.tree == tree), None)
+
+    def opened(self, ledger: str) -> int:
+        """How many attempts of a ledger have numbers up to the last one's."""
+        return max(attempt.number for attempt in (self.all if ledger == RUN else self.standing.all))
+
+    def judged(self, asked: int, size: int, error: float, tested: Attempt | None) -> TreeJudged:
+        """One tree's own figures: what an attempt has counted for its tree; before that, an estimate and no bound."""
+        self.look()
+        if tested is None or not tested.samples:
+            return TreeJudged(asked, size, error, 1.0)
+        return TreeJudged(asked, tested.tree.size, tested.errors / tested.samples, tested.error_bound)
+
+    def look(self) -> None:
+        """Let attempts keep what they certify now: what was certified at one look stays so."""
+        _ = self.error_bound
+
+    @property
+    def live(self) -> list[Attempt]:
+        """Every attempt of both ledgers that still counts."""
+        return [*self.all, *self.standing.live]
+
+    def answers(self, attempt: Attempt) -> Answers | None:
+        """What an attempt has counted, as far as it was kept."""
+        return self.kept_for(attempt).last(attempt.samples)
+
+    def kept_for(self, attempt: Attempt) -> Kept:
+        """Where its answers are."""
+        return self.kept if attempt.ledger == RUN else self.standing.kept
+
+    @property
+    def certified(self) -> bool:
+        """Whether the error asked for was certified when somebody looked; nothing is worked out."""
+        return not self.open_ended and any(one.certified <= self.epsilon for one in self.live)
+
+    @property
+    def at_best(self) -> int:
+        """Answers that the first attempt takes if none is wrong."""
+        return Bet(self.level(1)).needed_for(self.epsilon)
+
+    def level(self, number: int) -> float:
+        """What an attempt of the run may spend."""
+        return level_in("run", number, self.delta)
+
+    def count(self, batch: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.bool_]:
+        """Count answers to inputs drawn since; which of them the last tree has wrong."""
+        self.kept.keep(batch, labels)
+        wrong = np.zeros(len(labels), np.bool_)
+        for attempt in self.all:
+            wrong = attempt.see(batch, labels)
+        self.standing.count(batch, labels)
+        return wrong
+
+    def raise_the_bar(self) -> None:
+        """Go on to half the error for as long as it is certified already."""
+        while any(attempt.certifies(self.epsilon) for attempt in self.all):
+            self.epsilon /= 2
+
+    def tell(self, observer: Observer, asked: int, needed: int) -> None:
+        """Describe the attempt with the most evidence for it; nothing is recorded by looking at it."""
+        if observer is not nobody:
+            best = max(self.all, key=lambda attempt: log_e_value(attempt.errors, attempt.samples, self.epsilon))
+            observer(UnderTest(asked, best.tree.size, best.errors, best.samples, best.level, needed))
+
+    @property
+    def error_bound(self) -> float:
+        """The smallest error certified so far."""
+        least = 1.0
+        for attempt in reversed(self.all):  # the last tree is the best, most often
+            least = attempt.lower(least)
+        return least

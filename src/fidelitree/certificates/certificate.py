@@ -1,0 +1,265 @@
+"""Certificates: what is promised about a tree, to whom, and on which evidence."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from decimal import ROUND_FLOOR, Decimal
+from typing import Any
+
+from fidelitree.asking.journal.run import versions as versions_now
+from fidelitree.certificates import confusionfile
+from fidelitree.certificates.confusion import Confusion
+from fidelitree.display.card import card
+from fidelitree.display.standing import Standing, standing
+from fidelitree.errors import FormatError, is_entropy, is_text
+from fidelitree.theory.sequential import LEDGERS, WHOLE
+
+ASSUMES_DETERMINISTIC = "the target is deterministic"
+ASSUMES_DISTRIBUTION = "inputs follow the stated product distribution"
+FORMAT = "fidelitree.certificates.certificate"
+VERSION = 1
+METHODS = ("exact", "fixed", "sequential")
+PROTOCOLS = ("separate", "prequential")
+OF_ANSWERS = "answers:"
+"""How the digest of a predictor begins that is no tree: it is one of answers, not of nodes."""
+
+
+def assumptions(deterministic: bool) -> tuple[str, ...]:
+    """What a certificate takes for granted; of a noisy target, every test input must have been asked anew."""
+    return (ASSUMES_DETERMINISTIC, ASSUMES_DISTRIBUTION) if deterministic else (ASSUMES_DISTRIBUTION,)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """With probability at least 1 - delta, the tree's error is at most ``error_bound``.
+
+    ``method`` is ``exact`` (every input was counted, delta is 0), ``fixed`` (a set of test inputs whose size was
+    fixed beforehand) or ``sequential`` (an any-time test). ``protocol`` says what the test inputs were kept apart
+    from: ``separate`` inputs were seen by neither growth nor labels; ``prequential`` ones were drawn after the attempt
+    for this tree was opened, and taught the learner only afterwards. ``split_quality`` says whether every split is
+    also promised to be within a factor 1/4 of the best one, with probability 1 - delta. Where ``differs`` is above 0,
+    another tree was tested (``tested_digest``), and this one disagrees with it on exactly that share of inputs.
+    ``attempts`` were opened in all, by earlier runs of the same journal too; this is number ``attempt``, which may fail
+    with probability ``level``, its share of delta: the bound of a sequential certificate follows from errors, samples
+    and level. Attempts of a ``ledger`` share a part of delta: 19/20 if the run opened them to end by them, 1/20 if they
+    were opened on the way (``standing``). ``epsilon`` is None where the best tree within a budget was asked for.
+    ``entropy`` went into the test inputs of an audit, beside the seed, so that nobody could foresee them; ``replayed``
+    says that it was given, and the test inputs were known. ``confusion`` is the table of the target's answers against
+    the tree's; its intervals have a confidence of their own and are no part of delta. It is None where no answers tell.
+    """
+
+    epsilon: float | None
+    delta: float
+    error_bound: float
+    samples: int
+    errors: int | None
+    method: str
+    tree_digest: str
+    space_digest: str
+    seed: int | None = None
+    split_quality: bool = False
+    assumes: tuple[str, ...] = (ASSUMES_DETERMINISTIC, ASSUMES_DISTRIBUTION)
+    protocol: str = "separate"
+    attempts: int = 1
+    attempt: int = 1
+    ledger: str = "run"
+    level: float | None = None
+    differs: float = 0.0
+    seed_chosen: bool = True
+    queries: Mapping[str, int] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=versions_now)
+    tested_digest: str | None = None
+    entropy: str | None = None
+    replayed: bool = False
+    confusion: Confusion | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the error asked for was certified; where none was named, whether anything was."""
+        return self.error_bound < 1 if self.epsilon is None else self.error_bound <= self.epsilon
+
+    @property
+    def standing(self) -> Standing:
+        """In words: certified, goal met; certified at some agreement, goal missed; nothing certified."""
+        return standing(self.epsilon, self.error_bound, self.method == "exact")
+
+    def sentences(self, leaves: int | None) -> list[str]:
+        """How far a constant would get, and which labels the tree never answers; nothing where no answers tell.
+
+        ``leaves`` are those of the tree, None for another predictor.
+        """
+        return [] if self.confusion is None else self.confusion.sentences(self.holds, leaves)
+
+    def __str__(self) -> str:
+        wanted = "the smallest error within a budget" if self.epsilon is None else f"an error of {self.epsilon:.4g}"
+        asked = f"{wanted} was asked for"
+        verdict = f"({asked})" if self.holds else f"({asked} and is NOT certified)"
+        provided = " and ".join(filter(None, [", ".join(self.assumes[:-1]), *self.assumes[-1:]]))
+        return f"{self._claim()} {verdict}{self._basis()}, provided that {provided}.{_REPLAY if self.replayed else ''}"
+
+    def _claim(self) -> str:
+        if self.method == "exact":
+            return f"This {self._subject} disagrees with the target on exactly {self.error_bound:.6g} of all inputs"
+        if self.standing.state == "nothing":
+            return f"Nothing is certified about this {self._subject}"
+        confidence = f"With confidence {confidence_of(self.delta)}"
+        return (
+            f"{confidence}, this {self._subject} disagrees with the target on at most {_up(self.error_bound)} of inputs"
+        )
+
+    @property
+    def _subject(self) -> str:
+        return "predictor" if self.tree_digest.startswith(OF_ANSWERS) else "tree"
+
+    def _basis(self) -> str:
+        if self.method == "exact":
+            return ""
+        tested = f" of a tree that it differs from on {_up(self.differs)}" if self.differs else ""
+        errors = "1 error" if self.errors == 1 else f"{self.errors:,} errors"
+        return f", by {errors} among {self.samples:,} test inputs{tested}"
+
+    def _repr_html_(self) -> str:
+        facts = [("Method", self.method), ("Bound on the error", _up(self.error_bound))]
+        if self.method != "exact":
+            facts += [("Confidence", confidence_of(self.delta)), ("Test inputs", f"{self.samples:,}")]
+        return card(self.standing, str(self), facts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data under a versioned schema."""
+        table = None if self.confusion is None else confusionfile.to_dict(self.confusion)
+        return {"format": FORMAT, "version": VERSION, "holds": self.holds, **asdict(self), "confusion": table}
+
+    def to_json(self) -> str:
+        """The certificate as JSON text."""
+        return json.dumps(self.to_dict(), indent=1)
+
+    @classmethod
+    def from_json(cls, text: str) -> Certificate:
+        """The inverse of `to_json`; FormatError says what is wrong with anything else."""
+        try:
+            data = json.loads(text)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise FormatError(f"not a stored certificate: it is not JSON: {error}") from None
+        return cls.from_dict(data)
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Certificate:
+        """The inverse of `to_dict`."""
+        if not isinstance(data, dict) or data.get("format") != FORMAT:
+            raise FormatError(f'not a stored certificate: it must be an object with "format": "{FORMAT}"')
+        if data.get("version") != VERSION:
+            raise FormatError(f"not a stored certificate: its version must be {VERSION}; got {data.get('version')!r}")
+        names = {entry.name for entry in fields(cls)}
+        data = {**_YOUNGER, **data}
+        if set(data) != names | {"format", "version", "holds"}:
+            odd = ", ".join(sorted(set(data) ^ (names | {"format", "version", "holds"})))
+            raise FormatError(f"not a stored certificate: missing or unknown entries: {odd:.200}")
+        _check_kinds(data)
+        _check_ranges(data)
+        table = None if data["confusion"] is None else confusionfile.from_dict(data["confusion"])
+        kept = {name: data[name] for name in names}
+        certificate = cls(**{**kept, "assumes": tuple(data["assumes"]), "confusion": table})
+        if certificate.holds != data["holds"]:
+            raise FormatError("not a stored certificate: it says that it holds, and its numbers say otherwise")
+        return certificate
+
+
+_REPLAY = " This is a replay of an audit: it proves nothing about a predictor that was changed since."
+# Younger than the first certificates, which do without:
+_YOUNGER = {"tested_digest": None, "entropy": None, "replayed": False, "confusion": None, "ledger": WHOLE}
+_NUMBERS = ("delta", "error_bound", "differs", "epsilon", "level")
+_KINDS: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(_NUMBERS, (float, int)),
+    **dict.fromkeys(("epsilon", "level"), (float, int, type(None))),
+    **dict.fromkeys(("samples", "attempts", "attempt"), (int,)),
+    **dict.fromkeys(("errors", "seed"), (int, type(None))),
+    "tested_digest": (str, type(None)),
+    **dict.fromkeys(("method", "tree_digest", "space_digest", "protocol", "ledger"), (str,)),
+    **dict.fromkeys(("holds", "split_quality", "seed_chosen", "replayed"), (bool,)),
+    "entropy": (str, type(None)),
+    "assumes": (list, tuple),
+    **dict.fromkeys(("queries", "versions"), (dict,)),
+}
+
+
+_ENTRIES: dict[str, type] = {"queries": int, "versions": str}
+_MOST = 1 << 63  # more than anything counts, and than SciPy takes
+_KIND_NAMES = {
+    float: "a number",
+    int: "a whole number",
+    str: "text",
+    bool: "true or false",
+    list: "a list",
+    dict: "an object",
+}
+
+
+def _check_kinds(data: Mapping[str, Any]) -> None:
+    for name, kinds in _KINDS.items():
+        value = data[name]
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+            raise FormatError(f"not a stored certificate: {name} must be {_KIND_NAMES[kinds[0]]}; got {value!r:.80}")
+    if not all(map(is_text, data["assumes"])):
+        raise FormatError(f"not a stored certificate: assumes must hold sentences; got {data['assumes']!r:.80}")
+    for name, known in (("method", METHODS), ("protocol", PROTOCOLS), ("ledger", (*LEDGERS, WHOLE))):
+        if data[name] not in known:
+            raise FormatError(
+                f"not a stored certificate: {name} must be one of {', '.join(known)}; got {data[name]!r:.80}"
+            )
+    for name in ("queries", "versions"):
+        if not all(isinstance(entry, _ENTRIES[name]) and not isinstance(entry, bool) for entry in data[name].values()):
+            kind = _KIND_NAMES[_ENTRIES[name]]
+            raise FormatError(f"not a stored certificate: every entry of {name} must be {kind}; got {data[name]!r:.80}")
+
+
+def _check_ranges(data: Mapping[str, Any]) -> None:
+    """Numbers from which a bound can follow; the kinds are right."""
+    if data["errors"] is None and data["method"] != "exact":
+        raise FormatError("not a stored certificate: errors may be missing in an exact one only")
+    if not 0 <= (data["errors"] or 0) <= data["samples"]:
+        raise FormatError("not a stored certificate: errors must be between 0 and the samples")
+    for name in _NUMBERS:
+        if data[name] is not None and not 0 <= data[name] <= 1:
+            raise FormatError(f"not a stored certificate: {name} must be between 0 and 1; got {data[name]!r}")
+    if data["method"] != "exact" and data["delta"] in (0, 1):
+        raise FormatError("not a stored certificate: delta must be above 0 and below 1 unless it is an exact one")
+    if not 1 <= data["attempt"] <= data["attempts"]:
+        raise FormatError("not a stored certificate: attempt must be between 1 and the attempts")
+    _check_keys(data)
+    counts = {name: data[name] for name in ("samples", "attempts")}
+    for name, count in (counts | {f"queries[{purpose!r:.40}]": n for purpose, n in data["queries"].items()}).items():
+        if not 0 <= count < _MOST:
+            raise FormatError(f"not a stored certificate: {name} must be at least 0 and below 2^63; got {count!r:.80}")
+
+
+def _check_keys(data: Mapping[str, Any]) -> None:
+    """What the test inputs were drawn with."""
+    seed, entropy = data["seed"], data["entropy"]
+    if (seed or 0) < 0:
+        raise FormatError(f"not a stored certificate: seed must be at least 0; got {seed!r:.80}")
+    if entropy is not None and not is_entropy(entropy):
+        raise FormatError(f"not a stored certificate: entropy must be 32 hexadecimal digits; got {entropy!r:.80}")
+    if data["replayed"] and entropy is None:
+        raise FormatError("not a stored certificate: a replay must have the entropy of its audit; got None")
+
+
+def confidence_of(delta: float) -> str:
+    """1 - delta with four digits, never rounded up; a delta that these do not show is shown itself.
+
+    >>> confidence_of(0.05), confidence_of(0.00012), confidence_of(1e-9)
+    ('0.95', '0.9998', '1 - 1e-09')
+    """
+    if delta < 1e-4:
+        return f"1 - {_up(delta)}"
+    return str((1 - Decimal(str(delta))).quantize(Decimal("1e-4"), ROUND_FLOOR).normalize())
+
+
+def _up(share: float) -> str:
+    """Four digits, never rounded in the tree's favour."""
+    if share < 1e-300:
+        return "0" if share <= 0 else "1e-300"
+    step = 10.0 ** (math.floor(math.log10(share)) - 3)
+    return f"{math.ceil(share / step - 1e-9) * step:.4g}"

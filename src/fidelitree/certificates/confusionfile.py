@@ -1,0 +1,222 @@
+"""The table of both answers as plain data: counts, and beside them the intervals that follow from them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from fidelitree.certificates.confusion import (
+    CONFIDENCE,
+    MOST,
+    Answered,
+    Cell,
+    Confusion,
+    Count,
+    Ends,
+    Label,
+    share_of_level,
+)
+from fidelitree.errors import FormatError, is_text
+
+_FIELDS = ("confidence", "level", "tests", "wrong", "constant", "never", "never_in_all", "cells")
+_ROUNDING = 1e-6
+_BELOW = 1 << 63
+
+
+def to_dict(found: Confusion) -> dict[str, Any]:
+    """Plain data; every share comes with both ends of its interval, which are equal where it is known."""
+    return {
+        "confidence": CONFIDENCE if found.level is not None else 1.0,
+        "level": found.level,
+        "tests": found.tests,
+        "wrong": found.wrong,
+        "constant": {
+            "label": found.target.best.label,
+            "count": found.target.best.count,
+            "of": found.target.inputs,
+            "labels": found.target.labels,
+            "error": list(found.constant_error),
+        },
+        "never": [
+            {"label": entry.label, "count": entry.count, "share": list(found.of_target(entry))} for entry in found.never
+        ],
+        "never_in_all": found.never_in_all,
+        "cells": [
+            {
+                "target": cell.target,
+                "tree": cell.tree,
+                "count": cell.count,
+                "of": cell.of,
+                "share": list(found.share(cell)),
+            }
+            for cell in found.cells
+        ],
+        "cells_in_all": found.cells_in_all,
+    }
+
+
+def from_dict(data: Any) -> Confusion:
+    """The inverse; FormatError where a count, a sum or an interval is not what it must be."""
+    if not isinstance(data, dict) or set(data) != {*_FIELDS, "cells_in_all"}:
+        raise _error(f"it must be an object with {', '.join(_FIELDS)} and cells_in_all; got {data!r:.80}")
+    level, exact = data["level"], data["level"] is None
+    if not exact and not (_number(level) and 0 < level < 1):
+        raise _error(f"level must be null, or above 0 and below 1; got {level!r:.80}")
+    if not isinstance(data["never"], list) or not isinstance(data["cells"], list):
+        raise _error("never and cells must be lists")
+    found = Confusion(
+        _count(data["tests"], "tests", exact),
+        _count(data["wrong"], "wrong", exact),
+        None if exact else float(level),
+        _answered(data["constant"], exact),
+        tuple(_label(entry, exact) for entry in data["never"]),
+        _whole(data["never_in_all"], "never_in_all"),
+        tuple(_cell(entry, exact) for entry in data["cells"]),
+        _whole(data["cells_in_all"], "cells_in_all"),
+    )
+    _check_sums(found)
+    _check_ends(found, data)
+    return found
+
+
+def contradiction(found: Confusion, certificate: Mapping[str, Any], leaves: int) -> str:
+    """In what a table cannot belong to a certificate about a tree with so many leaves; nothing where it can.
+
+    The bound is that of the first tests, up to where it was lowest, and the table is that of all of them, as far as
+    inputs are kept. Where the tree was tested itself, the table holds the certificate's mistakes and its right answers.
+    """
+    samples, errors, method = certificate["samples"], certificate["errors"], certificate["method"]
+    if method == "exact":
+        same = math.isclose(found.wrong, certificate["error_bound"], rel_tol=_ROUNDING, abs_tol=1e-9)
+        return "" if same and found.level is None else "its mistakes are not the exact error"
+    more = found.tests - samples
+    if method == "fixed" and more:
+        return f"it holds {found.tests:,} tests, and the certificate {samples:,}"
+    if more >= 0 and not certificate["differs"] and not errors <= found.wrong <= errors + more:
+        return (
+            f"it holds {found.wrong:,} mistakes in {found.tests:,} tests, and the certificate {errors:,} in {samples:,}"
+        )
+    if certificate["protocol"] == "prequential":
+        level = share_of_level(
+            certificate["attempt"], leaves if certificate["differs"] else None, certificate["ledger"]
+        )
+    else:
+        level = share_of_level(leaves, None) if method == "fixed" else 1 - CONFIDENCE
+    same = found.level is not None and math.isclose(found.level, level, rel_tol=_ROUNDING)
+    return "" if same else f"its intervals must be at level {level:.4g}"
+
+
+def _check_sums(found: Confusion) -> None:
+    rows: dict[Any, Count] = {}
+    for cell in found.cells:
+        rows[cell.target] = rows.get(cell.target, 0) + cell.count
+        if not cell.count > 0 or not _at_most(cell.of, found.target.best.count):
+            raise _error("no cell may be empty, and no label have more inputs than the constant")
+    if any(not _at_most(rows[cell.target], cell.of) for cell in found.cells):
+        raise _error("the cells of a label must hold no more inputs than it has")
+    total, wrong = (sum(cell.count for cell in found.cells if cell.wrong or not kind) for kind in (False, True))
+    complete = found.cells_in_all == len(found.cells)
+    if not _at_most(total, found.tests) or (complete and not _same(total, found.tests)):
+        raise _error(f"the counts of all cells must add up to the {found.tests} tests; got {total}")
+    if not _at_most(wrong, found.wrong) or (complete and not _same(wrong, found.wrong)):
+        raise _error(f"the counts of cells with two labels must add up to wrong = {found.wrong}; got {wrong}")
+    _check_target(found, rows, complete)
+    lists = ((found.cells, found.cells_in_all, 2 * MOST), (found.never, found.never_in_all, MOST))
+    if any(len(listed) > min(in_all, most) for listed, in_all, most in lists):
+        raise _error("never and cells must list no more than there are in all, and no more than are listed at most")
+    answered, never = {cell.tree for cell in found.cells}, {entry.label for entry in found.never}
+    if answered & never:
+        raise _error(
+            f"a label that is never answered is answered in a cell: {sorted(map(str, answered & never))!r:.80}"
+        )
+
+
+def _check_target(found: Confusion, rows: Mapping[Any, Count], complete: bool) -> None:
+    """The target's own answers: those of the table, or of more inputs."""
+    target = found.target
+    same = complete and target.inputs == found.tests
+    if not _at_most(found.tests, target.inputs) or not 0 < target.best.count <= target.inputs:
+        raise _error("constant must be counted among all tests, and not oftener than there are")
+    if target.labels < len(rows) or (same and (target.labels, target.best.count) != (len(rows), max(rows.values()))):
+        raise _error(f"constant must be the most frequent of all {len(rows)} labels; got {target.labels}")
+    if same and not _same(rows.get(target.best.label, 0), target.best.count):
+        raise _error(f"constant must be counted as often as in the cells; got {target.best.count}")
+    if any(not _at_most(entry.count, target.best.count) for entry in found.never):
+        raise _error("no label that is never answered may be more frequent than the constant")
+
+
+def _check_ends(found: Confusion, data: Mapping[str, Any]) -> None:
+    """The intervals are told so that nobody has to work them out; they must be those of the counts."""
+    if data["confidence"] != (CONFIDENCE if found.level is not None else 1):
+        raise _error(f"confidence must be {CONFIDENCE}, or 1 where shares are exact; got {data['confidence']!r:.80}")
+    told = [(data["constant"]["error"], found.constant_error)]
+    told += [(entry["share"], found.of_target(lost)) for entry, lost in zip(data["never"], found.never, strict=True)]
+    told += [(entry["share"], found.share(cell)) for entry, cell in zip(data["cells"], found.cells, strict=True)]
+    for ends, follows in told:
+        if not _are(ends, follows):
+            raise _error(f"an interval must follow from its counts: {follows!r}; got {ends!r:.80}")
+
+
+def _are(ends: Any, follows: Ends) -> bool:
+    if not isinstance(ends, list) or len(ends) != 2 or not all(map(_number, ends)):
+        return False
+    return all(math.isclose(one, two, rel_tol=_ROUNDING, abs_tol=1e-9) for one, two in zip(ends, follows, strict=True))
+
+
+def _answered(entry: Any, exact: bool) -> Answered:
+    _check_entry(entry, {"label", "count", "of", "labels", "error"})
+    best = Label(_name(entry["label"]), _count(entry["count"], "count", exact))
+    return Answered(_count(entry["of"], "of", exact), _whole(entry["labels"], "labels"), best)
+
+
+def _label(entry: Any, exact: bool) -> Label:
+    _check_entry(entry, {"label", "count", "share"})
+    return Label(_name(entry["label"]), _count(entry["count"], "count", exact))
+
+
+def _cell(entry: Any, exact: bool) -> Cell:
+    _check_entry(entry, {"target", "tree", "count", "of", "share"})
+    counts = _count(entry["count"], "count", exact), _count(entry["of"], "of", exact)
+    return Cell(_name(entry["target"]), _name(entry["tree"]), *counts)
+
+
+def _check_entry(entry: Any, names: set[str]) -> None:
+    if not isinstance(entry, dict) or set(entry) != names:
+        raise _error(f"an entry must have {', '.join(sorted(names))}; got {entry!r:.80}")
+
+
+def _name(label: Any) -> Any:
+    if not (_number(label) or isinstance(label, bool) or is_text(label)):
+        raise _error(f"labels must be truth values, numbers or text; got {label!r:.80}")
+    return label
+
+
+def _count(value: Any, name: str, exact: bool) -> Count:
+    limit = 1 + _ROUNDING if exact else _BELOW
+    if not _number(value) or not 0 <= value < limit or not (exact or isinstance(value, int)):
+        kind = "a probability" if exact else "a whole number below 2^63"
+        raise _error(f"{name} must be {kind}; got {value!r:.80}")
+    return value  # type: ignore[no-any-return]
+
+
+def _whole(value: Any, name: str) -> int:
+    return int(_count(value, name, exact=False))
+
+
+def _number(value: Any) -> bool:
+    return (isinstance(value, int) and not isinstance(value, bool)) or (
+        isinstance(value, float) and math.isfinite(value)
+    )
+
+
+def _same(one: Count, two: Count) -> bool:
+    return one == two if isinstance(two, int) else math.isclose(one, two, rel_tol=_ROUNDING, abs_tol=1e-9)
+
+
+def _at_most(one: Count, two: Count) -> bool:
+    return one <= two or _same(one, two)
+
+
+def _error(what: str) -> FormatError:
+    return FormatError(f"not a stored certificate: confusion: {what}")

@@ -1,0 +1,151 @@
+"""What the files of a stored result say about each other; nobody is asked, and no run is made again.
+
+Every fact that is stored twice, or that follows from others, is looked at here or by the replay of the journal. What
+nothing determines is listed in ``UNCHECKED``: it is compared with copies of itself at most, and no part of a verdict.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, Certificate
+from fidelitree.certificates.confusionfile import contradiction
+from fidelitree.certificates.store import CERTIFICATE, FILES, REPORT, SPACE, TRACE, TREE, Stored
+from fidelitree.exact.paths import disagreement
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.spaces.rows import Rows
+from fidelitree.theory.binomial import upper_bound
+from fidelitree.theory.sequential import error_bound, level_in
+
+UNCHECKED = (
+    "the name of the target",
+    "the command",
+    "why the run ended",
+    "versions",
+    "times",
+    "the kind of batches",
+    "the words of the report",
+    "earlier runs of the journal",
+    "arguments that changed nothing",
+)
+_ROUNDING = 1e-6
+_APART = 1e-9  # between two sums of the same probabilities
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at; ``passed`` is None where it could not be decided."""
+
+    passed: bool | None
+    sentence: str
+
+    def __str__(self) -> str:
+        return f"{ {True: 'yes', False: 'NO', None: '-'}[self.passed]:<4}{self.sentence}"
+
+
+def same(one: Any, two: Any) -> bool:
+    """Whether two values are the same JSON: 0 is not false."""
+    return json.dumps(one, sort_keys=True) == json.dumps(two, sort_keys=True)
+
+
+def checks(stored: Stored, given: ProductSpace | Rows | None, space: ProductSpace | Rows | None) -> Iterator[Check]:
+    """All checks; ``space`` is the one that was ``given`` instead of the stored one, or that one."""
+    certificate = stored.certificate
+    yield Check(stored.tree.digest == certificate.tree_digest, "the tree is the one that the certificate names")
+    about = "the space is the one that the certificate names"
+    if space is None:
+        yield Check(None, f"{about}: no space is stored here")
+    else:
+        yield Check(space.digest == certificate.space_digest, about)
+    yield from _bound(stored)
+    if certificate.confusion is not None:
+        why = contradiction(certificate.confusion, vars(certificate), stored.tree.size)
+        if why:  # else the reader, which works out every sum and interval again, has said all
+            yield Check(False, f"the table of answers belongs to the certificate: {why}")
+    if certificate.tested_digest is not None or certificate.differs or stored.tested is not None:
+        yield _tested(stored, space)
+    yield _call(stored)
+    yield _files(stored, given)
+
+
+def _bound(stored: Stored) -> Iterator[Check]:
+    """Whether the bound follows from errors, samples and level, and the level from delta."""
+    certificate, stated = stored.certificate, stored.certificate.error_bound
+    if certificate.method == "exact" or certificate.errors is None:
+        if stored.journal is None:
+            yield Check(None, f"the error is exactly {stated:.6g}: only the target itself can confirm that")
+        return
+    level, bound = _follows(certificate, stored.tree.size)
+    its_own = certificate.level is None or math.isclose(certificate.level, level, rel_tol=_ROUNDING)
+    follows = stated >= min(1.0, bound + certificate.differs) * (1 - _ROUNDING)
+    counts = f"{certificate.errors:,} errors among {certificate.samples:,} test inputs"
+    yield Check(its_own and follows, f"the bound {stated:.6g} follows from {counts}, at level {level:.4g}")
+
+
+def _follows(certificate: Certificate, size: int) -> tuple[float, float]:
+    """Level and bound of the tree that was tested, from the counts."""
+    errors, samples, delta = certificate.errors or 0, certificate.samples, certificate.delta
+    if certificate.method == "fixed":
+        level = delta / (8 * size**2)
+        return level, upper_bound(errors, samples, level) if samples else 1.0
+    level = delta
+    if certificate.protocol == "prequential":
+        level = level_in(certificate.ledger, certificate.attempt, delta)
+    return level, error_bound(errors, samples, level)
+
+
+def _tested(stored: Stored, space: ProductSpace | Rows | None) -> Check:
+    """How far the tree is from the one that was tested, computed again."""
+    certificate, tested = stored.certificate, stored.tested
+    about = f"the tree differs from the one that was tested on {certificate.differs:.6g} of inputs"
+    if tested is None:
+        return Check(None, f"{about}: that one is not stored here")
+    if tested.digest != certificate.tested_digest:
+        return Check(False, f"{about}: the one that is stored is not the one that the certificate names")
+    if not isinstance(space, ProductSpace):
+        return Check(None, f"{about}: how often rows reach a leaf is not known")
+    tested.check_space(space)
+    apart = disagreement(stored.tree, tested, space)
+    return Check(abs(apart - certificate.differs) <= _APART, about)
+
+
+def _call(stored: Stored) -> Check:
+    """Whether the certificate is one of the run that was asked for, and cost what it says."""
+    about, certificate = "call and costs are those of the certificate", stored.certificate
+    if not stored.run:
+        return Check(None, f"{about}: no run is stored here")
+    told: dict[str, Any] = {"epsilon": certificate.epsilon, "asked": dict(certificate.queries)}
+    if certificate.method != "exact":
+        told |= {"delta": certificate.delta, "seed": certificate.seed}
+        told["deterministic"] = ASSUMES_DETERMINISTIC in certificate.assumes
+    if certificate.split_quality:
+        told["strategy"] = "influence"
+    differ = [name for name, value in told.items() if name in stored.run and not same(stored.run[name], value)]
+    if differ:
+        return Check(False, f"{about}: {', '.join(differ)} is not the same")
+    if stored.left_out:
+        return Check(None, f"{about}: the certificate does without {', '.join(stored.left_out)}")
+    missing = [name for name in (*told, "paid", "reason") if name not in stored.run]
+    if missing:
+        return Check(None, f"{about}: {', '.join(missing)} is not stored")
+    return Check(True, about)
+
+
+def _files(stored: Stored, given: ProductSpace | Rows | None) -> Check:
+    """Whether all files were saved together, and none has changed since."""
+    about, listed, found = "the files are as they were saved", stored.run.get(FILES), stored.digests
+    if not isinstance(listed, dict):
+        return Check(None, f"{about}: no digests of them are stored")
+    changed = [name for name in found if listed.get(name) != found[name]]
+    if changed:
+        return Check(False, f"{about}: {', '.join(changed)} is not")
+    spared = {REPORT} if given is None else {REPORT, SPACE}  # a report that is not there claims nothing
+    wanted = dict.fromkeys([TREE, CERTIFICATE, SPACE, TRACE, *map(str, listed)])
+    missing = [name for name in wanted if name not in found and name not in spared]
+    if missing:
+        return Check(None, f"{about}: {', '.join(missing):.80} is not here")
+    return Check(True, about)

@@ -1,0 +1,187 @@
+"""A result as a folder: the tree, its certificate, its space, how it came about.
+
+================  ======================================================================================
+``tree.json``     the tree
+``tested.json``   the tree that was tested, where the returned one differs from it
+``certificate.json``  what is promised about it
+``space.json``    where inputs come from, exactly; with `Rows`, all rows of the table
+``trace.csv``     one line for each record of the trace
+``run.json``      how the run was asked for, why it ended, what it cost; SHA-256 of all files above and of the report
+``report.html``   all of it for people
+``journal.db``    every answer, where the run kept a journal here
+================  ======================================================================================
+
+A result is written beside the old one and then put in its place. The old certificate goes first and the new one comes
+last: whatever stops `save` on the way leaves the old result, or none that can be loaded.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fidelitree.certificates.certificate import Certificate
+from fidelitree.errors import FormatError, ParameterError, check_path, reading, writing
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.spaces.reading import read_text
+from fidelitree.spaces.rows import Rows
+from fidelitree.trees.tree import Tree
+from fidelitree.trees.treefile import MAX_BYTES
+
+TREE, CERTIFICATE, SPACE, TRACE, RUN = "tree.json", "certificate.json", "space.json", "trace.csv", "run.json"
+TESTED = "tested.json"
+REPORT = "report.html"
+FILES = "files"
+"""The entry of ``run.json`` that holds the digests of the other files."""
+JOURNAL = "journal.db"
+"""The answers of the run, where it kept them here."""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What a folder holds; what is not there is None, or empty."""
+
+    folder: Path
+    tree: Tree
+    certificate: Certificate
+    space: ProductSpace | Rows | None
+    run: Mapping[str, Any]
+    tested: Tree | None = None
+    trace: str | None = None
+
+    @property
+    def journal(self) -> Path | None:
+        """The answers of the run."""
+        return self.folder / JOURNAL if (self.folder / JOURNAL).is_file() else None
+
+    @property
+    def left_out(self) -> list[str]:
+        """Entries of a certificate that the file does without: those of an older one, or of one that was changed."""
+        return sorted(set(self.certificate.to_dict()) - set(_json(self.folder / CERTIFICATE)))
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """SHA-256 of each file that `save` writes and that is here, but for the one that lists them."""
+        found = (TREE, TESTED, CERTIFICATE, SPACE, TRACE, REPORT)
+        return {name: _digest((self.folder / name).read_bytes()) for name in found if (self.folder / name).is_file()}
+
+
+@dataclass(frozen=True)
+class Record:
+    """What is stored beside the tree and its certificate."""
+
+    space: ProductSpace | Rows
+    trace: Sequence[Mapping[str, Any]]
+    run: Mapping[str, Any]
+    tested: Tree | None = None
+    report: str = ""
+
+
+def save(folder: str | os.PathLike[str], tree: Tree, certificate: Certificate, record: Record) -> list[Path]:
+    """Write a result, all of it or nothing; the files, in the order in which one would open them."""
+    folder = check_path("folder", folder)
+    texts = {
+        TREE: tree.to_json(),
+        **({} if record.tested is None else {TESTED: record.tested.to_json()}),
+        CERTIFICATE: certificate.to_json() + "\n",
+        SPACE: json.dumps(record.space.to_dict()) + "\n",
+        TRACE: table(record.trace),
+        RUN: "",
+        REPORT: record.report,
+    }
+    files = {name: _digest(text.encode()) for name, text in texts.items() if name != RUN}
+    texts[RUN] = json.dumps({**record.run, FILES: files}, indent=1) + "\n"
+    with writing(folder, "give a folder, or a name that is not taken"), _beside(folder) as place:
+        for name, text in texts.items():
+            with (place / name).open("wb") as file:
+                file.write(text.encode())
+                file.flush()
+                os.fsync(file.fileno())
+        (folder / CERTIFICATE).unlink(missing_ok=True)
+        (folder / TESTED).unlink(missing_ok=True)
+        for name in sorted(texts, key=lambda name: name == CERTIFICATE):
+            (place / name).replace(folder / name)
+    return [folder / name for name in texts]
+
+
+@contextmanager
+def _beside(folder: Path) -> Iterator[Path]:
+    """A place on the same disk for files that are not whole yet; nothing is left of it."""
+    new = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        place = Path(tempfile.mkdtemp(prefix=".saving-", dir=folder))
+        try:
+            yield place
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+    except BaseException:
+        if new:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def table(records: Sequence[Mapping[str, Any]]) -> str:
+    """Records as CSV, under the names of the first one's entries."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(records[0]) if records else ["asked"], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    return text.getvalue()
+
+
+def load(folder: str | os.PathLike[str]) -> Stored:
+    """Read a folder that `save` wrote; its files are data, nothing in them is executed."""
+    folder = check_path("folder", folder)
+    with reading(folder):
+        found = folder.is_dir()
+    if not found:
+        raise ParameterError(f"folder must hold a stored result; there is no folder {str(folder)!r}")
+    for name in (TREE, CERTIFICATE):
+        if not (folder / name).is_file():
+            raise ParameterError(f"folder must hold {TREE} and {CERTIFICATE}; {name} is not in {str(folder)!r}")
+    space = load_space(folder / SPACE) if (folder / SPACE).is_file() else None
+    run = _json(folder / RUN) if (folder / RUN).is_file() else {}
+    if not isinstance(run, dict):
+        raise FormatError(f"{RUN} must hold an object; got {run!r:.80}")
+    certificate = Certificate.from_json(_text(folder / CERTIFICATE))
+    tested = Tree.load(folder / TESTED) if (folder / TESTED).is_file() else None
+    trace = _text(folder / TRACE) if (folder / TRACE).is_file() else None
+    return Stored(folder, Tree.load(folder / TREE), certificate, space, run, tested, trace)
+
+
+def load_space(path: str | os.PathLike[str]) -> ProductSpace | Rows:
+    """A space file in TOML, a stored space, or the stored rows of a table."""
+    path = check_path("path", path)
+    if path.suffix.lower() == ".toml":
+        return ProductSpace.from_file(path)
+    data = _json(path)
+    stored_rows = isinstance(data, dict) and "rows" in data
+    return Rows.from_dict(data) if stored_rows else ProductSpace.from_dict(data)
+
+
+def _json(path: Path) -> Any:
+    text = _text(path)
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{path.name} is not JSON: {error}") from None
+
+
+def _text(path: Path) -> str:
+    return read_text(path, MAX_BYTES, "a file of a stored result")

@@ -1,0 +1,276 @@
+"""``compare``: all learners that apply, side by side on one target, each with answers and a certificate of its own."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.asking.counted import Counted
+from fidelitree.asking.events import LearnerBegan, Observer, nobody
+from fidelitree.asking.tabulate import tabulate
+from fidelitree.display.canvas import figure
+from fidelitree.errors import (
+    MissingExtraError,
+    ParameterError,
+    check_choice,
+    check_delta,
+    check_epsilon,
+    check_names,
+    check_observer,
+    check_path,
+    show,
+    writing,
+)
+from fidelitree.exact.diagram import NoDiagramError
+from fidelitree.exact.engine import exact_subfunction, free_of_charge
+from fidelitree.exact.error import error_inside
+from fidelitree.exact.frontier import Frontier, entries
+from fidelitree.exact.lattice import axes_of
+from fidelitree.exact.subfunction import Subfunction
+from fidelitree.learners import LEARNERS
+from fidelitree.runs.distill import distill
+from fidelitree.runs.result import Distillation
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.spaces.region import Region
+from fidelitree.spaces.rows import Rows
+from fidelitree.targets.labels import Target
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+UNASKED = 4096  # inputs that are listed without asking, to know true errors
+LISTED = 1 << 12  # inputs of which the exact frontier is drawn
+_ENTRIES = 2e7  # of the frontier: seconds
+_SECONDS = 60.0
+
+OURS: dict[str, Callable[..., Distillation]] = {"distill": distill, "smallest": partial(distill, strategy="smallest")}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One learner on one target.
+
+    ``error`` is the true error where it can be known without a surprise, ``remark`` why it ended, or does not apply;
+    then the numbers are None.
+    """
+
+    learner: str
+    certified: bool
+    queries: int | None = None
+    leaves: int | None = None
+    depth: int | None = None
+    error_bound: float | None = None
+    error: float | None = None
+    seconds: float | None = None
+    remark: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What the learners made of one target; ``frontier[s - 1]`` is the least error of any tree with s leaves, if known.
+
+    ``str()`` is a table; ``results`` holds every learner's result by name. ``interrupted`` says that Ctrl-C ended the
+    last learner, or came before the next: there are no more rows.
+    """
+
+    epsilon: float
+    delta: float
+    rows: tuple[Entry, ...]
+    results: Mapping[str, Distillation]
+    frontier: NDArray[np.float64] | None = None
+    interrupted: bool = False
+
+    def __str__(self) -> str:
+        head = ["learner", "queries", "leaves", "depth", "certified", "error", "seconds", "remark"]
+        lines = [head, *(_cells(row) for row in self.rows)]
+        widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
+        return "\n".join("  ".join(_aligned(line, widths)).rstrip() for line in lines)
+
+    def to_csv(self) -> str:
+        """The rows as CSV, a column for each field."""
+        text = io.StringIO()
+        writer = csv.DictWriter(text, [field.name for field in fields(Entry)], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(asdict(row) for row in self.rows)
+        return text.getvalue()
+
+    def plot(self) -> Figure:
+        """Error against leaves, a point for each learner, the exact frontier behind them; matplotlib draws it."""
+        picture, places = figure(1, 1, 4.2)
+        axes = places[0, 0]
+        shown = [row for row in self.rows if row.leaves is not None]
+        if self.frontier is not None:
+            most = max([row.leaves or 1 for row in shown], default=1)
+            curve = self.frontier[: max(most, 2)]
+            axes.step(np.arange(1, len(curve) + 1), curve, where="post", color="0.6", lw=1.2, label="exact frontier")
+        for number, row in enumerate(shown):
+            error = row.error if row.error is not None else row.error_bound
+            marker = "o" if row.certified else "x"
+            axes.plot([row.leaves], [error], marker, color=f"C{number % 10}", ms=6, label=row.learner)
+        axes.axhline(self.epsilon, color="0.8", lw=0.8, zorder=0)
+        axes.set(xlabel="leaves", ylabel="error (certified bound where unknown)", xscale="log")
+        axes.legend(fontsize=7, frameon=False)
+        return picture
+
+    def save(self, folder: str | Path) -> list[Path]:
+        """Write ``comparison.txt``, ``comparison.csv`` and, where matplotlib is installed, ``comparison.svg``."""
+        folder = check_path("folder", folder)
+        files = {"comparison.txt": f"{self}\n", "comparison.csv": self.to_csv()}
+        paths = [folder / name for name in files]
+        with writing(folder, "give a folder, or a name that is not taken"):
+            folder.mkdir(parents=True, exist_ok=True)
+            for path, text in zip(paths, files.values(), strict=True):
+                path.write_text(text, encoding="utf-8")
+            try:
+                picture = self.plot()
+            except MissingExtraError:
+                return paths
+            picture.savefig(folder / "comparison.svg", metadata={"Date": None})
+        return [*paths, folder / "comparison.svg"]
+
+
+def compare(
+    target: Target,
+    space: ProductSpace | Rows,
+    epsilon: float = 0.05,
+    delta: float = 0.05,
+    *,
+    seed: int = 0,
+    learners: Sequence[str] | None = None,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+    max_queries: int | None = None,
+    max_seconds: float | None = _SECONDS,
+    observer: Observer = nobody,
+) -> Comparison:
+    """Every learner that applies, `distill` and `distill(strategy="smallest")` first, on the same target.
+
+    ``max_queries`` and ``max_seconds`` (a minute unless told) are each learner's own; ``options`` are further arguments
+    by learner, as in ``{"streed": {"depth": 3}}``. Every learner asks for itself, so that queries can be compared. True
+    errors and the exact frontier are looked up for circuits, tables and trees, and for at most 4096 inputs. Ctrl-C ends
+    the comparison with the rows so far.
+
+    >>> from fidelitree.targets import multiplexer
+    >>> found = compare(multiplexer(2), ProductSpace.bernoulli(6), 0, learners=["optimal", "id3", "top_down"])
+    >>> [(row.learner, row.leaves) for row in found.rows]
+    [('optimal', 8), ('id3', 18), ('top_down', 8)]
+    """
+    check_observer(observer)
+    known = (*OURS, *LEARNERS)
+    names = list(known) if learners is None else check_names("learners", learners, "names of learners")
+    options = _check_options(options)
+    for name in (*names, *options):
+        check_choice("learners", name, known)
+    epsilon, delta, root = check_epsilon(epsilon), check_delta(delta), _known(target, space)
+    limits = {"max_queries": max_queries, "max_seconds": max_seconds, "observer": observer}
+    rows, results, frontier, interrupted = [], {}, None, False
+    try:
+        for number, name in enumerate(names):
+            observer(LearnerBegan(0, name, number + 1, len(names)))
+            started = time.perf_counter()
+            found = _learnt(name, (target, space, epsilon, delta), seed, {**limits, **options.get(name, {})})
+            if isinstance(found, str):
+                rows.append(Entry(name, certified=False, remark=found))
+                continue
+            rows.append(_entry(name, found, root, time.perf_counter() - started))
+            results[name] = found
+            if interrupted := "interrupted" in found.reason:
+                break
+        else:
+            frontier = _frontier(target, space)
+    except KeyboardInterrupt:
+        if not results:
+            raise
+        interrupted = True
+    return Comparison(epsilon, delta, tuple(rows), results, frontier, interrupted)
+
+
+def _check_options(options: object) -> Mapping[str, Mapping[str, Any]]:
+    """Arguments by the name of a learner."""
+    found = {} if options is None else options
+    if not isinstance(found, Mapping) or not all(isinstance(told, Mapping) for told in found.values()):
+        raise ParameterError(f"options must map names of learners to their arguments; got {show(options)}")
+    return found
+
+
+def _learnt(name: str, what: tuple[Any, ...], seed: int, told: Mapping[str, Any]) -> Distillation | str:
+    """The result, or why there is none."""
+    if name in LEARNERS and (reason := LEARNERS[name].why_not(what[1])) is not None:
+        return reason
+    learn = OURS[name] if name in OURS else LEARNERS[name].learn
+    try:
+        return learn(*what, seed=seed, **told)
+    except ParameterError as error:  # what all would refuse was refused before: this is about this learner
+        return str(error)
+
+
+def _entry(name: str, found: Distillation, root: Subfunction | None, seconds: float) -> Entry:
+    tree, certificate = found.tree, found.certificate
+    error = certificate.error_bound if certificate.method == "exact" else None
+    if root is not None:
+        error = error_inside(tree, root, _product(found.space))
+    asked, bound = int(found.queries.asked), certificate.error_bound
+    remark = "" if found.reason == "certified" else found.reason
+    return Entry(name, certificate.holds, asked, tree.size, tree.depth, bound, error, seconds, remark)
+
+
+def _product(space: ProductSpace | Rows) -> ProductSpace:
+    return space.product if isinstance(space, Rows) else space
+
+
+def _listable(space: ProductSpace | Rows, most: int) -> bool:
+    if isinstance(space, Rows) or space.points is None:
+        return False
+    return space.points <= most
+
+
+def _known(target: Target, space: ProductSpace | Rows) -> Subfunction | None:
+    """The target with all answers known, where that is no surprise to anybody."""
+    if isinstance(space, Rows):
+        return None
+    counted = Counted(target, space)
+    if not free_of_charge(counted) and not _listable(space, UNASKED):
+        return None
+    try:
+        return exact_subfunction(counted, Region.whole(space), UNASKED)
+    except NoDiagramError:
+        return None
+
+
+def _frontier(target: Target, space: ProductSpace | Rows) -> NDArray[np.float64] | None:
+    """The least error for every number of leaves, where it takes seconds."""
+    if not _listable(space, LISTED) or isinstance(space, Rows):
+        return None
+    counted = Counted(target, space)
+    codes = np.array(tabulate(counted, Region.whole(space)), np.intp)
+    axes, grid = axes_of(space, np.array(counted.book.ranks())[codes])
+    if math.prod(sum(map(len, axis.levels)) for axis in axes) > _ENTRIES or entries(axes, grid.size) > _ENTRIES:
+        return None
+    return Frontier(axes, grid, grid.size).errors
+
+
+def _cells(row: Entry) -> list[str]:
+    def shown(value: float | None, how: str) -> str:
+        return "-" if value is None else format(value, how)
+
+    bound = "-" if row.error_bound is None else f"{row.error_bound:.4f}{'' if row.certified else ' no'}"
+    numbers = [shown(row.queries, ","), shown(row.leaves, ","), shown(row.depth, ","), bound, shown(row.error, ".4f")]
+    return [row.learner, *numbers, shown(row.seconds, ".1f"), row.remark]
+
+
+def _aligned(line: Sequence[str], widths: Sequence[int]) -> list[str]:
+    """Names and remarks to the left, numbers to the right."""
+    last = len(line) - 1
+    return [
+        cell.ljust(width) if place in (0, last) else cell.rjust(width)
+        for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+    ]

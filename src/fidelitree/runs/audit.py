@@ -1,0 +1,334 @@
+"""``certify``: audit a tree, or any predictor, that somebody else made."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import math
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.asking.access import Access, Call, access
+from fidelitree.asking.counted import Counted
+from fidelitree.asking.door import Door
+from fidelitree.asking.events import Observer, TreeJudged, UnderTest, nobody
+from fidelitree.asking.limits import Budget, BudgetSpent
+from fidelitree.asking.running import Running, Workers
+from fidelitree.certificates.certificate import OF_ANSWERS, Certificate, assumptions
+from fidelitree.certificates.confusion import CONFIDENCE, Confusion
+from fidelitree.errors import (
+    ParameterError,
+    TargetError,
+    check_count,
+    check_delta,
+    check_entropy,
+    check_epsilon,
+    check_observer,
+    check_switch,
+    show,
+)
+from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge
+from fidelitree.exact.error import known_error, tree_labels
+from fidelitree.spaces.draw import Stream, block_rows, draw, fresh_entropy, fresh_seed
+from fidelitree.spaces.product import ProductSpace, check_space
+from fidelitree.spaces.region import Region
+from fidelitree.spaces.rows import ASSUMES_NOT_FITTED, ASSUMES_ROWS, ASSUMES_UNSEEN, Rows, check_test_rows
+from fidelitree.targets.labels import Target
+from fidelitree.targets.table import MAX_FEATURES, enumerate_inputs
+from fidelitree.theory.sequential import Bet, log_e_value_below
+from fidelitree.trees.crosstab import Crosstab
+from fidelitree.trees.tree import Tree
+
+PATIENCE = 64  # how many times ln(1/delta)/epsilon answers an undecided audit may take
+FINGERPRINT = 4096  # inputs on which a predictor that has no digest of its own is told from others
+FINGERPRINT_BYTES = 1 << 25  # of them, so that those of a space of many features fit into memory
+ASSUMES_UNCHANGED = "the predictor was not changed since the journal was begun"
+_COUNTABLE = 2.0**62
+
+
+def certify(
+    predictor: Any,
+    target: Target,
+    space: ProductSpace | Rows,
+    epsilon: float = 0.05,
+    delta: float = 0.05,
+    *,
+    seed: int | None = None,
+    entropy: str | None = None,
+    deterministic: bool = True,
+    max_queries: int | None = None,
+    max_seconds: float | None = None,
+    batch_size: int | None = None,
+    executor: Workers | None = None,
+    timeout: float | None = None,
+    retries: int = 0,
+    journal: str | os.PathLike[str] | None = None,
+    observer: Observer = nobody,
+) -> Certificate:
+    """Whether a predictor agrees with the target on at least 1 - epsilon of inputs, with confidence 1 - delta.
+
+    ``predictor`` is a tree, any callable from a batch to labels, or anything with a ``predict`` method. The seed (the
+    machine's own unless you give one) and a digest of the predictor choose the test inputs. A tree's digest tells it
+    from all others; that of anything else covers a few answers only, so its audit adds fresh entropy and records it.
+    ``seed`` and ``entropy`` of a certificate replay its audit; the new certificate says that it is a replay.
+
+    The audit ends as soon as the error is certified to be at most epsilon, or shown to be above it; undecided, after
+    ``max_queries`` answers, or 64 ln(1/delta)/epsilon where that is not given. Where all inputs of a deterministic
+    target can be asked for less, and where trees and circuits are compared, the certificate is exact.
+
+    Where ``space`` is `Rows`, all rows of the table are test inputs, each at most once and in random order: neither the
+    predictor may be made from them nor the target fitted to them. For the other arguments see `Running`.
+
+    >>> from fidelitree.targets import majority
+    >>> print(certify(Tree.constant(ProductSpace.bernoulli(3), 1), majority(3), ProductSpace.bernoulli(3)))
+    This tree disagrees with the target on exactly 0.5 of all inputs (an error of 0.05 was asked for and is NOT \
+certified), provided that the target is deterministic and inputs follow the stated product distribution.
+    """
+    epsilon, delta = check_epsilon(epsilon), check_delta(delta)
+    check_switch("deterministic", deterministic)
+    check_observer(observer)
+    fresh = _fresh_entropy(predictor, seed, entropy)
+    known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
+    budget = Budget(max_queries=max_queries, max_seconds=max_seconds)
+    running = Running(batch_size, executor, timeout, retries, journal)
+    predict = _prediction(predictor, _product(space, epsilon, delta))
+    digest = predictor.digest if isinstance(predictor, Tree) else _fingerprint(predict, space)
+    told = {"epsilon": epsilon, "delta": delta, "deterministic": deterministic, "predictor": digest, **budget.limits()}
+    call = Call("certify", known_seed, seed is not None, told, fresh, entropy is not None)
+    with access(target, space, running, call) as way:
+        # Memory would save nothing where all inputs are asked once, and mislead about a noisy target elsewhere.
+        audit = _Audit(way.counted(None, budget, observer), predict, digest, epsilon, delta, predictor)
+        try:
+            found = audit.known(predictor, space, deterministic) or audit.drawn(space, way, observer)
+        except BudgetSpent:  # while all inputs were asked, and some of them tell nothing about the others
+            found = audit.tested(Bet(delta), space, way)
+        way.end(audit.counted, "certified" if found.holds else "not certified")
+    return found
+
+
+def _fresh_entropy(predictor: Any, seed: int | None, recorded: str | None) -> str | None:
+    """What nobody could foresee when the predictor was made; None of a tree, whose digest says all about it."""
+    if recorded is None:
+        return None if isinstance(predictor, Tree) else fresh_entropy()
+    if isinstance(predictor, Tree):
+        raise ParameterError(
+            f"entropy must be None where a tree is audited: its digest takes its place; got {show(recorded)}"
+        )
+    if seed is None:
+        raise ParameterError("seed must be that of the certificate whose entropy is given; got None")
+    return check_entropy(recorded)
+
+
+def _product(space: ProductSpace | Rows, epsilon: float, delta: float) -> ProductSpace:
+    """The features; of a table, which must have rows enough."""
+    if isinstance(space, Rows):
+        check_test_rows(space.count, epsilon, delta)
+        return space.product
+    check_space(space)
+    return space
+
+
+def _prediction(predictor: Any, space: ProductSpace) -> Target:
+    """How to ask a predictor about inner values."""
+    if isinstance(predictor, Tree):
+        predictor.check_space(space)
+        return predictor.predict_inner
+    found = getattr(predictor, "predict", predictor)
+    if not callable(found):
+        raise ParameterError(f"predictor must be a tree, a callable, or have a predict method; got {show(predictor)}")
+    return Door(found, space)
+
+
+def patience_of(times: int, epsilon: float, delta: float) -> int:
+    """So many times ln(1/delta)/epsilon answers, and no more than can be counted where that is beyond all bounds."""
+    return math.ceil(min(times * math.log(1 / delta) / epsilon, _COUNTABLE))
+
+
+@dataclass(frozen=True)
+class _Source:
+    """Test inputs: ``take`` gives some of a numbered block, after those that were taken before."""
+
+    take: Callable[[int, int, int], NDArray[Any]]
+    most: float
+
+
+def _source(space: ProductSpace | Rows, stream: Stream) -> _Source:
+    if isinstance(space, Rows):
+        order = space.shuffled(stream)
+        return _Source(lambda block, taken, rows: order[taken : taken + rows], len(order))
+    whole = Region.whole(space)
+    return _Source(lambda block, taken, rows: draw(whole, stream, block, rows).T, math.inf)
+
+
+def _labels(predict: Target, batch: NDArray[Any]) -> NDArray[Any]:
+    """The predictor's labels, one for each input."""
+    try:
+        return np.asarray(predict(batch))
+    except TargetError as error:
+        said = str(error).replace("the target", "it")
+        raise ParameterError(f"predictor must label every batch: {said}") from error.__cause__
+
+
+def _is_text(labels: NDArray[Any]) -> bool:
+    """Whether labels are text, which equals no number; truth values and numbers can be compared."""
+    return labels.dtype.kind == "U" or (labels.dtype.kind == "O" and isinstance(labels[0], str))
+
+
+def _fingerprint(predict: Target, space: ProductSpace | Rows) -> str:
+    """A digest of a predictor that has none: what it says about inputs that anybody can draw."""
+    product = space.product if isinstance(space, Rows) else space
+    rows = min(FINGERPRINT, max(64, FINGERPRINT_BYTES // (len(product) * product.dtype.itemsize)))
+    labels = _labels(predict, _source(space, Stream("fingerprint")).take(0, 0, rows))
+    return OF_ANSWERS + hashlib.sha256(repr(labels.tolist()).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class _Audit:
+    """One predictor against one target."""
+
+    counted: Counted
+    predict: Target
+    digest: str
+    epsilon: float
+    delta: float
+    predictor: Any
+    both: Crosstab = field(default_factory=Crosstab)
+
+    def drawn(self, space: ProductSpace | Rows, way: Access, observer: Observer) -> Certificate:
+        """The certificate of inputs as they come."""
+        key = [self.digest] if way.entropy is None else [self.digest, way.entropy]
+        bet = self.test(_source(space, Stream.named(way.seed, "certify").child(*key)), observer)
+        return self.tested(bet, space, way)
+
+    def tested(self, bet: Bet, space: ProductSpace | Rows, way: Access) -> Certificate:
+        """The certificate of what a bet has shown, which may be nothing."""
+        errors, samples = bet.counts
+        of_rows = (ASSUMES_ROWS, ASSUMES_NOT_FITTED, ASSUMES_UNSEEN)
+        about = of_rows if isinstance(space, Rows) else assumptions(deterministic=False)
+        # Its digest tells a tree from all others, and who resumes knows the next inputs of any other predictor.
+        unchanged = (ASSUMES_UNCHANGED,) if way.resumed and way.entropy is not None else ()
+        return Certificate(
+            self.epsilon,
+            self.delta,
+            bet.error_bound,
+            samples,
+            errors,
+            "sequential",
+            self.digest,
+            space.digest,
+            seed=way.seed,
+            seed_chosen=way.seed_chosen,
+            assumes=about + unchanged,
+            level=self.delta,
+            queries=dict(self.counted.queries.asked),
+            entropy=way.entropy,
+            replayed=way.replayed,
+            confusion=self.confusion(1 - CONFIDENCE, bet.samples),
+        )
+
+    def known(self, predictor: Any, space: ProductSpace | Rows, deterministic: bool) -> Certificate | None:
+        """The exact certificate, where there is one; what a table's rows leave out nobody knows."""
+        error = None if isinstance(space, Rows) else self.known_error(predictor, deterministic)
+        return None if error is None else self.exact(error)
+
+    def confusion(self, level: float | None, inputs: float = math.inf) -> Confusion | None:
+        """The table of both answers to the first so many inputs, or of two that are known."""
+        table, missing, judged = self.both.table(inputs), None, self.predictor
+        if isinstance(judged, Tree):
+            if level is None and not table:
+                known = tree_labels(judged, self.counted.target, self.counted.space)
+                return Confusion.of_leaves(known, judged, level)
+            answered = judged.labels[judged.code[judged.feature < 0]].tolist()
+            missing = sorted({*self.counted.book.seen} - {*answered})
+        return Confusion.of(table, level, missing)
+
+    def known_error(self, predictor: Any, deterministic: bool) -> float | None:
+        """The exact error where it costs nothing, or no more than drawing; None elsewhere."""
+        if (error := known_error(predictor, self.counted.target, self.counted.space)) is not None:
+            return error
+        if deterministic and self.can_enumerate():
+            return self.count_all()
+        if self.epsilon == 0:
+            extent = self.counted.space.extent
+            raise ParameterError(f"epsilon must be above 0 where {extent} are too many to ask all; got 0")
+        return None
+
+    def can_enumerate(self) -> bool:
+        """Whether asking about every input is free, or no dearer than drawing."""
+        points, limit = self.counted.space.points, self.counted.budget.max_queries
+        if points is None or points > 1 << MAX_FEATURES or (limit is not None and points > limit):
+            return False
+        if free_of_charge(self.counted):
+            return True
+        if self.epsilon == 0:
+            return points <= (ENUMERATE_UNASKED if limit is None else limit)
+        return points <= Bet(self.delta).needed_for(self.epsilon)
+
+    def count_all(self) -> float:
+        """The error over every input, each weighed by its probability."""
+        space, whole = self.counted.space, Region.whole(self.counted.space)
+        wrong, points, rows = 0.0, space.points, block_rows(len(space))
+        assert points is not None, "only finite spaces are counted"
+        for start in range(0, points, rows):
+            batch = enumerate_inputs(whole, start, min(start + rows, points))
+            chances = space.chances(batch)
+            wrong += float(chances[self._mistakes(batch, chances)].sum())
+        return wrong
+
+    def exact(self, error: float) -> Certificate:
+        """The certificate of an error that is known."""
+        asked, space = self.counted.queries.asked, self.counted.space
+        bound = min(1.0, error)
+        return Certificate(
+            self.epsilon,
+            0.0,
+            bound,
+            int(asked),
+            None,
+            "exact",
+            self.digest,
+            space.digest,
+            queries=dict(asked),
+            confusion=self.confusion(None),
+        )
+
+    def test(self, source: _Source, observer: Observer) -> Bet:
+        """Inputs as they come, until the error is certified, or shown to be too large, or patience ends."""
+        bet = Bet(self.delta)
+        limit = self.counted.budget.max_queries
+        usual = patience_of(PATIENCE, self.epsilon, self.delta)
+        patience = min(usual if limit is None else limit, source.most)
+        for block in itertools.count():
+            needed = bet.needed_for(self.epsilon)
+            rows = int(min(needed, patience - bet.samples, block_rows(len(self.counted.space))))
+            if rows <= 0 or self._too_large(bet):
+                return bet
+            observer(UnderTest(self.counted.asked, 0, bet.errors, bet.samples, bet.level, needed))
+            try:
+                wrong = self._mistakes(source.take(block, bet.samples, rows))
+            except (BudgetSpent, KeyboardInterrupt):
+                return bet
+            bet.count(int(wrong.sum()), rows)
+            observer(TreeJudged(self.counted.asked, 0, bet.errors / bet.samples, bet.error_bound))
+        raise AssertionError("patience ends every audit")
+
+    def _mistakes(self, batch: NDArray[Any], weights: NDArray[np.float64] | None = None) -> NDArray[np.bool_]:
+        labels = self.counted.labels(self.counted.ask(batch, "certify"))
+        predicted = _labels(self.predict, batch)
+        if _is_text(predicted) != _is_text(labels):
+            one, two = (type(found[:1].tolist()[0]).__name__ for found in (predicted, labels))
+            raise ParameterError(
+                f"predictor must answer labels of the target's kind; it answers {one}, and the target {two}"
+            )
+        self.both.count(labels, predicted, weights)
+        return np.asarray(predicted != labels)
+
+    def _too_large(self, bet: Bet) -> bool:
+        """Whether the error is shown to be above epsilon."""
+        against = log_e_value_below(bet.errors, bet.samples, self.epsilon)
+        return against >= math.log(1 / self.delta)

@@ -1,0 +1,355 @@
+"""The two algorithms of "Decision Tree Learning on Product Spaces" (ICML 2026), under the paper's names."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from fidelitree import theory
+from fidelitree.asking.access import Call, access
+from fidelitree.asking.counted import Counted
+from fidelitree.asking.events import Finished, Observer, nobody
+from fidelitree.asking.limits import Budget, BudgetSpent
+from fidelitree.asking.running import Running, Workers
+from fidelitree.certificates.certificate import Certificate
+from fidelitree.errors import ParameterError, check_choice, check_delta, check_epsilon, check_observer
+from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction
+from fidelitree.exact.error import labels_inside
+from fidelitree.exact.grid import MOST as GRID_MOST
+from fidelitree.exact.subfunction import Subfunction
+from fidelitree.exact.sums import ExactSum
+from fidelitree.runs.recipe import written
+from fidelitree.runs.result import Distillation, Trace
+from fidelitree.search.grow import grow
+from fidelitree.search.probes.evidence import Evidence, Probe
+from fidelitree.search.probes.redrawn import FreshPairs, ReusedPairs
+from fidelitree.search.probes.samples import SampleSet, Shelf, label_planes
+from fidelitree.search.probes.truth import ExactProbe
+from fidelitree.spaces.draw import Stream
+from fidelitree.spaces.product import ProductSpace, check_space
+from fidelitree.spaces.region import Region
+from fidelitree.targets.labels import Target
+from fidelitree.targets.table import MAX_FEATURES
+from fidelitree.theory.binomial import upper_bound
+from fidelitree.trees.answers import LeafLabels
+from fidelitree.trees.bare import BareTree, Leaf
+from fidelitree.trees.tree import Tree
+
+
+def build_top_down(
+    target: Target,
+    space: ProductSpace,
+    epsilon: float,
+    *,
+    max_queries: int | None = None,
+    max_leaves: int | None = None,
+    max_seconds: float | None = None,
+    batch_size: int | None = None,
+    executor: Workers | None = None,
+    timeout: float | None = None,
+    retries: int = 0,
+    journal: str | os.PathLike[str] | None = None,
+    observer: Observer = nobody,
+) -> Distillation:
+    """Algorithm 1: grow from exact probabilities and influences until the error is at most ``epsilon``.
+
+    A target that is not a table, a tree or a circuit is asked about every input, up to 2^20 of them unless
+    ``max_queries`` allows more. The certificate is exact. What follows the limits changes nothing: see `Running`.
+    """
+    arguments, epsilon = locals(), check_epsilon(epsilon)
+    check_observer(observer)
+    limits = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
+    running = Running(batch_size, executor, timeout, retries, journal)
+    with access(
+        target, space, running, Call("build_top_down", 0, True, {"epsilon": epsilon, **limits.limits()})
+    ) as way:
+        counted = way.counted(None, Budget())
+        most = ENUMERATE_UNASKED if max_queries is None else max_queries
+        root = exact_subfunction(counted, Region.whole(space), most)
+        if root is None:
+            raise ParameterError(_too_many(space, max_queries))
+        grown = grow_exactly(counted, root, epsilon, limits, observer)
+    known = grown.knowing(labels_inside(grown.tree, root, space))
+    return replace(known, call=written(build_top_down, arguments))
+
+
+def _too_many(space: ProductSpace, max_queries: int | None) -> str:
+    if space.dtype != np.uint8:
+        return (
+            f"build_top_down must ask about all inputs, and the space has {space.extent}; where not all features are "
+            f"bits it asks about {ENUMERATE_UNASKED:,} at most, or up to {GRID_MOST:,} with max_queries. distill draws "
+            f"inputs"
+        )
+    allowed = "it does unasked" if max_queries is None else f"max_queries = {max_queries} allows"
+    return (
+        f"build_top_down must ask about all 2^{len(space)} inputs, more than "
+        f"{allowed if len(space) <= MAX_FEATURES else 'a table may hold'}; allow them with max_queries "
+        f"(up to 2^26), or use practical_top_down, which draws inputs"
+    )
+
+
+def grow_exactly(
+    counted: Counted, root: Subfunction, epsilon: float, limits: Budget, observer: Observer
+) -> Distillation:
+    """Algorithm 1 on a target whose answers are all known."""
+    space = counted.space
+    bare, trace = BareTree(space), Trace(counted, observer)
+    judge = _ExactJudge(epsilon, limits, trace)
+    try:
+        reason = grow(bare, ExactProbe(root), judge, trace, limits)
+    except (BudgetSpent, KeyboardInterrupt) as stop:
+        if not judge.known:
+            raise
+        reason = str(stop) or "interrupted"
+    leaves = {number: judge.known[number] for number in bare.cut(judge.known)}
+    tree = bare.complete({number: what.best for number, what in leaves.items()}, root.labels)
+    error = math.fsum(what.error for what in leaves.values())
+    trace.close(tree.size, error, error)
+    certificate = Certificate(
+        epsilon,
+        0.0,
+        error,
+        counted.asked,
+        None,
+        "exact",
+        tree.digest,
+        space.digest,
+        split_quality=True,
+    )
+    return _finish(tree, certificate, counted, trace, reason, observer)
+
+
+class _ExactJudge:
+    """Compares the exact error with epsilon after every split.
+
+    An interrupt may come between any two steps. So new leaves are known before their parent is forgotten, and what
+    is certified in the end is summed up from the leaves of the tree that is returned.
+    """
+
+    def __init__(self, epsilon: float, budget: Budget, trace: Trace) -> None:
+        self.known: dict[int, Evidence] = {}
+        self._error, self._cost = ExactSum(), ExactSum()
+        self._epsilon, self._budget, self._trace = epsilon, budget, trace
+        self._parent: int | None = None
+
+    def hear(self, bare: BareTree, made: Sequence[Leaf]) -> None:
+        self._parent = made[0].parent
+        if self._parent is not None:
+            self._budget.check(0)
+
+    def enough(self, bare: BareTree, evidence: Mapping[int, Evidence]) -> bool:
+        self.known.update(evidence)
+        if self._parent is not None:
+            self._count(self.known.pop(self._parent), -1)
+        for what in evidence.values():
+            self._count(what, 1)
+        self._trace.judged(bare.size, self._cost.value, self._error.value, self._error.value)
+        return self._error.value <= self._epsilon
+
+    def _count(self, evidence: Evidence, sign: int) -> None:
+        self._error.add(sign * evidence.error)
+        self._cost.add(sign * evidence.cost)
+
+
+def practical_top_down(
+    target: Target,
+    space: ProductSpace,
+    epsilon: float,
+    delta: float,
+    *,
+    seed: int = 0,
+    schedule: theory.Schedule = "corrected",
+    max_queries: int | None = None,
+    max_leaves: int | None = None,
+    max_seconds: float | None = None,
+    batch_size: int | None = None,
+    executor: Workers | None = None,
+    timeout: float | None = None,
+    retries: int = 0,
+    journal: str | os.PathLike[str] | None = None,
+    observer: Observer = nobody,
+) -> Distillation:
+    """Algorithm 2: grow from drawn inputs, with the paper's sample sizes and no memory of answers.
+
+    ``schedule="printed"`` follows the pseudocode to the letter; ``"corrected"`` keeps the promise that every
+    split is within a factor 1/4 of the best one. Three streams feed it: pairs that choose splits, inputs that
+    label leaves, inputs that measure the error. A budget ends it early with the bound certified so far. What follows
+    the limits changes nothing: see `Running`.
+    """
+    arguments = locals()
+    epsilon, delta = _check_promise(epsilon, delta, schedule)
+    check_observer(observer)
+    limits = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
+    running = Running(batch_size, executor, timeout, retries, journal)
+    check_space(space)
+    if space.dtype != np.uint8:
+        raise ParameterError(
+            f"practical_top_down needs a space of bits, as the paper has it; got {space!r} - distill takes any features"
+        )
+    sizes = _Sizes(len(space), epsilon, delta, schedule)
+    told = {"epsilon": epsilon, "delta": delta, "schedule": schedule, **limits.limits()}
+    with access(target, space, running, Call("practical_top_down", seed, True, told)) as way:
+        counted = way.counted(None, limits)
+        result = _grow_sampled(counted, sizes, seed, observer)
+        way.end(counted, result.reason)
+    return replace(result, call=written(practical_top_down, arguments))
+
+
+def _grow_sampled(counted: Counted, sizes: _Sizes, seed: int, observer: Observer) -> Distillation:
+    bare, trace, shelf = BareTree(counted.space), Trace(counted, observer), Shelf()
+    judge = _SampledJudge(counted, sizes, seed, trace, shelf)
+    probe: Probe
+    if sizes.schedule == "printed":
+        probe = ReusedPairs(counted, Stream.named(seed, "grow"), sizes.pairs, shelf)
+    else:
+        probe = FreshPairs(counted, Stream.named(seed, "grow"), sizes.pairs)
+    try:
+        reason = grow(bare, probe, judge, trace, counted.budget)
+    except (BudgetSpent, KeyboardInterrupt) as stop:
+        if isinstance(stop, KeyboardInterrupt) and not counted.book.seen:
+            raise
+        reason = str(stop) or "interrupted"
+    tree = judge.tree(bare)
+    result = _finish(tree, judge.certificate(tree, seed), counted, trace, reason, observer)
+    return result.knowing(judge.leaf_labels(bare))
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """How many inputs each set of Algorithm 2 holds for a tree of j leaves (THEORY: reading the pseudocode)."""
+
+    n: int
+    epsilon: float
+    delta: float
+    schedule: theory.Schedule
+
+    def pairs(self, j: int) -> int:
+        return self._held(lambda k: theory.score_pairs(k, self.delta, self.epsilon, self.n, self.schedule), j)
+
+    def labels(self, j: int) -> int:
+        return self._held(lambda k: theory.label_samples(k, self.epsilon, self.delta), j)
+
+    def tests(self, j: int) -> int:
+        return self._held(lambda k: theory.test_samples(k, self.epsilon, self.delta), j)
+
+    def errors_allowed(self, j: int) -> float:
+        """The stop test compares with M_EE(j) under both schedules."""
+        return 3 * self.epsilon / 4 * theory.test_samples(j, self.epsilon, self.delta)
+
+    def _held(self, size: Callable[[int], int], j: int) -> int:
+        # The pseudocode raises j before it draws M(j + 1) - M(j).
+        return size(j) if self.schedule == "corrected" else size(1) + size(j + 1) - size(2)
+
+
+@dataclass(frozen=True)
+class _Verdict:
+    """The label code of every leaf of a tree, how many test inputs these labels get wrong, and what each leaf saw.
+
+    One object, replaced in one step: an interrupt never finds the labels of one tree beside the errors of another.
+    """
+
+    codes: Mapping[int, int]
+    errors: int
+    samples: int
+    tests: Mapping[int, Sequence[int]]
+
+    def bound(self, delta: float) -> float:
+        """Clopper-Pearson at the level of this tree: the levels of all sizes add up to less than delta."""
+        return upper_bound(self.errors, self.samples, delta / (8 * len(self.codes) ** 2)) if self.samples else 1.0
+
+
+class _SampledJudge:
+    """Labels leaves from one set of inputs and measures the error on another; neither steers a split."""
+
+    def __init__(self, counted: Counted, sizes: _Sizes, seed: int, trace: Trace, shelf: Shelf) -> None:
+        self._counted, self._sizes, self._trace = counted, sizes, trace
+        self._labels = SampleSet(Stream.named(seed, "label"), label_planes(counted, "label"), shelf)
+        self._tests = SampleSet(Stream.named(seed, "certify"), label_planes(counted, "certify"), shelf)
+        self._verdict: _Verdict | None = None
+
+    def hear(self, bare: BareTree, made: Sequence[Leaf]) -> None:
+        for inputs, total in ((self._labels, self._sizes.labels), (self._tests, self._sizes.tests)):
+            if made[0].parent is not None:
+                inputs.follow(*made)
+            inputs.top_up(total(bare.size), bare)
+        self._verdict = self._judge(bare)
+
+    def enough(self, bare: BareTree, evidence: Mapping[int, Evidence]) -> bool:
+        verdict = self._verdict
+        assert verdict is not None, "the judge hears of every tree first"
+        cost = sum(float(what.scores.sum()) for what in evidence.values())
+        bound = verdict.bound(self._sizes.delta)
+        self._trace.judged(bare.size, cost, verdict.errors / verdict.samples, bound)
+        return verdict.errors <= self._sizes.errors_allowed(bare.size)
+
+    def _judge(self, bare: BareTree) -> _Verdict:
+        book = self._counted.book
+        codes = {number: book.majority(self._counts(self._labels, number)) for number in bare.leaves}
+        tests = {number: self._counts(self._tests, number) for number in bare.leaves}
+        samples = sum(sum(counts) for counts in tests.values())
+        return _Verdict(codes, samples - sum(tests[number][code] for number, code in codes.items()), samples, tests)
+
+    def _counts(self, inputs: SampleSet, number: int) -> list[int]:
+        counts: list[int] = inputs.counts.get(number, np.zeros(0, np.int64)).tolist()
+        return counts + [0] * (len(self._counted.book.seen) - len(counts))
+
+    def tree(self, bare: BareTree) -> Tree:
+        """The tree that was judged last; a split made since then is cut off."""
+        if not self._counted.book.seen:
+            raise ParameterError(
+                f"max_queries must allow the first {self._sizes.labels(1)} labels, max_seconds the time for them; "
+                f"the budget ended before the target had answered anything"
+            )
+        if self._verdict is None:  # the run ended before the first tree, one leaf, was judged
+            self._verdict = self._judge(bare)
+        book = self._counted.book
+        ranks = book.ranks()
+        return bare.complete({number: ranks[code] for number, code in self._verdict.codes.items()}, book.sorted())
+
+    def leaf_labels(self, bare: BareTree) -> LeafLabels | None:
+        """The labels of the test inputs that reached each leaf; None where there were none."""
+        verdict = self._verdict
+        if verdict is None or not verdict.samples:
+            return None
+        counts = np.array([verdict.tests[number] for number in bare.cut(verdict.codes)], np.float64)
+        book = self._counted.book
+        by_rank = counts[:, np.argsort(book.ranks()[: counts.shape[1]])] / verdict.samples
+        return LeafLabels(tuple(sorted(book.seen[: counts.shape[1]])), by_rank, verdict.samples)
+
+    def certificate(self, tree: Tree, seed: int) -> Certificate:
+        """What the test inputs say about the tree."""
+        sizes, verdict = self._sizes, self._verdict
+        assert verdict is not None, "a tree is judged before it is certified"
+        bound = verdict.bound(sizes.delta)
+        self._trace.close(tree.size, verdict.errors / max(1, verdict.samples), bound)
+        return Certificate(
+            sizes.epsilon,
+            sizes.delta,
+            bound,
+            verdict.samples,
+            verdict.errors,
+            "fixed",
+            tree.digest,
+            self._counted.space.digest,
+            seed=seed,
+            split_quality=sizes.schedule == "corrected",
+        )
+
+
+def _check_promise(epsilon: float, delta: float, schedule: str) -> tuple[float, float]:
+    epsilon, delta = check_epsilon(epsilon), check_delta(delta)
+    if epsilon == 0:
+        raise ParameterError("epsilon must be above 0 where inputs are drawn; got 0 - build_top_down can be exact")
+    check_choice("schedule", schedule, theory.SCHEDULES)
+    return epsilon, delta
+
+
+def _finish(
+    tree: Tree, certificate: Certificate, counted: Counted, trace: Trace, reason: str, observer: Observer
+) -> Distillation:
+    observer(Finished(counted.asked, tree.size, certificate.error_bound, reason))
+    return Distillation(tree, certificate, counted.queries, tuple(trace.records), counted.space, reason)

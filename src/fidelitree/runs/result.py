@@ -1,0 +1,192 @@
+"""What a run returns: the tree, what is promised about it, what it cost, and how it came about."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from fidelitree.asking.counted import Counted, Queries
+from fidelitree.asking.events import Observer, SplitMade, TreeJudged
+from fidelitree.certificates import store
+from fidelitree.certificates.certificate import Certificate
+from fidelitree.certificates.confusion import Confusion, share_of_level
+from fidelitree.certificates.leaferrors import LeafError
+from fidelitree.display.card import card, folded
+from fidelitree.display.markup import join, tag
+from fidelitree.display.wording import leaves
+from fidelitree.errors import check_path, writing
+from fidelitree.report import Contents, Step, render
+from fidelitree.spaces.features import Test
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.spaces.region import Region
+from fidelitree.spaces.rows import Rows
+from fidelitree.trees.answers import Answers, LeafLabels
+from fidelitree.trees.bare import Leaf
+from fidelitree.trees.tree import Tree
+
+_OPENED, _SHOWN = 40, 400  # lines of a tree that a notebook shows at once, and that it shows at all
+
+
+@dataclass(frozen=True)
+class SplitRecord:
+    """One split: the leaf and the test with their score, then what the tree was like after it.
+
+    ``error`` is the error of the tree after the split, exact or estimated; ``cost`` is the paper's potential, the
+    sum of all leaves' scores over all features (NaN where the run ended before it was known); ``asked`` counts the
+    labels used until then.
+    """
+
+    leaf: Region
+    test: Test
+    score: float
+    size: int
+    cost: float
+    error: float
+    asked: int
+
+    @property
+    def feature(self) -> int:
+        """Position of the feature that was split."""
+        return self.test.feature
+
+
+class Trace:
+    """Keeps one record per split, and tells the observer."""
+
+    def __init__(self, counted: Counted, observer: Observer) -> None:
+        self.records: list[SplitRecord] = []
+        self._counted, self._observer = counted, observer
+        self._pending: tuple[Leaf, Test, float] | None = None
+
+    def split(self, leaf: Leaf, test: Test, score: float) -> None:
+        """A split begins: what it leads to is not known yet."""
+        self._pending = leaf, test, score
+
+    def judged(self, size: int, cost: float, error: float, error_bound: float) -> None:
+        """The tree after the split was judged."""
+        asked = self._counted.asked
+        if self._pending is not None:
+            leaf, test, score = self._pending
+            self.records.append(SplitRecord(leaf.region, test, score, size, cost, error, asked))
+            self._pending = None
+            feature = self._counted.space.features[test.feature]
+            shown = test.text(feature.name, True, feature.values)
+            self._observer(SplitMade(asked, size, str(leaf.region), shown, score))
+        self._observer(TreeJudged(asked, size, error, error_bound))
+
+    def close(self, size: int, error: float, error_bound: float) -> None:
+        """The run is over: record a split whose tree was judged before its cost was known."""
+        if size == len(self.records) + 2:
+            self.judged(size, math.nan, error, error_bound)
+
+
+@dataclass(frozen=True)
+class Distillation:
+    """The result of growing a tree for a target."""
+
+    tree: Tree
+    certificate: Certificate
+    queries: Queries
+    trace: tuple[SplitRecord | TreeJudged, ...]
+    """One record for each split; for ``distill(strategy="auto")``, one for each tree that was compared with answers."""
+    space: ProductSpace | Rows
+    reason: str
+    """Why the run ended."""
+    answers: Answers | None = field(default=None, compare=False, repr=False)
+    """The answers that the certificate could count; None where no inputs were drawn for tests, or none were kept."""
+    leaf_labels: LeafLabels | None = field(default=None, compare=False, repr=False)
+    """How often the target gives each label in each leaf: exact, or estimated from the answers; None where unknown."""
+    call: str = ""
+    """The call that led here, as far as its arguments can be written down."""
+    run: Mapping[str, Any] = field(default_factory=dict)
+    """How it was asked for: the arguments of the door it came through."""
+    tested: Tree | None = field(default=None, repr=False)
+    """The tree that was tested, where this one differs from it."""
+
+    def knowing(self, labels: LeafLabels | None) -> Distillation:
+        """The same with the target's labels in each leaf, which the certificate then tells of too."""
+        size = None if labels is None or labels.samples is None else self.tree.size
+        level = None if size is None else share_of_level(size, None)
+        table = Confusion.of_leaves(labels, self.tree, level)
+        return replace(self, leaf_labels=labels, certificate=replace(self.certificate, confusion=table))
+
+    def report(self, path: str | Path) -> Path:
+        """Write the result as one HTML page that needs nothing else, and return its path.
+
+        The page shows the certificate and what it does not say, the tree, where its error sits, what it looks at, what
+        it cost, and how to have it again. The same result gives the same bytes.
+        """
+        path = check_path("path", path)
+        with writing(path, "give a file in a folder that exists"):
+            path.write_text(render(self.contents), encoding="utf-8")
+        return path
+
+    @property
+    def contents(self) -> Contents:
+        """What a report of this result shows."""
+        listed = isinstance(self.space, Rows)
+        return Contents(
+            self.tree,
+            self.space.product if isinstance(self.space, Rows) else self.space,
+            self.certificate,
+            self.queries,
+            tuple(_step(record) for record in self.trace),
+            all(isinstance(record, SplitRecord) for record in self.trace),
+            self.leaf_labels,
+            listed,
+            self.reason,
+            self.call,
+        )
+
+    @property
+    def leaf_errors(self) -> list[LeafError]:
+        """How many of its test inputs each leaf gets wrong, with an interval; the worst leaf first."""
+        return self.contents.leaf_errors
+
+    def _repr_html_(self) -> str:
+        size = self.tree.size
+        facts = [("Leaves", f"{size:,}"), ("Depth", f"{self.tree.depth}"), ("Labels asked", f"{self.queries.asked:,}")]
+        lines = str(self.tree).splitlines()
+        shown = lines[:_SHOWN] + (["..."] if len(lines) > _SHOWN else [])
+        tree = folded("The tree", "\n".join(shown), opened=len(lines) <= _OPENED)
+        more = tag("p", " ".join(self.certificate.sentences(size)), style="margin:.6em 0 0")
+        return card(self.certificate.standing, str(self.certificate), facts, join(more, tree))
+
+    def save(self, folder: str | os.PathLike[str]) -> list[Path]:
+        """Write tree, certificate, space, trace, run and report into a folder, which ``ft.verify`` can check.
+
+        What was stored there before is replaced once all of it is on disk, and not at all where that fails.
+        The space is stored with all observed values, so that it can be checked without the table: give the folder to
+        nobody who must not see them.
+        """
+        run = {**self.run, "reason": self.reason, "asked": dict(self.queries.asked), "paid": dict(self.queries.paid)}
+        record = store.Record(self.space, self.rows, run, self.tested, render(self.contents))
+        return store.save(folder, self.tree, self.certificate, record)
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The trace as text and numbers."""
+        return [_row(entry, self.tree) for entry in self.trace]
+
+    def __str__(self) -> str:
+        return f"{self.tree}\n\n{self.certificate}\n{leaves(self.tree.size)}, depth {self.tree.depth}; {self.queries}"
+
+
+def _step(record: SplitRecord | TreeJudged) -> Step:
+    if isinstance(record, SplitRecord):
+        return Step(record.asked, record.size, record.error, None)
+    return Step(record.asked, record.size, record.error, record.error_bound)
+
+
+def _row(entry: SplitRecord | TreeJudged, tree: Tree) -> dict[str, Any]:
+    """A record of the trace as text and numbers."""
+    if isinstance(entry, TreeJudged):
+        return asdict(entry)
+    values = tree.values[entry.feature] if tree.values else None
+    shown = {"leaf": str(entry.leaf), "test": entry.test.text(tree.names[entry.feature], True, values)}
+    numbers = ("score", "size", "cost", "error", "asked")
+    return {**shown, **{name: getattr(entry, name) for name in numbers}}

@@ -1,0 +1,136 @@
+"""``strategy="smallest"`` where only some answers are known: from a certified tree to smaller ones.
+
+A tree that was tested and seldom erred stands for the target: trees that disagree with it little enough are put to the
+test themselves, each with its own share of delta. Meanwhile its own bound falls, and leaves more room for others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.asking.counted import Counted
+from fidelitree.asking.limits import BudgetSpent
+from fidelitree.certificates.attempts import Attempt
+from fidelitree.exact.engine import exact_subfunction
+from fidelitree.exact.frontier import Frontier, entries
+from fidelitree.exact.paths import disagreement
+from fidelitree.exact.treecells import cells_of
+from fidelitree.runs.auto import Outcome
+from fidelitree.runs.sealing import Tested
+from fidelitree.search.descent import Curve, Descent, Enough, nested
+from fidelitree.search.labelled import built
+from fidelitree.spaces.region import Region
+from fidelitree.trees.tree import Tree
+
+SPENT = 20_000
+"""Queries that may be spent unasked."""
+_AIMS = (0.98, 0.9, 0.8, 0.65, 0.5)  # in epsilons: how far a tree that is put to the test may be from the tested one
+_BATCH, _LOOK = 200, 200
+_MORE = 1.5  # times what was asked before, where that is more than should be spent
+_ROUNDS = 3
+_ENTRIES = 4e6  # numbers of a frontier: a few seconds
+
+
+def shrunk(outcome: Outcome, run: Tested, epsilon: float) -> Outcome:
+    """A smaller tree than the outcome's, if answers can vouch for one."""
+    if outcome.error is not None or outcome.error_bound > epsilon:
+        return outcome
+    best, stood = outcome, None
+    for _ in range(_ROUNDS):
+        # Of all trees under test the one with the fewest errors is closest to the target; tests may change which.
+        model = min(run.attempts.all, key=lambda attempt: (attempt.error_bound, attempt.tree.size))
+        if model is stood or best.tree.size < 3:
+            break
+        stood, stand = model, _Stand(model.tree, run.counted)
+        found = [tree for aim in _AIMS for tree in stand.smallest(aim * epsilon) if tree.size < best.tree.size]
+        for tree in sorted(found, key=lambda tree: tree.size):
+            run.attempts.open(tree)
+        spent = False
+        try:
+            _count(run, best.tree.size, epsilon)
+        except (BudgetSpent, KeyboardInterrupt):
+            spent = True
+        best = _best(best, run, epsilon)
+        best = _beside(best, model, stand, epsilon)
+        if spent:
+            break
+    return best
+
+
+def _best(best: Outcome, run: Tested, epsilon: float) -> Outcome:
+    """The smallest tree that passed a test of its own."""
+    for attempt in run.attempts.all:
+        if attempt.tree.size < best.tree.size and attempt.certifies(epsilon):
+            best = Outcome(attempt.tree, attempt, 0.0)
+    return best
+
+
+def _beside(best: Outcome, model: Attempt, stand: _Stand, epsilon: float) -> Outcome:
+    """A smaller tree that differs from a tested one by no more than its bound leaves."""
+    room = epsilon - model.error_bound
+    for tree in stand.smallest(room):
+        apart = disagreement(tree, model.tree, stand.space)
+        if tree.size < best.tree.size and apart <= room:
+            best = Outcome(tree, model, apart)
+    return best
+
+
+def _count(run: Tested, size: int, epsilon: float) -> None:
+    """Count answers until the smallest tree under test is certified, none that is smaller has a chance, or enough."""
+    counted = run.counted
+    limit = counted.budget.max_queries or max(SPENT, int(_MORE * counted.asked))
+    while counted.asked < limit:
+        certified = [one.tree.size for one in run.attempts.all if one.certifies(epsilon)]
+        least, left = min([size, *certified]), limit - counted.asked
+        smaller = [one for one in run.attempts.all if one.tree.size < least]
+        hopeful = [one for one in smaller if one.samples < _LOOK or one.likely(epsilon, left)]
+        if not hopeful:
+            return
+        needed = min(one.needed_for(epsilon) for one in hopeful)
+        inner = run.source.test(max(1, min(needed, _BATCH, left)))
+        run.attempts.count(inner, counted.labels(counted.ask(inner, "certify")))
+
+
+class _Stand:
+    """A tested tree in the place of the target: small trees that disagree with it little."""
+
+    def __init__(self, tested: Tree, counted: Counted) -> None:
+        self._tested, self.space, self._counted = tested, counted.space, counted
+        self._curves: list[Curve] = []
+        with suppress(Enough):
+            self._curves.extend(self._descents() if self.space.dtype == np.uint8 else self._frontier())
+
+    def smallest(self, room: float) -> list[Tree]:
+        """The smallest that was found, if any."""
+        options = [(curve.first_within(room), number) for number, curve in enumerate(self._curves)]
+        least, number = min(((leaves, number) for leaves, number in options if leaves), default=(0, 0))
+        if not least or room < 0:
+            return []
+        return [built(self.space, self._curves[number].build(least), self._tested.labels.tolist())]
+
+    def _descents(self) -> Iterator[Curve]:
+        """Of bits, however many."""
+        root = exact_subfunction(Counted(self._tested, self.space), Region.whole(self.space), 0)
+        assert root is not None, "a tree is known"
+        search = Descent(self.space, self._answer, self._tested.size, False, self._counted.budget)
+        search.over = self._counted.over
+        return search.curves(root)
+
+    def _answer(self, inputs: NDArray[np.uint8]) -> NDArray[np.intp]:
+        return np.searchsorted(self._tested.labels, self._tested.predict_inner(inputs))
+
+    def _frontier(self) -> Iterator[Curve]:
+        """Of other features the best of all trees that ask what the tested one asks, where those are not too many."""
+        found = cells_of(self._tested, self.space)
+        if found is not None and entries(found[0], self._tested.size) <= _ENTRIES:
+            frontier = Frontier(*found, self._tested.size, watch=self._watch)
+            codes = range(len(self._tested.labels))
+            yield Curve(frontier.errors, lambda leaves: nested(frontier.tree(self.space, codes, leaves), 0))
+
+    def _watch(self) -> None:
+        if self._counted.over():
+            raise Enough

@@ -1,0 +1,179 @@
+"""Where the inputs of a run come from: a space, or the rows of a table.
+
+Inputs for learning and inputs for tests are kept apart: they come from different streams, or from different rows.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.asking.limits import BudgetSpent
+from fidelitree.certificates.certificate import assumptions
+from fidelitree.spaces.draw import Stream, block_rows, draw
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.spaces.region import Region
+from fidelitree.spaces.rows import ASSUMES_NOT_FITTED, ASSUMES_ROWS, Rows
+
+Inner = NDArray[Any]
+
+
+class Source(Protocol):
+    """Independent inputs, each given out once."""
+
+    @property
+    def product(self) -> ProductSpace:
+        """The features and what a target receives."""
+
+    @property
+    def digest(self) -> str:
+        """Names the distribution in a certificate."""
+
+    @property
+    def masses(self) -> ProductSpace | None:
+        """The space whose masses are the inputs' own; None where they are not known."""
+
+    @property
+    def most(self) -> float:
+        """How many inputs there are for learning."""
+
+    @property
+    def tests(self) -> float:
+        """How many inputs there are for tests."""
+
+    @property
+    def drawn(self) -> tuple[int, int]:
+        """How many inputs were given out for learning, and for tests: the same places in all runs of a seed."""
+
+    @property
+    def labels_left(self) -> float:
+        """How many of those for learning were not given out yet."""
+
+    @property
+    def tests_left(self) -> float:
+        """How many of those for tests were not given out yet."""
+
+    def label(self, rows: int) -> Inner:
+        """The next inputs for learning, fewer at the end."""
+
+    def test(self, rows: int) -> Inner:
+        """The next inputs for tests; BudgetSpent where there are none."""
+
+    def assumes(self, deterministic: bool) -> tuple[str, ...]:
+        """What a certificate over these inputs takes for granted."""
+
+
+class _Feed(Protocol):
+    """Inputs one after the other."""
+
+    taken: int
+
+    def take(self, rows: int) -> Inner:
+        """The next ones."""
+
+
+class Drawn:
+    """Inputs drawn from a product space; a run that has tested inputs of its own goes on with those (``tests_from``).
+
+    All inputs for tests are then one sequence, and a place in it says all.
+    """
+
+    most = tests = labels_left = tests_left = math.inf
+
+    def __init__(self, space: ProductSpace, seed: int) -> None:
+        self.product = self.masses = space
+        self.digest = space.digest
+        # Streams of their own: a run over bits draws from "label" and "certify" itself.
+        streams = {purpose: Stream.named(seed, purpose).child("any") for purpose in ("label", "certify")}
+        self._labels = _Blocks(space, streams["label"])
+        self.tests_from: _Feed = _Blocks(space, streams["certify"])
+
+    @property
+    def drawn(self) -> tuple[int, int]:
+        return self._labels.taken, self.tests_from.taken
+
+    def label(self, rows: int) -> Inner:
+        return self._labels.take(rows)
+
+    def test(self, rows: int) -> Inner:
+        return self.tests_from.take(rows)
+
+    def assumes(self, deterministic: bool) -> tuple[str, ...]:
+        return assumptions(deterministic)
+
+
+class _Blocks:
+    """Inputs of a stream, block after block, each block twice as long as all before it."""
+
+    def __init__(self, space: ProductSpace, stream: Stream) -> None:
+        self._whole, self._stream, self._blocks, self.taken = Region.whole(space), stream, 0, 0
+        self._waiting = np.empty((0, len(space)), space.dtype)
+
+    def take(self, rows: int) -> Inner:
+        self.taken += rows
+        parts, found = [self._waiting], len(self._waiting)
+        while found < rows:
+            size = min(64 << self._blocks, block_rows(len(self._whole.space)))
+            parts.append(draw(self._whole, self._stream, self._blocks, size).T)
+            self._blocks += 1
+            found += size
+        together = np.concatenate(parts) if len(parts) > 1 else parts[0]
+        self._waiting = together[rows:]
+        return together[:rows]
+
+
+class Listed:
+    """Rows of a table: one part for learning, the other for tests."""
+
+    masses = None
+
+    def __init__(self, rows: Rows, seed: int) -> None:
+        self.product, self.digest = rows.product, rows.digest
+        self._parts = rows.parts(seed)
+        self._given = {"label": 0, "test": 0}
+
+    @property
+    def drawn(self) -> tuple[int, int]:
+        return self._given["label"], self._given["test"]
+
+    @property
+    def most(self) -> float:
+        return len(self._parts.growing)
+
+    @property
+    def tests(self) -> float:
+        return len(self._parts.testing)
+
+    @property
+    def labels_left(self) -> float:
+        return len(self._parts.growing) - self._given["label"]
+
+    @property
+    def tests_left(self) -> float:
+        return len(self._parts.testing) - self._given["test"]
+
+    def label(self, rows: int) -> Inner:
+        return self._next("label", self._parts.growing, rows)
+
+    def test(self, rows: int) -> Inner:
+        found = self._next("test", self._parts.testing, rows)
+        if not len(found):
+            raise BudgetSpent(f"the table's {len(self._parts.testing):,} test rows")
+        return found
+
+    def _next(self, part: str, rows: Inner, wanted: int) -> Inner:
+        start = self._given[part]
+        self._given[part] = min(len(rows), start + wanted)
+        return rows[start : self._given[part]]
+
+    def assumes(self, deterministic: bool) -> tuple[str, ...]:
+        about = (ASSUMES_ROWS, ASSUMES_NOT_FITTED)
+        return (assumptions(True)[0], *about) if deterministic else about
+
+
+def source_of(space: ProductSpace | Rows, seed: int) -> Source:
+    """The inputs that a user's space stands for."""
+    return Listed(space, seed) if isinstance(space, Rows) else Drawn(space, seed)

@@ -1,0 +1,249 @@
+"""``verify``: whether a stored result is what it says, and whether the target still agrees with it."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from fidelitree.asking.access import described
+from fidelitree.asking.events import Observer, nobody
+from fidelitree.asking.journal.journal import Journal
+from fidelitree.asking.journal.run import LIMITS
+from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, Certificate
+from fidelitree.certificates.consistency import UNCHECKED, Check, checks, same
+from fidelitree.certificates.store import Stored, load, table
+from fidelitree.errors import FormatError, ParameterError, TargetError
+from fidelitree.runs.audit import certify, patience_of
+from fidelitree.runs.replaying import replay
+from fidelitree.runs.result import Distillation
+from fidelitree.spaces.product import ProductSpace, check_space
+from fidelitree.spaces.rows import Rows
+from fidelitree.targets.labels import Target
+from fidelitree.theory.sequential import log_e_value_below
+
+__all__ = ["Check", "Verification", "verify"]
+
+_PATIENCE = 256  # times ln(1/delta)/epsilon answers: trees are made to be no better than they must
+_DELTA = 0.05  # of a fresh test where the stored certificate is exact and has none
+_ROUNDING = 1e-9  # of an exact error
+_ABOUT = "the answers in the journal lead to this tree and this certificate"
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What came out of looking at a stored result.
+
+    ``consistent`` says whether nothing in the folder contradicts the certificate; ``fresh`` is the certificate of new
+    test inputs, where the target was asked. A certificate is confirmed by the target, or, where nobody was asked, by
+    the stored answers; else it is ``undecided``.
+    """
+
+    certificate: Certificate
+    checks: tuple[Check, ...]
+    fresh: Certificate | None = None
+    unchecked: tuple[str, ...] = UNCHECKED
+    """What nothing determines: it may be anything, and is no part of the verdict."""
+
+    @property
+    def consistent(self) -> bool:
+        """Whether nothing that was looked at contradicts the certificate."""
+        return all(check.passed is not False for check in self.checks)
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether the target, asked again, shows a larger error than was promised; it may also have shown nothing."""
+        if self.fresh is None:
+            return False
+        if self.fresh.method == self.certificate.method == "exact":
+            return abs(self.fresh.error_bound - self.certificate.error_bound) > _ROUNDING
+        if self.fresh.holds:
+            return False
+        if self.fresh.errors is None or self.fresh.epsilon is None:
+            return True  # the error is known exactly
+        against = log_e_value_below(self.fresh.errors, self.fresh.samples, self.fresh.epsilon)
+        return against >= -math.log(self.fresh.delta)
+
+    @property
+    def undecided(self) -> bool:
+        """Whether neither the stored answers nor the target confirm the certificate, and nothing contradicts it."""
+        if not self.consistent or self.contradicted:
+            return False
+        return not (self._replayed if self.fresh is None else self.fresh.holds)
+
+    @property
+    def holds(self) -> bool:
+        """Whether the error asked for is certified, and that is confirmed by the target or by the stored answers."""
+        return self.certificate.holds and self.consistent and not (self.contradicted or self.undecided)
+
+    @property
+    def _replayed(self) -> bool:
+        return all(check.passed for check in self.checks)
+
+    def __str__(self) -> str:
+        lines = [str(check) for check in self.checks]
+        if self.fresh is not None:
+            passed = False if self.contradicted else self.fresh.holds or None
+            lines.append(str(Check(passed, f"the target, asked again: {self.fresh}")))
+        return "\n".join([*lines, f"not checked: {', '.join(self.unchecked)}", self._verdict()])
+
+    def _verdict(self) -> str:
+        if not self.consistent:
+            return "This folder contradicts itself: do not rely on it."
+        if self.contradicted:
+            return "The target contradicts the stored certificate: it is not the same target, or not the same space."
+        if self.undecided:
+            return f"Undecided: {_why_undecided(self.fresh)}"
+        if self.fresh is not None and not self._replayed:
+            return "The target confirms the tree; the counts of the stored certificate are not checked."
+        by = "The stored answers confirm" if self.fresh is None else "The stored answers and the target confirm"
+        return f"{by} the certificate: {self.certificate}"
+
+
+def _why_undecided(fresh: Certificate | None) -> str:
+    """Few errors tell of too few queries; as many as were promised, or nearly, of a tree that is no better."""
+    if fresh is None:
+        return "nothing here confirms the certificate. Give the target, to test the tree on fresh inputs."
+    if 2 * (fresh.errors or 0) > (fresh.epsilon or 0) * fresh.samples:
+        return "the tree's error is too near to what was promised; more queries may decide it."
+    return f"{fresh.samples:,} test inputs are too few for what was promised; more queries may decide it."
+
+
+def verify(
+    folder: str | os.PathLike[str],
+    target: Target | None = None,
+    *,
+    space: ProductSpace | Rows | None = None,
+    seed: int | None = None,
+    max_queries: int | None = None,
+    observer: Observer = nobody,
+) -> Verification:
+    """Check a folder that `Distillation.save` wrote, and with a ``target`` test its tree on fresh inputs.
+
+    Without a target nobody is asked: the files must not contradict each other, and the answers in the journal must lead
+    to the same tree and certificate again. Without a journal that leaves it undecided. With a target, `certify` tests
+    the stored tree for the error that the stored certificate promises. ``space`` replaces the stored one: the space
+    itself, if its target needs batches of a kind that could not be stored, or new `Rows`, where the result is about
+    rows of a table, which can test a tree only once. Where all files are forged, the journal too, and fit each other,
+    only the target can tell.
+    """
+    stored = load(folder)
+    if space is not None:
+        check_space(space.product if isinstance(space, Rows) else space)
+    found = Verification(stored.certificate, tuple(_checks(stored, space)))
+    if target is None or not found.consistent:
+        return found
+    epsilon, delta = _promised(stored.certificate), stored.certificate.delta or _DELTA
+    most = max_queries
+    if most is None and epsilon > 0:
+        most = patience_of(_PATIENCE, epsilon, delta)
+    fresh = certify(
+        stored.tree,
+        target,
+        _inputs(stored, space),
+        epsilon,
+        delta,
+        seed=seed,
+        deterministic=_deterministic(stored),
+        max_queries=most,
+        observer=observer,
+    )
+    return replace(found, fresh=fresh)
+
+
+def _checks(stored: Stored, given: ProductSpace | Rows | None) -> Iterator[Check]:
+    space = stored.space if given is None or isinstance(given, Rows) else given
+    found = tuple(checks(stored, given, space))
+    yield from found
+    if stored.journal is None:
+        yield Check(None, f"{_ABOUT}: no journal is stored here")
+    elif space is None:
+        yield Check(None, f"{_ABOUT}: no space is stored here")
+    elif all(check.passed is not False for check in found):  # else it is not worth a run
+        yield _replayed(stored, stored.journal, space)
+
+
+def _replayed(stored: Stored, journal: Path, space: ProductSpace | Rows) -> Check:
+    """Whether the run, made again from the answers that it kept, ends with the same tree and certificate."""
+    try:
+        if differ := _differing(stored, journal, space):
+            return Check(None, f"{_ABOUT}: not tried, the journal belongs to another run, of another {differ}")
+        again = replay(journal, space, {name: stored.run[name] for name in LIMITS if name in stored.run})
+    except ParameterError as error:
+        return Check(None, f"{_ABOUT}: not tried, {error}")
+    except FormatError as error:
+        return Check(False, f"{_ABOUT}: {error}")
+    except TargetError as error:
+        return _failed(stored, journal, f": {error}")
+    if other := _other(stored, again):
+        return _failed(stored, journal, f": they lead to another {', '.join(other)}")
+    return Check(True, _ABOUT)
+
+
+def _other(stored: Stored, again: Distillation) -> list[str]:
+    """In what a run that was made again differs from what is stored."""
+    made = replace(again.certificate, versions=stored.certificate.versions)
+    ways = {"tree": again.tree.digest == stored.tree.digest, "certificate": made == stored.certificate}
+    if stored.trace is not None:
+        ways["trace"] = table(again.rows) == stored.trace
+    told = {"reason": again.reason, "asked": dict(again.queries.asked), "paid": dict(again.queries.paid)}
+    ways |= {name: same(stored.run[name], value) for name, value in told.items() if name in stored.run}
+    return [name for name, equal in ways.items() if not equal]
+
+
+def _differing(stored: Stored, journal: Path, space: ProductSpace | Rows) -> str:
+    """In what a journal says itself that it is another run's: an older one may lie where a result was written."""
+    with Journal(journal) as kept:
+        run, rungs = kept.run, kept.rungs or [kept.run.limits]
+        for record in kept.all():  # one that is damaged is noticed, also where nobody needs it
+            record.inner(len(run.features), run.bits)
+    names = ("door", "target", "space", "seed", "seed_chosen")
+    theirs = {**{name: getattr(run, name) for name in names}, **run.arguments}
+    ours = {**stored.run, "space": space.digest} if stored.run else theirs
+    differ = [name for name in theirs if name not in LIMITS and not same(theirs[name], ours.get(name))]
+    limits = {name: ours.get(name, "none") for name in run.limits}
+    differ += [] if limits in rungs else [name for name in limits if limits[name] != run.limits[name]]
+    differ += [] if list(run.features) == described(space) else ["features"]
+    return ", ".join(differ)
+
+
+def _failed(stored: Stored, journal: Path, why: str) -> Check:
+    """A replay that went another way; undecided where folder and journal both tell of what it cannot repeat."""
+    with Journal(journal) as kept:
+        told, ended = (stored.run, kept.run.arguments), (stored.run.get("reason"), kept.ending and kept.ending.reason)
+    if kept.ending is None and any(
+        ending in str(stored.run.get("reason")) for ending in ("interrupted", "max_seconds")
+    ):
+        return Check(None, f"{_ABOUT}: the run went on after this result, and was cut off; the same call ends it")
+    if all(run.get("strategy") == "smallest" and run.get("max_seconds") is not None for run in told):
+        return Check(None, f"{_ABOUT}: its search was limited by time, and a replay has another clock")
+    if all("interrupted" in str(reason) for reason in ended):
+        return Check(None, f"{_ABOUT}: the run was interrupted between two answers, and a replay cannot tell where")
+    return Check(False, f"{_ABOUT}{why}")
+
+
+def _promised(certificate: Certificate) -> float:
+    """The error that a fresh test is for."""
+    if certificate.holds and certificate.epsilon is not None:
+        return certificate.epsilon
+    if certificate.error_bound >= 1:
+        raise ParameterError("nothing was certified in this folder, so there is nothing that a target could confirm")
+    return certificate.error_bound
+
+
+def _deterministic(stored: Stored) -> bool:
+    """Whether the run took the target to be so; of a noisy one, a fresh test may rely on no single answer either."""
+    return ASSUMES_DETERMINISTIC in stored.certificate.assumes and stored.run.get("deterministic") is not False
+
+
+def _inputs(stored: Stored, space: ProductSpace | Rows | None) -> ProductSpace | Rows:
+    inputs = stored.space if space is None else space
+    if inputs is None:
+        raise ParameterError("the folder holds no space.json: give the space that the result is about")
+    if isinstance(inputs, Rows) and inputs.digest == stored.certificate.space_digest:
+        raise ParameterError(
+            "this result is about rows of a table, and these rows have taught and tested the tree: give new ones"
+        )
+    return inputs

@@ -1,0 +1,85 @@
+"""Where to look before anything is counted.
+
+Until the first attempt is opened a learner may choose what it asks. Rare parts of the space are learnt from rare
+inputs, so they are drawn more often than they occur: log odds are halved, and then small leaves of the tree there is
+get more inputs than their mass. What an answer says about the error is weighed accordingly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.search.bits.feed import Feed
+from fidelitree.search.bits.sketch import Sketch
+from fidelitree.spaces.draw import Stream
+
+Biases = NDArray[np.float64]
+Bits = NDArray[np.uint8]
+Weights = NDArray[np.float64]
+Path = tuple[tuple[int, int], ...]
+
+TEMPER = 0.5
+EVEN = 0.7  # 1: as they come; 0: as many for every leaf
+_TRIES = 8
+
+
+class Explorer:
+    """Draws inputs that are not known yet."""
+
+    def __init__(self, biases: Biases, stream: Stream) -> None:
+        self._biases, self._tempered = biases, temper(biases)
+        self._feed = Feed(self._tempered, stream)
+        self._random = np.random.Generator(np.random.Philox(key=stream.child("leaf").key))
+
+    def take(self, sketch: Sketch | None, rows: int, unknown: Callable[[Bits], list[int]]) -> tuple[Bits, Weights]:
+        """Inputs and what each weighs; fewer than asked for, where new ones are hard to find."""
+        bits, weights = self._draw(sketch, rows)
+        found = unknown(bits)
+        for _ in range(_TRIES):
+            if len(found) == rows:
+                break
+            more, their = self._draw(sketch, rows - len(found))
+            bits, weights = np.concatenate([bits[found], more]), np.concatenate([weights[found], their])
+            found = unknown(bits)
+        return bits[found], weights[found]
+
+    def _draw(self, sketch: Sketch | None, rows: int) -> tuple[Bits, Weights]:
+        bits = self._feed.take(rows).copy()
+        paths = list(leaves(sketch))
+        masses = np.array([mass(path, self._biases) for path in paths])
+        shares = np.array([mass(path, self._tempered) for path in paths]) ** EVEN
+        shares /= shares.sum()
+        chosen = self._random.choice(len(paths), rows, p=shares)
+        for place in set(chosen.tolist()):
+            for feature, value in paths[place]:
+                bits[chosen == place, feature] = value
+        return bits, (masses / np.maximum(shares, 1e-300))[chosen]
+
+
+def temper(biases: Biases) -> Biases:
+    """Biases with log odds halved; a bit that never varies stays as it is."""
+    with np.errstate(divide="ignore"):
+        odds = (biases / (1 - biases)) ** (1 - TEMPER)
+    return np.where(biases < 1, odds / (1 + np.minimum(odds, 1e300)), 1.0)
+
+
+def leaves(sketch: Sketch | None) -> Iterator[Path]:
+    """The path to every leaf: features with the values they have there."""
+    waiting: list[tuple[Sketch | None, Path]] = [(sketch, ())]
+    while waiting:
+        node, path = waiting.pop()
+        if isinstance(node, tuple):
+            waiting += [(node[1 + value], (*path, (node[0], value))) for value in (0, 1)]
+        else:
+            yield path
+
+
+def mass(path: Path, biases: Biases) -> float:
+    """Probability of a path."""
+    chance = 1.0
+    for feature, value in path:
+        chance *= biases[feature] if value else 1 - biases[feature]
+    return float(chance)

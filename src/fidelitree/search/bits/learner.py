@@ -1,0 +1,157 @@
+"""A tree that keeps up with the answers: search over what is known, and questions where it is wrong.
+
+When the tree is wrong about an input, another input of the same leaf has the other label; walking from one to the
+other by halves finds a feature that matters in a few queries. Splits on features known to matter are cheaper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.asking.threads import one_thread
+from fidelitree.search.bits.lookahead import Watch, go_on
+from fidelitree.search.bits.pool import Bits, Codes, Pool
+from fidelitree.search.bits.sketch import LabelledRows, Sketch, fit, predict, rename
+from fidelitree.search.bits.walk import walk
+
+Ask = Callable[[Bits], Codes]
+
+SPLIT = 0.5  # what a split costs, in errors
+UNPROVEN = 0.35  # what it costs more on a feature that is not known to matter
+SEARCH_ALL = 24  # up to so many features the search looks at all of them
+EARLY_WALKS = 3
+PAIRS = 1 << 22  # of inputs that are compared at once
+FAR_SIGHTED = 40  # up to so many rows a look three splits ahead fits any labels
+
+
+class Learner:
+    """Holds the answers, the features known to matter, and the tree that fits both."""
+
+    def __init__(self, features: int, ask: Ask, random: np.random.Generator, watch: Watch = go_on) -> None:
+        self.pool = Pool(features)
+        self.relevant: list[int] = []
+        self.sketch: Sketch | None = None
+        self._features, self._ask, self._random, self._watch = features, ask, random, watch
+        self._walks = 0
+
+    @property
+    def _all(self) -> bool:
+        return self._features <= SEARCH_ALL
+
+    def learn(self, bits: Bits, codes: Codes, wrong: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
+        """Take answers in; which of them the tree had ``wrong``, unless that is known already."""
+        if self.sketch is None:
+            wrong = np.ones(len(codes), np.bool_)
+        elif wrong is None:
+            wrong = predict(self.sketch, bits) != codes
+        mistaken = bool(wrong.any())
+        if mistaken and self.sketch is not None:
+            self.pool.stress(bits[wrong])
+        self.pool.add(bits, codes)
+        if mistaken:
+            self._settle_conflicts()
+            if self.sketch is not None:
+                self._explain(bits[wrong], codes[wrong], wrong.mean())
+            self.refit()
+        return wrong
+
+    def refit(self) -> None:
+        """Search for the tree that fits all answers; where its watch ends it, the tree stays as it was."""
+        pool = self.pool
+        penalties = np.full(self._features, SPLIT + UNPROVEN, np.float32)
+        penalties[self.relevant] = SPLIT
+        used = sorted(self.relevant) if self.relevant and not self._all else list(range(self._features))
+        rows = LabelledRows(pool.bits[:, used].astype(np.float32), pool.codes, pool.weights, penalties[used])
+        horizon = 4 if len(used) <= SEARCH_ALL and pool.size > FAR_SIGHTED else 3
+        if not (self.relevant or self._all):
+            horizon = 1  # nothing is known of so many features
+        place = {feature: k for k, feature in enumerate(used)}
+        with one_thread():
+            sketch = fit(rows, horizon, self.sketch and rename(self.sketch, place), self._watch)
+        self.sketch = rename(sketch, dict(enumerate(used)))
+
+    def _settle_conflicts(self) -> None:
+        """Two inputs that agree on all relevant features but not in their label show that another one matters."""
+        while not self._all or self._walks < EARLY_WALKS:
+            pair = self._conflict()
+            if pair is None:
+                return
+            self._walks += 1
+            self._walk(self.pool.bits[pair[0]], self.pool.bits[pair[1]], self.pool.codes[pair[0]])
+
+    def _conflict(self) -> tuple[int, int] | None:
+        """The closest pair of inputs with different labels that agree on every relevant feature."""
+        bits, codes = self.pool.bits, self.pool.codes
+        keys = np.packbits(bits[:, self.relevant], axis=1)
+        _, cells = np.unique(keys, axis=0, return_inverse=True) if self.relevant else (None, np.zeros(len(codes), int))
+        best: tuple[float, int, int] = np.inf, -1, -1
+        for cell in np.unique(cells):
+            self._watch()
+            rows = np.flatnonzero(cells == cell)
+            if len(np.unique(codes[rows])) < 2:
+                continue
+            for part in np.array_split(
+                rows, min(len(rows), -(-(len(rows) ** 2) // PAIRS))
+            ):  # so that memory is bounded
+                self._watch()
+                apart = _distances(bits[part], bits[rows])
+                apart[codes[part][:, None] == codes[rows][None, :]] = np.inf
+                one, two = np.unravel_index(int(apart.argmin()), apart.shape)
+                if apart[one, two] < best[0]:
+                    best = float(apart[one, two]), int(part[one]), int(rows[two])
+        return best[1:] if best[0] < np.inf else None
+
+    def _explain(self, bits: Bits, codes: Codes, share: float) -> None:
+        """Look into mistakes, once they are rare enough for each to be worth a few queries."""
+        if self._all and (share > 0.13 or self.pool.size < 64):
+            return
+        for row, code in zip(bits, codes, strict=True):
+            other = self._partner(row, code)
+            if other is None or self._answer(row) != code:  # a noisy target may have answered otherwise before
+                continue
+            if self._all:
+                self._walk(row, other, code)
+                continue
+            mixed = other.copy()
+            mixed[self.relevant] = row[self.relevant]
+            if self._answer(mixed) != code:
+                self._walk(row, mixed, code)
+
+    def _partner(self, row: Bits, code: int) -> Bits | None:
+        """The closest input of the same leaf that has another label."""
+        path, node = [], self.sketch
+        while isinstance(node, tuple):
+            path.append(node[0])
+            node = node[2] if row[node[0]] else node[1]
+        bits, codes = self.pool.bits, self.pool.codes
+        rows = np.flatnonzero((bits[:, path] == row[path]).all(axis=1) & (codes != code))
+        if not len(rows):
+            return None
+        near = self.relevant if not self._all and self.relevant else slice(None)
+        closest = int(_distances(row[None, near], bits[rows][:, near]).argmin())
+        other: Bits = bits[rows[closest]]
+        return other
+
+    def _walk(self, one: Bits, two: Bits, code: int) -> None:
+        """Find a feature that matters between two inputs with different labels."""
+        found = walk(one, two, lambda row: self._answer(row) == code, self._random)
+        if found not in self.relevant:
+            self.relevant.append(found)
+
+    def _answer(self, row: Bits) -> int:
+        known = self.pool.code(row)
+        if known is not None:
+            return known
+        codes = self._ask(row[None])
+        self.pool.add(row[None], codes)
+        return int(codes[0])
+
+
+def _distances(one: Bits, two: Bits) -> NDArray[np.float32]:
+    """Number of features in which rows differ, for all pairs."""
+    left, right = one.astype(np.float32), two.astype(np.float32)
+    apart: NDArray[np.float32] = left.sum(axis=1)[:, None] + right.sum(axis=1)[None, :] - 2 * (left @ right.T)
+    return apart

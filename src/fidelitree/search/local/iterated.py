@@ -1,0 +1,120 @@
+"""The smallest trees for labelled rows, by iterated local search on errors + price x leaves.
+
+This cost is a sum over subtrees, so a proposal for a node is judged on the node's rows alone. The price of a leaf is
+first the slope of the curve "fewest errors for each number of leaves" at the error that is wanted, and then follows the
+error of the trees it leads to, so the search works where the answer will be taken from. CART's own tree with all its
+prunings is on the curve from the beginning.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fidelitree.search.local.coded import Coded, Sketch
+from fidelitree.search.local.curve import Curve, Point
+from fidelitree.search.local.grouped import Grouped, Watch, go_on
+from fidelitree.search.local.growth import best_first
+from fidelitree.search.local.impurity import gini
+from fidelitree.search.local.moves import Moves
+from fidelitree.search.local.node import Node, Shape, inner, replace
+from fidelitree.search.local.relevance import relevant
+from fidelitree.search.local.splits import Splits
+
+_ROUND = 150  # proposals between two looks at the curve
+_CART = 400  # leaves of CART's tree
+_MOST = 300  # leaves beyond which no small tree is to be hoped for
+_SHADOWED = 200  # leaves of the tree that tells which features matter
+_CHEAPER, _DEARER = 0.87, 1.1  # how the price of a leaf follows the error of the tree that it led to
+_SLACK = 1e-9
+
+
+class Refiner:
+    """Looks for small trees; stop it when you like, ask it what it knows, let it go on.
+
+    ``held`` are rows for choosing the size; None where the rows are everything there is: then all features count, else
+    those that explain more than chance does. The same seed and the same steps give the same trees.
+    """
+
+    def __init__(self, rows: Coded, held: Coded | None, seed: int, watch: Watch = go_on) -> None:
+        self._rows, self._watch = rows, watch
+        self._held = held
+        self._random = np.random.default_rng(seed)
+        self._splits = Splits(Grouped(rows, watch=watch))
+        self._curve = Curve(rows, held)
+        self._curve.add(best_first(self._splits, _CART, gini))
+        if held is not None:
+            self._splits = Splits(Grouped(rows, relevant(rows, _SHADOWED, self._random, watch), watch))
+        self._tree: Node | None = None
+        self._paid = 0.0  # the price of a leaf in the last round
+        self.steps = 0
+
+    def curve(self) -> list[tuple[int, float, float, Sketch]]:
+        """Leaves, errors on the rows, share of held-out errors, tree; errors on both fall."""
+        return [(point.leaves, point.errors, point.share, point.tree) for point in self._curve.points()]
+
+    def points(self) -> list[Point]:
+        """The same as points that build their tree, and judge it, when they are asked."""
+        return self._curve.points()
+
+    def smallest(self, error: float) -> Sketch:
+        """The tree with the fewest leaves whose share of errors is at most this; the best one where none is."""
+        return self._curve.smallest(error).tree
+
+    def improve(self, error: float, steps: int) -> None:
+        """Make so many proposals to trees whose error is near this; where it is ended, what was found is known."""
+        price = self._price(error)
+        while steps > 0:
+            moves = Moves(self._splits, price, self._random)
+            self._tree = self._descend(self._start(moves, error), moves, min(_ROUND, steps))
+            share = self._curve.add(self._tree)
+            self._paid = price
+            steps -= _ROUND
+            if not self._exactly(error):
+                # A tree with too many leaves to be read is no reason to pay for still more of them.
+                price *= _CHEAPER if share > error and self._tree.leaves < _MOST else _DEARER
+
+    def carried_on(self, rows: Coded, steps: int) -> Refiner:
+        """So many proposals more, on other rows, the held-out ones among them: nothing is left to choose a size by.
+
+        Features and price are those that this search has come to, and it begins with its last tree.
+        """
+        other = Refiner(rows, None, int(self._random.integers(2**32)), self._watch)
+        if self._tree is None or not len(self._splits.features):  # or there is nothing to ask about
+            return other
+        other._splits = Splits(Grouped(rows, np.unique(self._splits.features).tolist(), self._watch))
+        moves = Moves(other._splits, self._paid * rows.total / self._rows.total, other._random)
+        tree = moves.extend(moves.polisher.fit(self._tree))
+        while other.steps < steps and tree.leaves > 1:
+            tree = other._descend(moves.polisher.polish(tree, 1), moves, min(_ROUND, steps - other.steps))
+            other._curve.add(tree)
+        return other
+
+    def _exactly(self, error: float) -> bool:
+        """Whether no row at all may be wrong."""
+        return error * self._rows.total < float(self._rows.weights.min())
+
+    def _price(self, error: float) -> float:
+        """What a leaf is worth where the curve reaches the error; so little, if no row may be wrong, that none is."""
+        exact = float(self._rows.weights.min()) / (2 * self._rows.total)
+        return exact if self._exactly(error) else max(self._curve.slope(self._curve.smallest(error)), exact)
+
+    def _start(self, moves: Moves, error: float) -> Node:
+        """The tree of the last round or the best one known, whichever is cheaper now; polished, unless it is huge."""
+        shapes: list[Shape] = [self._curve.smallest(error).tree]
+        if self._tree is not None:
+            shapes.append(self._tree)
+        starts = [moves.extend(moves.polisher.fit(shape)) for shape in shapes]
+        start = min(starts, key=moves.polisher.cost)
+        return moves.polisher.polish(start, 1) if start.leaves <= _CART else start
+
+    def _descend(self, tree: Node, moves: Moves, steps: int) -> Node:
+        cost = moves.polisher.cost
+        for _ in range(steps):
+            if tree.leaves == 1:
+                break
+            self.steps += 1
+            path, node = inner(tree, int(self._random.integers(tree.leaves - 1)))
+            new = moves.propose(node)
+            if cost(new) <= cost(node) + _SLACK:
+                tree = replace(tree, path, new)
+        return tree

@@ -1,0 +1,147 @@
+"""The tests a node may ask, and how well each divides its rows.
+
+Ordered features offer every threshold. Unordered ones offer every single value, and sets of values: all of them up
+to 10 values; beyond, the values are put in order of the share of a class and divided like an ordered feature, which
+for two classes loses nothing whatever the (concave) impurity.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.search.local.coded import Bools, Floats, Test
+from fidelitree.search.local.grouped import Grouped, Rows
+from fidelitree.search.local.impurity import Impurity
+
+_EXHAUSTIVE = 10  # values of an unordered feature whose every subset is tried
+_TOLERANCE = 1e-9
+
+
+class Splits:
+    """All tests of a node, numbered; the numbering is the same at every node except for sets in order of share."""
+
+    def __init__(self, grouped: Grouped) -> None:
+        self.grouped = grouped
+        coded, starts = grouped.coded, grouped.starts
+        widths = np.diff(starts)
+        ordered = np.array(coded.ordered, bool)
+        last = np.zeros(grouped.width, bool)
+        last[starts[1:] - 1] = True
+        self._thresholds = np.flatnonzero(ordered[grouped.owner] & ~last)
+        pair = (widths == 2)[grouped.owner]
+        self._singles = np.flatnonzero(~ordered[grouped.owner] & ~(pair & last) & (widths > 1)[grouped.owner])
+        two = grouped.classes <= 2
+        wide = ~ordered & (widths > 3)
+        self._all = np.flatnonzero(wide & (widths <= _EXHAUSTIVE)) if not two else np.array([], np.intp)
+        shared = wide if two else wide & (widths > _EXHAUSTIVE)
+        self._shared = np.flatnonzero(shared[grouped.owner])
+        self._before = np.cumsum(shared)[grouped.owner[self._shared]] - 1
+        self._directions = range(1) if two else range(grouped.classes)
+        sets = [np.full(_subsets(int(widths[feature])).shape[1], feature) for feature in self._all]
+        ranked = [grouped.owner[self._shared]] * len(self._directions)
+        self.features = np.concatenate(
+            [grouped.owner[self._thresholds], grouped.owner[self._singles], *sets, *ranked]
+        ).astype(np.intp)
+        """The feature of each test."""
+
+    def look(self, histogram: Floats, counts: Floats) -> Menu:
+        """The tests of a node with what each puts on its yes side."""
+        parts = [np.cumsum(histogram, axis=1)[:, self._thresholds]]
+        parts[0] -= counts[:, None] * self.grouped.before[self._thresholds]
+        if len(self._singles):
+            parts.append(histogram[:, self._singles])
+        starts = self.grouped.starts
+        parts += [histogram[:, starts[f] : starts[f + 1]] @ _subsets(int(starts[f + 1] - starts[f])) for f in self._all]
+        orders = []
+        if len(self._shared):
+            here = histogram[:, self._shared]
+            mass = here.sum(axis=0)
+            for code in self._directions:
+                share = here[code] / np.maximum(mass, _TOLERANCE)
+                order = np.lexsort((share, self._before))
+                orders.append(order)
+                parts.append(np.cumsum(here[:, order], axis=1) - counts[:, None] * self._before)
+        return Menu(self, np.concatenate(parts, axis=1), counts, orders)
+
+    def decode(self, number: int, orders: list[NDArray[np.intp]]) -> tuple[int, int | frozenset[int]]:
+        """The feature and the test, over groups, with this number."""
+        grouped = self.grouped
+        for places, ordered in ((self._thresholds, True), (self._singles, False)):
+            if number < len(places):
+                place = int(places[number])
+                feature = int(grouped.owner[place])
+                group = place - int(grouped.starts[feature])
+                return feature, group if ordered else frozenset([group])
+            number -= len(places)
+        for feature in self._all:
+            masks = _subsets(int(grouped.starts[feature + 1] - grouped.starts[feature]))
+            if number < masks.shape[1]:
+                return int(feature), frozenset(np.flatnonzero(masks[:, number]).tolist())
+            number -= masks.shape[1]
+        order = orders[number // len(self._shared)]
+        number %= len(self._shared)
+        first = int(np.searchsorted(self._before, self._before[number]))
+        chosen = self._shared[order[first : number + 1]]
+        feature = int(grouped.owner[chosen[0]])
+        return feature, frozenset((chosen - grouped.starts[feature]).tolist())
+
+    def divide(self, feature: int, test: Test, rows: Rows, impurity: Impurity) -> tuple[Test, Bools]:
+        """The test over bins that belongs to a test over groups, and which rows pass it.
+
+        A threshold is moved to the best bin of the two groups it lies between and then into the middle of its gap; a
+        set loses the values that no row here has, and is exchanged for the smaller side.
+        """
+        grouped = self.grouped
+        coded = grouped.coded
+        if isinstance(test, frozenset):
+            test = _tidy(test, np.bincount(coded.bins[feature].take(rows), minlength=coded.sizes[feature]))
+            return test, coded.says_yes(feature, test, rows)
+        if grouped.starts[feature + 1] - grouped.starts[feature] < coded.sizes[feature]:
+            low, below, near = grouped.inside(feature, test, test + 1, rows)
+            left = np.cumsum(near, axis=1)[:, :-1] + below[:, None]
+            test = low + int(_scores(left, grouped.counts(rows), impurity).argmin())
+        yes = coded.says_yes(feature, test, rows)
+        return grouped.centred(feature, test, rows, yes), yes
+
+
+class Menu:
+    """The tests of one node."""
+
+    def __init__(self, splits: Splits, left: Floats, counts: Floats, orders: list[NDArray[np.intp]]) -> None:
+        self._splits, self._left, self._counts, self._orders = splits, left, counts, orders
+
+    def scores(self, impurity: Impurity) -> Floats:
+        """What each test leaves unexplained; infinite where all rows go to one side."""
+        return _scores(self._left, self._counts, impurity)
+
+    def passing(self) -> Floats:
+        """The weight of the rows that pass each test."""
+        return np.asarray(self._left.sum(axis=0))
+
+    def decode(self, number: int) -> tuple[int, Test]:
+        """The feature and the test, over groups, with this number."""
+        return self._splits.decode(number, self._orders)
+
+
+def _scores(left: Floats, counts: Floats, impurity: Impurity) -> Floats:
+    scores = impurity(left) + impurity(counts[:, None] - left)
+    mass, total = left.sum(axis=0), counts.sum()
+    scores[(mass <= _TOLERANCE * total) | (mass >= total * (1 - _TOLERANCE))] = np.inf
+    return scores
+
+
+def _tidy(test: frozenset[int], present: NDArray[np.intp]) -> frozenset[int]:
+    inside = frozenset(value for value in test if present[value])
+    outside = frozenset(np.flatnonzero(present).tolist()) - inside
+    return outside if len(outside) < len(inside) else inside
+
+
+@lru_cache
+def _subsets(width: int) -> Floats:
+    """A column for each way to divide so many values in two, without the single values."""
+    masks = (np.arange(1, 1 << (width - 1)) >> np.arange(width)[:, None]) & 1
+    size = masks.sum(axis=0)
+    return masks[:, (size > 1) & (size < width - 1)].astype(np.float64)

@@ -1,0 +1,135 @@
+"""Stars: inputs, each asked together with its changes, one feature at a time.
+
+One input serves the pairs of all features, so a star of n features has n pairs for n + 1 queries. A bit is flipped
+instead of re-drawn: then every pair counts, where half of the re-drawn ones would have two equal inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.asking.counted import Counted
+from fidelitree.errors import ParameterError
+from fidelitree.search.scores.balanced import can_balance, draw_balanced
+from fidelitree.spaces.draw import Inputs, Stream, block_rows, draw, paired, redraw
+from fidelitree.spaces.features import Boolean
+from fidelitree.spaces.region import Region
+from fidelitree.spaces.rows import Rows
+from fidelitree.targets.labels import Codes
+
+Floats = NDArray[np.float64]
+
+HELD = 1 << 22
+"""Answers that are kept one by one, and not only counted."""
+
+
+class Star(NamedTuple):
+    """Inputs (features by rows), their label codes, and the codes after each change (changes by rows)."""
+
+    inputs: Inputs
+    before: Codes
+    after: Codes
+
+
+@dataclass
+class Stars:
+    """What was asked in a region.
+
+    ``changes`` are the features that were changed, one after the other; ``changed`` counts, for every feature, the
+    rows whose label changed with it, and ``weights`` holds what such a share is of the influence: 2p(1-p) where a bit
+    was flipped. ``labels`` counts label codes of the inputs themselves. ``held`` has the answers one by one where bits
+    were flipped and there is room for them.
+    """
+
+    region: Region
+    changes: Sequence[int]
+    weights: Floats
+    stream: Stream
+    rows: int = 0
+    changed: NDArray[np.int64] = field(init=False)
+    labels: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    held: list[Star] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.changed = np.zeros(len(self.region.space), np.int64)
+
+    def add(self, counted: Counted, inputs: Inputs, values: dict[int, Inputs], keep: bool) -> None:
+        """Ask about inputs and the same with each feature's new values."""
+        rows = inputs.shape[1]
+        batch = paired(inputs, values, self.changes).reshape(len(inputs), -1).T
+        codes = counted.ask(batch, "analyze").reshape(-1, rows)
+        before, after = codes[0], codes[1:]
+        self.changed[list(self.changes)] += np.count_nonzero(after != before, axis=1)
+        found = np.bincount(before, minlength=len(counted.book.seen))
+        found[: len(self.labels)] += self.labels
+        self.labels, self.rows = found, self.rows + rows
+        if keep:
+            self.held.append(Star(inputs, before, after))
+
+
+def draw_stars(counted: Counted, region: Region, queries: int, stream: Stream) -> Stars:
+    """As many stars inside a region as the queries allow."""
+    features = region.space.features
+    able = _able_to_change(region)
+    bits = [i for i in able if isinstance(features[i], Boolean)]
+    others = [i for i in able if not isinstance(features[i], Boolean)]
+    weights = np.zeros(len(features))
+    weights[others] = 1
+    weights[bits] = [2 * features[i].mass(1) * features[i].mass(0) for i in bits]
+    stars = Stars(region, able, weights, stream)
+    rows = _affordable(queries, len(stars.changes), "flips" if not others else "changes")
+    balanced = can_balance(region)
+    keep = not others and rows * (len(bits) + 1) <= HELD
+    step = max(1, block_rows(len(features)) // (len(able) + 1))
+    for block, start in enumerate(range(0, rows, step)):
+        some = min(step, rows - start)
+        inputs = (draw_balanced if balanced else draw)(region, stream, block, some)
+        values = {i: 1 - inputs[i] for i in bits}
+        values.update({i: redraw(region, stream, block, some, i) for i in others})
+        stars.add(counted, inputs, values, keep)
+    return stars
+
+
+def stars_of_rows(counted: Counted, rows: Rows, region: Region, queries: int, stream: Stream) -> Stars:
+    """Stars whose inputs are rows of a table; each takes all its new values from one other row.
+
+    The rows inside the region are shuffled and paired off: every pair of rows is an independent trial for rows like
+    those of the table, because no row serves twice.
+    """
+    kept, features = np.ones(rows.count, np.bool_), rows.features
+    for i, left in region.restrictions.items():
+        kept &= np.isin(rows.inner[:, i], features[i].listed(left)[0])
+    inside = rows.inner[kept].T
+    if inside.shape[1] < 2:
+        raise ParameterError(
+            f"given must leave at least two rows of the table; {inside.shape[1]} of {rows.count:,} are inside {region}"
+        )
+    shuffled = inside[:, np.argsort(stream.lane(0, 0).random_raw(inside.shape[1]), kind="stable")]
+    stars = Stars(region, _able_to_change(region), np.ones(len(features)), stream)
+    count = min(inside.shape[1] // 2, _affordable(queries, len(stars.changes), "changes"))
+    step = max(1, block_rows(len(features)) // (len(stars.changes) + 1))
+    for start in range(0, count, step):
+        end = min(start + step, count)
+        donors = shuffled[:, count + start : count + end]
+        stars.add(counted, shuffled[:, start:end], dict(enumerate(donors)), keep=False)
+    return stars
+
+
+def _able_to_change(region: Region) -> list[int]:
+    """Features of which more than one value is left."""
+    left = [(i, feature, region.restrictions.get(i)) for i, feature in enumerate(region.space)]
+    return [i for i, feature, what in left if feature.points is None or len(feature.listed(what)[0]) > 1]
+
+
+def _affordable(queries: int, changes: int, word: str) -> int:
+    rows = queries // (changes + 1)
+    if rows < 1:
+        raise ParameterError(
+            f"max_queries must allow one input and its {changes} {word}; got {queries}, needed {changes + 1}"
+        )
+    return rows

@@ -1,0 +1,211 @@
+"""Product spaces: independent features, each with its own marginal.
+
+Inside the library inputs are *inner* values, rows by features: bytes where all features are bits, else floats (a bit is
+0 or 1, a category its code, a number itself). `batch` turns them into what the target receives, `encode` turns inputs
+of any form into them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fidelitree.errors import (
+    ParameterError,
+    check_array,
+    check_count,
+    check_list,
+    check_names,
+    check_probability,
+    check_text,
+    show,
+)
+from fidelitree.spaces.batches import Kind, Layout, layout
+from fidelitree.spaces.features import Boolean, Feature
+from fidelitree.spaces.handwritten import read_space_file
+from fidelitree.spaces.inputs import as_inner
+from fidelitree.spaces.stored import decode, encode
+from fidelitree.spaces.tables import read_table
+
+MOST_BITS = 1_000_000
+
+
+class ProductSpace:
+    """Where inputs come from: every feature is drawn on its own.
+
+    ``batch`` chooses what the target receives: a mapping of name to 1-D array (``"dict"``) or a table. Without it, bits
+    come as a 2-D array of bytes and anything else as a mapping.
+
+    >>> space = ProductSpace.bernoulli(3, p=[0.5, 0.5, 0.1])
+    >>> space.names
+    ('x0', 'x1', 'x2')
+    """
+
+    def __init__(self, features: Sequence[Feature], batch: Kind | None = None) -> None:
+        self.features: tuple[Feature, ...] = tuple(check_list("features", features, "features such as Boolean"))
+        if not self.features:
+            raise ParameterError("features must hold at least one feature; got none")
+        for position, feature in enumerate(self.features):
+            if not isinstance(getattr(feature, "name", None), str) or not hasattr(feature, "mass"):
+                raise ParameterError(f"features must hold features such as Boolean; got {show(feature)} at {position}")
+            check_text("name of a feature", feature.name)
+        self.names: tuple[str, ...] = tuple(feature.name for feature in self.features)
+        if len(set(self.names)) < len(self.names):
+            ((twice, _),) = Counter(self.names).most_common(1)
+            raise ParameterError(f"features must have different names; got {twice!r} more than once")
+        self._layout: Layout = layout(self.features, batch)
+
+    @classmethod
+    def bernoulli(cls, n: int, p: float | ArrayLike = 0.5, names: Sequence[str] | None = None) -> ProductSpace:
+        """``n`` independent bits; ``p`` is the probability of 1, one number or one per bit."""
+        n = check_count("n", n)
+        if n > MOST_BITS:
+            raise ParameterError(f"n must be at most {MOST_BITS:,}, each of which is an object of its own; got {n:,}")
+        names = _check_names(n, names)
+        return cls([Boolean(name, bias) for name, bias in zip(names, _check_biases(n, p), strict=True)])
+
+    @classmethod
+    def from_data(cls, table: Any, categorical: Iterable[str] = (), numeric: Iterable[str] = ()) -> ProductSpace:
+        """The marginals of a pandas, polars or arrow table, a mapping of name to 1-D array, or a 2-D array.
+
+        Truth values become bits, numbers numeric features, anything else categories, unless ``categorical`` or
+        ``numeric`` names the column. The target receives the same kind of table, with the same columns and types.
+
+        >>> space = ProductSpace.from_data({"owner": [True, False], "age": [31, 35], "job": ["nurse", "clerk"]})
+        >>> [feature.kind for feature in space], space.points
+        (['boolean', 'numeric', 'categorical'], 8)
+        """
+        return cls._of(*read_table(table, categorical, numeric))
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> ProductSpace:
+        """The space that a TOML file describes; `spacefile` has the format."""
+        return cls(*read_space_file(path))
+
+    @classmethod
+    def from_dict(cls, data: Any) -> ProductSpace:
+        """The inverse of `to_dict`; FormatError says what is wrong with anything else."""
+        return cls._of(*decode(data))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, exact: the space made of it has the same digest, and its target receives the same batches."""
+        return encode(self.features, self._layout)
+
+    @classmethod
+    def _of(cls, features: Sequence[Feature], batches: Layout) -> ProductSpace:
+        space = cls(features)
+        space._layout = batches
+        return space
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    def __iter__(self) -> Iterator[Feature]:
+        return iter(self.features)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, ProductSpace) and self.features == other.features)
+
+    def __hash__(self) -> int:
+        return hash(self.features)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(repr(feature) for feature in self.features[:4])
+        return f"ProductSpace([{shown}{', ...' if len(self) > 4 else ''}])  # {len(self)} features"
+
+    @cached_property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of inner values: uint8 where all features are bits, else float64."""
+        return np.dtype(np.uint8 if all(feature.kind == "boolean" for feature in self.features) else np.float64)
+
+    @cached_property
+    def points(self) -> int | None:
+        """How many different inputs there are; None where there are infinitely many."""
+        counts = Counter(feature.points for feature in self.features)
+        # One power for all features of a kind: a product of a million twos, one after the other, takes a minute.
+        return None if None in counts else math.prod(count**times for count, times in counts.items() if count)
+
+    @property
+    def extent(self) -> str:
+        """How many inputs there are, in words."""
+        if self.dtype == np.uint8:
+            return f"2^{len(self)} inputs"
+        return "infinitely many inputs" if self.points is None else f"{self.points:,} inputs"
+
+    def chances(self, inner: NDArray[Any]) -> NDArray[np.float64]:
+        """The probability of each input of a finite space, rows by features."""
+        if self.dtype == np.uint8:
+            return np.asarray(np.where(inner, self.biases, 1 - self.biases).prod(axis=1))
+        chances = np.ones(len(inner))
+        for i, feature in enumerate(self.features):
+            values, shares = feature.listed(None)
+            chances *= shares[np.searchsorted(values, inner[:, i])]
+        return chances
+
+    def batch(self, inner: NDArray[Any]) -> Any:
+        """What the target receives for inner values, rows by features."""
+        return self._layout.batch(inner)
+
+    def encode(self, inputs: Any) -> NDArray[Any]:
+        """Inner values of inputs in any form that `batch` may have, and of 2-D arrays.
+
+        A category that the space does not have gets the code -1.
+        """
+        kinds = [feature.kind for feature in self.features]
+        return as_inner(inputs, self.names, kinds, [feature.values for feature in self.features])
+
+    @cached_property
+    def biases(self) -> NDArray[np.float64]:
+        """Pr[x_i = 1] of every bit; an error where a feature is not a bit."""
+        for feature in self.features:
+            if not isinstance(feature, Boolean):
+                raise ParameterError(f"space must hold bits only here; feature {feature.name!r} is {feature.kind}")
+        return np.array([feature.p for feature in self.features if isinstance(feature, Boolean)])
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the canonical JSON of all marginals."""
+        plain = json.dumps([feature.describe() for feature in self.features], sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(plain.encode()).hexdigest()
+
+    def index(self, name: object) -> int:
+        """Position of the feature with this name."""
+        if isinstance(name, str) and name in self.names:
+            return self.names.index(name)
+        known = ", ".join(self.names[:8]) + (", ..." if len(self) > 8 else "")
+        raise ParameterError(f"feature must be one of the space's names ({known}); got {show(name)}")
+
+
+def _check_biases(n: int, p: float | ArrayLike) -> list[float]:
+    biases = check_array("p", p, object, "one number or one per bit")
+    if biases.ndim == 0:
+        return [check_probability("p", biases.item())] * n
+    if biases.shape != (n,):
+        raise ParameterError(f"p must be one number or one per bit: n is {n}, p has shape {biases.shape}")
+    return [check_probability(f"p[{i}]", bias) for i, bias in enumerate(biases)]
+
+
+def _check_names(n: int, names: Sequence[str] | None) -> Sequence[str]:
+    if names is None:
+        return [f"x{i}" for i in range(n)]
+    names = check_names("names", names, "one name per bit")
+    if len(names) != n:
+        raise ParameterError(f"names must hold one name per bit: n is {n}, got {len(names)} names")
+    return names
+
+
+def check_space(space: object) -> None:
+    """Refuse what is no space, before anything is made of it."""
+    if not isinstance(space, ProductSpace):
+        way = " - ProductSpace.from_data makes one of a table" if hasattr(space, "columns") else ""
+        shown = type(space).__name__ if way else show(space)
+        raise ParameterError(f"space must be a ProductSpace; got {shown}{way}")

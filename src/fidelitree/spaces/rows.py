@@ -1,0 +1,178 @@
+"""Rows of a table where a space is asked for: inputs with the joint distribution of the user's own data.
+
+The rows are taken to be drawn independently from some population; a certificate over them is about more rows of that
+kind. Growth may use one part of the rows as it likes, also for re-drawing a feature among the rows that reach a leaf;
+the other part is untouched until it tests a tree, each row once.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.errors import FormatError, ParameterError, check_count
+from fidelitree.spaces.draw import Stream
+from fidelitree.spaces.features import Feature
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.theory.sequential import Bet
+
+TEST_SHARE = 0.5
+"""The part of the rows that growth does not see. A certificate takes a number of rows, not a share of them; half leaves
+growth enough where the table is large and the certificate enough where it is small."""
+MOST_BYTES = 200_000_000
+"""Of stored rows, unpacked; a stranger's file says how many there are."""
+_STEP = 1 << 14  # packed bytes that are unpacked at once, to a thousand times as many at most
+ASSUMES_ROWS = "inputs are rows like those of this table"
+ASSUMES_NOT_FITTED = "the target was not fitted to them"
+ASSUMES_UNSEEN = "the predictor was not made from them"
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Inner values of the rows, each in one part, in random order."""
+
+    growing: NDArray[Any]
+    testing: NDArray[Any]
+
+
+class Rows:
+    """A table as the place where inputs come from.
+
+    Features are read off its columns as `ProductSpace.from_data` does it; ``product`` is the space of its marginals,
+    which trees, regions and batches are made with. A certificate speaks of more rows like these. It assumes that the
+    target was not fitted to them, for a model may know its training rows by heart: split the table first, fit the model
+    to one part and give `Rows` the other. `FittedRowsWarning` tells where a model carries these rows.
+
+    >>> rows = Rows({"age": [31, 35, 62, 40], "job": ["nurse", "clerk", "nurse", "pilot"]})
+    >>> parts = rows.parts(seed=0)
+    >>> rows.names, len(parts.growing), len(parts.testing)
+    (('age', 'job'), 2, 2)
+    """
+
+    def __init__(self, table: Any, categorical: Iterable[str] = (), numeric: Iterable[str] = ()) -> None:
+        self.product = ProductSpace.from_data(table, categorical, numeric)
+        self.inner: NDArray[Any] = self.product.encode(table).copy()  # the table may change
+        self.inner.flags.writeable = False
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Rows:
+        """The inverse of `to_dict`; FormatError says what is wrong with anything else."""
+        rows = cls.__new__(cls)
+        rows.product = ProductSpace.from_dict(data)
+        rows.inner = _decoded(data.get("rows"), rows.product)
+        rows.inner.flags.writeable = False
+        return rows
+
+    def to_dict(self) -> dict[str, Any]:
+        """The features with their marginals, and all rows, packed."""
+        values = np.ascontiguousarray(self.inner, self.dtype.newbyteorder("<"))
+        packed = base64.b64encode(zlib.compress(values.tobytes())).decode()
+        return {**self.product.to_dict(), "rows": {"count": self.count, "packed": packed}}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the features."""
+        return self.product.names
+
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        """The features with their marginals."""
+        return self.product.features
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of inner values."""
+        return self.product.dtype
+
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+        return len(self.inner)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the features and all rows, in their order."""
+        text = hashlib.sha256(f"rows/{self.product.digest}/".encode())
+        text.update(np.ascontiguousarray(self.inner, dtype=self.dtype.newbyteorder("<")).tobytes())
+        return text.hexdigest()
+
+    def batch(self, inner: NDArray[Any]) -> Any:
+        """What the target receives: the same kind of table."""
+        return self.product.batch(inner)
+
+    def encode(self, inputs: Any) -> NDArray[Any]:
+        """Inner values of inputs in any form."""
+        return self.product.encode(inputs)
+
+    def parts(self, seed: int) -> Parts:
+        """A part for growth and a part for tests, chosen and ordered by the seed."""
+        growing, testing = self.places(seed)
+        return Parts(self.inner[growing], self.inner[testing])
+
+    def places(self, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Which rows of the table grow a tree, and which test it: nothing may be made from those beforehand."""
+        order = self._order(Stream.named(seed, "rows"))
+        testing = int(self.count * TEST_SHARE)
+        return order[testing:], order[:testing]
+
+    def shuffled(self, stream: Stream) -> NDArray[Any]:
+        """All rows in random order."""
+        return self.inner[self._order(stream)]
+
+    def _order(self, stream: Stream) -> NDArray[np.intp]:
+        return np.argsort(stream.lane(0, 0).random_raw(self.count), kind="stable")
+
+    def __repr__(self) -> str:
+        return f"<Rows: {self.count} rows of {len(self.names)} features>"
+
+
+def _decoded(entry: Any, space: ProductSpace) -> NDArray[Any]:
+    """Inner values of stored rows."""
+    try:
+        count = check_count("count", entry["count"])
+        size = count * len(space) * space.dtype.itemsize
+        if size > MOST_BYTES:
+            raise ValueError(
+                f"they may take at most {MOST_BYTES // 1_000_000} MB; got {count!r:.40} rows of {len(space)} features "
+                f"- make Rows of the table itself"
+            )
+        raw = _inflated(base64.b64decode(entry["packed"], validate=True), size)
+        return (
+            np.frombuffer(raw, space.dtype.newbyteorder("<")).reshape(count, len(space)).astype(space.dtype, copy=False)
+        )
+    except (KeyError, TypeError, ValueError, zlib.error) as error:
+        raise FormatError(f"not stored rows of a table: {error}") from None
+
+
+def _inflated(packed: bytes, size: int) -> bytearray:
+    """What was packed, or a little more of it than ``size``: a few bytes may hold gigabytes."""
+    raw, inflater = bytearray(), zlib.decompressobj()
+    for start in range(0, len(packed), _STEP):
+        raw += inflater.decompress(packed[start : start + _STEP], size + 1 - len(raw))
+        if len(raw) > size:
+            break
+    return raw
+
+
+def check_test_rows(available: int, epsilon: float, delta: float, level: float | None = None) -> None:
+    """Refuse a test that no predictor could pass: even without a mistake it takes a number of rows.
+
+    ``level`` is what the test may spend of delta; all of it unless told.
+    """
+    if epsilon == 0:
+        raise ParameterError("epsilon must be above 0 where inputs are rows of a table; got 0")
+    needed = Bet(delta if level is None else level).needed_for(epsilon)
+    if available < needed:
+        raise ParameterError(
+            f"the table leaves {available:,} test rows, and certifying an error of {epsilon:.4g} with confidence "
+            f"{1 - delta:.4g} takes at least {needed:,}, even without a mistake - give more rows, or raise epsilon or "
+            f"delta"
+        )

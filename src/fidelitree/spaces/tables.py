@@ -1,0 +1,278 @@
+"""Features read off a table: each column's kind, its marginal, and how to write more rows like it.
+
+Truth values become bits; numbers become numeric features with their observed values; strings, categories and objects
+become categories with their observed frequencies, a missing value being a category of its own.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.errors import ParameterError, check_names, check_text, show
+from fidelitree.spaces.batches import Cast, Layout, LikeTable, Palette, Writer
+from fidelitree.spaces.features import Boolean, Categorical, Feature, Numeric
+from fidelitree.spaces.inputs import Column, Floats, as_column, as_table, categories, numbers
+
+_TIMES = (dt.date, dt.time, dt.timedelta)
+_NUMPY_TYPES = {
+    **{f"Int{size}": f"int{size}" for size in (8, 16, 32, 64)},
+    **{f"UInt{size}": f"uint{size}" for size in (8, 16, 32, 64)},
+    **{f"Float{size}": f"float{size}" for size in (32, 64)},
+}
+_STORABLE = (*_NUMPY_TYPES, "Boolean", "String", "Categorical")
+_WAY_OUT = "turn it into numbers or categories first, or leave it out"
+
+
+def read_table(table: Any, categorical: Iterable[str], numeric: Iterable[str]) -> tuple[list[Feature], Layout]:
+    """The features of a table's columns, and the layout of batches like it."""
+    columns = columns_of(table)
+    forced = _forced(columns, categorical, numeric)
+    features: list[Feature] = []
+    writers: dict[str, Writer] = {}
+    for name, column in columns.items():
+        if not len(column):
+            raise ParameterError("table must have at least one row; got none")
+        feature, writers[name] = _READERS[forced.get(name) or _kind(column, name)](column, name)
+        features.append(feature)
+    return features, LikeTable(writers, _JOINERS[_backend(table)], _described(table, columns))
+
+
+def columns_of(table: Any) -> dict[str, Column]:
+    """The columns of a table by name; those of a 2-D array are called x0, x1, ..."""
+    if isinstance(table, Mapping):
+        columns: dict[str, Column] = {name: as_column(column, name) for name, column in table.items()}
+    elif isinstance(table, np.ndarray) and table.ndim == 2:
+        columns = {f"x{i}": column for i, column in enumerate(table.T)}
+    else:
+        frame = as_table(table)
+        if frame is None:
+            raise ParameterError(
+                f"table must be a pandas, polars or arrow table, a mapping of name to 1-D array, or a 2-D array; got "
+                f"{type(table).__name__}"
+            )
+        columns = {name: frame[name] for name in _check_names(frame.columns)}
+    for name, column in zip(_check_names(columns), columns.values(), strict=True):
+        if column.ndim != 1 if isinstance(column, np.ndarray) else False:
+            raise ParameterError(f"column {name!r} must be a 1-D array; got shape {column.shape}")
+    if len({len(column) for column in columns.values()}) > 1:
+        raise ParameterError("columns of a table must have one length")
+    if not columns:
+        raise ParameterError("table must have at least one column; got none")
+    return columns
+
+
+def _check_names(names: Iterable[Any]) -> list[str]:
+    """Names of columns; pandas also has numbers, tuples and None for them."""
+    found = list(names)
+    for name in found:
+        if not isinstance(name, str):
+            raise ParameterError(f"columns of a table must have strings as names; got {show(name)}")
+        check_text("name of a column", name)
+    return found
+
+
+def _backend(table: Any) -> str:
+    """The kind of a table in a word."""
+    if isinstance(table, Mapping):
+        return "dict"
+    return "array" if isinstance(table, np.ndarray) else str(nw.get_native_namespace(table).__name__)
+
+
+def _described(table: Any, columns: Mapping[str, Column]) -> dict[str, Any] | None:
+    """What `like_table` makes batches of; None where a column's type has no simple name."""
+    types = {name: _type_name(column) for name, column in columns.items()}
+    return None if None in types.values() else {"table": _backend(table), "types": types}
+
+
+def _type_name(column: Column) -> str | None:
+    if isinstance(column, np.ndarray):
+        return "str" if column.dtype.kind == "U" else column.dtype.name
+    name = str(column.dtype)
+    return name if name in _STORABLE else None
+
+
+def like_table(features: Sequence[Feature], described: Mapping[str, Any]) -> LikeTable:
+    """Batches like a table that is not there any more, from the kind of table and the types of its columns."""
+    backend, types = described["table"], described["types"]
+    if backend not in _JOINERS or set(types) != {feature.name for feature in features}:
+        raise ParameterError(
+            f"table must be one of {', '.join(_JOINERS)}, with a type for each feature; got {backend!r}"
+        )
+    writers = {feature.name: _writer_like(feature, backend, types[feature.name]) for feature in features}
+    return LikeTable(writers, _JOINERS[backend], dict(described))
+
+
+def _writer_like(feature: Feature, backend: str, kind: str) -> Writer:
+    values = list(feature.values or ()) if feature.kind == "categorical" else feature.listed(None)[0].tolist()
+    try:
+        column = _column_like(feature.name, values, backend, kind)
+    except Exception as error:  # each library has errors of its own for values that are not of a type
+        raise ParameterError(
+            f"values of feature {feature.name!r} are not of type {kind!r:.40}: {error!s:.200}"
+        ) from error
+    if feature.kind == "numeric":
+        return _cast(column, feature.name) or _numbers_palette(column, feature.name, numbers(column, feature.name))
+    return Palette(feature.name, None, _native(column))
+
+
+def _column_like(name: str, values: list[Any], backend: str, kind: str) -> Column:
+    if backend in ("array", "dict"):
+        return np.array(values, kind)
+    if kind not in _STORABLE:
+        raise TypeError(f"types are {', '.join(_STORABLE)}")
+    plain = {"Boolean": "bool", **_NUMPY_TYPES}.get(kind)
+    exact = values if plain is None else np.array(values, plain).tolist()
+    return nw.new_series(name, exact, getattr(nw, kind), backend=backend)  # type: ignore[arg-type]
+
+
+def _stacked(columns: dict[str, Any]) -> Any:
+    return np.stack(list(columns.values())).T
+
+
+def _side_by_side(columns: dict[str, Any]) -> Any:
+    # Building a table from a mapping would lose types such as arrow's dictionaries.
+    return nw.concat([column.to_frame() for column in columns.values()], how="horizontal").to_native()
+
+
+def _pandas_frame(columns: dict[str, Any]) -> Any:
+    pandas = nw.Implementation.PANDAS.to_native_namespace()
+    # Objects are wrapped, or pandas would guess a type for them.
+    kept = {name: pandas.Series(c, dtype=object) if c.dtype == object else c for name, c in columns.items()}
+    return pandas.DataFrame(kept)
+
+
+def _native(column: Column) -> Any:
+    """A column that a batch can be joined of: pandas' own arrays, which have no index to be matched."""
+    if isinstance(column, np.ndarray) or not column.implementation.is_pandas():
+        return column
+    native = column.to_native()
+    return native.to_numpy() if native.dtype == object else native.array
+
+
+def _forced(columns: Mapping[str, Column], categorical: Iterable[str], numeric: Iterable[str]) -> dict[str, str]:
+    forced: dict[str, str] = {}
+    for parameter, names in (("categorical", categorical), ("numeric", numeric)):
+        for name in [names] if isinstance(names, str) else check_names(parameter, names, "names of columns"):
+            if name not in columns:
+                known = ", ".join(list(columns)[:8]) + (", ..." if len(columns) > 8 else "")
+                raise ParameterError(f"{parameter} must hold names of columns ({known}); got {name!r}")
+            if forced.setdefault(name, parameter) != parameter:
+                raise ParameterError(f"column {name!r} cannot be both categorical and numeric")
+    return forced
+
+
+def _kind(column: Column, name: str) -> str:
+    kind = _kind_of_array(column) if isinstance(column, np.ndarray) else _kind_of_series(column)
+    if kind is None:
+        raise ParameterError(f"column {name!r} is {column.dtype}, which cannot be a feature; {_WAY_OUT}")
+    return kind
+
+
+def _kind_of_series(column: nw.Series[Any]) -> str | None:
+    dtype = column.dtype
+    if dtype == nw.Boolean:
+        return "categorical" if column.null_count() else "boolean"
+    if dtype.is_numeric():
+        return "numeric"
+    return "categorical" if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object) else None
+
+
+def _kind_of_array(column: np.ndarray[Any, Any]) -> str | None:
+    if column.dtype.kind == "O":
+        kinds = {type(value) for value in column.tolist()}
+        if kinds == {bool}:
+            return "boolean"
+        return "numeric" if kinds <= {int, float} else "categorical"
+    return {"b": "boolean", "i": "numeric", "u": "numeric", "f": "numeric", "U": "categorical"}.get(column.dtype.kind)
+
+
+def _read_bits(column: Column, name: str) -> tuple[Feature, Writer]:
+    ones = numbers(column, name)
+    one = column[np.array([0])]
+    other = ~one if isinstance(one, nw.Series) else np.logical_not(one).astype(one.dtype)
+    pair = (other, one) if ones[0] else (one, other)
+    rows = nw.concat([s.to_frame() for s in pair])[name] if isinstance(one, nw.Series) else np.concatenate(pair)
+    return Boolean(name, float(ones.mean())), Palette(name, None, _native(rows))
+
+
+def _read_numbers(column: Column, name: str) -> tuple[Feature, Writer]:
+    found = numbers(column, name)
+    dtype = column.dtype
+    whole = dtype.kind in "biu" if isinstance(dtype, np.dtype) else dtype.is_integer()
+    feature = Numeric.from_values(name, found.astype(np.int64) if whole else found)
+    return feature, _cast(column, name) or _numbers_palette(column, name, found)
+
+
+def _numbers_palette(column: Column, name: str, found: Floats) -> Palette:
+    different, first = np.unique(found, return_index=True)
+    return Palette(name, different, _native(column[first]))
+
+
+def _cast(column: Column, name: str) -> Cast | None:
+    """A quick way to write numbers, where it gives exactly the column's type."""
+    if isinstance(column, np.ndarray):
+        return Cast(name, column.dtype, _as_is) if column.dtype.kind in "iuf" else None
+    native, dtype = column.to_native(), _NUMPY_TYPES.get(str(column.dtype))
+    if dtype is None:
+        return None
+    if column.implementation.is_pandas():
+        return Cast(name, np.dtype(dtype), _as_is) if native.dtype == dtype else None
+    return Cast(name, np.dtype(dtype), partial(_series, name, column.dtype, column.implementation))
+
+
+def _as_is(values: NDArray[Any]) -> NDArray[Any]:
+    return values
+
+
+def _series(name: str, dtype: Any, backend: nw.Implementation, values: NDArray[Any]) -> nw.Series[Any]:
+    return nw.new_series(name, values, dtype, backend=backend)  # type: ignore[arg-type]
+
+
+def _read_categories(column: Column, name: str) -> tuple[Feature, Writer]:
+    found = categories(column)
+    try:
+        counts = Counter(found)
+    except TypeError:
+        raise ParameterError(f"column {name!r} holds values that cannot be categories; {_WAY_OUT}") from None
+    for value in counts:
+        if isinstance(value, _TIMES):
+            raise ParameterError(f"column {name!r} holds dates or times, which cannot be features; {_WAY_OUT}")
+    first: dict[Any, int] = {}
+    for row, value in enumerate(found):
+        first.setdefault(value, row)
+    order = _in_order(list(counts), column)
+    rows = column[np.array([first[value] for value in order])]
+    return Categorical.from_counts(name, {value: counts[value] for value in order}), Palette(name, None, _native(rows))
+
+
+def _in_order(values: list[Any], column: Column) -> list[Any]:
+    """The order of the column's type where it has one, else increasing, else as met; a missing value is last."""
+    present = [value for value in values if value is not None]
+    if not isinstance(column, np.ndarray) and isinstance(column.dtype, nw.Enum):
+        known = set(present)
+        present = [value for value in column.dtype.categories if value in known]
+    else:
+        try:
+            present = sorted(present)
+        except TypeError:
+            present = list(present)
+    return present + [None] * (len(values) - len(present))
+
+
+# How columns become a table of the same kind; functions with names, so that spaces can be pickled.
+_JOINERS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "dict": dict,
+    "array": _stacked,
+    "pandas": _pandas_frame,
+    "polars": _side_by_side,
+    "pyarrow": _side_by_side,
+}
+_READERS = {"boolean": _read_bits, "numeric": _read_numbers, "categorical": _read_categories}

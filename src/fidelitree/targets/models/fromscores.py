@@ -1,0 +1,69 @@
+"""Labels from scores: many models answer numbers, one for each class or one for all.
+
+A tree's leaf holds a label, so a rule must turn scores into one: ``"argmax"`` or ``"argmin"`` (the position of the
+largest or smallest of several scores, the first of equals), or a number (1 where the only score is above it, else 0).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.errors import ParameterError, TargetError, check_number
+
+Rule = str | float
+
+
+def check_rule(rule: Any) -> Rule:
+    """One of the two words, or a number."""
+    if rule in ("argmax", "argmin"):
+        return str(rule)
+    if isinstance(rule, str):
+        raise ParameterError(f"labels must be 'argmax', 'argmin' or a number, the score above which 1 is; got {rule!r}")
+    return check_number("labels", rule)
+
+
+def rule_for(objective: str, known: Mapping[str, Rule], labels: Any) -> Rule:
+    """The rule that the caller asks for, or else the one that the model's objective implies."""
+    if labels is not None:
+        return check_rule(labels)
+    if objective not in known:
+        raise ParameterError(
+            f"labels must be given for a model with objective {objective!r}, which answers scores: 'argmax', 'argmin', "
+            f"or the number above which a score means 1"
+        )
+    return known[objective]
+
+
+def classes_of(rule: Rule, scores: int) -> tuple[int, ...] | None:
+    """The labels that a rule can give for so many scores; None where their number is not known (0)."""
+    count = scores if isinstance(rule, str) else 2
+    return tuple(range(count)) or None
+
+
+def labels_of(scores: NDArray[Any], rule: Rule) -> NDArray[np.int64]:
+    """The label of every row of scores.
+
+    >>> labels_of(np.array([[0.1, 0.7, 0.2], [0.5, 0.5, 0.0]]), "argmax").tolist()
+    [1, 0]
+    >>> labels_of(np.array([0.5, 0.6]), 0.5).tolist()
+    [0, 1]
+    """
+    if bad := int(np.isnan(scores).sum()):
+        raise TargetError(f"the model answered NaN {bad} times among {scores.size} scores, and NaN has no label")
+    if isinstance(rule, str):
+        if scores.ndim != 2 or scores.shape[1] < 2:
+            raise ParameterError(
+                f"labels={rule!r} needs several scores for each input; the model answered shape {scores.shape}. "
+                f"Give a number: 1 where the score is above it"
+            )
+        return np.asarray(np.argmax(scores if rule == "argmax" else -scores, axis=1), np.int64)
+    if scores.size != len(scores):
+        raise ParameterError(
+            f"labels={rule!r} needs one score for each input; the model answered shape {scores.shape}. "
+            f"Say labels='argmax' or labels='argmin'"
+        )
+    return (scores.reshape(-1) > rule).astype(np.int64)

@@ -1,0 +1,133 @@
+"""Answers that may be looked at leaf by leaf: where a tree is right, and where its remaining error sits.
+
+Not every answer of a run will do. Inputs that the learner chose are not spread as the space spreads them, and a tree
+agrees too well with answers that it was fitted to. What is kept here are the answers that the certificate could count:
+to inputs drawn from the whole space after the attempt for the tested tree had been opened. Of a number of them that was
+fixed beforehand, the share in a leaf with a label is an unbiased estimate. A run ends as soon as its answers suffice,
+though, so they are a little kinder to the tree than later ones would be: the shares say *where* it errs, the
+certificate says *how much*. Given the tested tree,
+masses alone say which tree of each size could take its place, not which answers were wrong; how many were decides the
+size. `confusion` says how its intervals pay for that.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.trees.tree import Tree
+
+MOST_BYTES = 64 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Test inputs as they were drawn (inner values, rows by features) with the target's labels.
+
+    ``dropped`` answers that came later were counted but not kept, because the inputs would take more than 64 MB.
+
+    >>> from fidelitree.targets import majority
+    >>> from fidelitree.spaces.product import ProductSpace
+    >>> space = ProductSpace.bernoulli(1)
+    >>> tree = Tree.build(space, [(0, 1, 2), 0, 1], ["no", "yes"])
+    >>> answers = Answers(np.array([[0], [1], [1]], np.uint8), np.array(["no", "yes", "no"]))
+    >>> answers.counts(tree).tolist()
+    [[1, 0], [1, 1]]
+    """
+
+    inputs: NDArray[Any]
+    labels: NDArray[Any]
+    dropped: int = 0
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def classes(self, tree: Tree) -> list[Any]:
+        """The labels that columns of `counts` stand for: the tree's, and any that only the answers have."""
+        return sorted({*tree.labels.tolist(), *self.labels.tolist()})
+
+    def counts(self, tree: Tree) -> NDArray[np.int64]:
+        """How many inputs reach each leaf with each label: leaves in the order of their nodes, labels increasing."""
+        return tally(tree, self.inputs, self.labels, self.classes(tree)).astype(np.int64)
+
+    def leaf_labels(self, tree: Tree) -> LeafLabels | None:
+        """The same as shares of all answers; None where there are none."""
+        if not len(self):
+            return None
+        return LeafLabels(tuple(self.classes(tree)), self.counts(tree) / len(self), len(self))
+
+
+@dataclass(frozen=True, eq=False)
+class LeafLabels:
+    """How often an input reaches each leaf with each label of the target: leaves in the order of their nodes.
+
+    ``samples`` is the number of answers that the shares are estimated from, None where they are exact.
+    """
+
+    classes: tuple[Any, ...]
+    shares: NDArray[np.float64]
+    samples: int | None = None
+
+    @property
+    def counts(self) -> NDArray[Any]:
+        """Answers in each leaf with each label; the shares themselves where they are exact."""
+        return self.shares if self.samples is None else np.rint(self.shares * self.samples).astype(np.int64)
+
+    def wrong(self, tree: Tree) -> NDArray[np.float64]:
+        """Each leaf's part of the error: the share of inputs that reach it with another label than its own."""
+        own = tree.labels[tree.code[tree.feature < 0]].tolist()
+        places = [self.classes.index(label) for label in own]
+        right = self.shares[np.arange(len(places)), places]
+        return np.asarray(np.maximum(self.shares.sum(axis=1) - right, 0.0))
+
+
+class Kept:
+    """Collects answers while a run counts them."""
+
+    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+        self._inputs: list[NDArray[Any]] = []
+        self._labels: list[NDArray[Any]] = []
+        self._left, self._dropped = most_bytes, 0
+
+    def keep(self, inputs: NDArray[Any], labels: NDArray[Any]) -> None:
+        """The next answers; they are dropped once there is no room for them."""
+        self._left -= inputs.nbytes
+        if self._left < 0:
+            self._dropped += len(labels)
+        else:
+            self._inputs.append(inputs.copy())  # a view would keep the whole block that it was cut from
+            self._labels.append(labels)
+
+    def label_counts(self) -> dict[Any, int]:
+        """How often each label was the answer."""
+        counts: Counter[Any] = Counter()
+        for labels in self._labels:
+            counts.update(labels.tolist())
+        return dict(counts)
+
+    def last(self, rows: int) -> Answers | None:
+        """The last so many answers that were offered, as far as they are kept; None where nothing is."""
+        if not self._inputs:
+            return None
+        inputs, labels = np.concatenate(self._inputs), np.concatenate(self._labels)
+        start = max(0, len(labels) + self._dropped - rows)
+        return Answers(inputs[start:], labels[start:], min(self._dropped, rows))
+
+
+def tally(
+    tree: Tree,
+    inputs: NDArray[Any],
+    labels: NDArray[Any],
+    classes: Sequence[Any],
+    weights: NDArray[np.float64] | None = None,
+) -> NDArray[Any]:
+    """The number of inputs, or the sum of their weights, in each leaf with each label."""
+    places = np.cumsum(tree.feature < 0) - 1
+    columns = np.searchsorted(np.array(classes), labels)
+    cells = places[tree.reached_inner(inputs)] * len(classes) + columns
+    return np.bincount(cells, weights, tree.size * len(classes)).reshape(tree.size, len(classes))

@@ -1,0 +1,86 @@
+"""Bare trees: the tree while it grows, tests without labels (the paper's T°)."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fidelitree.spaces.features import Test
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.spaces.region import Region
+from fidelitree.trees.bits import Columns, Words, everyone, route
+from fidelitree.trees.tree import Tree
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A leaf of a bare tree; ``number`` says when it was made and never changes."""
+
+    number: int
+    region: Region
+    parent: int | None = None
+
+
+class BareTree:
+    """Starts as one leaf; every split replaces a leaf by a test and two new leaves.
+
+    >>> from fidelitree.spaces.features import IsOne
+    >>> bare = BareTree(ProductSpace.bernoulli(2))
+    >>> no, yes = bare.split(0, IsOne(1))
+    >>> print(no.region, yes.region, bare.size)
+    -0 -1 2
+    """
+
+    def __init__(self, space: ProductSpace) -> None:
+        self.space = space
+        self.leaves: dict[int, Leaf] = {0: Leaf(0, Region.whole(space))}
+        self._feature, self._no, self._yes = [-1], [-1], [-1]
+        self._tests: dict[int, Test] = {}
+
+    @property
+    def size(self) -> int:
+        """Number of leaves."""
+        return len(self.leaves)
+
+    def split(self, number: int, test: Test) -> tuple[Leaf, Leaf]:
+        """Replace a leaf by a test; the new leaves are numbered in order, no before yes."""
+        regions = self.leaves[number].region.split(test)
+        del self.leaves[number]
+        made = len(self._feature)
+        no, yes = (Leaf(made + side, region, number) for side, region in enumerate(regions))
+        self.leaves[no.number], self.leaves[yes.number] = no, yes
+        self._tests[number] = test
+        self._feature[number], self._no[number], self._yes[number] = test.feature, no.number, yes.number
+        for column in (self._feature, self._no, self._yes):
+            column += [-1, -1]
+        return no, yes
+
+    def test(self, number: int) -> Test:
+        """The test that replaced a leaf."""
+        return self._tests[number]
+
+    def cut(self, known: Container[int]) -> list[int]:
+        """The nodes at which the tree ends when every path ends at its first known node.
+
+        A split that was interrupted, or that nobody has judged yet, is cut off in this way.
+        """
+        ends, waiting = [], [0]
+        while waiting:
+            node = waiting.pop()
+            if node in known:
+                ends.append(node)
+            else:
+                waiting += [self._yes[node], self._no[node]]
+        return ends
+
+    def route(self, columns: Columns, rows: int) -> Iterator[tuple[int, Words]]:
+        """Each leaf's number with the set of rows that reach it, where all features are bits."""
+        return route((self._feature, self._no, self._yes), columns, everyone(rows))
+
+    def complete(self, codes: Mapping[int, int], labels: Sequence[Any]) -> Tree:
+        """The tree with these labels: ``codes`` gives each leaf's position in ``labels``; what has a code is a leaf."""
+        # Not strict: a split that was interrupted may have left one list longer than another, below a leaf.
+        children = zip(self._no, self._yes, strict=False)
+        nodes = [(self._tests.get(node, -1), *sides) for node, sides in enumerate(children)]
+        return Tree.build(self.space, [codes.get(node, part) for node, part in enumerate(nodes)], labels)

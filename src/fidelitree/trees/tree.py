@@ -1,0 +1,362 @@
+"""Decision trees: passive, frozen, printable.
+
+The nodes stand in preorder, the no side before the yes side, so equal trees have equal arrays and equal digests.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.display.drawing import Sketch, draw_tree
+from fidelitree.display.wording import leaves, shown
+from fidelitree.errors import ParameterError, check_array, check_path, check_text, show, writing
+from fidelitree.spaces.features import AtMost, Feature, IsOne, Test
+from fidelitree.spaces.inputs import as_inner
+from fidelitree.spaces.product import ProductSpace, check_space
+from fidelitree.spaces.region import Region
+from fidelitree.trees import treefile
+from fidelitree.trees.bits import Words, everyone, pack, route, unpack
+from fidelitree.trees.partition import Nodes, leaf_codes
+
+Labels = NDArray[Any]
+Node = tuple[Test | int, int, int] | int
+"""A test with its children (a number stands for the test ``x = 1`` of a bit), or the code of a leaf's label."""
+_BLOCK_ROWS = 1 << 16
+_ROWS_PER_LEAF = 1 / 200
+_MOST_DRAWN = 300
+"""Leaves of a tree that a notebook shows without being asked."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A decision tree over named features.
+
+    ``feature[v]`` is the feature that node v tests, -1 at a leaf; ``no[v]`` and ``yes[v]`` are its children,
+    larger than v, -1 at a leaf; ``code[v]`` is the position in ``labels`` of a leaf's label, -1 at an inner node.
+    ``labels`` holds every class once, in increasing order. The arrays cannot be written to. Bits are tested for 1;
+    ``tests`` holds the question of every node that asks something else. ``values`` are the categories of each feature,
+    None where it has none; it is empty where all features are bits.
+    """
+
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    labels: Labels
+    feature: NDArray[np.int32]
+    no: NDArray[np.int32]
+    yes: NDArray[np.int32]
+    code: NDArray[np.int32]
+    values: tuple[tuple[Any, ...] | None, ...] = ()
+    tests: Mapping[int, Test] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for array in self._arrays:
+            array.flags.writeable = False
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()  # a pickle does not keep arrays from being written to
+
+    @classmethod
+    def build(cls, space: ProductSpace, nodes: Sequence[Node], labels: Labels | Sequence[Any]) -> Tree:
+        """A tree from nodes in any order, root first: ``(test, no, yes)``, or the code of a leaf's label.
+
+        A number instead of a test is the feature of a bit that is tested for 1.
+        """
+        check_space(space)
+        for label in labels:
+            if isinstance(label, str):
+                check_text("label of a tree", label)
+        order = _preorder(nodes)
+        place = {node: position for position, node in enumerate(order)}
+        rows, tests = [], dict[int, Test]()
+        for position, node in enumerate(order):
+            entry = nodes[node]
+            if not isinstance(entry, tuple):
+                rows.append((-1, -1, -1, entry))
+                continue
+            test = IsOne(entry[0]) if isinstance(entry[0], int) else entry[0]
+            _check_kind(test, space.features[test.feature])
+            if not isinstance(test, IsOne):
+                tests[position] = test
+            rows.append((test.feature, place[entry[1]], place[entry[2]], -1))
+        feature, no, yes, code = (np.array(column, np.int32) for column in zip(*rows, strict=True))
+        kinds = tuple(f.kind for f in space)
+        values = () if space.dtype == np.uint8 else tuple(f.values for f in space)
+        classes = check_array("labels", labels, what="a list of labels").copy()
+        return cls(space.names, kinds, classes, feature, no, yes, code, values, tests)
+
+    @classmethod
+    def constant(cls, space: ProductSpace, label: Any) -> Tree:
+        """One leaf."""
+        return cls.build(space, [0], [label])
+
+    @property
+    def size(self) -> int:
+        """Number of leaves."""
+        return (len(self.feature) + 1) // 2
+
+    @cached_property
+    def depth(self) -> int:
+        """Tests on the longest path."""
+        return int(self._depths().max())
+
+    def average_depth(self, space: ProductSpace) -> float:
+        """Expected number of tests for a drawn input."""
+        self.check_space(space)
+        return float(sum(region.mass for node, region in self.regions(space) if self.feature[node] >= 0))
+
+    def test(self, node: int) -> Test:
+        """The question that an inner node asks."""
+        test = self._nodes[0][node]
+        assert test is not None, "a leaf asks nothing"
+        return test
+
+    def label(self, node: int) -> Any:
+        """The label of a leaf, as Python writes it."""
+        return self.labels[self.code[node]].item()
+
+    def regions(self, space: ProductSpace) -> Iterator[tuple[int, Region]]:
+        """Every node with the region that reaches it, in preorder."""
+        waiting = [(0, Region.whole(space))]
+        while waiting:
+            node, region = waiting.pop()
+            yield node, region
+            if self.feature[node] >= 0:
+                no, yes = region.split(self.test(node))
+                waiting += [(int(self.yes[node]), yes), (int(self.no[node]), no)]
+
+    def predict(self, inputs: Any) -> Labels:
+        """The label of every row, in the type of the target's labels.
+
+        Inputs are a table, a mapping of name to column, or a 2-D array. A category that was not there when the tree
+        was made is on the no side of every ``in``.
+        """
+        return self.predict_inner(as_inner(inputs, self.names, self.kinds, self.values or (None,) * len(self.names)))
+
+    __call__ = predict
+
+    def predict_inner(self, rows: NDArray[Any]) -> Labels:
+        """The same for inner values, as a space draws and encodes them."""
+        out = np.empty(len(rows), self.labels.dtype)
+        step = _BLOCK_ROWS * min(16, 1 + self.size // 64)
+        for start in range(0, len(rows), step):
+            part = rows[start : start + step]
+            # Word operations cost the whole tree once per block, steps cost its depth once per row.
+            many = self.size < _ROWS_PER_LEAF * self.depth * len(part)
+            codes: NDArray[np.integer[Any]]
+            if self.values:
+                codes = leaf_codes(self._nodes, part)
+            else:
+                codes = self._codes_by_words(part) if many else self._codes_by_steps(part)
+            self.labels.take(codes, out=out[start : start + len(part)], mode="clip")
+        return out
+
+    def reached(self, inputs: Any) -> NDArray[np.intp]:
+        """The leaf that every row reaches, as the number of its node."""
+        return self.reached_inner(as_inner(inputs, self.names, self.kinds, self.values or (None,) * len(self.names)))
+
+    def reached_inner(self, rows: NDArray[Any]) -> NDArray[np.intp]:
+        """The same for inner values."""
+        tests, no, yes, _ = self._nodes
+        return leaf_codes((tests, no, yes, range(len(tests))), rows)
+
+    def _codes_by_words(self, rows: NDArray[np.uint8]) -> NDArray[np.integer[Any]]:
+        count = len(rows)
+        columns = _pack_columns(rows, self._used)
+        ones = np.zeros(-(-count // 64), np.uint64)
+        codes: NDArray[np.integer[Any]] = np.zeros(count, np.intp if len(self.labels) > 2 else np.uint8)
+        for node, mask in route(self.as_lists[:3], columns, everyone(count)):
+            code = self.as_lists[3][node]
+            if code == 1:
+                ones |= mask
+            elif code > 1:
+                codes[unpack(mask, count).view(np.bool_)] = code
+        codes += unpack(ones, count)
+        return codes
+
+    def _codes_by_steps(self, rows: NDArray[np.uint8]) -> NDArray[Any]:
+        feature, child = self._steps
+        node: NDArray[np.integer[Any]] = np.zeros(len(rows), np.intp)
+        each = np.arange(len(rows))
+        for _ in range(self.depth):
+            node = child.take(2 * node + rows[each, feature.take(node)])
+        return self.code.take(node)
+
+    @cached_property
+    def _nodes(self) -> Nodes:
+        feature, no, yes, code = self.as_lists
+        tests = [None if i < 0 else self.tests.get(node) or IsOne(i) for node, i in enumerate(feature)]
+        return tests, no, yes, code
+
+    @cached_property
+    def _steps(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """For every node the feature to look at, and where to go from there: a leaf leads to itself."""
+        itself = np.arange(len(self.feature), dtype=np.int32)
+        leaf = self.feature < 0
+        sides = [np.where(leaf, itself, side) for side in (self.no, self.yes)]
+        return np.maximum(self.feature, 0), np.stack(sides, axis=1).ravel()
+
+    @cached_property
+    def _used(self) -> list[int]:
+        return sorted(set(self.as_lists[0]) - {-1})
+
+    @cached_property
+    def as_lists(self) -> tuple[list[int], list[int], list[int], list[int]]:
+        """The arrays as lists: a loop over nodes reads them four times faster."""
+        return self.feature.tolist(), self.no.tolist(), self.yes.tolist(), self.code.tolist()
+
+    def _depths(self) -> NDArray[np.int64]:
+        depths = np.zeros(len(self.feature), np.int64)
+        for node in np.flatnonzero(self.feature >= 0):
+            depths[[self.no[node], self.yes[node]]] = depths[node] + 1
+        return depths
+
+    def check_space(self, space: ProductSpace) -> None:
+        """Refuse a space whose features are not the tree's."""
+        check_space(space)
+        values = tuple(f.values for f in space)
+        different = space.names != self.names or tuple(f.kind for f in space) != self.kinds
+        if different or (self.values and values != self.values):
+            raise ParameterError(
+                f"space must have the tree's {len(self.names)} features ({', '.join(self.names[:8])}"
+                f"{', ...' if len(self.names) > 8 else ''}); got {space!r}"
+            )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tree) or self.size != other.size:
+            return False
+        if self.values or other.values:  # cuts, sets and categories count too
+            return self.digest == other.digest
+        named = (self.names, self.kinds, self.labels.dtype.kind) == (other.names, other.kinds, other.labels.dtype.kind)
+        return named and all(np.array_equal(one, two) for one, two in zip(self._arrays, other._arrays, strict=True))
+
+    @property
+    def _arrays(self) -> tuple[NDArray[Any], ...]:
+        return self.labels, self.feature, self.no, self.yes, self.code
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __repr__(self) -> str:
+        return f"<Tree: {leaves(self.size)}, depth {self.depth}, {len(self.names)} features>"
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        if self.size == 1:
+            yield shown(self.label(0))
+            return
+        waiting = [(side, 0) for side in self._sides(0)]
+        while waiting:
+            (child, condition), depth = waiting.pop()
+            leaf = self.feature[child] < 0
+            yield "    " * depth + condition + (f": {shown(self.label(child))}" if leaf else "")
+            if not leaf:
+                waiting += [(side, depth + 1) for side in self._sides(child)]
+
+    def condition(self, node: int, yes: bool = True) -> str:
+        """The condition that inputs on one side of an inner node meet, as text."""
+        test = self.test(node)
+        return test.text(self.names[test.feature], yes, self.values[test.feature] if self.values else None)
+
+    def _sides(self, node: int) -> list[tuple[int, str]]:
+        # Taken from the end: 0 before 1, but "at most" before "above" and "in" before "not in".
+        sides = [(self.yes, True), (self.no, False)]
+        if node in self.tests:
+            sides.reverse()
+        return [(int(child[node]), self.condition(node, yes)) for child, yes in sides]
+
+    def _repr_html_(self) -> str:
+        """A drawing for notebooks; text where it would be very long."""
+        if self.size > _MOST_DRAWN:
+            return f"<pre>{escape(repr(self))}: export.to_svg draws it, export.to_text writes it</pre>"
+        return f'<div style="overflow:auto;max-height:40em">{self.to_svg()}</div>'
+
+    def to_svg(self, share: Sequence[float] | None = None) -> str:
+        """The tree drawn from left to right; ``share`` is the probability of reaching each node."""
+        _, no, yes, code = self.as_lists
+        text = [self.condition(node) if no[node] >= 0 else shown(self.label(node)) for node in range(len(no))]
+        brief = {
+            node: f"{shown(self.names[test.feature])} <= {test.cut:.6g}"
+            for node, test in self.tests.items()
+            if isinstance(test, AtMost)
+        }
+        title = f"Decision tree of {self.size} {'leaves' if self.size > 1 else 'leaf'}"
+        asked = ", ".join(shown(self.names[i]) for i in self._used[:12]) + (", ..." if len(self._used) > 12 else "")
+        about = f"{f'It asks about {asked}' if asked else 'It asks nothing'}, at most {self.depth} tests deep"
+        return draw_tree(
+            Sketch(no, yes, text, code, brief, share), title, f"{about}. Upper branches are yes, lower ones no."
+        )
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the canonical JSON."""
+        return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data under a versioned schema."""
+        arrays = self.feature, self.no, self.yes, self.code
+        return treefile.encode(self.names, self.kinds, self.values, self.labels, arrays, self.tests)
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Tree:
+        """The inverse of `to_dict`; FormatError says what is wrong with anything else."""
+        names, kinds, values, labels, arrays, tests = treefile.decode(data)
+        return cls(names, kinds, labels, *arrays, values, tests)
+
+    def to_json(self) -> str:
+        """The text of the file that `save` writes."""
+        treefile.check_storable(self.names, self.values)
+        return json.dumps(self.to_dict(), indent=1) + "\n"
+
+    def save(self, path: str | Path) -> None:
+        """Write the tree as JSON; categories must be str, int, float, bool or None to be read again."""
+        path = check_path("path", path)
+        with writing(path, "give a file in a folder that exists"):
+            path.write_text(self.to_json(), encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Tree:
+        """Read a tree that `save` wrote; the file is data, nothing in it is executed."""
+        return cls.from_dict(treefile.read(path))
+
+
+def check_tree(tree: object) -> None:
+    """Refuse what is no tree."""
+    if not isinstance(tree, Tree):
+        raise ParameterError(f"tree must be a fidelitree Tree; got {show(tree)}")
+
+
+def _check_kind(test: Test, feature: Feature) -> None:
+    if test.kind != feature.kind:
+        raise ParameterError(f"feature {feature.name!r} is {feature.kind}; the test {test!r} does not fit it")
+
+
+def _preorder(nodes: Sequence[Node]) -> list[int]:
+    order, waiting = [], [0]
+    while waiting:
+        node = waiting.pop()
+        order.append(node)
+        entry = nodes[node]
+        if isinstance(entry, tuple):
+            waiting += [entry[2], entry[1]]
+    return order
+
+
+def _pack_columns(rows: NDArray[np.uint8], used: Sequence[int]) -> dict[int, Words]:
+    """The rows with x_i = 1 for every feature used; rows that lie side by side in memory are turned first."""
+    if rows.strides[0] == 1 or len(used) < 4:
+        return {i: pack(rows[:, i]) for i in used}
+    parts = [np.ascontiguousarray(rows[start : start + _BLOCK_ROWS].T) for start in range(0, len(rows), _BLOCK_ROWS)]
+    return {i: np.concatenate([pack(part[i]) for part in parts]) for i in used}

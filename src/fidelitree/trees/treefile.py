@@ -1,0 +1,302 @@
+"""Trees as JSON: a versioned schema, and a reader that trusts nothing.
+
+A file from a stranger is data. It is checked before it becomes a tree: the format, the sizes, that every node
+but the root is the child of exactly one earlier node, and that no path asks what it has answered already.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.errors import FormatError, ParameterError, is_text
+from fidelitree.spaces.features import AtMost, IsIn, IsOne, Test
+from fidelitree.spaces.features.categorical import plain
+from fidelitree.spaces.reading import read_text
+
+FORMAT = "fidelitree.trees.tree"
+VERSION = 1
+KINDS = ("boolean", "categorical", "numeric")
+MAX_BYTES = 200_000_000
+_TYPES = {"bool": bool, "int": int, "str": str}
+
+Arrays = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
+Names = tuple[str, ...]
+Values = tuple[tuple[Any, ...] | None, ...]
+Decoded = tuple[Names, Names, Values, NDArray[Any], Arrays, dict[int, Test]]
+
+
+def encode(
+    names: Names, kinds: Names, values: Values, labels: NDArray[Any], arrays: Arrays, tests: Mapping[int, Test]
+) -> dict[str, Any]:
+    """The plain data that `decode` reads."""
+    classes = labels.tolist()
+    rows = enumerate(zip(*(array.tolist() for array in arrays), strict=True))
+    nodes = [
+        {"label": code} if feature < 0 else {"test": _question(feature, tests.get(node)), "no": no, "yes": yes}
+        for node, (feature, no, yes, code) in rows
+    ]
+    features: list[dict[str, Any]] = [{"name": name, "kind": kind} for name, kind in zip(names, kinds, strict=True)]
+    for entry, known in zip(features, values, strict=False):
+        if known is not None:
+            entry["values"] = [plain(value) for value in known]
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "features": features,
+        "labels": {"type": type(classes[0]).__name__, "values": classes},
+        "nodes": nodes,
+    }
+
+
+def _question(feature: int, test: Test | None) -> dict[str, Any]:
+    if isinstance(test, AtMost):
+        return {"feature": feature, "at most": float(test.cut).hex()}
+    if isinstance(test, IsIn):
+        return {"feature": feature, "in": sorted(test.codes)}
+    return {"feature": feature, "is": 1}
+
+
+def check_storable(names: Names, values: Values) -> None:
+    """Refuse categories that a file cannot give back."""
+    for name, known in zip(names, values, strict=False):
+        for value in known or ():
+            if not (value is None or isinstance(value, (str, int, float))):
+                raise ParameterError(
+                    f"values of feature {name!r} must be str, int, float, bool or None to be stored; got {value!r}"
+                )
+
+
+def read(path: str | Path) -> Any:
+    """The JSON in a file, refused when it is too large to be a tree or no JSON at all."""
+    text = read_text(path, MAX_BYTES, "a stored tree")
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{Path(path).name} is not JSON: {error}") from None
+
+
+def decode(data: Any) -> Decoded:
+    """Check plain data and turn it into what a tree is made of."""
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        _refuse(f'it must be an object with "format": "{FORMAT}"')
+    if data.get("version") != VERSION:
+        _refuse(f"its version must be {VERSION}, which this fidelitree reads; got {data.get('version')!r}")
+    names, kinds, values = _features(data.get("features"))
+    labels = _labels(data.get("labels"))
+    _check_text(*names, *(value for known in values for value in known or ()))
+    arrays, tests = _nodes(data.get("nodes"), _Grammar(kinds, values, len(labels)))
+    return names, kinds, values, labels, arrays, tests
+
+
+def _check_text(*found: Any) -> None:
+    for text in found:
+        if isinstance(text, str) and not is_text(text):
+            rule = "must be text that UTF-8 can hold, without NUL at its end"
+            _refuse(f"its names, values and labels {rule}; got {text!r:.80}")
+
+
+def _features(entries: Any) -> tuple[Names, Names, Values]:
+    if not isinstance(entries, list) or not entries:
+        _refuse("features must be a list of at least one feature")
+    for entry in entries:
+        if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
+            _refuse(f"each feature must be an object with a name; got {entry!r:.80}")
+        if entry.get("kind") not in KINDS:
+            rule = f"must be one of {', '.join(KINDS)}; got {entry.get('kind')!r:.80}"
+            _refuse(f"the kind of feature {entry['name']!r} {rule}")
+    names = tuple(entry["name"] for entry in entries)
+    if len(set(names)) < len(names):
+        _refuse("features must have different names")
+    kinds = tuple(entry["kind"] for entry in entries)
+    if all(kind == "boolean" for kind in kinds):
+        return names, kinds, ()
+    return names, kinds, tuple(_categories(entry) if entry["kind"] == "categorical" else None for entry in entries)
+
+
+def _categories(entry: dict[str, Any]) -> tuple[Any, ...]:
+    listed = entry.get("values")
+    if not isinstance(listed, list) or not listed:
+        _refuse(f"feature {entry['name']!r} must list its values")
+    values = tuple(_category(value, entry["name"]) for value in listed)
+    if len(set(values)) < len(values):
+        _refuse(f"values of feature {entry['name']!r} must be different")
+    return values
+
+
+def _category(value: Any, name: str) -> Any:
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, dict) and set(value) == {"float"}:
+        number = _number(value["float"])
+        if number is not None:
+            return number
+    _refuse(f"values of feature {name!r} must be str, int, bool, null or exact floats; got {value!r:.80}")
+
+
+def _number(text: Any) -> float | None:
+    """A finite float in hexadecimal."""
+    try:
+        number = float.fromhex(text)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _labels(entry: Any) -> NDArray[Any]:
+    kind = _TYPES.get(str(entry.get("type"))) if isinstance(entry, dict) else None
+    values = entry.get("values") if isinstance(entry, dict) else None
+    if kind is None or not isinstance(values, list) or not values:
+        _refuse('labels must be an object with "type" bool, int or str and a list of "values"')
+    if any(type(value) is not kind for value in values) or values != sorted(set(values)):
+        _refuse(f"labels must be different values of type {kind.__name__} in increasing order; got {values!r:.80}")
+    _check_text(*values)  # before NumPy drops a NUL
+    try:
+        return np.array(values, dtype=np.int64 if kind is int else None)
+    except OverflowError:
+        _refuse("labels must fit into 64 bits")
+
+
+@dataclass(frozen=True)
+class _Grammar:
+    """What nodes may say."""
+
+    kinds: Names
+    values: Values
+    classes: int
+
+    def test(self, entry: Any) -> Test | None:
+        """The question of a node; None where it is none that its feature can answer."""
+        if not isinstance(entry, dict) or len(entry) != 2 or not _index(entry.get("feature"), len(self.kinds)):
+            return None
+        feature, kind = entry["feature"], self.kinds[entry["feature"]]
+        if kind == "boolean":
+            return IsOne(feature) if type(entry.get("is")) is int and entry["is"] == 1 else None
+        if kind == "numeric":
+            cut = _number(entry.get("at most"))
+            return None if cut is None else AtMost(feature, cut)
+        codes = entry.get("in")
+        known = len(self.values[feature] or ())
+        if not isinstance(codes, list) or not codes or not all(_index(code, known) for code in codes):
+            return None
+        return IsIn(feature, frozenset(codes)) if sorted(set(codes)) == codes else None
+
+
+class _Path:
+    """What is left of each feature on the way from the root to one node.
+
+    A step changes it and remembers how to take that back, so that memory grows with the nodes, not with their depths.
+    """
+
+    def __init__(self, values: Values) -> None:
+        self._values = values
+        self._left: dict[int, Any] = {}
+        self._steps: list[tuple[int, Any, set[int]]] = []
+
+    @property
+    def depth(self) -> int:
+        """How many steps lead here."""
+        return len(self._steps)
+
+    def splits(self, test: Test) -> bool:
+        """Whether both answers are possible here."""
+        left = self._of(test)
+        if isinstance(test, AtMost):
+            return bool(left[0] < test.cut < left[1])
+        if isinstance(test, IsIn):
+            return 0 < len(left & test.codes) < len(left)
+        return left is None
+
+    def step(self, test: Test, yes: bool) -> None:
+        """Go to one side of a test that splits."""
+        left, gone = self._of(test), set[int]()
+        now: Any = True  # one value of a bit, and nothing to be asked
+        if isinstance(test, AtMost):
+            now = (left[0], test.cut) if yes else (test.cut, left[1])
+        elif isinstance(test, IsIn):
+            now = left & test.codes
+            if not yes:  # in place: a set for every step would be as large as the square of the file
+                gone, now = now, left
+                left -= gone
+        self._steps.append((test.feature, left, gone))
+        self._left[test.feature] = now
+
+    def back_to(self, depth: int) -> None:
+        """Take steps back until so many are left."""
+        while len(self._steps) > depth:
+            feature, left, gone = self._steps.pop()
+            self._left[feature] = left
+            if gone:
+                left |= gone
+
+    def _of(self, test: Test) -> Any:
+        left = self._left.get(test.feature)
+        if left is None and isinstance(test, AtMost):
+            return -math.inf, math.inf
+        if left is None and isinstance(test, IsIn):
+            left = self._left[test.feature] = set(range(len(self._values[test.feature] or ())))
+        return left
+
+
+Row = tuple[Test | None, int, int, int]
+
+
+def _nodes(entries: Any, grammar: _Grammar) -> tuple[Arrays, dict[int, Test]]:
+    if not isinstance(entries, list) or len(entries) % 2 == 0:
+        _refuse("nodes must be a list of odd length: a tree has one leaf more than tests")
+    rows = [_node(entry, position, grammar) for position, entry in enumerate(entries)]
+    _check_shape(rows, grammar.values)
+    parts = [(-1 if test is None else test.feature, no, yes, code) for test, no, yes, code in rows]
+    feature, no, yes, code = (np.array(column, np.int32) for column in zip(*parts, strict=True))
+    tests = {node: row[0] for node, row in enumerate(rows) if row[0] is not None and not isinstance(row[0], IsOne)}
+    return (feature, no, yes, code), tests
+
+
+def _node(entry: Any, position: int, grammar: _Grammar) -> Row:
+    if isinstance(entry, dict) and set(entry) == {"label"} and _index(entry["label"], grammar.classes):
+        return None, -1, -1, entry["label"]
+    if isinstance(entry, dict) and set(entry) == {"test", "no", "yes"}:
+        test, no, yes = grammar.test(entry["test"]), entry["no"], entry["yes"]
+        if test is not None and type(no) is type(yes) is int:
+            return test, no, yes, -1
+    rule = f"must be a label below {grammar.classes} or a test of a feature below {len(grammar.kinds)}"
+    _refuse(f"node {position} {rule}; got {entry!r:.80}")
+
+
+def _index(value: Any, size: int) -> bool:
+    return type(value) is int and 0 <= value < size
+
+
+def _check_shape(rows: list[Row], values: Values) -> None:
+    """Walk in preorder: positions must count up, and a path may not ask what it has answered already."""
+    expected, path = 0, _Path(values)
+    waiting: list[tuple[int, int, Test | None, bool]] = [(0, 0, None, False)]
+    while waiting:
+        position, depth, asked, answer = waiting.pop()
+        if position != expected:
+            _refuse(f"nodes must stand in preorder; node {expected} is missing or has two parents")
+        expected += 1
+        path.back_to(depth)
+        if asked is not None:
+            path.step(asked, answer)
+        test, no, yes, _ = rows[position]
+        if test is None:
+            continue
+        if not path.splits(test):
+            _refuse(f"node {position} tests feature {test.feature} again on the same path")
+        if max(no, yes) >= len(rows):
+            _refuse(f"node {position} has a child outside the tree")
+        waiting += [(yes, path.depth, test, True), (no, path.depth, test, False)]
+    if expected != len(rows):
+        _refuse(f"nodes must all be reached from the root; {len(rows) - expected} are not")
+
+
+def _refuse(rule: str) -> NoReturn:
+    raise FormatError(f"not a stored tree: {rule}")

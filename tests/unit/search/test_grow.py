@@ -1,0 +1,202 @@
+"""The best-first loop and its frontier: largest score first, near ties settled, stale scores forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fidelitree as ft
+from fidelitree.asking.limits import Budget
+from fidelitree.search.grow import GOOD_ENOUGH, NOTHING_LEFT, Frontier, grow
+from fidelitree.search.probes.evidence import NEAR_TIE, Evidence
+from fidelitree.spaces.features import Test as FeatureTest
+from fidelitree.trees.bare import BareTree, Leaf
+
+
+def evidence(*scores: float) -> Evidence:
+    return Evidence(np.array(scores))
+
+
+def frontier(scores: Mapping[int, float]) -> Frontier:
+    made = Frontier()
+    for number, score in scores.items():
+        made.put(number, evidence(score))
+    return made
+
+
+def test_the_largest_score_comes_first() -> None:
+    assert frontier({0: 0.1, 1: 0.5, 2: 0.3}).best() == (1, 0, 0.5)
+
+
+def test_looking_does_not_take_away() -> None:
+    leaves = frontier({0: 0.1, 1: 0.5})
+    assert leaves.best() == leaves.best() == (1, 0, 0.5)
+
+
+def test_the_best_feature_of_the_leaf_is_chosen() -> None:
+    leaves = Frontier()
+    leaves.put(0, evidence(0.1, 0.4, 0.2))
+    assert leaves.best() == (0, 1, 0.4)
+
+
+def test_ties_go_to_the_leaf_made_first_then_to_the_lowest_feature() -> None:
+    leaves = Frontier()
+    for number in (7, 3, 5):
+        leaves.put(number, evidence(0.1, 0.4, 0.4))
+    assert leaves.best() == (3, 1, 0.4)
+
+
+@pytest.mark.parametrize(("gap", "chosen"), [(NEAR_TIE / 2, 2), (2 * NEAR_TIE, 5)])
+def test_near_ties_are_ties_and_what_is_farther_is_not(gap: float, chosen: int) -> None:
+    leaves = frontier({5: 0.3, 2: 0.3 * (1 - gap)})
+    assert leaves.best()[0] == chosen
+
+
+def test_near_ties_between_features_go_to_the_lowest() -> None:
+    leaves = Frontier()
+    leaves.put(0, evidence(0.1, 0.3 * (1 - 1e-13), 0.3))
+    assert leaves.best() == (0, 1, 0.3)
+
+
+def test_a_near_tie_is_measured_from_the_best_and_not_along_a_chain() -> None:
+    steps = {number: 0.3 * (1 - 6e-13 * (9 - number)) for number in range(10)}  # leaf 9 has the best score
+    assert frontier(steps).best()[0] == 8
+
+
+def test_no_score_no_split() -> None:
+    assert Frontier().best() is None
+    assert frontier({0: 0.0, 1: 0.0}).best() is None
+
+
+def test_new_evidence_replaces_old() -> None:
+    leaves = frontier({0: 0.5, 1: 0.4})
+    leaves.put(0, evidence(0.1))
+    assert leaves.best() == (1, 0, 0.4)
+    leaves.put(0, evidence(0.5))
+    assert leaves.best() == (0, 0, 0.5)
+    leaves.put(0, evidence(0.0))
+    assert leaves.best() == (1, 0, 0.4)
+
+
+def test_the_same_score_with_another_feature_is_new_evidence_too() -> None:
+    leaves = Frontier()
+    leaves.put(0, evidence(0.5, 0.1))
+    leaves.put(0, evidence(0.1, 0.5))
+    assert leaves.best() == (0, 1, 0.5)
+
+
+def test_a_dropped_leaf_does_not_come_back() -> None:
+    leaves = frontier({0: 0.5, 1: 0.5, 2: 0.1})
+    leaves.drop(0)
+    assert leaves.best() == (1, 0, 0.5)
+    leaves.drop(1)
+    assert leaves.best() == (2, 0, 0.1)
+    leaves.drop(2)
+    leaves.drop(2)
+    assert leaves.best() is None
+
+
+steps = st.tuples(st.sampled_from(["put", "put", "drop", "best"]), st.integers(0, 6), st.sampled_from([0, 1, 2, 2, 3]))
+
+
+@given(st.lists(steps, max_size=60))
+def test_the_frontier_does_what_a_dict_of_scores_does(script: list[tuple[str, int, int]]) -> None:
+    leaves, plain = Frontier(), {}
+    for verb, number, score in script:
+        if verb == "put":
+            leaves.put(number, evidence(score / 4))
+            plain[number] = score / 4
+        elif verb == "drop":
+            leaves.drop(number)
+            plain.pop(number, None)
+        top = max(plain.values(), default=0)
+        first = min((number for number, score in plain.items() if score == top), default=None)
+        assert leaves.best() == ((first, 0, top) if top > 0 else None)
+
+
+def test_thousands_of_ties_cost_no_more_than_two() -> None:
+    """Counted, not timed: one bucket holds them all, and looking at the best one touches no other."""
+    leaves = frontier(dict.fromkeys(reversed(range(20_000)), 0.25))
+    assert len(leaves._buckets) == len(leaves._scores) == 1
+    for number in range(20_000):
+        assert leaves.best() == (number, 0, 0.25)
+        leaves.drop(number)
+    assert leaves.best() is None
+    assert leaves._buckets == {}
+
+
+def test_hundreds_of_near_ties_are_ties_one_after_another() -> None:
+    """Scores that rounding made different: each leaf comes in its turn, and the last have no worse claim."""
+    rng = np.random.default_rng(0)
+    scores = 0.3 * (1 - NEAR_TIE / 4 * rng.random(500))
+    leaves = frontier(dict(enumerate(scores.tolist())))
+    for number in range(500):
+        assert leaves.best()[0] == number
+        leaves.drop(number)
+        leaves.put(500 + number, evidence(0.1))
+    assert leaves.best() == (500, 0, 0.1)
+
+
+class Script:
+    """A probe and judge that say what they were told to, and a tracer that listens."""
+
+    def __init__(self, scores: Mapping[int, Sequence[float]], enough: int = 10**9) -> None:
+        self.scores, self.size_enough = scores, enough
+        self.splits: list[tuple[int, int, float]] = []
+        self.heard: list[list[int]] = []
+
+    def look(self, bare: BareTree, made: Sequence[Leaf]) -> dict[int, Evidence]:
+        return {leaf.number: evidence(*self.scores[leaf.number]) for leaf in made}
+
+    def hear(self, bare: BareTree, made: Sequence[Leaf]) -> None:
+        self.heard.append([leaf.number for leaf in made])
+
+    def enough(self, bare: BareTree, evidence: Mapping[int, Evidence]) -> bool:
+        return bare.size >= self.size_enough
+
+    def split(self, leaf: Leaf, test: FeatureTest, score: float) -> None:
+        self.splits.append((leaf.number, test.feature, score))
+
+
+NOTHING = (0.0, 0.0, 0.0)
+SCORES = {
+    **dict.fromkeys(range(9), NOTHING),
+    0: (0.1, 0.5, 0.0),
+    1: (0.2, 0.0, 0.3),
+    2: (0.4, 0.0, 0.0),
+    5: (0.1, 0.0, 0.0),
+}
+
+
+@pytest.fixture
+def bare() -> Iterator[BareTree]:
+    return BareTree(ft.ProductSpace.bernoulli(3))
+
+
+def test_growing_splits_the_best_leaf_until_nothing_scores(bare: BareTree) -> None:
+    script = Script(SCORES)
+    assert grow(bare, script, script, script, Budget()) == NOTHING_LEFT
+    assert script.splits == [(0, 1, 0.5), (2, 0, 0.4), (1, 2, 0.3), (5, 0, 0.1)]
+    assert script.heard == [[0], [1, 2], [3, 4], [5, 6], [7, 8]]
+    assert bare.size == 5
+
+
+def test_the_judge_ends_it(bare: BareTree) -> None:
+    script = Script(SCORES, enough=3)
+    assert grow(bare, script, script, script, Budget()) == GOOD_ENOUGH
+    assert bare.size == 3
+
+
+def test_the_largest_tree_allowed_ends_it(bare: BareTree) -> None:
+    script = Script(SCORES)
+    assert grow(bare, script, script, script, Budget(max_leaves=4)) == "max_leaves = 4"
+    assert (bare.size, len(script.splits)) == (4, 3)
+
+
+def test_a_judge_that_has_enough_at_the_limit_is_content(bare: BareTree) -> None:
+    script = Script(SCORES, enough=2)
+    assert grow(bare, script, script, script, Budget(max_leaves=2)) == GOOD_ENOUGH

@@ -1,0 +1,311 @@
+"""Spaces read off tables: the kind of every column, its marginal, and batches like the table."""
+
+from __future__ import annotations
+
+import datetime as dt
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier
+
+import fidelitree as ft
+from mixed import some_inputs
+
+OWNER = [True, False, True, True]
+JOB = ["nurse", "clerk", None, "nurse"]
+AGE = [31, 35, 31, 60]
+SCORE = [0.5, 0.25, 1.5, -2.0]
+
+
+def pandas_table() -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "owner": OWNER,
+            "job": JOB,
+            "age": np.array(AGE, np.int16),
+            "score": np.array(SCORE, np.float32),
+            "grade": pd.Categorical(["b", "a", "b", None], categories=["c", "b", "a"], ordered=True),
+            "big": pd.array([1, 2, 2, 3], dtype="Int64"),
+            "odd": pd.Series([1, "x", None, "x"], dtype=object),
+        },
+        index=[7, 5, 5, 1],
+    )
+
+
+def polars_table() -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "owner": OWNER,
+            "job": JOB,
+            "age": pl.Series(AGE, dtype=pl.UInt8),
+            "score": pl.Series(SCORE, dtype=pl.Float32),
+            "grade": pl.Series(["b", "a", "b", None], dtype=pl.Enum(["c", "b", "a"])),
+            "kind": pl.Series(["x", "y", "x", "x"], dtype=pl.Categorical),
+        }
+    )
+
+
+def arrow_table() -> pa.Table:
+    return pa.table(
+        {
+            "owner": OWNER,
+            "job": JOB,
+            "age": pa.array(AGE, pa.int32()),
+            "score": pa.array(SCORE, pa.float64()),
+            "grade": pa.array(["b", "a", "b", None]).dictionary_encode(),
+        }
+    )
+
+
+def mapping() -> dict[str, Any]:
+    return {"owner": np.array(OWNER), "job": np.array(JOB, object), "age": np.array(AGE, np.int8), "score": SCORE}
+
+
+TABLES = [pandas_table, polars_table, arrow_table, mapping]
+
+
+def types(table: Any) -> Any:
+    """Names, order and types of the columns."""
+    if isinstance(table, dict):
+        return {name: np.asarray(column).dtype for name, column in table.items()}
+    if isinstance(table, np.ndarray):
+        return table.dtype
+    return table.schema if isinstance(table, (pa.Table, pl.DataFrame)) else table.dtypes.to_dict()
+
+
+@pytest.mark.parametrize("make", TABLES)
+def test_kinds_and_marginals_follow_the_columns(make: Callable[[], Any]) -> None:
+    space = ft.ProductSpace.from_data(make())
+    owner, job, age, score = space.features[:4]
+    assert owner == ft.Boolean("owner", 0.75)
+    assert job == ft.Categorical.from_counts("job", {"clerk": 1, "nurse": 2, None: 1})
+    assert age == ft.Numeric.from_values("age", AGE)
+    assert score == ft.Numeric.from_values("score", SCORE)
+
+
+@pytest.mark.parametrize("make", TABLES)
+def test_a_batch_has_the_columns_order_and_types_of_the_table(make: Callable[[], Any]) -> None:
+    table = make()
+    space = ft.ProductSpace.from_data(table)
+    inner = some_inputs(space, 200)
+    batch = space.batch(inner)
+    assert type(batch) is type(table)
+    assert types(batch) == types(table)
+    assert np.array_equal(space.encode(batch), inner)
+    if isinstance(batch, pd.DataFrame):
+        assert batch.index.tolist() == list(range(200))
+
+
+@pytest.mark.parametrize("make", [*TABLES, lambda: np.arange(6.0).reshape(2, 3)])
+def test_a_pickled_space_writes_the_same_batches(make: Callable[[], Any]) -> None:
+    table = make()
+    space = ft.ProductSpace.from_data(table)
+    again = pickle.loads(pickle.dumps(space))
+    inner = some_inputs(space, 50)
+    assert again == space
+    assert types(again.batch(inner)) == types(table)
+    assert np.array_equal(space.encode(again.batch(inner)), inner)
+
+
+@pytest.mark.parametrize("make", TABLES)
+def test_the_table_itself_can_be_encoded(make: Callable[[], Any]) -> None:
+    space = ft.ProductSpace.from_data(make())
+    inner = space.encode(make())
+    assert inner[:, 0].tolist() == [1, 0, 1, 1]
+    assert inner[:, 1].tolist() == [1, 0, 2, 1]
+    assert inner[:, 2].tolist() == AGE
+
+
+@pytest.mark.parametrize("make", TABLES)
+def test_a_tree_predicts_on_the_table(make: Callable[[], Any]) -> None:
+    from fidelitree.spaces.features import AtMost, IsIn
+    from fidelitree.trees.tree import Tree
+
+    space = ft.ProductSpace.from_data(make())
+    tree = Tree.build(space, [(AtMost(2, 33.0), 1, 2), 0, (IsIn(1, frozenset({2})), 3, 4), 1, 2], ["a", "b", "c"])
+    assert tree.predict(make()).tolist() == ["b", "a", "c", "a"]
+
+
+def test_ordered_categories_keep_their_order_and_unseen_ones_are_left_out() -> None:
+    for make in (pandas_table, polars_table):
+        space = ft.ProductSpace.from_data(make())
+        assert space.features[space.index("grade")].values == ("b", "a", None)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64, np.uint8])
+def test_arrays_of_numbers(kind: type) -> None:
+    array = np.array([[1, 10], [2, 10], [1, 30]], kind)
+    space = ft.ProductSpace.from_data(array)
+    assert space.names == ("x0", "x1")
+    assert [feature.kind for feature in space] == ["numeric", "numeric"]
+    assert space.points == 4
+    batch = space.batch(some_inputs(space, 20))
+    assert isinstance(batch, np.ndarray)
+    assert (batch.dtype, batch.shape) == (np.dtype(kind), (20, 2))
+    assert np.array_equal(space.encode(batch), some_inputs(space, 20))
+
+
+def test_an_array_of_truth_values_is_a_space_of_bits() -> None:
+    array = np.array([[True, False], [False, False]])
+    space = ft.ProductSpace.from_data(array)
+    assert space == ft.ProductSpace.bernoulli(2, [0.5, 0.0])
+    batch = space.batch(np.array([[1, 0], [0, 1]], np.uint8))
+    assert batch.dtype == np.bool_
+    assert batch.tolist() == [[True, False], [False, True]]
+    assert space.encode(batch).dtype == np.uint8
+
+
+def test_an_array_of_objects_is_read_column_by_column() -> None:
+    array = np.array([[1, "a", True, None], [2.5, "b", False, "x"]], object)
+    space = ft.ProductSpace.from_data(array)
+    assert [feature.kind for feature in space] == ["numeric", "categorical", "boolean", "categorical"]
+    batch = space.batch(some_inputs(space, 10))
+    assert batch.dtype == object
+    assert np.array_equal(space.encode(batch), some_inputs(space, 10))
+
+
+def test_values_that_cannot_be_sorted_stand_as_they_were_met() -> None:
+    space = ft.ProductSpace.from_data({"odd": np.array(["b", 2, "a", None, 2], object)})
+    assert space.features[0].values == ("b", 2, "a", None)
+
+
+def test_strings_are_categories() -> None:
+    assert ft.ProductSpace.from_data(np.array([["a"], ["b"]])).features[0].values == ("a", "b")
+
+
+def test_a_column_may_be_declared_categorical_or_numeric() -> None:
+    space = ft.ProductSpace.from_data(mapping(), categorical=["age"], numeric=["owner"])
+    assert space.features[space.index("age")].values == (31, 35, 60)
+    owner = space.features[space.index("owner")]
+    assert owner == ft.Numeric.from_values("owner", [1, 0, 1, 1])
+    batch = space.batch(some_inputs(space, 30))
+    assert batch["age"].dtype == np.int8
+    assert batch["owner"].dtype == np.bool_
+    assert np.array_equal(space.encode(batch), some_inputs(space, 30))
+    assert ft.ProductSpace.from_data(mapping(), categorical="age") == ft.ProductSpace.from_data(
+        mapping(), categorical=["age"]
+    )
+
+
+def test_truth_values_with_gaps_are_categories() -> None:
+    space = ft.ProductSpace.from_data(pl.DataFrame({"owner": [True, None, False]}))
+    assert space.features[0].values == (False, True, None)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pd.DataFrame({"born": pd.to_datetime(["2020-01-01", "2021-01-01"])}),
+        pl.DataFrame({"born": [dt.date(2020, 1, 1), dt.date(2021, 1, 1)]}),
+        pl.DataFrame({"born": [[1, 2], [3]]}),
+        pl.DataFrame({"born": [{"year": 1}, {"year": 2}]}),
+        pa.table({"born": [dt.timedelta(1), dt.timedelta(2)]}),
+        {"born": np.array(["2020-01-01"], "datetime64[D]")},
+        {"born": np.array([1 + 2j])},
+    ],
+)
+def test_dates_and_nested_types_are_refused(table: Any) -> None:
+    with pytest.raises(ft.ParameterError) as caught:
+        ft.ProductSpace.from_data(table)
+    assert str(caught.value).startswith("column 'born' is ")
+    assert str(caught.value).endswith(
+        ", which cannot be a feature; turn it into numbers or categories first, or leave it out"
+    )
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (
+            pd.DataFrame({"age": [1.0, np.nan, np.nan]}),
+            "feature 'age' must hold numbers; 2 of 3 are missing - fill them in, or leave the rows out",
+        ),
+        (pl.DataFrame({"age": [1, None]}), "feature 'age' must hold numbers; 1 of 2 are missing"),
+        (pa.table({"age": [1, None]}), "feature 'age' must hold numbers; 1 of 2 are missing"),
+        (pd.DataFrame({"age": pd.array([1, None], dtype="Int64")}), "feature 'age' must hold numbers; 1 of 2 are"),
+        ({"age": np.array([1.0, np.inf])}, "values of feature 'age' must be finite numbers; 1 of 2 are not"),
+        ({"age": np.array([2**53, 1])}, "integers of feature 'age' must be below 2^53 in size; got 9007199254740992"),
+        ({"age": np.array([])}, "table must have at least one row; got none"),
+        ({}, "table must have at least one column; got none"),
+        ({"age": np.zeros((2, 2))}, "column 'age' must be a 1-D array; got shape (2, 2)"),
+        ({"age": np.zeros(2), "job": np.zeros(3)}, "columns of a table must have one length"),
+        ({0: np.zeros(2)}, "columns of a table must have strings as names; got 0"),
+        (
+            [[1, 2]],
+            "table must be a pandas, polars or arrow table, a mapping of name to 1-D array, or a 2-D array; got",
+        ),
+        ({"born": np.array([dt.date(2020, 1, 1)], object)}, "column 'born' holds dates or times, which cannot be feat"),
+        ({"many": np.array([[1], None], object)}, "column 'many' holds values that cannot be categories; turn it into"),
+    ],
+)
+def test_tables_that_are_refused(table: Any, message: str) -> None:
+    with pytest.raises(ft.ParameterError) as caught:
+        ft.ProductSpace.from_data(table)
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("declared", "message"),
+    [
+        ({"categorical": ["salary"]}, "categorical must hold names of columns (owner, job, age, score); got 'salary'"),
+        ({"numeric": ["job"]}, "feature 'job' must hold numbers; got a column of object"),
+        ({"numeric": ["age"], "categorical": ["age"]}, "column 'age' cannot be both categorical and numeric"),
+    ],
+)
+def test_declarations_that_are_refused(declared: dict[str, Any], message: str) -> None:
+    with pytest.raises(ft.ParameterError) as caught:
+        ft.ProductSpace.from_data(mapping(), **declared)
+    assert str(caught.value) == message
+
+
+def test_strings_in_a_table_cannot_be_numeric() -> None:
+    with pytest.raises(ft.ParameterError, match="feature 'job' must hold numbers; got a column of String"):
+        ft.ProductSpace.from_data(polars_table(), numeric=["job"])
+
+
+def test_a_fitted_pipeline_predicts_on_batches_as_they_are() -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "age": rng.integers(18, 90, 300),
+            "job": pd.Categorical(rng.choice(["clerk", "nurse", "pilot"], 300)),
+            "income": rng.normal(50, 10, 300),
+        }
+    )
+    label = np.where((table["age"] > 50) & (table["job"] == "nurse"), "yes", "no")
+    encoder = ColumnTransformer([("job", OneHotEncoder(), ["job"])], remainder="passthrough")
+    model = make_pipeline(encoder, DecisionTreeClassifier(random_state=0)).fit(table, label)
+    space = ft.ProductSpace.from_data(table)
+    certificate = ft.certify(model, model.predict, space, 0.1, seed=0)
+    assert certificate.holds
+    assert certificate.errors == 0
+    over_rows = ft.certify(model, model.predict, ft.Rows(table), 0.1, seed=0)
+    assert over_rows.holds
+
+
+def series(table: dict[str, Any]) -> dict[str, Any]:
+    return {name: pl.Series(column) for name, column in table.items()}
+
+
+@pytest.mark.parametrize("kind", [dict, series, pd.DataFrame, pl.DataFrame, pa.table])
+def test_categories_that_numpy_would_merge_are_refused(kind: Any) -> None:
+    with pytest.raises(ft.ParameterError) as caught:
+        ft.ProductSpace.from_data(kind({"job": ["a", "a\0", "b"]}))
+    assert str(caught.value) == (
+        "value of feature 'job' must not end with NUL, which NumPy drops; got 'a\\x00' - strip it"
+    )
+
+
+@pytest.mark.parametrize("kind", [dict, series, pd.DataFrame, pl.DataFrame, pa.table])
+def test_an_input_that_ends_with_nul_is_no_category(kind: Any) -> None:
+    space = ft.ProductSpace.from_data({"job": ["a", "b"], "age": [1, 2]})
+    assert space.encode(kind({"job": ["a", "a\0"], "age": [1, 2]}))[:, 0].tolist() == [0, -1]
