@@ -21,7 +21,7 @@ from fidelitree.exact.engine import exact_subfunction
 from fidelitree.search.scores.balanced import trial_level
 from fidelitree.search.scores.stars import Stars, draw_stars, stars_of_rows
 from fidelitree.spaces.draw import Stream
-from fidelitree.spaces.product import ProductSpace, check_space
+from fidelitree.spaces.product import ProductSpace, check_space, product_of
 from fidelitree.spaces.region import Region
 from fidelitree.spaces.rows import Rows
 from fidelitree.targets.labels import Target
@@ -153,7 +153,7 @@ def analyze(
     """
     budget, delta = Budget(max_queries=max_queries), check_delta(delta)
     check_choice("method", method, METHODS)
-    product = space.product if isinstance(space, Rows) else space
+    product = product_of(space)
     check_space(product)
     counted, region = Counted(target, product), Region.of(product, given)
     if region.mass == 0:

@@ -19,7 +19,7 @@ from fidelitree.asking.memory import Memory
 from fidelitree.asking.running import Running
 from fidelitree.asking.workers import OnWorkers
 from fidelitree.errors import ParameterError, TargetError
-from fidelitree.spaces.product import ProductSpace, check_space
+from fidelitree.spaces.product import ProductSpace, product_of
 from fidelitree.spaces.rows import Rows
 from fidelitree.targets.circuits.circuit import Circuit
 from fidelitree.targets.fitted import warn_if_fitted
@@ -86,8 +86,7 @@ class Access:
 @contextmanager
 def access(target: Target, space: ProductSpace | Rows, running: Running, call: Call) -> Iterator[Access]:
     """Open the journal and the workers; both are closed at the end, and what was answered is kept."""
-    product, book = space.product if isinstance(space, Rows) else space, LabelBook()
-    check_space(product)
+    product, book = product_of(space), LabelBook()
     with ExitStack() as closing:
         listed = isinstance(target, (Circuit, TruthTable, Tree))  # it is read, not asked
         seconds = None if listed else call.arguments.get("max_seconds")

@@ -38,7 +38,7 @@ class Memory:
     def within(cls, room: int, space: ProductSpace, checked: int = 0) -> Memory:
         """A memory that takes no more than ``room`` bytes for inputs of this space, nor holds more than a million."""
         check_space(space)
-        bits, features = space.dtype == np.uint8, len(space)
+        bits, features = space.all_bits, len(space)
         return cls(min(_MOST, inputs_within(room, -(-features // 8) if bits else 8 * features)), checked)
 
     def __len__(self) -> int:

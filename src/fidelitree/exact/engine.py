@@ -40,7 +40,7 @@ def exact_subfunction(counted: Counted, region: Region, may_ask: int) -> Subfunc
     diagram; any other target is enumerated. NoDiagramError says why a circuit that is too large to be enumerated has
     no diagram.
     """
-    target, points, bits = counted.target, region.points, region.space.dtype == np.uint8
+    target, points, bits = counted.target, region.points, region.space.all_bits
     most = 1 << MAX_FEATURES if bits else GRID_MOST
     if isinstance(target, TruthTable) and target.n != len(region.space):
         raise ParameterError(f"space must have the truth table's {target.n} features; got {len(region.space)}")

@@ -56,7 +56,7 @@ class PathSubfunction:
     def influences(self) -> Floats:
         """Disagreement below every node that tests the feature; where not all are bits, for pairs of leaves."""
         tree, space = self._tree, self._region.space
-        if space.dtype != np.uint8:
+        if not space.all_bits:
             return np.array([float(cells.shares @ apart @ cells.shares) for cells, apart in self._pairs])
         out = np.zeros(len(space))
         for node, mass, path in _reached(tree, 0, self._region):
@@ -71,7 +71,7 @@ class PathSubfunction:
 
     def splits(self) -> Splits:
         """Bits have one test each; of other features the tests that the tree asks are compared, and their unions."""
-        if self._region.space.dtype == np.uint8:
+        if self._region.space.all_bits:
             return Splits(self.influences())
         best = [cells.best_test(apart) for cells, apart in self._pairs]
         return Splits(np.array([drop for drop, _ in best]), [test for _, test in best])

@@ -217,18 +217,14 @@ def _entry(name: str, found: Distillation, root: Subfunction | None, seconds: fl
     tree, certificate = found.tree, found.certificate
     error = certificate.error_bound if certificate.method == "exact" else None
     if root is not None:
-        error = error_inside(tree, root, _product(found.space))
+        error = error_inside(tree, root, found.space.product)
     asked, bound = int(found.queries.asked), certificate.error_bound
     remark = "" if found.reason == "certified" else found.reason
     return Entry(name, certificate.holds, asked, tree.size, tree.depth, bound, error, seconds, remark)
 
 
-def _product(space: ProductSpace | Rows) -> ProductSpace:
-    return space.product if isinstance(space, Rows) else space
-
-
 def _listable(space: ProductSpace | Rows, most: int) -> bool:
-    if isinstance(space, Rows) or space.points is None:
+    if space.masses is None or space.points is None:
         return False
     return space.points <= most
 

@@ -33,7 +33,7 @@ from fidelitree.runs.sealing import Wanted, exact_certificate, tested_certificat
 from fidelitree.runs.supply import source_of
 from fidelitree.search.labelled import Labelled
 from fidelitree.search.prune import Prunings
-from fidelitree.spaces.product import ProductSpace
+from fidelitree.spaces.product import ProductSpace, product_of
 from fidelitree.spaces.region import Region
 from fidelitree.spaces.rows import Rows
 from fidelitree.targets.fitted import warn_if_fitted
@@ -90,7 +90,7 @@ class Lesson:
         epsilon, delta, seed = promise
         budget = Budget(limits.get("max_queries"), limits.get("max_leaves"), limits.get("max_seconds"))
         wanted = Wanted(check_epsilon(epsilon), check_delta(delta), check_count("seed", seed, least=0))
-        product = space.product if isinstance(space, Rows) else space
+        product = product_of(space)
         if isinstance(space, Rows):
             warn_if_fitted(target, space, wanted.seed, level=4)
         counted = Counted(target, product, Memory.within(REMEMBERED_BYTES, product, CHECKED), budget)
@@ -143,7 +143,7 @@ class Lesson:
         if self.epsilon > 0 or isinstance(self.space, Rows):
             if self.epsilon == 0:
                 raise ParameterError("epsilon must be above 0 where inputs are rows of a table; got 0")
-            return not isinstance(self.space, Rows) and points is not None and points <= min(wanted, allowed)
+            return self.space.masses is not None and points is not None and points <= min(wanted, allowed)
         if points is None or points > (max(allowed, ENUMERATE_UNASKED) if free else allowed):
             raise ParameterError(
                 f"epsilon must be above 0 where not every input can be asked: {self.product.extent} are more than "

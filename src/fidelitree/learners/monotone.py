@@ -24,7 +24,7 @@ from fidelitree.learners.lesson import Lesson, Limits, from_labels
 from fidelitree.runs.result import Distillation
 from fidelitree.search.labelled import Labelled
 from fidelitree.spaces.features import IsOne
-from fidelitree.spaces.product import ProductSpace, check_space
+from fidelitree.spaces.product import ProductSpace, product_of
 from fidelitree.spaces.rows import Rows
 from fidelitree.targets.labels import Target
 from fidelitree.trees.tree import Node, Tree
@@ -62,8 +62,7 @@ def monotone_top_down(
 
 def check_bits(space: ProductSpace | Rows) -> None:
     """Refuse features that are not bits."""
-    product = space.product if isinstance(space, Rows) else space
-    check_space(product)
+    product = product_of(space)
     odd = [feature for feature in product if feature.kind != "boolean"]
     if odd:
         raise ParameterError(

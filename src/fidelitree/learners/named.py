@@ -18,7 +18,7 @@ from fidelitree.learners.separation import streed
 from fidelitree.learners.size_budget import top_down
 from fidelitree.learners.subcubes import optimal
 from fidelitree.runs.result import Distillation
-from fidelitree.spaces.product import ProductSpace
+from fidelitree.spaces.product import ProductSpace, product_of
 from fidelitree.spaces.rows import Rows
 
 
@@ -39,7 +39,7 @@ class Learner:
 
     def why_not(self, space: ProductSpace | Rows) -> str | None:
         """Why it does not apply to a space; None where it does."""
-        product = space.product if isinstance(space, Rows) else space
+        product = product_of(space)
         if self.library is not None and find_spec(self.library) is None:
             return f"{self.library} is not installed"
         if self.bits_only and any(feature.kind != "boolean" for feature in product):

@@ -59,7 +59,7 @@ def distil_exactly(counted: Counted, wanted: Wanted) -> Distillation:
         root = _root(counted)
         grown = grow_exactly(counted, root, epsilon, Budget(max_leaves=most), nobody)
         return grown.knowing(labels_inside(grown.tree, root, counted.space))
-    if counted.space.dtype == np.uint8 or isinstance(counted.target, Tree):
+    if counted.space.all_bits or isinstance(counted.target, Tree):
         tree, error, trace, labels = _smallest_substitute(counted, epsilon)
     else:
         tree, error, trace, labels = _smallest_of_all(counted, epsilon, wanted.seed)

@@ -181,7 +181,7 @@ def _is_text(labels: NDArray[Any]) -> bool:
 
 def _fingerprint(predict: Target, space: ProductSpace | Rows) -> str:
     """A digest of a predictor that has none: what it says about inputs that anybody can draw."""
-    product = space.product if isinstance(space, Rows) else space
+    product = space.product
     rows = min(FINGERPRINT, max(64, FINGERPRINT_BYTES // (len(product) * product.dtype.itemsize)))
     labels = _labels(predict, _source(space, Stream("fingerprint")).take(0, 0, rows))
     return OF_ANSWERS + hashlib.sha256(repr(labels.tolist()).encode()).hexdigest()

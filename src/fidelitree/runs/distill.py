@@ -8,8 +8,6 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal, Protocol
 
-import numpy as np
-
 from fidelitree.asking.access import Call, access
 from fidelitree.asking.counted import Counted
 from fidelitree.asking.events import Finished, Observer, TreeJudged, nobody
@@ -204,7 +202,7 @@ class _Run(Protocol):
 def _run(counted: Counted, source: Source, wanted: Wanted, observer: Observer) -> _Run:
     ledger = None if counted.journal is None else Ledger(counted.journal, lambda: source.drawn)
     attempts = Attempts(wanted.epsilon, wanted.delta, ledger)
-    if source.masses is not None and source.product.dtype == np.uint8:
+    if source.masses is not None and source.product.all_bits:
         check_fits(len(source.product), attempts.epsilon, _answers_at_least(attempts, counted))
         return AutoRun(counted, source, attempts, wanted.seed, observer)
     if source.masses is None:

@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from fidelitree.asking.counted import Counted
 from fidelitree.asking.events import nobody
 from fidelitree.asking.limits import Budget
@@ -70,7 +68,7 @@ def _closeness(score: float, space: ProductSpace) -> float:
     The best score of the target is at most score + 2b, and this one is at least score - 2b; 4b where not all features
     are bits.
     """
-    moves = 2 if space.dtype == np.uint8 else 4
+    moves = 2 if space.all_bits else 4
     return (1 - KAPPA) / (1 + KAPPA) * score / moves
 
 

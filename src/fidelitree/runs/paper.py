@@ -78,7 +78,7 @@ def build_top_down(
 
 
 def _too_many(space: ProductSpace, max_queries: int | None) -> str:
-    if space.dtype != np.uint8:
+    if not space.all_bits:
         return (
             f"build_top_down must ask about all inputs, and the space has {space.extent}; where not all features are "
             f"bits it asks about {ENUMERATE_UNASKED:,} at most, or up to {GRID_MOST:,} with max_queries. distill draws "
@@ -186,7 +186,7 @@ def practical_top_down(
     limits = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
     running = Running(batch_size, executor, timeout, retries, journal)
     check_space(space)
-    if space.dtype != np.uint8:
+    if not space.all_bits:
         raise ParameterError(
             f"practical_top_down needs a space of bits, as the paper has it; got {space!r} - distill takes any features"
         )

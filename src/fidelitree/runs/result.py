@@ -131,7 +131,7 @@ class Distillation:
         listed = isinstance(self.space, Rows)
         return Contents(
             self.tree,
-            self.space.product if isinstance(self.space, Rows) else self.space,
+            self.space.product,
             self.certificate,
             self.queries,
             tuple(_step(record) for record in self.trace),

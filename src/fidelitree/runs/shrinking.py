@@ -102,7 +102,7 @@ class _Stand:
         self._tested, self.space, self._counted = tested, counted.space, counted
         self._curves: list[Curve] = []
         with suppress(Enough):
-            self._curves.extend(self._descents() if self.space.dtype == np.uint8 else self._frontier())
+            self._curves.extend(self._descents() if self.space.all_bits else self._frontier())
 
     def smallest(self, room: float) -> list[Tree]:
         """The smallest that was found, if any."""

@@ -66,7 +66,7 @@ class SmallestSubstitutes:
     def _sources(self) -> list[Substitutes]:
         features = sorted(set(self._tree.feature.tolist()) - {-1})
         most = min(len(prunings.disagreements) for prunings in self._prunings)
-        bits = self._space.dtype == np.uint8
+        bits = self._space.all_bits
         if not bits or not features or 3.0 ** len(features) * len(features) * most**2 > self._steps:
             return [*self._prunings]
         return [*self._prunings, _AllTrees(self._tree, self._space, features, most, self._watch)]

@@ -106,7 +106,7 @@ class _Known:
 def _smallest(known: _Known) -> tuple[Tree, float] | None:
     """The smallest tree that was found in time, and its error; where there was no time, the paper's tree so far."""
     best: tuple[Tree, float] | None = None
-    bits = known.counted.space.dtype == np.uint8
+    bits = known.counted.space.all_bits
     with suppress(BudgetSpent, Enough, KeyboardInterrupt):
         for tree in _found(known, bits):
             error = error_inside(tree, known.root, known.counted.space)

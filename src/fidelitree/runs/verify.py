@@ -19,7 +19,7 @@ from fidelitree.errors import FormatError, ParameterError, TargetError
 from fidelitree.runs.audit import certify, patience_of
 from fidelitree.runs.replaying import replay
 from fidelitree.runs.result import Distillation
-from fidelitree.spaces.product import ProductSpace, check_space
+from fidelitree.spaces.product import ProductSpace, product_of
 from fidelitree.spaces.rows import Rows
 from fidelitree.targets.labels import Target
 from fidelitree.theory.sequential import log_e_value_below
@@ -131,7 +131,7 @@ def verify(
     """
     stored = load(folder)
     if space is not None:
-        check_space(space.product if isinstance(space, Rows) else space)
+        product_of(space)
     found = Verification(stored.certificate, tuple(_checks(stored, space)))
     if target is None or not found.consistent:
         return found

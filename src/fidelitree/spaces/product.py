@@ -125,7 +125,22 @@ class ProductSpace:
     @cached_property
     def dtype(self) -> np.dtype[Any]:
         """The type of inner values: uint8 where all features are bits, else float64."""
-        return np.dtype(np.uint8 if all(feature.kind == "boolean" for feature in self.features) else np.float64)
+        return np.dtype(np.uint8 if self.all_bits else np.float64)
+
+    @cached_property
+    def all_bits(self) -> bool:
+        """Whether every feature is a bit."""
+        return all(feature.kind == "boolean" for feature in self.features)
+
+    @property
+    def product(self) -> ProductSpace:
+        """The features, and what a target receives: with `masses`, all that a run asks of its inputs (`Rows`)."""
+        return self
+
+    @property
+    def masses(self) -> ProductSpace:
+        """The space whose masses are the inputs' own; of rows of a table they are not known."""
+        return self
 
     @cached_property
     def points(self) -> int | None:
@@ -137,13 +152,13 @@ class ProductSpace:
     @property
     def extent(self) -> str:
         """How many inputs there are, in words."""
-        if self.dtype == np.uint8:
+        if self.all_bits:
             return f"2^{len(self)} inputs"
         return "infinitely many inputs" if self.points is None else f"{self.points:,} inputs"
 
     def chances(self, inner: NDArray[Any]) -> NDArray[np.float64]:
         """The probability of each input of a finite space, rows by features."""
-        if self.dtype == np.uint8:
+        if self.all_bits:
             return np.asarray(np.where(inner, self.biases, 1 - self.biases).prod(axis=1))
         chances = np.ones(len(inner))
         for i, feature in enumerate(self.features):
@@ -209,3 +224,10 @@ def check_space(space: object) -> None:
         way = " - ProductSpace.from_data makes one of a table" if hasattr(space, "columns") else ""
         shown = type(space).__name__ if way else show(space)
         raise ParameterError(f"space must be a ProductSpace; got {shown}{way}")
+
+
+def product_of(space: Any) -> ProductSpace:
+    """The features of a space, or of rows of a table; anything else is refused."""
+    product = getattr(space, "product", space)
+    check_space(product)
+    return product  # type: ignore[no-any-return]

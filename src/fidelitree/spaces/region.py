@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from fidelitree.errors import ParameterError, show
 from fidelitree.spaces.features import Boolean, IsOne, Restriction, Test
 from fidelitree.spaces.product import ProductSpace
@@ -68,7 +66,7 @@ class Region:
     @cached_property
     def points(self) -> int | None:
         """How many inputs the region has; None where there are infinitely many."""
-        if self.space.dtype == np.uint8:
+        if self.space.all_bits:
             return 1 << len(self.free())
         if self.space.points is None:
             return None

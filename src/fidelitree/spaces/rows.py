@@ -78,6 +78,11 @@ class Rows:
         return {**self.product.to_dict(), "rows": {"count": self.count, "packed": packed}}
 
     @property
+    def masses(self) -> None:
+        """Nobody knows how likely a region is: rows are a sample."""
+        return None
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Names of the features."""
         return self.product.names

@@ -55,7 +55,7 @@ class TruthTable:
 def enumerate_inputs(region: Region, start: int, stop: int) -> NDArray[Any]:
     """Inputs number ``start`` to ``stop`` - 1 of a region, in truth-table order: its first feature changes fastest."""
     positions = np.arange(start, stop)
-    if region.space.dtype != np.uint8:
+    if not region.space.all_bits:
         return _listed_inputs(region, positions)
     columns = np.empty((len(region.space), stop - start), np.uint8)
     for i, value in region.restrictions.items():

@@ -91,7 +91,7 @@ class Tree:
             rows.append((test.feature, place[entry[1]], place[entry[2]], -1))
         feature, no, yes, code = (np.array(column, np.int32) for column in zip(*rows, strict=True))
         kinds = tuple(f.kind for f in space)
-        values = () if space.dtype == np.uint8 else tuple(f.values for f in space)
+        values = () if space.all_bits else tuple(f.values for f in space)
         classes = check_array("labels", labels, what="a list of labels").copy()
         return cls(space.names, kinds, classes, feature, no, yes, code, values, tests)
 

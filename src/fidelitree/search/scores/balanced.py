@@ -28,7 +28,7 @@ MOST_BITS = 256
 
 def can_balance(region: Region) -> bool:
     """Whether all features are bits, and not too many of them free."""
-    return region.space.dtype == np.uint8 and len(region.free()) <= MOST_BITS
+    return region.space.all_bits and len(region.free()) <= MOST_BITS
 
 
 def draw_balanced(region: Region, stream: Stream, block: int, rows: int) -> Inputs:
