@@ -11,13 +11,14 @@ import numpy as np
 from benchmarks.leaves.cases import DELTA, Case
 from benchmarks.leaves.peers import PEERS, Labelled
 from fidelitree.asking.counted import Counted
-from fidelitree.asking.events import nobody
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.asking.memory import Memory
 from fidelitree.certificates.attempts import FAIR_TRIAL, Attempts
-from fidelitree.runs.finishes import AsTested, best_so_far
+from fidelitree.runs.outcome import best_so_far
+from fidelitree.runs.session import Session
+from fidelitree.runs.stopping import AsTested
 from fidelitree.runs.supply import Source
-from fidelitree.runs.tabular import Plan, TableRun
+from fidelitree.runs.table_strategy import Plan, TableStrategy
 from fidelitree.trees.tree import Tree
 
 OURS = "fidelitree"
@@ -67,11 +68,12 @@ def perform(case: Case, method: str, seed: int, seconds: float = 60.0, labels: i
 def _ours(counted: Counted, source: Source, attempts: Attempts, growing: int, seed: int) -> None:
     """What prefer="leaves" does, with so many labels to grow from and no more."""
     plan = Plan(first=growing, steps=STEPS, frugal=False)
-    run = TableRun(counted, source, attempts, plan, seed, nobody)
+    session = Session(counted, source, attempts)
+    strategy = TableStrategy(session, plan, seed)
     finish = AsTested(source.masses, None, patience=PATIENCE / attempts.epsilon)
     try:
-        if run.look_once(finish) is None:
-            put_to_test([run.tree()], counted, source, attempts)
+        if session.run(strategy.look_once(finish)) is None:
+            put_to_test([strategy.tree()], counted, source, attempts)
     except BudgetSpent:  # the rows of the table
         pass
 

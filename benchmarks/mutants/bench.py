@@ -26,7 +26,7 @@ TESTS: dict[str, tuple[str, ...]] = {  # below tests/unit, the quickest first
     "journal/records": JOURNAL,
     "journal/run": JOURNAL,
     "region": ("test_region",),
-    "runs/sealing": ("runs/test_sealing",),
+    "runs/issue": ("runs/test_issue",),
     "sequential": ("test_sequential",),
     "targets/journalled": ("targets/test_journalled",),
     "tree": ("test_tree", "test_treefile", "display/test_drawing"),

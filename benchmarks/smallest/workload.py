@@ -22,7 +22,7 @@ from fidelitree.asking.counted import Counted
 from fidelitree.asking.memory import Memory
 from fidelitree.certificates.attempts import Attempts
 from fidelitree.runs.distill import distill
-from fidelitree.runs.finishes import best_so_far
+from fidelitree.runs.outcome import best_so_far
 from fidelitree.runs.supply import source_of
 from fidelitree.trees.tree import Tree
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import ParameterError, check_delta, check_epsilon
-from fidelitree.runs.distill import Strategy, distill
+from fidelitree.runs.distill import StrategyName, distill
 from fidelitree.runs.result import Distillation
 from fidelitree.spaces.inputs import as_table
 from fidelitree.spaces.product import ProductSpace
@@ -67,7 +67,7 @@ class DistilledTreeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         estimator: Any = None,
         epsilon: float | None = 0.05,
         delta: float = 0.05,
-        strategy: Strategy = "auto",
+        strategy: StrategyName = "auto",
         over: Over = "product",
         max_queries: int | None = None,
         random_state: Any = None,

@@ -84,7 +84,14 @@ class Direct:
         while start < len(inner):
             rows = inner[start : start + min(most, self._pace.rows)]
             began = time.perf_counter()
-            labels = self._book.one_kind(self._call(rows))
+            for attempt in range(self._retries + 1):
+                try:
+                    labels = self._book.one_kind(self._door(rows))
+                    break
+                except CallFailedError:
+                    if attempt == self._retries:
+                        raise
+                    wait_before(attempt)
             self._pace.took(len(rows), time.perf_counter() - began)
             yield start, labels
             start += len(rows)
@@ -98,11 +105,3 @@ class Direct:
             yield from self.parts(inner, purpose)
         else:
             yield 0, self._book.one_kind(self._door(inner, spare=True))
-
-    def _call(self, rows: Inner) -> NDArray[Any]:
-        for attempt in range(self._retries):
-            try:
-                return self._door(rows)
-            except CallFailedError:
-                wait_before(attempt)
-        return self._door(rows)

@@ -134,10 +134,8 @@ class Counted:
 
         A batch that is ``spare`` is not read again by anybody, so that it need not be copied for the target.
         """
-        if self.memory is None:
-            return self._ask_new(batch, purpose, spare)
         self._check(len(batch), purpose)
-        codes = self._answer(self.memory, batch, purpose)
+        codes = self._recalled(batch, purpose) if self.memory is not None else self._pay(batch, purpose, spare)
         self._count(purpose, len(batch))
         return codes
 
@@ -190,7 +188,7 @@ class Counted:
             return self.ask(batch, purpose)
         missing = self.memory.missing(batch)
         self._check(missing, purpose)
-        codes = self._answer(self.memory, batch, purpose, self._spare(len(batch), missing))
+        codes = self._recalled(batch, purpose, self._spare(len(batch), missing))
         self._count(purpose, missing)
         return codes
 
@@ -200,19 +198,14 @@ class Counted:
             return None
         return self.left - missing if rows == self.space.points else 0
 
-    def _answer(self, memory: Memory, batch: NDArray[Any], purpose: str, checks: int | None = None) -> Codes:
+    def _recalled(self, batch: NDArray[Any], purpose: str, checks: int | None = None) -> Codes:
         """From memory where it can be; repeats that are checked have a purpose of their own."""
-        before = memory.checked
-        codes = memory.answer(batch, lambda rows: self._pay(rows, purpose), checks)
-        if memory.checked > before:
-            self._paid[purpose] -= memory.checked - before
-            self._paid["check"] += memory.checked - before
-        return codes
-
-    def _ask_new(self, batch: NDArray[Any], purpose: str, spare: bool) -> Codes:
-        self._check(len(batch), purpose)
-        codes = self._pay(batch, purpose, spare)
-        self._count(purpose, len(batch))
+        assert self.memory is not None, "there is a memory"
+        recalled = self.memory.recall(batch, checks)
+        codes = self.memory.learn(recalled, self._pay(recalled.rows, purpose))
+        if recalled.repeats:
+            self._paid[purpose] -= len(recalled.repeats)
+            self._paid["check"] += len(recalled.repeats)
         return codes
 
     def _count(self, purpose: str, labels: int) -> None:

@@ -41,11 +41,14 @@ class Journalled:
             yield from self._found(inner, purpose, batch, known)
         for start, stop in _gaps(known):
             self._journal.go_live()
-            for offset, labels in self._asked(inner[start:stop], purpose):
-                first = start + offset
-                stored = input_bytes(inner[first : first + len(labels)])
-                self._journal.keep(Record.made(purpose, batch, first, stored, labels))
-                yield first, labels
+            try:
+                for offset, labels in self._calls.parts(inner[start:stop], purpose):
+                    first = start + offset
+                    stored = input_bytes(inner[first : first + len(labels)])
+                    self._journal.keep(Record.made(purpose, batch, first, stored, labels))
+                    yield first, labels
+            except TargetError as error:
+                raise self._with_a_way_out(error) from error.__cause__
 
     def _found(self, inner: Inner, purpose: str, batch: int, known: NDArray[np.bool_]) -> Iterator[Part]:
         for record in self._journal.find(purpose, batch):
@@ -55,16 +58,13 @@ class Journalled:
             known[rows] = True
             yield record.start, record.answers()
 
-    def _asked(self, inner: Inner, purpose: str) -> Iterator[Part]:
-        try:
-            yield from self._calls.parts(inner, purpose)
-        except TargetError as error:
-            if not self._journal.kept:
-                raise
-            raise TargetError(
-                f"{error}. Every answer until then is in the journal {str(self._journal.path)!r}: make the same call "
-                f"again, and it goes on from there"
-            ) from error.__cause__
+    def _with_a_way_out(self, error: TargetError) -> TargetError:
+        if not self._journal.kept:
+            return error
+        return TargetError(
+            f"{error}. Every answer until then is in the journal {str(self._journal.path)!r}: make the same call "
+            f"again, and it goes on from there"
+        )
 
 
 def _gaps(known: NDArray[np.bool_]) -> list[tuple[int, int]]:

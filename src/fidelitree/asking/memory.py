@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,17 @@ Ask = Callable[[NDArray[Any]], Codes]
 
 _MOST = 1_000_000  # inputs that are remembered
 CHECKED = 16  # repeats that a run pays for all the same, to see that the target does answer alike
+
+
+@dataclass(frozen=True, eq=False)
+class Recalled:
+    """A batch as a memory sees it: the keys of all its inputs, and the inputs that have to be asked with theirs."""
+
+    keys: list[bytes]
+    asked: list[bytes]
+    rows: NDArray[Any]
+    repeats: list[bytes]
+    """Those of them that are remembered, and are asked once more."""
 
 
 class Memory:
@@ -50,25 +62,35 @@ class Memory:
         Some of those that are remembered may be asked too, ``checks`` of them at most; TargetError tells of an answer
         that differs.
         """
+        recalled = self.recall(batch, checks)
+        return self.learn(recalled, ask(recalled.rows) if len(recalled.rows) else np.zeros(0, np.intp))
+
+    def recall(self, batch: NDArray[Any], checks: int | None = None) -> Recalled:
+        """What has to be asked of a batch."""
         keys = row_keys(batch)
         first = dict(zip(reversed(keys), reversed(range(len(keys))), strict=True))
         if len(first) == len(keys) and self._codes.keys().isdisjoint(first):  # nothing comes again, most often
-            codes = np.asarray(ask(batch), np.intp)
-            self._remember(dict(zip(keys, codes.tolist(), strict=True)))
-            return codes
+            return Recalled(keys, keys, batch, [])
         most = self._to_check if checks is None else min(checks, self._to_check)
         repeats = [row for key, row in first.items() if key in self._codes][:most]
         self._to_check -= len(repeats)
         self.checked += len(repeats)
         wanted = sorted({row for key, row in first.items() if key not in self._codes} | set(repeats))
-        known = dict(zip((keys[row] for row in wanted), ask(batch[wanted]).tolist(), strict=True)) if wanted else {}
-        for row in repeats:
-            if known[keys[row]] != self._codes[keys[row]]:
+        return Recalled(keys, [keys[row] for row in wanted], batch[wanted], [keys[row] for row in repeats])
+
+    def learn(self, recalled: Recalled, answers: Codes) -> Codes:
+        """Codes of the whole batch, given those of what had to be asked."""
+        known = dict(zip(recalled.asked, answers.tolist(), strict=True))
+        for key in recalled.repeats:
+            if known[key] != self._codes[key]:
                 raise TargetError(
                     "the target answered an input differently the second time, so its answers cannot be remembered: "
                     "pass deterministic=False, and every input is asked anew"
                 )
-        found = [known[key] if key in known else self._codes[key] for key in keys]
+        if recalled.asked is recalled.keys:
+            self._remember(known)
+            return np.asarray(answers, np.intp)
+        found = [known[key] if key in known else self._codes[key] for key in recalled.keys]
         self._remember(known)
         return np.array(found, np.intp)
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 from fidelitree.errors import ParameterError, check_count, check_number, check_path, show
 
@@ -40,6 +41,11 @@ class Running:
             object.__setattr__(self, "journal", check_path("journal", self.journal))
         if self.timeout is not None:
             object.__setattr__(self, "timeout", self._check_timeout(self.timeout))
+
+    def told(self) -> dict[str, Any]:
+        """What can be written down of it."""
+        journal = None if self.journal is None else str(self.journal)
+        return {"batch_size": self.batch_size, "timeout": self.timeout, "retries": self.retries, "journal": journal}
 
     def _check_timeout(self, timeout: float) -> float:
         seconds = check_number("timeout", timeout)

@@ -16,23 +16,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.counted import Counted
-from fidelitree.asking.events import Finished, Observer, TreeJudged, nobody
-from fidelitree.asking.journal.ledger import LABEL
+from fidelitree.asking.events import Finished, Observer, nobody
 from fidelitree.asking.limits import Budget, BudgetSpent
 from fidelitree.asking.memory import CHECKED, Memory
 from fidelitree.asking.needs import REMEMBERED_BYTES
 from fidelitree.asking.tabulate import tabulate
-from fidelitree.certificates.attempts import FAIR_TRIAL, LATE, LOOK, Attempts, Standing
+from fidelitree.certificates.attempts import FAIR_TRIAL, LATE, LOOK, Attempts
 from fidelitree.errors import ParameterError, check_count, check_delta, check_epsilon, check_observer
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge
-from fidelitree.runs.auto import Outcome
-from fidelitree.runs.finishes import best_so_far
-from fidelitree.runs.reserve import use_reserve
+from fidelitree.runs.issue import Goal, exact_certificate, tested_certificate
+from fidelitree.runs.last_tests import use_reserve
+from fidelitree.runs.outcome import Outcome, best_so_far
+from fidelitree.runs.portions import Portions
 from fidelitree.runs.result import Distillation
-from fidelitree.runs.sealing import Wanted, exact_certificate, tested_certificate
+from fidelitree.runs.session import Session
 from fidelitree.runs.supply import source_of
 from fidelitree.search.labelled import Labelled
 from fidelitree.search.prune import Prunings
+from fidelitree.search.questions import Steps, Tests
 from fidelitree.spaces.product import ProductSpace, product_of
 from fidelitree.spaces.region import Region
 from fidelitree.spaces.rows import Rows
@@ -62,17 +63,12 @@ class Limits(TypedDict, total=False):
 class Lesson:
     """What a learner works with; `run` turns what it does into a result."""
 
-    def __init__(self, counted: Counted, space: ProductSpace | Rows, wanted: Wanted, observer: Observer) -> None:
-        self.counted, self.space, self.wanted = counted, space, wanted
-        assert wanted.epsilon is not None, "a learner is told its epsilon"
-        self.epsilon: float = wanted.epsilon
-        self.source = source_of(space, wanted.seed)
-        self.attempts = attempts = Attempts(wanted.epsilon, wanted.delta)
-        counted.reserve = lambda: not attempts.certified
-        self._observer = observer
-        self._history: list[TreeJudged] = []
-        self._inner = np.empty((0, len(counted.space)), counted.space.dtype)
-        self._codes = np.empty(0, np.intp)
+    def __init__(self, session: Session, space: ProductSpace | Rows, goal: Goal) -> None:
+        self.session, self.counted, self.attempts = session, session.counted, session.attempts
+        self.space, self.goal = space, goal
+        assert goal.epsilon is not None, "a learner is told its epsilon"
+        self.epsilon: float = goal.epsilon
+        self._pool = Portions(session)
         self._table: NDArray[np.intp] | None = None
         self._last: Tree | None = None
         self._known: tuple[Tree, float] | None = None
@@ -89,19 +85,22 @@ class Lesson:
                 )
         epsilon, delta, seed = promise
         budget = Budget(limits.get("max_queries"), limits.get("max_leaves"), limits.get("max_seconds"))
-        wanted = Wanted(check_epsilon(epsilon), check_delta(delta), check_count("seed", seed, least=0))
+        goal = Goal(check_epsilon(epsilon), check_delta(delta), check_count("seed", seed, least=0))
         product = product_of(space)
         if isinstance(space, Rows):
-            warn_if_fitted(target, space, wanted.seed, level=4)
+            warn_if_fitted(target, space, goal.seed, level=4)
         counted = Counted(target, product, Memory.within(REMEMBERED_BYTES, product, CHECKED), budget)
         observer = limits.get("observer", nobody)
         check_observer(observer)
-        return cls(counted, space, wanted, observer)
+        source, attempts = source_of(space, goal.seed), Attempts(goal.epsilon, goal.delta)
+        return cls(Session(counted, source, attempts, observer), space, goal)
 
-    def run(self, teach: Callable[[], str]) -> Distillation:
-        """What comes of a lesson; ``teach`` says why it ended, a budget may end it before."""
+    def run(self, teach: Callable[[], str | Steps[str]]) -> Distillation:
+        """What comes of a lesson; ``teach`` says why it ended, after its questions; a budget may end it before."""
+        session = self.session
         try:
-            reason = teach()
+            taught = teach()
+            reason = taught if isinstance(taught, str) else session.run(taught)
         except (BudgetSpent, KeyboardInterrupt) as stop:
             if isinstance(stop, KeyboardInterrupt) and not self.counted.book.seen:
                 raise
@@ -109,15 +108,15 @@ class Lesson:
             self.counted.reserve = None
             if self._last is not None and not self.attempts.all and not isinstance(stop, KeyboardInterrupt):
                 try:  # what is left of the budget gives the last tree a bound
-                    reason = CERTIFIED if self.test(self._last) else reason
+                    reason = CERTIFIED if session.run(self.test(self._last)) else reason
                 except KeyboardInterrupt:
                     reason = f"{reason}, then interrupted"
                 except BudgetSpent:
                     pass
             elif not isinstance(stop, KeyboardInterrupt):
-                reason = use_reserve(self, reason)
+                reason = use_reserve(session, self.tree, reason)
         result = self._result(reason)
-        self._observer(Finished(self.counted.asked, result.tree.size, result.certificate.error_bound, reason))
+        session.observer(Finished(self.counted.asked, result.tree.size, result.certificate.error_bound, reason))
         return result
 
     def watch(self) -> None:
@@ -136,7 +135,7 @@ class Lesson:
         return self.counted.space
 
     def cheap_to_ask_all(self, wanted: int) -> bool:
-        """Whether all inputs are to be asked: no error is allowed, or there are no more than the labels wanted."""
+        """Whether all inputs are to be asked: no error is allowed, or there are no more than the labels goal."""
         points, limit = self.product.points, self.counted.budget.max_queries
         free = free_of_charge(self.counted)
         allowed = ENUMERATE_UNASKED if limit is None else limit
@@ -174,39 +173,19 @@ class Lesson:
     def _ranked(self, codes: NDArray[np.intp]) -> NDArray[np.intp]:
         return np.array(self.counted.book.ranks(), np.intp)[codes]
 
-    def labels(self, wanted: int) -> tuple[Labelled, bool]:
+    def labels(self, wanted: int) -> Steps[tuple[Labelled, bool]]:
         """So many labels in all, as far as the budget goes, some of them held out; and whether there are no more."""
         limit = self.counted.budget.max_queries
-        most = min(MOST_LABELS, self.source.most, math.inf if limit is None else max(1, int(LATE * limit)))
+        most = min(MOST_LABELS, self.session.source.most, math.inf if limit is None else max(1, int(LATE * limit)))
         wanted = int(min(wanted, most))
-        while wanted > len(self._codes):
-            standing = self._stand()
-            inner = self.source.label(min(wanted - len(self._codes), max(1, standing.next - self.counted.asked)))
-            codes = np.asarray(self.counted.ask(inner, "label"), np.intp)
-            standing.count(inner, self.counted.labels(codes), LABEL)
-            self._inner, self._codes = np.concatenate([self._inner, inner]), np.concatenate([self._codes, codes])
-        labels, weights = self.counted.book.sorted(), np.ones(len(self._codes))
-        codes, failed = self._ranked(self._codes), len(self.attempts.all)
-        return Labelled(self.product, labels, self._inner, codes, weights, True, failed), wanted >= most
-
-    def fresh(self, rows: int) -> NDArray[Any]:
-        """The next inputs for tests."""
-        return self.source.test(rows)
+        yield from self._pool.buy(wanted, lambda: [self.tree(), self._pool.constant()])
+        labels, weights = self.counted.book.sorted(), np.ones(len(self._pool))
+        codes, failed = self._ranked(self._pool.codes), len(self.attempts.all)
+        return Labelled(self.product, labels, self._pool.inner, codes, weights, True, failed), wanted >= most
 
     def tree(self) -> Tree:
         """The last tree; the best constant before the first."""
-        return self._constant() if self._last is None else self._last
-
-    def _constant(self) -> Tree:
-        place = int(np.bincount(self._ranked(self._codes), minlength=1).argmax())
-        return Tree.build(self.product, [place], self.counted.book.sorted())
-
-    def _stand(self) -> Standing:
-        """Open standing attempts when it is time, for the tree there is and for the best constant."""
-        standing = self.attempts.standing
-        if standing.due(self.counted.asked) and len(self._codes):
-            standing.open(self.counted.asked, [self.tree(), self._constant()])
-        return standing
+        return self._pool.constant() if self._last is None else self._last
 
     def propose(self, tree: Tree, data: Labelled) -> Tree:
         """The tree as it may be tested: cut back where it has too many leaves."""
@@ -214,7 +193,7 @@ class Lesson:
         if most is not None and tree.size > most:
             tree = Prunings(tree, self.product).with_leaves(most)
         self._last = tree
-        self._judge(tree, data.error(tree))
+        self.session.judge(tree.size, data.error(tree), self.attempts.of(tree))
         return tree
 
     def settle(self, tree: Tree, data: Labelled) -> str:
@@ -229,31 +208,21 @@ class Lesson:
         self._known = tree, error
         return CERTIFIED if error <= self.epsilon else f"its error is {error:.4g}"
 
-    def test(self, tree: Tree, last: bool = True) -> bool:
+    def test(self, tree: Tree, last: bool = True) -> Steps[bool]:
         """Whether a tree is certified, by inputs drawn from now on; the last tree gets a longer trial, and a bound."""
-        self.attempts.open(tree)
-        attempt = next(one for one in self.attempts.all if one.tree == tree)
-        epsilon = self.epsilon
-        patience = math.ceil(FAIR_TRIAL / epsilon) if last else max(len(self._codes), attempt.needed_for(epsilon))
+        attempt, epsilon = self.attempts.open(tree), self.epsilon
+        patience = math.ceil(FAIR_TRIAL / epsilon) if last else max(len(self._pool), attempt.needed_for(epsilon))
         end = attempt.samples + patience
         while not attempt.certifies(epsilon):
-            left = self.counted.left
             hopeless = not last and attempt.samples >= LOOK and attempt.unlucky(epsilon)
             if attempt.samples >= end or hopeless:
                 return False
-            rows = min(attempt.needed_for(epsilon), max(BATCH, attempt.samples // 8), end - attempt.samples)
-            inner = self.source.test(rows if left is None else max(1, min(rows, left)))
-            self.attempts.count(inner, self.counted.labels(self.counted.ask(inner, "certify")))
-            self._judge(tree, attempt.errors / attempt.samples)
+            yield Tests(min(attempt.needed_for(epsilon), max(BATCH, attempt.samples // 8), end - attempt.samples))
+            self.session.judge(tree.size, attempt.errors / attempt.samples, attempt)
         return True
 
-    def _judge(self, tree: Tree, error: float) -> None:
-        judged = self.attempts.judged(self.counted.asked, tree.size, error, self.attempts.of(tree))
-        self._history.append(judged)
-        self._observer(judged)
-
     def _result(self, reason: str) -> Distillation:
-        counted, trace = self.counted, tuple(self._history)
+        counted, trace = self.counted, tuple(self.session.history)
         if self._known is not None:
             tree, error = self._known
             certificate = exact_certificate(counted, tree, error, self.epsilon)
@@ -265,7 +234,7 @@ class Lesson:
         if not self.attempts.all:
             self.attempts.open(self.tree())
         best = best_so_far(self.attempts, None, counted.budget.max_leaves).attempt
-        certificate = tested_certificate(Outcome(best.tree, best, 0.0), self, self.wanted)
+        certificate = tested_certificate(Outcome(best.tree, best, 0.0), self.session, self.goal)
         answers = self.attempts.answers(best)
         labels = None if answers is None else answers.leaf_labels(best.tree)
         return Distillation(best.tree, certificate, counted.queries, trace, self.space, reason, answers, labels)
@@ -274,15 +243,15 @@ class Lesson:
 def from_labels(lesson: Lesson, fit: Callable[[Labelled], Tree]) -> Distillation:
     """A learner that sees labels alone: more of them until its tree does well on those held out, then a test."""
 
-    def teach() -> str:
+    def teach() -> Steps[str]:
         wanted = FIRST
         while True:
             if lesson.cheap_to_ask_all(wanted):
                 everything = lesson.all_answers()
                 return lesson.settle(fit(everything), everything)
-            data, last = lesson.labels(wanted)
+            data, last = yield from lesson.labels(wanted)
             tree = lesson.propose(fit(data), data)
-            if (last or data.error(tree) <= lesson.epsilon) and lesson.test(tree, last):
+            if (last or data.error(tree) <= lesson.epsilon) and (yield from lesson.test(tree, last)):
                 return CERTIFIED
             if last:
                 return f"{len(data.codes):,} labels were not enough"

@@ -28,6 +28,7 @@ from fidelitree.learners.monotone import check_bits
 from fidelitree.learners.size_budget import SMALL
 from fidelitree.runs.result import Distillation
 from fidelitree.search.labelled import Nested
+from fidelitree.search.questions import Ask, Steps
 from fidelitree.spaces.features import IsOne, Test
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
@@ -81,7 +82,7 @@ def blanc_lange_qiao_tan(
     check_bits(space)
     lesson = Lesson.begin(target, space, (epsilon, delta, seed), own)
 
-    def teach() -> str:
+    def teach() -> str | Steps[str]:
         if lesson.cheap_to_ask_all(SMALL):
             return _exactly(lesson, candidates, min(depth, len(lesson.product)))
         return _on_stars(lesson, candidates, min(depth, len(lesson.product)))
@@ -112,10 +113,10 @@ def _depths(deepest: int) -> list[int]:
     return [depth for depth in (1, 2, 3, 4, 6, 8, 11) if depth < deepest] + [deepest]
 
 
-def _on_stars(lesson: Lesson, candidates: int, deepest: int) -> str:
+def _on_stars(lesson: Lesson, candidates: int, deepest: int) -> Steps[str]:
     rows = STARS
     while True:
-        stars, data = _Stars.ask(lesson, rows)
+        stars, data = yield from _Stars.ask(lesson, rows)
         search = _Search(lesson, candidates, {})
         for depth in _depths(deepest):
             curve = search.curve(stars, {}, depth)
@@ -124,7 +125,7 @@ def _on_stars(lesson: Lesson, candidates: int, deepest: int) -> str:
             if data.error(tree) <= data.aim(lesson.epsilon) or search.exhausted:
                 break
         last = rows >= _MOST_STARS or (lesson.counted.left or rows * rows) < 2 * rows * len(lesson.product)
-        if (last or data.error(tree) <= lesson.epsilon) and lesson.test(tree, last):
+        if (last or data.error(tree) <= lesson.epsilon) and (yield from lesson.test(tree, last)):
             return CERTIFIED
         if last:
             return f"{rows:,} inputs with all their flips were not enough"
@@ -210,16 +211,16 @@ class _Stars:
     labels: int
 
     @classmethod
-    def ask(cls, lesson: Lesson, rows: int) -> tuple[_Stars, Any]:
+    def ask(cls, lesson: Lesson, rows: int) -> Steps[tuple[_Stars, Any]]:
         """As many inputs as told, held-out ones besides; all flips of the others."""
-        data, _ = lesson.labels(rows)
+        data, _ = yield from lesson.labels(rows)
         bits = np.asarray(data.inner[data.growing], np.uint8)
         n = bits.shape[1]
         flips = np.repeat(bits[:, None], n, axis=1)
         flips[:, np.arange(n), np.arange(n)] ^= 1
-        answers = lesson.counted.ask(flips.reshape(-1, n), "flip")
-        data, _ = lesson.labels(rows)  # a label that only flips have shown has its place now
-        labels = lesson.counted.labels(answers).reshape(bits.shape)
+        answers = yield Ask(flips.reshape(-1, n), "flip")
+        data, _ = yield from lesson.labels(rows)  # a label that only flips have shown has its place now
+        labels = lesson.counted.labels(answers.codes).reshape(bits.shape)
         changed = labels != np.array(data.labels)[data.codes[data.growing]][:, None]
         return cls(
             lesson.product.biases, bits.astype(np.bool_), data.codes[data.growing], changed, len(data.labels)

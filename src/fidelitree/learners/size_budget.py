@@ -31,6 +31,7 @@ from fidelitree.search.grow import grow
 from fidelitree.search.labelled import Labelled
 from fidelitree.search.probes.evidence import Evidence
 from fidelitree.search.probes.redrawn import FreshPairs
+from fidelitree.search.questions import Steps
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.features import Test
 from fidelitree.spaces.product import ProductSpace
@@ -75,15 +76,15 @@ def top_down(
     check_bits(space)
     lesson = Lesson.begin(target, space, (epsilon, delta, seed), own)
 
-    def teach() -> str:
+    def teach() -> Steps[str]:
         most = min(size or _MOST_LEAVES, lesson.counted.budget.max_leaves or _MOST_LEAVES)
         if lesson.cheap_to_ask_all(SMALL):
             return _exactly(lesson, size, most)
-        data, _ = lesson.labels(max(FIRST, min(_LABELS, int(40 / lesson.epsilon))))
+        data, _ = yield from lesson.labels(max(FIRST, min(_LABELS, int(40 / lesson.epsilon))))
         judge = _Judge(lesson, data, size)
-        pairs_of = FreshPairs(lesson.counted, Stream.named(lesson.wanted.seed, "grow"), lambda leaves: pairs * leaves)
+        pairs_of = FreshPairs(lesson.counted, Stream.named(lesson.goal.seed, "grow"), lambda leaves: pairs * leaves)
         grow(BareTree(lesson.product), pairs_of, judge, judge, Budget(max_leaves=most))
-        return CERTIFIED if lesson.test(judge.tree) else f"{judge.tree.size} leaves were not enough"
+        return CERTIFIED if (yield from lesson.test(judge.tree)) else f"{judge.tree.size} leaves were not enough"
 
     return lesson.run(teach)
 

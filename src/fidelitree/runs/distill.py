@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, Literal, Protocol
+from typing import Literal
 
 from fidelitree.asking.access import Call, access
 from fidelitree.asking.counted import Counted
@@ -29,27 +28,27 @@ from fidelitree.errors import (
 )
 from fidelitree.exact.cells import ALL_SUBSETS
 from fidelitree.exact.engine import free_of_charge
-from fidelitree.runs.allknown import distil_all, distil_exactly
-from fidelitree.runs.auto import AutoRun, Finish, Outcome
-from fidelitree.runs.finishes import AsTested, FewestLeaves, LowestError, Smallest, best_so_far
+from fidelitree.runs.bit_strategy import BitStrategy
+from fidelitree.runs.everything import distil_all, distil_exactly
 from fidelitree.runs.greedy import Greedy
+from fidelitree.runs.issue import Goal, tested_certificate
+from fidelitree.runs.last_tests import CERTIFIED, OutOfReach, put_to_test, shortfall, use_reserve
 from fidelitree.runs.listed import Known, exact_error, lists_its_answers
+from fidelitree.runs.outcome import Outcome, best_so_far
 from fidelitree.runs.recipe import written
-from fidelitree.runs.reserve import CERTIFIED, use_reserve
 from fidelitree.runs.result import Distillation, SplitRecord
-from fidelitree.runs.sealing import Wanted, tested_certificate
+from fidelitree.runs.session import Session, Strategy
 from fidelitree.runs.shrinking import SPENT, shrunk
 from fidelitree.runs.smallest import distil_known
-from fidelitree.runs.supply import Inner, Source, source_of
-from fidelitree.runs.tabular import FAITHFUL, FRUGAL, Plan, TableRun, patient
-from fidelitree.runs.trial import OutOfReach, put_to_test, shortfall
+from fidelitree.runs.stopping import AsTested, FewestLeaves, LowestError, Smallest, Stopping
+from fidelitree.runs.supply import Source, source_of
+from fidelitree.runs.table_strategy import FAITHFUL, FRUGAL, Plan, TableStrategy, patient
 from fidelitree.spaces.draw import fresh_seed
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import Rows, check_test_rows
 from fidelitree.targets.labels import Target
-from fidelitree.trees.tree import Tree
 
-Strategy = Literal["auto", "influence", "smallest"]
+StrategyName = Literal["auto", "influence", "smallest"]
 Preference = Literal["queries", "leaves"]
 STRATEGIES = ("auto", "influence", "smallest")
 PREFERENCES = ("queries", "leaves")
@@ -65,7 +64,7 @@ def distill(
     delta: float = 0.05,
     *,
     seed: int | None = 0,
-    strategy: Strategy = "auto",
+    strategy: StrategyName = "auto",
     prefer: Preference = "queries",
     deterministic: bool = True,
     max_queries: int | None = None,
@@ -96,11 +95,12 @@ def distill(
     >>> result.tree.size, result.certificate.method
     (20, 'exact')
     """
-    given = locals()
-    _check_choices(given)
+    _check_choices(strategy, prefer)
+    check_switch("deterministic", deterministic)
+    check_observer(observer)
     budget = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
-    wanted = Wanted(
-        _check_wanted(epsilon, strategy, budget),
+    goal = Goal(
+        _check_goal(epsilon, strategy, budget),
         check_delta(delta),
         fresh_seed() if seed is None else check_count("seed", seed, least=0),
         seed is not None,
@@ -109,59 +109,30 @@ def distill(
         strategy == "smallest",
     )
     running = Running(batch_size, executor, timeout, retries, journal)
-    call = _call(wanted, budget, {"strategy": strategy, "prefer": prefer, "deterministic": deterministic})
+    told = {"strategy": strategy, "prefer": prefer, "deterministic": deterministic, **budget.limits()}
+    promised = {"epsilon": goal.epsilon, "delta": goal.delta}
+    call = Call("distill", goal.seed, goal.seed_chosen, {**promised, **told})
     with access(target, space, running, call) as way:
-        wanted = replace(wanted, seed=way.seed, seed_chosen=way.seed_chosen)
+        goal = replace(goal, seed=way.seed, seed_chosen=way.seed_chosen)
         memory = Memory.within(REMEMBERED_BYTES, way.space, CHECKED) if deterministic else None
         counted = way.counted(memory, budget, observer)
-        result = _distil_from(counted, space, wanted, observer)
+        result = _known(counted, space, goal) or _learnt(counted, space, goal, observer)
+        with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
+            observer(Finished(counted.asked, result.tree.size, result.certificate.error_bound, result.reason))
         way.end(counted, result.reason)
-    run = {"door": call.door, "target": name_of(target), **_seed(wanted), **call.arguments}
-    return replace(result, space=space, run=run, call=written(distill, {**given, "seed": wanted.seed}))
+    run = {"door": call.door, "target": name_of(target), "seed": goal.seed, "seed_chosen": goal.seed_chosen}
+    text = written(distill, {**call.arguments, **running.told(), "seed": goal.seed})
+    return replace(result, space=space, run={**run, **call.arguments}, call=text)
 
 
-def _seed(wanted: Wanted) -> dict[str, Any]:
-    return {"seed": wanted.seed, "seed_chosen": wanted.seed_chosen}
+def _check_choices(strategy: str, prefer: str) -> None:
+    check_choice("strategy", strategy, STRATEGIES)
+    check_choice("prefer", prefer, PREFERENCES)
+    if strategy == "influence" and prefer != "queries":
+        raise ParameterError(f'prefer must be "queries" with strategy="influence", whose tree is given; got {prefer!r}')
 
 
-def _call(wanted: Wanted, budget: Budget, told: Mapping[str, Any]) -> Call:
-    """What was asked for, as a journal and a stored result keep it."""
-    promised = {"epsilon": wanted.epsilon, "delta": wanted.delta}
-    return Call("distill", wanted.seed, wanted.seed_chosen, {**promised, **told, **budget.limits()})
-
-
-def _distil_from(counted: Counted, space: ProductSpace | Rows, wanted: Wanted, observer: Observer) -> Distillation:
-    if wanted.split_quality:
-        _check_best_sets(counted.space)
-    result = _result(counted, source_of(space, wanted.seed), wanted, observer)
-    with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
-        observer(Finished(counted.asked, result.tree.size, result.certificate.error_bound, result.reason))
-    return result
-
-
-def _check_choices(given: Mapping[str, Any]) -> None:
-    for name, known in (("strategy", STRATEGIES), ("prefer", PREFERENCES)):
-        check_choice(name, given[name], known)
-    check_switch("deterministic", given["deterministic"])
-    check_observer(given["observer"])
-    if given["strategy"] == "influence" and given["prefer"] != "queries":
-        raise ParameterError(
-            f'prefer must be "queries" with strategy="influence", whose tree is given; got {given["prefer"]!r}'
-        )
-
-
-def _result(counted: Counted, source: Source, wanted: Wanted, observer: Observer) -> Distillation:
-    """By knowing every answer where that is asked for, or cheap; else by a run over some of them."""
-    counted.reserve = None if wanted.epsilon == 0 or free_of_charge(counted) else lambda: True
-    known = distil_known(counted, wanted) if wanted.smallest and source.masses is not None else None
-    if known is not None:
-        return known
-    if wanted.epsilon == 0 and source.masses is not None:
-        return distil_all(counted, wanted)
-    return _distil(_run(counted, source, wanted, observer), wanted, observer)
-
-
-def _check_wanted(epsilon: float | None, strategy: str, budget: Budget) -> float | None:
+def _check_goal(epsilon: float | None, strategy: str, budget: Budget) -> float | None:
     if epsilon is not None:
         return check_epsilon(epsilon)
     if strategy != "auto":
@@ -181,143 +152,150 @@ def _check_best_sets(space: ProductSpace) -> None:
             )
 
 
-class _Run(Protocol):
-    """A run over bits or over any features."""
-
-    counted: Counted
-    source: Source
-    attempts: Attempts
-    history: list[TreeJudged]
-
-    def run(self, finish: Finish) -> Outcome | None:
-        """What the finish makes of it; None once it is cheaper to ask about all inputs that are left."""
-
-    def tree(self) -> Tree:
-        """The best tree so far."""
-
-    def fresh(self, rows: int) -> Inner:
-        """The next inputs for tests."""
+def _known(counted: Counted, space: ProductSpace | Rows, goal: Goal) -> Distillation | None:
+    """By knowing every answer, where that is asked for; None where it is not, or takes too many queries."""
+    counted.reserve = None if goal.epsilon == 0 or free_of_charge(counted) else lambda: True
+    if goal.split_quality:
+        _check_best_sets(counted.space)
+    if space.masses is None:
+        return None
+    found = distil_known(counted, goal) if goal.smallest else None
+    return distil_all(counted, goal) if found is None and goal.epsilon == 0 else found
 
 
-def _run(counted: Counted, source: Source, wanted: Wanted, observer: Observer) -> _Run:
-    ledger = None if counted.journal is None else Ledger(counted.journal, lambda: source.drawn)
-    attempts = Attempts(wanted.epsilon, wanted.delta, ledger)
-    if source.masses is not None and source.product.all_bits:
-        check_fits(len(source.product), attempts.epsilon, _answers_at_least(attempts, counted))
-        return AutoRun(counted, source, attempts, wanted.seed, observer)
-    if source.masses is None:
-        check_test_rows(int(source.tests), attempts.epsilon, wanted.delta, attempts.level(1))
-    return TableRun(counted, source, attempts, _plan(wanted, attempts), wanted.seed, observer)
-
-
-def _plan(wanted: Wanted, attempts: Attempts) -> Plan:
-    if wanted.split_quality:
-        return FAITHFUL
-    return patient(attempts.epsilon) if wanted.few_leaves else FRUGAL
-
-
-def _answers_at_least(attempts: Attempts, counted: Counted) -> int:
-    """What a certificate takes if no answer is wrong; or all that may be asked, or all that there is to ask."""
-    limits = (attempts.at_best, counted.budget.max_queries, counted.space.points if counted.deterministic else None)
-    return min(limit for limit in limits if limit is not None)
-
-
-def _finish(run: _Run, wanted: Wanted) -> Finish:
-    counted, most = run.counted, run.counted.budget.max_leaves
-    if wanted.split_quality:
-        if run.source.masses is None:
-            raise ParameterError('strategy="influence" needs a product space; got rows of a table')
-        return Greedy(counted)
-    if wanted.epsilon is None:
-        return LowestError(counted, most)
-    if isinstance(run, AutoRun):
-        finish: Finish = (FewestLeaves if wanted.few_leaves else Smallest)(counted, most)
-        return Known(finish, counted) if lists_its_answers(counted) else finish
-    if wanted.few_leaves or run.source.masses is None:
-        return AsTested(run.source.masses, most, UNDECIDED / wanted.epsilon if wanted.few_leaves else 0)
-    return Smallest(counted, most)
-
-
-def _distil(run: _Run, wanted: Wanted, observer: Observer) -> Distillation:
-    """Learn and certify, until the finish is content or a budget ends the run."""
-    counted, attempts = run.counted, run.attempts
-    counted.reserve = lambda: not attempts.certified
+def _learnt(counted: Counted, space: ProductSpace | Rows, goal: Goal, observer: Observer) -> Distillation:
+    """By a session: learn and test, until the stopping rule is content or a budget ends it."""
+    session = _session(counted, source_of(space, goal.seed, together=True), goal, observer)
+    strategies, reason = _Strategies(session, goal), CERTIFIED
     try:
-        finish = _finish(run, wanted)
-        first = _as_auto(run, wanted)
-        outcome = run.run(finish) if first is None or first.tree.size > 1 else first
-        if isinstance(run, AutoRun) and outcome is None and run.stuck:
-            run = TableRun(counted, run.source, run.attempts, _plan(wanted, run.attempts), wanted.seed, observer)
-            finish = _finish(run, wanted)
-            outcome = run.run(finish)
+        outcome = strategies.outcome()
         if outcome is None:
-            return distil_exactly(counted, wanted)
-        if isinstance(finish, FewestLeaves) and finish.unsettled:
-            spend = finish.to_spend()
-            outcome = _fewer_leaves(run, outcome, min(spend, SPENT - counted.asked) if wanted.smallest else spend)
-        if wanted.smallest and wanted.epsilon is not None and run.source.masses is not None:
-            outcome = shrunk(outcome, run, wanted.epsilon)
-        if first is not None and first.tree.size < outcome.tree.size:
-            outcome = first
-        promised = wanted.split_quality
-        if outcome.error_bound > run.attempts.epsilon:
-            outcome = put_to_test(outcome, run)
-        enough = outcome.error_bound <= run.attempts.epsilon
-        fewer = OutOfReach(f"max_leaves = {counted.budget.max_leaves}")
-        reason = "certified" if enough else shortfall(fewer, outcome, counted.asked)
+            return distil_exactly(counted, goal)
+        if outcome.error_bound > session.attempts.epsilon:
+            outcome = put_to_test(outcome, session)
+        if outcome.error_bound > session.attempts.epsilon:
+            reason = shortfall(OutOfReach(f"max_leaves = {counted.budget.max_leaves}"), outcome, counted.asked)
     except (BudgetSpent, KeyboardInterrupt) as stop:
         if isinstance(stop, KeyboardInterrupt) and not counted.book.seen:
             raise
-        (outcome, reason), promised = _ended(run, stop, wanted), False
-    certificate = tested_certificate(outcome, run, replace(wanted, split_quality=promised))
-    trace: tuple[SplitRecord | TreeJudged, ...] = outcome.splits if promised else tuple(run.history)
-    answers = run.attempts.answers(outcome.attempt)
+        goal = replace(goal, split_quality=False)
+        outcome, reason = _ended(session, strategies.now, stop, goal)
+    certificate = tested_certificate(outcome, session, goal)
+    trace: tuple[SplitRecord | TreeJudged, ...] = outcome.splits if goal.split_quality else tuple(session.history)
+    answers = session.attempts.answers(outcome.attempt)
     labels = None if answers is None else answers.leaf_labels(outcome.tree)
     return Distillation(
         outcome.tree, certificate, counted.queries, trace, counted.space, reason, answers, labels, tested=outcome.tested
     )
 
 
-def _ended(run: _Run, stop: BudgetSpent | KeyboardInterrupt, wanted: Wanted) -> tuple[Outcome, str]:
+def _session(counted: Counted, source: Source, goal: Goal, observer: Observer) -> Session:
+    """A session without an attempt, refused where it could not succeed."""
+    ledger = None if counted.journal is None else Ledger(counted.journal, lambda: source.drawn)
+    attempts = Attempts(goal.epsilon, goal.delta, ledger)
+    if source.masses is None:
+        check_test_rows(int(source.tests), attempts.epsilon, goal.delta, attempts.level(1))
+        if goal.split_quality:
+            raise ParameterError('strategy="influence" needs a product space; got rows of a table')
+    elif source.product.all_bits:
+        # What a certificate takes if no answer is wrong; or all that may be asked, or all that there is to ask.
+        points = counted.space.points if counted.deterministic else None
+        limits = (attempts.at_best, counted.budget.max_queries, points)
+        check_fits(len(source.product), attempts.epsilon, min(limit for limit in limits if limit is not None))
+    return Session(counted, source, attempts, observer)
+
+
+class _Strategies:
+    """Which strategy goes first, which goes on where it is stuck, and what is tried for fewer leaves in the end."""
+
+    def __init__(self, session: Session, goal: Goal) -> None:
+        self._session, self._goal = session, goal
+        self._over_bits = session.source.masses is not None and session.source.product.all_bits
+        self.now: Strategy = BitStrategy(session, goal.seed) if self._over_bits else self._table()
+
+    def outcome(self) -> Outcome | None:
+        """The smallest tree that is certified; None where it is cheaper to ask about all inputs."""
+        stopping = self._stopping()
+        first = self._frugal()
+        outcome = self._session.run(self.now.steps(stopping)) if first is None or first.tree.size > 1 else first
+        if outcome is None and self.now.stuck:
+            self.now, self._over_bits = self._table(), False
+            stopping = self._stopping()
+            outcome = self._session.run(self.now.steps(stopping))
+        if outcome is None:
+            return None
+        outcome = self._fewer_leaves(outcome, stopping)
+        if self._goal.smallest and self._goal.epsilon is not None and self._session.source.masses is not None:
+            outcome = shrunk(outcome, self._session, self._goal.epsilon)
+        return first if first is not None and first.tree.size < outcome.tree.size else outcome
+
+    def _table(self, plan: Plan | None = None) -> TableStrategy:
+        goal = self._goal
+        if plan is None:
+            patience = patient(self._session.attempts.epsilon) if goal.few_leaves else FRUGAL
+            plan = FAITHFUL if goal.split_quality else patience
+        return TableStrategy(self._session, plan, goal.seed)
+
+    def _stopping(self) -> Stopping:
+        goal, counted, masses = self._goal, self._session.counted, self._session.source.masses
+        most = counted.budget.max_leaves
+        if goal.split_quality:
+            return Greedy(counted)
+        if goal.epsilon is None:
+            return LowestError(counted, most)
+        if self._over_bits:
+            rule: Stopping = (FewestLeaves if goal.few_leaves else Smallest)(counted, most)
+            return Known(rule, counted) if lists_its_answers(counted) else rule
+        if goal.few_leaves or masses is None:
+            return AsTested(masses, most, UNDECIDED / goal.epsilon if goal.few_leaves else 0)
+        return Smallest(counted, most)
+
+    def _frugal(self) -> Outcome | None:
+        """What ``strategy="auto"`` would return: that of ``"smallest"`` must not be larger."""
+        goal, session = self._goal, self._session
+        if self._over_bits or not goal.smallest or goal.epsilon is None or session.source.masses is None:
+            return None  # rows of a table serve once: there are none to spare
+        quiet = Session(session.counted, session.source, session.attempts)
+        with suppress(BudgetSpent):
+            rule = Smallest(session.counted, session.counted.budget.max_leaves)
+            return quiet.run(TableStrategy(quiet, FRUGAL, goal.seed).steps(rule))
+        return None
+
+    def _fewer_leaves(self, outcome: Outcome, stopping: Stopping) -> Outcome:
+        """A smaller tree from as many more queries as the rule would spend, if there is one."""
+        session, spend = self._session, stopping.to_spend() if stopping.unsettled else 0
+        if self._goal.smallest:
+            spend = min(spend, SPENT - session.counted.asked)
+        if spend < WORTHWHILE:
+            return outcome
+        quiet = Session(session.counted, session.source, session.attempts)
+        plan = Plan(first=spend // 2, steps=SEARCH, frugal=False)
+        again = TableStrategy(quiet, plan, session.counted.asked)
+        rule = AsTested(session.source.masses, session.counted.budget.max_leaves, patience=spend // 2)
+        found = quiet.run(again.look_once(rule))
+        return found if found is not None and found.tree.size < outcome.tree.size else outcome
+
+
+def _ended(
+    session: Session, strategy: Strategy, stop: BudgetSpent | KeyboardInterrupt, goal: Goal
+) -> tuple[Outcome, str]:
     """What a run has to show that was ended early, and why it ended."""
     reason = str(stop) or "interrupted"
     if not isinstance(stop, (KeyboardInterrupt, OutOfReach)):
-        reason = use_reserve(run, reason)
-    outcome = _so_far(run)
-    enough = wanted.epsilon is not None and outcome.error_bound <= wanted.epsilon
+        reason = use_reserve(session, strategy.tree, reason)
+    outcome = _so_far(session, strategy)
+    enough = goal.epsilon is not None and outcome.error_bound <= goal.epsilon
     if isinstance(stop, OutOfReach):
-        return outcome, "certified" if enough else shortfall(stop, outcome, run.counted.asked)
-    return outcome, f"certified, then {reason}" if enough and reason != CERTIFIED else reason
+        return outcome, CERTIFIED if enough else shortfall(stop, outcome, session.counted.asked)
+    return outcome, f"{CERTIFIED}, then {reason}" if enough and reason != CERTIFIED else reason
 
 
-def _as_auto(run: _Run, wanted: Wanted) -> Outcome | None:
-    """What ``strategy="auto"`` would return, where ``"smallest"`` goes other ways: the result must not be larger."""
-    if not wanted.smallest or wanted.epsilon is None or not isinstance(run, TableRun) or run.source.masses is None:
-        return None  # rows of a table serve once: there are none to spare
-    auto = TableRun(run.counted, run.source, run.attempts, FRUGAL, wanted.seed, nobody)
-    with suppress(BudgetSpent):
-        return auto.run(_finish(auto, replace(wanted, few_leaves=False)))
-    return None
-
-
-def _fewer_leaves(run: _Run, outcome: Outcome, spend: int) -> Outcome:
-    """A smaller tree than the outcome's, from as many more queries, if there is one."""
-    if spend < WORTHWHILE:
-        return outcome
-    plan = Plan(first=spend // 2, steps=SEARCH, frugal=False)
-    again = TableRun(run.counted, run.source, run.attempts, plan, run.counted.asked, nobody)
-    finish = AsTested(run.source.masses, run.counted.budget.max_leaves, patience=spend // 2)
-    found = again.look_once(finish)
-    return found if found is not None and found.tree.size < outcome.tree.size else outcome
-
-
-def _so_far(run: _Run) -> Outcome:
+def _so_far(session: Session, strategy: Strategy) -> Outcome:
     """The best there is when a budget ends the run."""
-    if not run.counted.book.seen:
+    counted, attempts = session.counted, session.attempts
+    if not counted.book.seen:
         raise ParameterError("max_queries and max_seconds must allow some labels; the budget ended before the first")
-    if not run.attempts.all:
-        run.attempts.open(run.tree(), written_down=False)
-    outcome = best_so_far(run.attempts, run.source.masses, run.counted.budget.max_leaves)
-    if not lists_its_answers(run.counted):
-        return outcome
-    return replace(outcome, error=exact_error(outcome.tree, run.counted))
+    if not attempts.all:
+        attempts.open(strategy.tree(), written_down=False)
+    outcome = best_so_far(attempts, session.source.masses, counted.budget.max_leaves)
+    return replace(outcome, error=exact_error(outcome.tree, counted)) if lists_its_answers(counted) else outcome

@@ -17,7 +17,7 @@ from fidelitree.asking.limits import Budget
 from fidelitree.certificates.attempts import Attempt, Attempts
 from fidelitree.exact.lattice import go_on
 from fidelitree.exact.paths import PathSubfunction
-from fidelitree.runs.auto import Outcome
+from fidelitree.runs.outcome import Outcome
 from fidelitree.runs.paper import grow_exactly
 from fidelitree.runs.result import Distillation, SplitRecord
 from fidelitree.spaces.product import ProductSpace
@@ -77,6 +77,7 @@ class Greedy:
     """The paper's tree: Algorithm 1 on the tested tree, with the promise that every split is within kappa."""
 
     counted: Counted
+    unsettled: bool = False
     _plans: dict[int, _Plan] = field(default_factory=dict)
 
     def needed(self, attempts: Attempts) -> int:

@@ -8,7 +8,8 @@ from fidelitree.asking.counted import Counted
 from fidelitree.certificates.attempts import Attempt, Attempts
 from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.error import tree_error
-from fidelitree.runs.auto import Finish, Outcome
+from fidelitree.runs.outcome import Outcome
+from fidelitree.runs.stopping import Stopping
 from fidelitree.search.prune import Prunings
 from fidelitree.targets.circuits.circuit import Circuit
 from fidelitree.targets.table import TruthTable
@@ -35,8 +36,9 @@ class Known:
     Where an error cannot be known, ``otherwise`` decides.
     """
 
-    otherwise: Finish
+    otherwise: Stopping
     counted: Counted
+    unsettled: bool = False
     _judged: int = field(default=0)
 
     def needed(self, attempts: Attempts) -> int:

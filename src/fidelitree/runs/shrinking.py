@@ -19,10 +19,11 @@ from fidelitree.exact.engine import exact_subfunction
 from fidelitree.exact.frontier import Frontier, entries
 from fidelitree.exact.paths import disagreement
 from fidelitree.exact.treecells import cells_of
-from fidelitree.runs.auto import Outcome
-from fidelitree.runs.sealing import Tested
+from fidelitree.runs.outcome import Outcome
+from fidelitree.runs.session import Session
 from fidelitree.search.descent import Curve, Descent, Enough, nested
 from fidelitree.search.labelled import built
+from fidelitree.search.questions import Steps, Tests
 from fidelitree.spaces.region import Region
 from fidelitree.trees.tree import Tree
 
@@ -35,35 +36,35 @@ _ROUNDS = 3
 _ENTRIES = 4e6  # numbers of a frontier: a few seconds
 
 
-def shrunk(outcome: Outcome, run: Tested, epsilon: float) -> Outcome:
+def shrunk(outcome: Outcome, session: Session, epsilon: float) -> Outcome:
     """A smaller tree than the outcome's, if answers can vouch for one."""
     if outcome.error is not None or outcome.error_bound > epsilon:
         return outcome
     best, stood = outcome, None
     for _ in range(_ROUNDS):
         # Of all trees under test the one with the fewest errors is closest to the target; tests may change which.
-        model = min(run.attempts.all, key=lambda attempt: (attempt.error_bound, attempt.tree.size))
+        model = min(session.attempts.all, key=lambda attempt: (attempt.error_bound, attempt.tree.size))
         if model is stood or best.tree.size < 3:
             break
-        stood, stand = model, _Stand(model.tree, run.counted)
+        stood, stand = model, _Stand(model.tree, session.counted)
         found = [tree for aim in _AIMS for tree in stand.smallest(aim * epsilon) if tree.size < best.tree.size]
         for tree in sorted(found, key=lambda tree: tree.size):
-            run.attempts.open(tree)
+            session.attempts.open(tree)
         spent = False
         try:
-            _count(run, best.tree.size, epsilon)
+            session.run(_count(session, best.tree.size, epsilon))
         except (BudgetSpent, KeyboardInterrupt):
             spent = True
-        best = _best(best, run, epsilon)
+        best = _best(best, session, epsilon)
         best = _beside(best, model, stand, epsilon)
         if spent:
             break
     return best
 
 
-def _best(best: Outcome, run: Tested, epsilon: float) -> Outcome:
+def _best(best: Outcome, session: Session, epsilon: float) -> Outcome:
     """The smallest tree that passed a test of its own."""
-    for attempt in run.attempts.all:
+    for attempt in session.attempts.all:
         if attempt.tree.size < best.tree.size and attempt.certifies(epsilon):
             best = Outcome(attempt.tree, attempt, 0.0)
     return best
@@ -79,20 +80,19 @@ def _beside(best: Outcome, model: Attempt, stand: _Stand, epsilon: float) -> Out
     return best
 
 
-def _count(run: Tested, size: int, epsilon: float) -> None:
+def _count(session: Session, size: int, epsilon: float) -> Steps[None]:
     """Count answers until the smallest tree under test is certified, none that is smaller has a chance, or enough."""
-    counted = run.counted
+    counted = session.counted
     limit = counted.budget.max_queries or max(SPENT, int(_MORE * counted.asked))
     while counted.asked < limit:
-        certified = [one.tree.size for one in run.attempts.all if one.certifies(epsilon)]
+        certified = [one.tree.size for one in session.attempts.all if one.certifies(epsilon)]
         least, left = min([size, *certified]), limit - counted.asked
-        smaller = [one for one in run.attempts.all if one.tree.size < least]
+        smaller = [one for one in session.attempts.all if one.tree.size < least]
         hopeful = [one for one in smaller if one.samples < _LOOK or one.likely(epsilon, left)]
         if not hopeful:
             return
         needed = min(one.needed_for(epsilon) for one in hopeful)
-        inner = run.source.test(max(1, min(needed, _BATCH, left)))
-        run.attempts.count(inner, counted.labels(counted.ask(inner, "certify")))
+        yield Tests(max(1, min(needed, _BATCH, left)))
 
 
 class _Stand:

@@ -30,10 +30,10 @@ from fidelitree.exact.functions import Functions
 from fidelitree.exact.lattice import Lattice, axes_of
 from fidelitree.exact.optimum import Optimum
 from fidelitree.exact.subfunction import Subfunction
-from fidelitree.runs.allknown import distil_exactly
+from fidelitree.runs.everything import distil_exactly
+from fidelitree.runs.issue import Goal, exact_certificate
 from fidelitree.runs.paper import grow_exactly
 from fidelitree.runs.result import Distillation
-from fidelitree.runs.sealing import Wanted, exact_certificate
 from fidelitree.search.descent import Answer, Descent, Enough
 from fidelitree.search.labelled import built
 from fidelitree.spaces.region import Region
@@ -52,29 +52,29 @@ _FIRST = 16
 _ROUNDING = 1e-12
 
 
-def distil_known(counted: Counted, wanted: Wanted) -> Distillation | None:
+def distil_known(counted: Counted, goal: Goal) -> Distillation | None:
     """The smallest tree found where every answer is known; None where that takes too many queries, or too long."""
     try:
-        root = _known(counted, wanted)
+        root = _known(counted, goal)
     except BudgetSpent:
         return None
     if root is None:
         return None
-    space, known = counted.space, _Known(counted, root, wanted.epsilon or 0.0)
+    space, known = counted.space, _Known(counted, root, goal.epsilon or 0.0)
     found = _smallest(known)
     if found is None or not counted.budget.allows(found[0].size):
-        return distil_exactly(counted, wanted)
+        return distil_exactly(counted, goal)
     best, error = found
-    certificate = exact_certificate(counted, best, error, wanted.epsilon)
+    certificate = exact_certificate(counted, best, error, goal.epsilon)
     reason = "certified" if certificate.holds else f"max_seconds = {counted.budget.max_seconds}"
     made = Distillation(best, certificate, counted.queries, (), space, reason)
     return made.knowing(labels_inside(best, root, space))
 
 
-def _known(counted: Counted, wanted: Wanted) -> Subfunction | None:
+def _known(counted: Counted, goal: Goal) -> Subfunction | None:
     points, limit = counted.space.points, counted.budget.max_queries
-    unasked = ENUMERATE_UNASKED if wanted.epsilon == 0 else ASKED
-    if not counted.deterministic or wanted.epsilon is None:
+    unasked = ENUMERATE_UNASKED if goal.epsilon == 0 else ASKED
+    if not counted.deterministic or goal.epsilon is None:
         return None
     if not free_of_charge(counted) and (points is None or points > (unasked if limit is None else limit)):
         return None

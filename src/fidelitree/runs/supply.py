@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.certificates.certificate import assumptions
+from fidelitree.search.bits.feed import Feed
 from fidelitree.spaces.draw import Stream, block_rows, draw
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
@@ -76,30 +77,26 @@ class _Feed(Protocol):
 
 
 class Drawn:
-    """Inputs drawn from a product space; a run that has tested inputs of its own goes on with those (``tests_from``).
-
-    All inputs for tests are then one sequence, and a place in it says all.
-    """
+    """Inputs drawn from a product space; ``together`` draws those for tests as a learner over bits wants them."""
 
     most = tests = labels_left = tests_left = math.inf
 
-    def __init__(self, space: ProductSpace, seed: int) -> None:
+    def __init__(self, space: ProductSpace, seed: int, together: bool = False) -> None:
         self.product = self.masses = space
         self.digest = space.digest
-        # Streams of their own: a run over bits draws from "label" and "certify" itself.
-        streams = {purpose: Stream.named(seed, purpose).child("any") for purpose in ("label", "certify")}
-        self._labels = _Blocks(space, streams["label"])
-        self.tests_from: _Feed = _Blocks(space, streams["certify"])
+        labels, tests = (Stream.named(seed, purpose) for purpose in ("label", "certify"))
+        self._labels = _Blocks(space, labels.child("any"))  # of its own: a learner over bits draws from "label" itself
+        self._tests: _Feed = Feed(space.biases, tests) if together else _Blocks(space, tests.child("any"))
 
     @property
     def drawn(self) -> tuple[int, int]:
-        return self._labels.taken, self.tests_from.taken
+        return self._labels.taken, self._tests.taken
 
     def label(self, rows: int) -> Inner:
         return self._labels.take(rows)
 
     def test(self, rows: int) -> Inner:
-        return self.tests_from.take(rows)
+        return self._tests.take(rows)
 
     def assumes(self, deterministic: bool) -> tuple[str, ...]:
         return assumptions(deterministic)
@@ -174,6 +171,6 @@ class Listed:
         return (assumptions(True)[0], *about) if deterministic else about
 
 
-def source_of(space: ProductSpace | Rows, seed: int) -> Source:
-    """The inputs that a user's space stands for."""
-    return Listed(space, seed) if isinstance(space, Rows) else Drawn(space, seed)
+def source_of(space: ProductSpace | Rows, seed: int, together: bool = False) -> Source:
+    """The inputs that a user's space stands for; with ``together``, bits for tests are drawn together."""
+    return Listed(space, seed) if isinstance(space, Rows) else Drawn(space, seed, together and space.all_bits)

@@ -17,6 +17,7 @@ from fidelitree.learners.lesson import Lesson
 from fidelitree.learners.rank import fit as fit_rank
 from fidelitree.learners.restrictions import fit as fit_restrictions
 from fidelitree.search.labelled import Columns, Labelled
+from fidelitree.search.questions import Steps
 from mixed import MIXED
 from small import cube, true_error
 
@@ -216,8 +217,8 @@ def test_an_interrupt_while_what_is_left_of_a_budget_is_used_is_told() -> None:
 
     lesson = Lesson.begin(target, S(20), (0.1, 0.05, 0), {"max_queries": 100})
 
-    def teach() -> str:
-        data, _ = lesson.labels(50)
+    def teach() -> Steps[str]:
+        data, _ = yield from lesson.labels(50)
         lesson.propose(ft.Tree.constant(S(20), 0), data)
         raise BudgetSpent("max_seconds = 1")
 
@@ -226,7 +227,7 @@ def test_an_interrupt_while_what_is_left_of_a_budget_is_used_is_told() -> None:
 
 def test_labels_are_shared_fairly_with_tests() -> None:
     lesson = Lesson.begin(ft.targets.parity(20), S(20), (0.1, 0.05, 0), {"max_queries": 100})
-    data, last = lesson.labels(256)
+    data, last = lesson.session.run(lesson.labels(256))
     assert (len(data.codes), last) == (60, True)
     assert (data.growing.sum(), data.judging.sum()) == (45, 15)
 

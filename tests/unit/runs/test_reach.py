@@ -10,8 +10,8 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.certificates.attempts import Attempts
-from fidelitree.runs import allknown, reach
-from fidelitree.runs.finishes import AS_GOOD, best_so_far
+from fidelitree.runs import everything, reach
+from fidelitree.runs.outcome import AS_GOOD, best_so_far
 from fidelitree.runs.reach import LEAST, Reach
 
 SQUARE = ft.ProductSpace([ft.Numeric("x", 0, 1), ft.Numeric("y", 0, 1)])
@@ -47,7 +47,7 @@ def test_what_only_looks_hopeless_at_first_is_found() -> None:
 
 def test_a_finite_space_that_can_be_asked_in_full_is_in_reach(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reach, "LEAST", 300)
-    monkeypatch.setattr(allknown, "_ROWS", 0)
+    monkeypatch.setattr(everything, "_ROWS", 0)
     space = ft.ProductSpace([ft.Numeric.from_values(name, range(15)) for name in "abc"])
     answers = np.random.default_rng(0).integers(0, 2, 15**3)
     result = ft.distill(lambda b: answers[225 * b["a"] + 15 * b["b"] + b["c"]], space, 0.1)

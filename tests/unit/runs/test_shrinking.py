@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import fidelitree as ft
 from fidelitree.asking.counted import Counted
 from fidelitree.asking.memory import Memory
 from fidelitree.certificates.attempts import Attempts
 from fidelitree.runs import shrinking
-from fidelitree.runs.auto import Outcome
-from fidelitree.runs.supply import Source, source_of
+from fidelitree.runs.outcome import Outcome
+from fidelitree.runs.session import Session
+from fidelitree.runs.supply import source_of
 from fidelitree.spaces.features import AtMost, IsIn, IsOne
-
-
-class Run(NamedTuple):
-    """What shrinking needs to know of a run."""
-
-    counted: Counted
-    source: Source
-    attempts: Attempts
 
 
 def test_the_tree_with_the_fewest_errors_stands_for_the_target() -> None:
@@ -35,7 +26,7 @@ def test_the_tree_with_the_fewest_errors_stands_for_the_target() -> None:
     wrong = ft.Tree.build(space, nodes, target.labels)
     assert ft.tree_error(wrong, target, space) == 1 / 16
     counted, source, attempts = Counted(target.predict, space, Memory()), source_of(space, 0), Attempts(0.1, 0.05)
-    run = Run(counted, source, attempts)
+    run = Session(counted, source, attempts)
     for tree in (wrong, target):
         attempts.open(tree)
     inner = source.test(2_000)
@@ -55,7 +46,7 @@ def test_beyond_bits() -> None:
     attempts.open(target)
     inner = source.test(400)
     attempts.count(inner, counted.labels(counted.ask(inner, "certify")))
-    found = shrinking.shrunk(Outcome(target, attempts.all[0], 0.0), Run(counted, source, attempts), 0.1)
+    found = shrinking.shrunk(Outcome(target, attempts.all[0], 0.0), Session(counted, source, attempts), 0.1)
     assert found.tree.size == 4
     assert ft.tree_error(found.tree, target, space) <= found.error_bound <= 0.1
 
@@ -66,5 +57,5 @@ def test_an_uncertified_tree_stays_as_it_is() -> None:
     counted, source, attempts = Counted(target.predict, space, Memory()), source_of(space, 0), Attempts(0.1, 0.05)
     attempts.open(target)
     outcome = Outcome(target, attempts.all[0], 0.0)
-    assert shrinking.shrunk(outcome, Run(counted, source, attempts), 0.1) is outcome
+    assert shrinking.shrunk(outcome, Session(counted, source, attempts), 0.1) is outcome
     assert counted.asked == 0

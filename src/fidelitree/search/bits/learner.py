@@ -6,8 +6,6 @@ other by halves finds a feature that matters in a few queries. Splits on feature
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,8 +14,7 @@ from fidelitree.search.bits.lookahead import Watch, go_on
 from fidelitree.search.bits.pool import Bits, Codes, Pool
 from fidelitree.search.bits.sketch import LabelledRows, Sketch, fit, predict, rename
 from fidelitree.search.bits.walk import walk
-
-Ask = Callable[[Bits], Codes]
+from fidelitree.search.questions import Ask, Steps
 
 SPLIT = 0.5  # what a split costs, in errors
 UNPROVEN = 0.35  # what it costs more on a feature that is not known to matter
@@ -30,18 +27,18 @@ FAR_SIGHTED = 40  # up to so many rows a look three splits ahead fits any labels
 class Learner:
     """Holds the answers, the features known to matter, and the tree that fits both."""
 
-    def __init__(self, features: int, ask: Ask, random: np.random.Generator, watch: Watch = go_on) -> None:
+    def __init__(self, features: int, random: np.random.Generator, watch: Watch = go_on) -> None:
         self.pool = Pool(features)
         self.relevant: list[int] = []
         self.sketch: Sketch | None = None
-        self._features, self._ask, self._random, self._watch = features, ask, random, watch
+        self._features, self._random, self._watch = features, random, watch
         self._walks = 0
 
     @property
     def _all(self) -> bool:
         return self._features <= SEARCH_ALL
 
-    def learn(self, bits: Bits, codes: Codes, wrong: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
+    def learn(self, bits: Bits, codes: Codes, wrong: NDArray[np.bool_] | None = None) -> Steps[NDArray[np.bool_]]:
         """Take answers in; which of them the tree had ``wrong``, unless that is known already."""
         if self.sketch is None:
             wrong = np.ones(len(codes), np.bool_)
@@ -52,9 +49,9 @@ class Learner:
             self.pool.stress(bits[wrong])
         self.pool.add(bits, codes)
         if mistaken:
-            self._settle_conflicts()
+            yield from self._settle_conflicts()
             if self.sketch is not None:
-                self._explain(bits[wrong], codes[wrong], wrong.mean())
+                yield from self._explain(bits[wrong], codes[wrong], wrong.mean())
             self.refit()
         return wrong
 
@@ -73,14 +70,14 @@ class Learner:
             sketch = fit(rows, horizon, self.sketch and rename(self.sketch, place), self._watch)
         self.sketch = rename(sketch, dict(enumerate(used)))
 
-    def _settle_conflicts(self) -> None:
+    def _settle_conflicts(self) -> Steps[None]:
         """Two inputs that agree on all relevant features but not in their label show that another one matters."""
         while not self._all or self._walks < EARLY_WALKS:
             pair = self._conflict()
             if pair is None:
                 return
             self._walks += 1
-            self._walk(self.pool.bits[pair[0]], self.pool.bits[pair[1]], self.pool.codes[pair[0]])
+            yield from self._walk(self.pool.bits[pair[0]], self.pool.bits[pair[1]], self.pool.codes[pair[0]])
 
     def _conflict(self) -> tuple[int, int] | None:
         """The closest pair of inputs with different labels that agree on every relevant feature."""
@@ -104,21 +101,21 @@ class Learner:
                     best = float(apart[one, two]), int(part[one]), int(rows[two])
         return best[1:] if best[0] < np.inf else None
 
-    def _explain(self, bits: Bits, codes: Codes, share: float) -> None:
+    def _explain(self, bits: Bits, codes: Codes, share: float) -> Steps[None]:
         """Look into mistakes, once they are rare enough for each to be worth a few queries."""
         if self._all and (share > 0.13 or self.pool.size < 64):
             return
         for row, code in zip(bits, codes, strict=True):
             other = self._partner(row, code)
-            if other is None or self._answer(row) != code:  # a noisy target may have answered otherwise before
+            if other is None or (yield from self._answer(row)) != code:  # noise may have answered otherwise before
                 continue
             if self._all:
-                self._walk(row, other, code)
+                yield from self._walk(row, other, code)
                 continue
             mixed = other.copy()
             mixed[self.relevant] = row[self.relevant]
-            if self._answer(mixed) != code:
-                self._walk(row, mixed, code)
+            if (yield from self._answer(mixed)) != code:
+                yield from self._walk(row, mixed, code)
 
     def _partner(self, row: Bits, code: int) -> Bits | None:
         """The closest input of the same leaf that has another label."""
@@ -135,19 +132,22 @@ class Learner:
         other: Bits = bits[rows[closest]]
         return other
 
-    def _walk(self, one: Bits, two: Bits, code: int) -> None:
+    def _walk(self, one: Bits, two: Bits, code: int) -> Steps[None]:
         """Find a feature that matters between two inputs with different labels."""
-        found = walk(one, two, lambda row: self._answer(row) == code, self._random)
+        found = yield from walk(one, two, lambda row: self._is(row, code), self._random)
         if found not in self.relevant:
             self.relevant.append(found)
 
-    def _answer(self, row: Bits) -> int:
+    def _is(self, row: Bits, code: int) -> Steps[bool]:
+        return (yield from self._answer(row)) == code
+
+    def _answer(self, row: Bits) -> Steps[int]:
         known = self.pool.code(row)
         if known is not None:
             return known
-        codes = self._ask(row[None])
-        self.pool.add(row[None], codes)
-        return int(codes[0])
+        seen = yield Ask(row[None], "walk")
+        self.pool.add(row[None], seen.codes)
+        return int(seen.codes[0])
 
 
 def _distances(one: Bits, two: Bits) -> NDArray[np.float32]:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
+from driving import driven
 from fidelitree.search.bits.learner import SEARCH_ALL, Learner
 from fidelitree.search.bits.sketch import predict, size
 from small import Bits, cube
@@ -49,7 +50,7 @@ def junta(n: int, function: str) -> Junta:
 
 
 def learner_of(target: Junta) -> Learner:
-    return Learner(target.n, target.ask, np.random.default_rng(1))
+    return Learner(target.n, np.random.default_rng(1))
 
 
 def batches(n: int, count: int, rows: int = 16) -> list[Bits]:
@@ -62,7 +63,7 @@ def test_no_feature_is_believed_to_matter_that_does_not(n: int, function: str) -
     target = junta(n, function)
     learner = learner_of(target)
     for batch in batches(n, 12):
-        learner.learn(batch, target(batch))
+        driven(learner.learn(batch, target(batch)), target.ask)
         assert len(set(learner.relevant)) == len(learner.relevant)
         assert set(learner.relevant) <= set(target.relevant)
 
@@ -74,7 +75,7 @@ def test_it_ends_with_the_target_itself(n: int, function: str) -> None:
     target = junta(n, function)
     learner = learner_of(target)
     for batch in batches(n, 12):
-        learner.learn(batch, target(batch))
+        driven(learner.learn(batch, target(batch)), target.ask)
     fresh = np.random.default_rng(n + 2).integers(0, 2, (500, n)).astype(np.uint8)
     assert learner.sketch is not None
     assert predict(learner.sketch, fresh).tolist() == target(fresh).tolist()
@@ -88,7 +89,7 @@ def test_it_says_which_answers_its_tree_had_wrong(n: int, function: str) -> None
     learner = learner_of(target)
     for count, batch in enumerate(batches(n, 6)):
         before = learner.sketch
-        wrong = learner.learn(batch, target(batch))
+        wrong = driven(learner.learn(batch, target(batch)), target.ask)
         assert wrong.all() if count == 0 else wrong.tolist() == (predict(before, batch) != target(batch)).tolist()
 
 
@@ -100,7 +101,7 @@ def test_every_mistake_is_learnt(n: int, function: str) -> None:
     learner = learner_of(target)
     told: set[bytes] = set()
     for batch in batches(n, 8):
-        learner.learn(batch, target(batch))
+        driven(learner.learn(batch, target(batch)), target.ask)
         told |= {row.tobytes() for row in batch}
     pool = learner.pool
     assert {row.astype(np.uint8).tobytes() for row in pool.bits} == told | set(target.asked)
@@ -114,10 +115,10 @@ def test_an_input_that_is_wrong_again_and_again_is_learnt_in_the_end() -> None:
     target = Junta(3, [0, 1, 2], FUNCTIONS["and"])
     learner = learner_of(target)
     rows = cube(3)
-    learner.learn(rows, target(rows))
+    driven(learner.learn(rows, target(rows)), target.ask)
     assert learner.sketch == 0
     lessons = 0
-    while learner.learn(rows, target(rows)).any():
+    while driven(learner.learn(rows, target(rows)), target.ask).any():
         lessons += 1
     assert 1 <= lessons <= 3
     assert size(learner.sketch) == 4
@@ -127,10 +128,10 @@ def test_right_answers_change_neither_the_tree_nor_what_is_asked() -> None:
     target = junta(60, "choice")
     learner = learner_of(target)
     for batch in batches(60, 12):
-        learner.learn(batch, target(batch))
+        driven(learner.learn(batch, target(batch)), target.ask)
     sketch, asked, stored = learner.sketch, len(target.asked), learner.pool.size
     more = batches(61, 1)[0][:, :60]
-    assert not learner.learn(more, target(more)).any()
+    assert not driven(learner.learn(more, target(more)), target.ask).any()
     assert learner.sketch is sketch
     assert len(target.asked) == asked
     assert learner.pool.size == stored + len(more)
@@ -142,7 +143,7 @@ def test_finding_three_features_takes_a_few_walks(n: int) -> None:
     target = junta(n, "parity")
     learner = learner_of(target)
     for batch in batches(n, 12):
-        learner.learn(batch, target(batch))
+        driven(learner.learn(batch, target(batch)), target.ask)
     assert len(target.asked) <= 4 * np.ceil(np.log2(n)) + 8
     assert set(learner.relevant) == set(target.relevant)
 
@@ -151,7 +152,7 @@ def test_a_constant_is_one_leaf_and_no_query() -> None:
     target = Junta(40, [0], lambda x: np.full(len(x), 2))
     learner = learner_of(target)
     for batch in batches(40, 3):
-        learner.learn(batch, target(batch))
+        driven(learner.learn(batch, target(batch)), target.ask)
     assert learner.sketch == 2
     assert learner.relevant == target.asked == []
 
@@ -160,7 +161,7 @@ def test_one_feature_is_found_among_many() -> None:
     target = Junta(300, [123], lambda x: x[:, 0])
     learner = learner_of(target)
     batch = batches(300, 1)[0]
-    learner.learn(batch, target(batch))
+    driven(learner.learn(batch, target(batch)), target.ask)
     assert learner.relevant == [123]
     assert learner.sketch == (123, 0, 1)
     assert len(target.asked) <= 9
@@ -178,7 +179,7 @@ def test_a_mistake_that_contradicts_nothing_is_looked_into() -> None:
     learner.sketch, learner.relevant = (0, 0, 1), [0, 1]
     mistake = np.zeros((1, 30), np.uint8)
     mistake[0, 0] = 1
-    assert learner.learn(mistake, target(mistake)).tolist() == [True]
+    assert driven(learner.learn(mistake, target(mistake)), target.ask).tolist() == [True]
     assert learner.relevant == [0, 1, 7]
     assert 1 <= len(target.asked) <= 1 + 5
 
@@ -195,7 +196,7 @@ def test_a_feature_that_is_found_again_is_listed_once() -> None:
 def test_what_is_known_is_not_asked() -> None:
     target = Junta(3, [0, 1, 2], FUNCTIONS["parity"])
     learner = learner_of(target)
-    learner.learn(cube(3), target(cube(3)))
+    driven(learner.learn(cube(3), target(cube(3))), target.ask)
     assert learner.relevant
     assert target.asked == []
 
@@ -206,7 +207,7 @@ def test_the_same_randomness_gives_the_same_tree_and_queries() -> None:
         target = junta(60, "sum")
         learner = learner_of(target)
         for batch in batches(60, 6):
-            learner.learn(batch, target(batch))
+            driven(learner.learn(batch, target(batch)), target.ask)
         runs.append((learner.sketch, learner.relevant, target.asked))
     assert runs[0] == runs[1]
 
@@ -219,7 +220,7 @@ def test_a_mistake_in_a_leaf_without_a_contradiction_is_only_stored() -> None:
     learner.relevant = [0]
     row = np.zeros((1, 30), np.uint8)
     row[0, 0] = 1
-    assert learner.learn(row, target(row)).tolist() == [True]
+    assert driven(learner.learn(row, target(row)), target.ask).tolist() == [True]
     assert target.asked == []
     assert learner.sketch == 1
 

@@ -8,8 +8,17 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from fidelitree.search.bits.walk import walk
+from driving import driven
+from fidelitree.search.bits import walk as walking
+from fidelitree.search.questions import Ask, Steps
 from small import cube
+
+
+def walk(one: np.ndarray, two: np.ndarray, answer: Callable[[np.ndarray], bool], rng: np.random.Generator) -> int:
+    def ask(row: np.ndarray) -> Steps[bool]:
+        return bool((yield Ask(row[None], "walk")).codes[0])
+
+    return driven(walking.walk(one, two, ask, rng), lambda rows: [answer(rows[0])])
 
 
 def _answer(asked: list[int], codes: np.ndarray, code: int) -> Callable[[np.ndarray], bool]:

@@ -12,22 +12,20 @@ import math
 from dataclasses import dataclass
 from typing import NoReturn
 
-import numpy as np
-
-from fidelitree.asking.counted import Counted
-from fidelitree.asking.events import Observer, TreeJudged
-from fidelitree.asking.journal.ledger import LABEL
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.asking.needs import LABELLED_BYTES, inputs_within
-from fidelitree.certificates.attempts import LATE, LOOK, Attempt, Attempts
+from fidelitree.certificates.attempts import LATE, LOOK, Attempt
 from fidelitree.exact.engine import ENUMERATE_UNASKED
-from fidelitree.runs.auto import Finish, Outcome
-from fidelitree.runs.fitting import HELD, Codes, Fitting
+from fidelitree.runs.fitting import HELD, Fitting
+from fidelitree.runs.last_tests import OutOfReach, tried
+from fidelitree.runs.outcome import Outcome
+from fidelitree.runs.portions import Portions
 from fidelitree.runs.ration import Ration
 from fidelitree.runs.reach import LEAVES, Reach
-from fidelitree.runs.supply import Inner, Source
-from fidelitree.runs.trial import OutOfReach, tried
+from fidelitree.runs.session import Session
+from fidelitree.runs.stopping import Stopping
 from fidelitree.search.local.coded import Sketch, size
+from fidelitree.search.questions import Steps, Tests
 from fidelitree.trees.tree import Tree
 
 BATCH = 8
@@ -66,154 +64,129 @@ def patient(epsilon: float) -> Plan:
     return Plan(first=5_000 if epsilon > 0.05 else 20_000, steps=900, frugal=False, growth=2)
 
 
-class TableRun:
-    """One run, to be ended by its finish, by a budget, or by the insight that no small tree will do."""
+class TableStrategy:
+    """Portions of labels, a search for small trees after each, and tests of those that err little on held-out labels.
 
-    def __init__(
-        self, counted: Counted, source: Source, attempts: Attempts, plan: Plan, seed: int, observer: Observer
-    ) -> None:
-        self.counted, self.source, self.attempts = counted, source, attempts
-        self.history: list[TreeJudged] = []
-        self._plan, self._seed, self._observer = plan, seed, observer
-        self._inner: Inner = np.empty((0, len(source.product)), source.product.dtype)
-        self._codes: Codes = np.empty(0, np.intp)
+    It ends by its stopping rule, by a budget, or by the insight that no small tree will do.
+    """
+
+    stuck = False
+
+    def __init__(self, session: Session, plan: Plan, seed: int) -> None:
+        self._session, self._plan, self._seed = session, plan, seed
+        self._counted, self._attempts, self._source = session.counted, session.attempts, session.source
+        self._pool = Portions(session)
         self._best: Tree | None = None
         self._last: list[Tree] = []
         """What is tested in the end, where nothing is good enough."""
         self._late = self._quick = False
         # Bins, and the parts for learning and for judging, take as much again as the inputs.
-        self._most = min(MOST_LABELS, inputs_within(LABELLED_BYTES, 2 * self._inner.itemsize * self._inner.shape[1]))
-        self._leaves = counted.budget.max_leaves or LEAVES
-        self._ration = Ration(source)
-        self._reach = Reach(attempts.epsilon, LEAVES if plan.faithful else self._leaves, self._most, source.most)
+        product = session.source.product
+        self._most = min(MOST_LABELS, inputs_within(LABELLED_BYTES, 2 * product.dtype.itemsize * len(product)))
+        self._leaves = session.counted.budget.max_leaves or LEAVES
+        self._ration = Ration(session.source)
+        leaves = LEAVES if plan.faithful else self._leaves
+        self._reach = Reach(session.attempts.epsilon, leaves, self._most, session.source.most)
 
-    def run(self, finish: Finish) -> Outcome | None:
-        """What ``finish`` makes of an attempt; None where it is cheaper to ask about all inputs."""
-        limit = self.counted.budget.max_queries
+    def steps(self, stopping: Stopping) -> Steps[Outcome | None]:
+        """What the stopping rule makes of an attempt; None where it is cheaper to ask about all inputs."""
+        limit = self._counted.budget.max_queries
         wanted = self._plan.first
-        if self.attempts.open_ended and limit is not None:
+        if self._attempts.open_ended and limit is not None:
             wanted = max(1, min(self._most, int(LATE * limit)))
         while not self.cheaper_to_ask_all(wanted):
-            self._learn(wanted)
-            searched = len(self._codes)
+            yield from self._learn(wanted)
+            searched = len(self._pool)
             if self._open_attempts():
-                done = self._test(finish)
+                done = yield from self._test(stopping)
                 if done is not None:
                     return done
             if self._over(searched) and not self._late:
                 if self._all_can_be_asked:
                     return None
-                self._last_trial()
-            wanted = int(self._plan.growth * len(self._codes))
+                yield from self._last_trial()
+            wanted = int(self._plan.growth * len(self._pool))
         return None
 
-    def look_once(self, finish: Finish) -> Outcome | None:
+    def look_once(self, stopping: Stopping) -> Steps[Outcome | None]:
         """One portion of labels, one search, one test; None where nothing comes of it."""
-        self._learn(self._plan.first)
-        return self._test(finish) if self._open_attempts() else None
+        yield from self._learn(self._plan.first)
+        return (yield from self._test(stopping)) if self._open_attempts() else None
 
     def cheaper_to_ask_all(self, wanted: int) -> bool:
         """Whether as many labels would answer for every input."""
         points, most = self._points, self._asked_at_most
-        return points <= min(wanted, most) or (points <= most and points - len(self._codes) <= len(self._codes))
+        return points <= min(wanted, most) or (points <= most and points - len(self._pool) <= len(self._pool))
 
     @property
     def _points(self) -> float:
         """How many inputs there are to know all about the target."""
-        points = None if self.source.masses is None else self.source.masses.points
-        return math.inf if points is None or not self.counted.deterministic else points
+        points = None if self._source.masses is None else self._source.masses.points
+        return math.inf if points is None or not self._counted.deterministic else points
 
     @property
     def _asked_at_most(self) -> int:
-        left = self.counted.left
-        return ENUMERATE_UNASKED if left is None else left + len(self._codes)
+        left = self._counted.left
+        return ENUMERATE_UNASKED if left is None else left + len(self._pool)
 
     @property
     def _all_can_be_asked(self) -> bool:
         """Whether an answer for every input is to be had for what the labels may cost; then epsilon is in reach."""
-        return self.counted.budget.max_leaves is None and self._points <= min(2 * self._most, self._asked_at_most)
+        return self._counted.budget.max_leaves is None and self._points <= min(2 * self._most, self._asked_at_most)
 
     def tree(self) -> Tree:
         """The best tree so far; the best constant while nothing was fitted."""
-        return self._constant() if self._best is None else self._best
+        return self._pool.constant() if self._best is None else self._best
 
-    def fresh(self, rows: int) -> Inner:
-        """The next inputs for tests."""
-        return self.source.test(rows)
-
-    def _constant(self) -> Tree:
-        """The most frequent label of those that taught, or that came as they were drawn, or of what there is."""
-        book, usual = self.counted.book, self.attempts.standing.usual()
-        if len(self._codes) or usual is None:
-            codes = self._codes if len(self._codes) or self.counted.cut is None else self.counted.cut
-            usual = book.seen[book.majority(np.bincount(codes).tolist())]
-        return Tree.build(self.source.product, [book.sorted().index(usual)], book.sorted())
-
-    def _learn(self, wanted: int) -> None:
+    def _learn(self, wanted: int) -> Steps[None]:
         """Buy labels, but leave enough of the budget for a test that could succeed."""
-        rows, left = wanted - len(self._codes), self.counted.left
+        rows, left = wanted - len(self._pool), self._counted.left
         if left is not None:
-            limit = self.counted.budget.max_queries or 0
+            limit = self._counted.budget.max_queries or 0
             # Where these labels leave too little for a test, the budget will be spent anyhow.
-            self._late = self.attempts.open_ended or rows > left - self.attempts.at_best
+            self._late = self._attempts.open_ended or rows > left - self._attempts.at_best
             if self._late:
-                rows = min(rows, max(int(LATE * limit) - self.counted.asked, 0 if len(self._codes) else 1))
-        self._buy(len(self._codes) + int(min(rows, self.source.labels_left)))
+                rows = min(rows, max(int(LATE * limit) - self._counted.asked, 0 if len(self._pool) else 1))
+        wanted = len(self._pool) + int(min(rows, self._source.labels_left))
+        yield from self._pool.buy(wanted, self._to_stand)
 
-    def _buy(self, wanted: int) -> None:
-        """Labels up to a number; where they are many, standing attempts are opened for quick trees on the way."""
-        standing = self.attempts.standing
-        while len(self._codes) < wanted:
-            if len(self._codes):
-                self._stand()
-            rows = min(wanted - len(self._codes), standing.next - self.counted.asked)
-            inner = self.source.label(max(1, rows))
-            codes = self._ask(inner, "label")
-            standing.count(inner, self.counted.labels(codes), LABEL)
-            self._add(inner, codes)
-
-    def _stand(self) -> None:
-        """Open standing attempts when it is time, for the tree there is and for the best constant."""
-        if self.attempts.standing.due(self.counted.asked):
-            self.attempts.standing.open(self.counted.asked, [self._quickly(), self._constant()])
-
-    def _quickly(self) -> Tree:
-        """A tree for the labels so far without a search; the best one where there is one."""
+    def _to_stand(self) -> list[Tree]:
+        """A tree for the labels so far without a search, or the best one where there is one; and the best constant."""
         if self._best is None or self._quick:
-            fitting = self._fitting(self.counted.budget.max_leaves)
+            fitting = self._fitting(self._counted.budget.max_leaves)
             self._best, self._quick = self._tree(fitting, fitting.most_faithful()), True
-        return self._best
+        return [self._best, self._pool.constant()]
 
     def _open_attempts(self) -> bool:
         """Look for trees, and open attempts for those worth it; whether there are any, or one was certified before."""
-        before = len(self.attempts.all)
+        before = len(self._attempts.all)
         trees = self._fit()
-        self._stand()
+        self._session.stand(self._to_stand)
         for tree in trees or ([self.tree()] if self._late else []):
-            self.attempts.open(tree)
-        good = [attempt.tree for attempt in self.attempts.all[:before] if attempt.certifies(self.attempts.epsilon)]
-        return len(self.attempts.all) > before or self._late or any(tree in good for tree in trees)
+            self._attempts.open(tree)
+        good = [attempt.tree for attempt in self._attempts.all[:before] if attempt.certifies(self._attempts.epsilon)]
+        return len(self._attempts.all) > before or self._late or any(tree in good for tree in trees)
 
     def _fitting(self, most: int | None) -> Fitting:
-        return Fitting(self.source.product, self._inner, self._codes, self._seed, most, self.counted.watch)
+        return Fitting(self._source.product, self._pool.inner, self._pool.codes, self._seed, most, self._counted.watch)
 
     def _fit(self) -> list[Tree]:
         """Trees that err little enough on held-out labels, the smallest first."""
         plan, aims = self._plan, self._aims()
-        most = None if plan.faithful else self.counted.budget.max_leaves
+        most = None if plan.faithful else self._counted.budget.max_leaves
         fitting = self._fitting(most)
-        aim = aims[len(aims) // 2] if aims else self.attempts.epsilon / 2
+        aim = aims[len(aims) // 2] if aims else self._attempts.epsilon / 2
         try:
             fitting.improve(aim, plan.steps)  # where the tree that will pass is likely to be
         except BudgetSpent:
             self._best = self._tree(fitting, fitting.most_faithful())
             raise
         found = [sketch for sketch in map(fitting.reaching, aims) if sketch is not None]
-        faithful = self.attempts.open_ended or plan.faithful
+        faithful = self._attempts.open_ended or plan.faithful
         best = found[-1] if found and not faithful else fitting.most_faithful()
         self._best, self._quick = self._tree(fitting, best), False
-        self._judge(self._best, fitting.share(best))
-        self._reach.see(len(self._codes), fitting.fitted(self._reach.leaves), fitting.held())
+        self._session.judge(self._best.size, fitting.share(best), self._attempts.of(self._best))
+        self._reach.see(len(self._pool), fitting.fitted(self._reach.leaves), fitting.held())
         if self._reach.hopeless or self._enough:
             self._last = [self._tree(fitting, sketch) for sketch in fitting.of_all_sizes(self._leaves)]
         if faithful:
@@ -237,37 +210,35 @@ class TableRun:
 
     def _aims(self) -> tuple[float, ...]:
         """Held-out errors of trees that are worth a test, falling; none where more labels come first."""
-        epsilon, labels = self.attempts.epsilon, len(self._codes)
+        epsilon, labels = self._attempts.epsilon, len(self._pool)
         if self._plan.frugal:
-            worth = self._ration.worth(labels, len(self.attempts.all) + 1, self.attempts)
+            worth = self._ration.worth(labels, len(self._attempts.all) + 1, self._attempts)
             return tuple(epsilon * aim for aim in worth[:1])
         error = (epsilon * (1 - epsilon) * HELD / labels) ** 0.5
         return tuple(max(epsilon / 4, epsilon - margin * error) for margin in _MARGINS)
 
     def _tree(self, fitting: Fitting, sketch: Sketch) -> Tree:
-        return fitting.binning.tree(sketch, self.counted.book.ranks(), self.counted.book.sorted())
+        return fitting.binning.tree(sketch, self._counted.book.ranks(), self._counted.book.sorted())
 
-    def _test(self, finish: Finish) -> Outcome | None:
-        """Count answers for all attempts until the finish is content, or none of the attempts is worth it."""
-        patience = self.counted.asked + self._ration.tests(len(self._codes), self.attempts.epsilon)
-        while self._late or self._worth_it(finish, patience - self.counted.asked):
-            rows, needed = max(BATCH, len(self._codes) // 64), finish.needed(self.attempts)
-            self.attempts.tell(self._observer, self.counted.asked, needed)
-            inner = self.source.test(self._allowed(min(rows, needed)))
-            codes = self._ask(inner, "certify")
-            self.attempts.count(inner, self.counted.labels(codes))
-            done = finish.done(self.attempts)
+    def _test(self, stopping: Stopping) -> Steps[Outcome | None]:
+        """Count answers for all attempts until the rule is content, or none of the attempts is worth it."""
+        patience = self._counted.asked + self._ration.tests(len(self._pool), self._attempts.epsilon)
+        while self._late or self._worth_it(stopping, patience - self._counted.asked):
+            rows, needed = max(BATCH, len(self._pool) // 64), stopping.needed(self._attempts)
+            self._attempts.tell(self._session.observer, self._counted.asked, needed)
+            seen = yield Tests(min(rows, needed))
+            done = stopping.done(self._attempts)
             if done is not None:
                 return done
-            self._add(inner, codes)
+            self._pool.add(seen)
         return None
 
-    def _worth_it(self, finish: Finish, left: float) -> bool:
-        hopeful = any(self._hopeful(attempt, left) for attempt in self.attempts.all)
-        return hopeful and (not self._plan.faithful or finish.needed(self.attempts) <= left)
+    def _worth_it(self, stopping: Stopping, left: float) -> bool:
+        hopeful = any(self._hopeful(attempt, left) for attempt in self._attempts.all)
+        return hopeful and (not self._plan.faithful or stopping.needed(self._attempts) <= left)
 
     def _hopeful(self, attempt: Attempt, left: float) -> bool:
-        epsilon = self.attempts.epsilon
+        epsilon = self._attempts.epsilon
         if attempt.samples >= LOOK:
             hasty = self._plan.frugal and not self._ration.last
             if attempt.errors > epsilon * attempt.samples if hasty else attempt.unlucky(epsilon):
@@ -279,38 +250,22 @@ class TableRun:
     @property
     def _enough(self) -> bool:
         """Whether no more labels are to be had for learning alone."""
-        return len(self._codes) >= self._most or not self.source.labels_left
+        return len(self._pool) >= self._most or not self._source.labels_left
 
     def _over(self, searched: int) -> bool:
         """Whether another search, after that of so many labels, is in vain."""
         if self._reach.hopeless:
             return True
-        again = len(self._codes) >= AGAIN * searched and len(self._codes) < self._most
-        return self._enough and not (again and self._ration.enough_for_another(self.attempts))
+        again = len(self._pool) >= AGAIN * searched and len(self._pool) < self._most
+        return self._enough and not (again and self._ration.enough_for_another(self._attempts))
 
-    def _last_trial(self) -> NoReturn:
+    def _last_trial(self) -> Steps[NoReturn]:
         """No small tree is good enough: give the best one a bound that means something, and say so."""
-        tried(self, self._last)
-        leaves, more = self.counted.budget.max_leaves, ""
+        yield from tried(self._session, self._last)
+        leaves, more = self._counted.budget.max_leaves, ""
         trouble = "no small tree was found that is good enough" if leaves is None else f"max_leaves = {leaves}"
         if self._ration.last and not self._reach.hopeless:
             trouble = "the table has too few rows"
         elif leaves is None and self._reach.hopeless:
             more = f"; {self._reach.most:,} labels would leave {self._reach.promised:.2g} or more"
         raise OutOfReach(trouble, more)
-
-    def _allowed(self, rows: int) -> int:
-        left = self.counted.left
-        return rows if left is None else max(1, min(rows, left))
-
-    def _ask(self, inner: Inner, purpose: str) -> Codes:
-        return np.asarray(self.counted.ask(inner, purpose), np.intp)
-
-    def _add(self, inner: Inner, codes: Codes) -> None:
-        self._inner = np.concatenate([self._inner, inner])
-        self._codes = np.concatenate([self._codes, codes])
-
-    def _judge(self, tree: Tree, error: float) -> None:
-        judged = self.attempts.judged(self.counted.asked, tree.size, error, self.attempts.of(tree))
-        self.history.append(judged)
-        self._observer(judged)

@@ -16,15 +16,16 @@ import pytest
 import fidelitree as ft
 from fidelitree.asking import limits as budget
 from fidelitree.asking.counted import Counted
-from fidelitree.asking.events import Event, nobody
+from fidelitree.asking.events import Event
 from fidelitree.asking.memory import Memory
 from fidelitree.certificates.attempts import Attempts
 from fidelitree.errors import ParameterError, TargetError
-from fidelitree.runs import allknown, tabular
-from fidelitree.runs.finishes import AsTested
+from fidelitree.runs import everything, table_strategy
 from fidelitree.runs.result import SplitRecord
+from fidelitree.runs.session import Session
+from fidelitree.runs.stopping import AsTested
 from fidelitree.runs.supply import source_of
-from fidelitree.runs.tabular import FRUGAL, TableRun, patient
+from fidelitree.runs.table_strategy import FRUGAL, TableStrategy, patient
 from fidelitree.spaces.features import AtMost, IsIn, IsOne
 from fidelitree.spaces.region import Region
 from fidelitree.spaces.rows import Rows
@@ -101,7 +102,9 @@ def same(one: ft.Distillation, two: ft.Distillation) -> bool:
 def test_a_small_tree_is_found_and_certified(
     epsilon: float, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tabular, "patient", lambda epsilon: tabular.Plan(2_000, 150, frugal=False, growth=2))
+    monkeypatch.setattr(
+        table_strategy, "patient", lambda epsilon: table_strategy.Plan(2_000, 150, frugal=False, growth=2)
+    )
     result = ft.distill(target, MIXED, epsilon, DELTA, **options)
     assert result.certificate.holds
     assert result.reason == "certified"
@@ -247,7 +250,7 @@ def test_an_interrupted_observer_leaves_a_true_bound() -> None:
 
 
 def test_where_no_small_tree_will_do_the_run_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tabular, "MOST_LABELS", 800)
+    monkeypatch.setattr(table_strategy, "MOST_LABELS", 800)
 
     def jumpy(batch: Any) -> Any:
         return np.floor(batch["age"] * 50) % 2 == 0
@@ -304,8 +307,9 @@ def test_a_tree_that_was_certified_before_needs_no_second_test() -> None:
     source = source_of(MIXED, 0)
     counted = Counted(lambda batch: batch["age"] > 100, MIXED, Memory())
     attempts = Attempts(0.1, 0.05)
+    session = Session(counted, source, attempts)
     for plan in (FRUGAL, patient(0.1)):
-        done = TableRun(counted, source, attempts, plan, 0, nobody).run(AsTested(MIXED))
+        done = session.run(TableStrategy(session, plan, 0).steps(AsTested(MIXED)))
         assert done is not None
         assert done.tree.size == 1
     assert len(attempts.all) == 1
@@ -320,8 +324,8 @@ DICE = ft.ProductSpace([ft.Numeric.from_values(name, range(1, 6)) for name in "a
 @pytest.fixture
 def short_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few proposals where all answers are known."""
-    monkeypatch.setattr(allknown, "_PROPOSALS", 10)
-    monkeypatch.setattr(allknown, "_ROWS", 0)
+    monkeypatch.setattr(everything, "_PROPOSALS", 10)
+    monkeypatch.setattr(everything, "_ROWS", 0)
 
 
 def odd_sum(batch: Any) -> Any:

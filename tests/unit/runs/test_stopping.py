@@ -13,8 +13,8 @@ import fidelitree as ft
 import reference
 from fidelitree.asking.counted import Counted
 from fidelitree.certificates.attempts import Attempts
-from fidelitree.runs.finishes import Smallest
 from fidelitree.runs.greedy import KAPPA, Greedy, _closeness
+from fidelitree.runs.stopping import Smallest
 from mixed import MIXED, every_input
 
 SPACE = ft.ProductSpace.bernoulli(12, 0.3)

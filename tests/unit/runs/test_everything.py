@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import fidelitree as ft
 from fidelitree.errors import ParameterError
-from fidelitree.runs import allknown
+from fidelitree.runs import everything
 from mixed import MIXED, every_input, mixed_spaces, mixed_tree
 
 FINITE = ft.ProductSpace(
@@ -36,8 +36,8 @@ def exact_error(tree: ft.Tree, target: Callable[[Any], Any], space: ft.ProductSp
 @pytest.fixture(autouse=True)
 def short_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """These functions are small."""
-    monkeypatch.setattr(allknown, "_PROPOSALS", 60)
-    monkeypatch.setattr(allknown, "_ROUNDS", 1)
+    monkeypatch.setattr(everything, "_PROPOSALS", 60)
+    monkeypatch.setattr(everything, "_ROUNDS", 1)
 
 
 def test_no_error_at_all() -> None:
@@ -98,11 +98,11 @@ def test_probabilities_of_very_different_size(epsilon: float) -> None:
 
 def test_a_tree_without_an_error_is_found_however_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """The search may stop above an error that is a few millionths: then it goes on to the end."""
-    monkeypatch.setattr(allknown, "_PROPOSALS", 0)
+    monkeypatch.setattr(everything, "_PROPOSALS", 0)
     rng = np.random.default_rng(0)
     answers = rng.integers(0, 2, (9, 9, 9, 2))
     space = ft.ProductSpace([*(ft.Categorical(name, range(9)) for name in "abc"), ft.Boolean("d", 0.5)])
-    monkeypatch.setattr(allknown, "_ROWS", 0)
+    monkeypatch.setattr(everything, "_ROWS", 0)
     result = ft.distill(lambda b: answers[b["a"], b["b"], b["c"], b["d"].astype(int)], space, 2e-6, prefer="leaves")
     assert result.certificate.error_bound == 0
     assert result.tree.size > 300

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,10 +11,11 @@ from fidelitree.asking.counted import Counted
 from fidelitree.asking.memory import Memory
 from fidelitree.certificates.attempts import Attempts
 from fidelitree.certificates.certificate import Certificate
-from fidelitree.runs import sealing
-from fidelitree.runs.auto import Outcome
-from fidelitree.runs.sealing import Wanted
-from fidelitree.runs.supply import Drawn, Source
+from fidelitree.runs import issue
+from fidelitree.runs.issue import Goal
+from fidelitree.runs.outcome import Outcome
+from fidelitree.runs.session import Session
+from fidelitree.runs.supply import Drawn
 from fidelitree.theory.sequential import error_bound, level_in
 from fidelitree.trees.tree import Tree
 from small import cube
@@ -26,14 +27,7 @@ PRUNED = Tree.constant(SPACE, 1)
 DETERMINISTIC, DISTRIBUTION = "the target is deterministic", "inputs follow the stated product distribution"
 
 
-@dataclass(frozen=True)
-class Run:
-    counted: Counted
-    source: Source
-    attempts: Attempts
-
-
-def run(deterministic: bool) -> Run:
+def run(deterministic: bool) -> Session:
     """Eight labels asked to learn, eighty to test the second of two attempts, one of them wrong."""
     counted = Counted(SECOND.predict, SPACE, Memory() if deterministic else None)
     counted.ask(cube(3), "label")
@@ -45,15 +39,15 @@ def run(deterministic: bool) -> Run:
     labels = SECOND.predict(inputs)
     labels[5] = 1 - labels[5]
     attempts.count(inputs, labels)
-    return Run(counted, Drawn(SPACE, 7), attempts)
+    return Session(counted, Drawn(SPACE, 7), attempts)
 
 
 def test_the_certificate_of_an_attempt_says_all_about_it() -> None:
     tested = run(deterministic=True)
     outcome = Outcome(PRUNED, tested.attempts.all[1], differs=0.125)
-    wanted = Wanted(0.3, 0.05, 7, seed_chosen=False, split_quality=True)
+    wanted = Goal(0.3, 0.05, 7, seed_chosen=False, split_quality=True)
     level = level_in("run", 2, 0.05)
-    made = sealing.tested_certificate(outcome, tested, wanted)
+    made = issue.tested_certificate(outcome, tested, wanted)
     assert made.confusion is not None
     assert (made.confusion.tests, made.confusion.wrong) == (80, 41)
     assert replace(made, confusion=None) == Certificate(
@@ -82,7 +76,7 @@ def test_the_certificate_of_an_attempt_says_all_about_it() -> None:
 def test_a_noisy_target_is_not_assumed_to_be_deterministic() -> None:
     tested = run(deterministic=False)
     outcome = Outcome(SECOND, tested.attempts.all[1], differs=0.0)
-    certificate = sealing.tested_certificate(outcome, tested, Wanted(0.3, 0.05, 7))
+    certificate = issue.tested_certificate(outcome, tested, Goal(0.3, 0.05, 7))
     assert certificate.assumes == (DISTRIBUTION,)
     assert (certificate.seed_chosen, certificate.split_quality) == (True, False)
 
@@ -90,11 +84,11 @@ def test_a_noisy_target_is_not_assumed_to_be_deterministic() -> None:
 def test_an_error_that_is_known_makes_the_certificate_exact() -> None:
     tested = run(deterministic=True)
     outcome = Outcome(PRUNED, tested.attempts.all[0], differs=0.125, error=0.5)
-    found = sealing.tested_certificate(outcome, tested, Wanted(None, 0.05, 7))
+    found = issue.tested_certificate(outcome, tested, Goal(None, 0.05, 7))
     assert found.confusion is not None
     assert (found.confusion.level, found.confusion.wrong) == (None, 0.5)
     found = replace(found, confusion=None)
-    assert found == sealing.exact_certificate(tested.counted, PRUNED, 0.5, None)
+    assert found == issue.exact_certificate(tested.counted, PRUNED, 0.5, None)
     assert found == Certificate(
         epsilon=None,
         delta=0.0,
@@ -109,9 +103,9 @@ def test_an_error_that_is_known_makes_the_certificate_exact() -> None:
 
 
 def test_an_exact_error_that_rounding_puts_above_one_is_one() -> None:
-    assert sealing.exact_certificate(run(True).counted, PRUNED, 1 + 1e-15, 0.1).error_bound == 1
+    assert issue.exact_certificate(run(True).counted, PRUNED, 1 + 1e-15, 0.1).error_bound == 1
 
 
 def test_nothing_more_is_wanted_unless_it_is_said() -> None:
-    wanted = Wanted(0.3, 0.05, 7)
+    wanted = Goal(0.3, 0.05, 7)
     assert (wanted.seed_chosen, wanted.split_quality, wanted.few_leaves, wanted.smallest) == (True, False, False, False)

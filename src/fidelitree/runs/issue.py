@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from fidelitree.asking.counted import Counted
-from fidelitree.certificates.attempts import Attempts
 from fidelitree.certificates.certificate import Certificate
 from fidelitree.certificates.confusion import Confusion, share_of_level
 from fidelitree.exact.error import tree_labels
-from fidelitree.runs.auto import Outcome
-from fidelitree.runs.supply import Source
+from fidelitree.runs.outcome import Outcome
+from fidelitree.runs.session import Session
 from fidelitree.trees.tree import Tree
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Goal:
     """What was asked for."""
 
     epsilon: float | None
@@ -28,22 +26,6 @@ class Wanted:
     smallest: bool = False
 
 
-class Tested(Protocol):
-    """A run whose trees were put to the test."""
-
-    @property
-    def counted(self) -> Counted:
-        """What was asked."""
-
-    @property
-    def source(self) -> Source:
-        """Where inputs came from."""
-
-    @property
-    def attempts(self) -> Attempts:
-        """What was opened."""
-
-
 def exact_certificate(counted: Counted, tree: Tree, error: float, epsilon: float | None) -> Certificate:
     """The certificate of an error that is known."""
     digests = tree.digest, counted.space.digest
@@ -51,35 +33,35 @@ def exact_certificate(counted: Counted, tree: Tree, error: float, epsilon: float
     return Certificate(epsilon, 0.0, min(1.0, error), counted.asked, None, "exact", *digests, queries=queries)
 
 
-def tested_certificate(outcome: Outcome, run: Tested, wanted: Wanted) -> Certificate:
+def tested_certificate(outcome: Outcome, session: Session, goal: Goal) -> Certificate:
     """The certificate of what an attempt vouches for."""
-    attempt, counted = outcome.attempt, run.counted
+    attempt, counted = outcome.attempt, session.counted
     if outcome.error is not None:
         known = tree_labels(outcome.tree, counted.target, counted.space)
-        sealed = exact_certificate(counted, outcome.tree, outcome.error, wanted.epsilon)
+        sealed = exact_certificate(counted, outcome.tree, outcome.error, goal.epsilon)
         return replace(sealed, confusion=Confusion.of_leaves(known, outcome.tree, None))
     errors, samples = attempt.counts
-    kept = run.attempts.kept_for(attempt)
+    kept = session.attempts.kept_for(attempt)
     answers, level = (
         kept.last(attempt.samples),
         share_of_level(attempt.number, outcome.tree.size if outcome.differs else None, attempt.ledger),
     )
     labels = None if answers is None else answers.leaf_labels(outcome.tree)
     return Certificate(
-        wanted.epsilon,
-        wanted.delta,
+        goal.epsilon,
+        goal.delta,
         outcome.error_bound,
         samples,
         errors,
         "sequential",
         outcome.tree.digest,
-        run.source.digest,
-        seed=wanted.seed,
-        seed_chosen=wanted.seed_chosen,
-        split_quality=wanted.split_quality,
-        assumes=run.source.assumes(counted.deterministic),
+        session.source.digest,
+        seed=goal.seed,
+        seed_chosen=goal.seed_chosen,
+        split_quality=goal.split_quality,
+        assumes=session.source.assumes(counted.deterministic),
         protocol="prequential",
-        attempts=run.attempts.opened(attempt.ledger),
+        attempts=session.attempts.opened(attempt.ledger),
         attempt=attempt.number,
         ledger=attempt.ledger,
         level=attempt.level,

@@ -1,24 +1,21 @@
-"""What a run returns, given a tree T whose error is certified to be at most some b, and when b is small enough.
+"""Stopping rules: when the answers are enough, and which tree is returned then.
 
-How often two trees disagree is known exactly, without a query. So any tree that disagrees with T on d of the inputs
-has an error of at most b + d.
+A rule may return a tree that was not tested itself, where it disagrees with a tested one little enough (`outcome`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-
-import numpy as np
+from typing import Protocol
 
 from fidelitree.asking.counted import Counted
 from fidelitree.asking.limits import Budget
 from fidelitree.certificates.attempts import Attempt, Attempts
 from fidelitree.exact.paths import PathSubfunction
-from fidelitree.runs.auto import Outcome
+from fidelitree.runs.outcome import Outcome, best_so_far
 from fidelitree.runs.paper import grow_exactly
 from fidelitree.runs.smaller import PATIENT, QUICK, SmallestSubstitutes, Substitutes
-from fidelitree.search.prune import Prunings
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
 from fidelitree.trees.tree import Tree
@@ -27,7 +24,23 @@ PATIENCE = 10  # times the queries of the first certificate, for fewer leaves
 WORTH = 3  # half the leaves are worth 26 % more queries
 FAR = 0.25  # epsilons: a tree with more errors is far from its target
 HURRY = 2  # the same where queries are what matters
-AS_GOOD = 0.05  # of the errors of the best tree: how much higher a bound about as good as its own is
+
+
+class Stopping(Protocol):
+    """Decides what is returned, and when the answers suffice for it."""
+
+    @property
+    def unsettled(self) -> bool:
+        """Whether it stopped early, because what it may still spend is better put into other trees."""
+
+    def needed(self, attempts: Attempts) -> int:
+        """Answers without an error that would end the run."""
+
+    def to_spend(self) -> int:
+        """Queries that it would spend for a better tree, once one is certified."""
+
+    def done(self, attempts: Attempts) -> Outcome | None:
+        """The outcome, if the answers suffice."""
 
 
 @dataclass
@@ -40,6 +53,7 @@ class Smallest:
 
     counted: Counted
     max_leaves: int | None = None
+    unsettled: bool = False
     _substitutes: dict[int, Substitutes] = field(default_factory=dict)
     _certified: Attempt | None = None
     _limit: int = 0
@@ -106,8 +120,6 @@ class FewestLeaves(Smallest):
     so (``unsettled``), because what it may still spend (``to_spend``) is better put into other trees.
     """
 
-    unsettled: bool = False
-
     def to_spend(self) -> int:
         """What is left of its patience."""
         return max(0, self._limit - self.counted.asked)
@@ -147,78 +159,6 @@ class LowestError(Smallest):
         return None
 
 
-def best_so_far(attempts: Attempts, space: ProductSpace | None, max_leaves: int | None) -> Outcome:
-    """What a run that is ended early has to show: the smallest tree that is good enough, else the best certified.
-
-    Of trees that are about as good as the best it is the smallest, unless the smallest error is what was asked for.
-    Without a space, masses are not known, and trees stay as they were tested. Where nothing is good enough, a tree that
-    does not clearly err less often than a constant gives way to it.
-    """
-    whole = [_least(one, space, max_leaves) for one in attempts.live]
-    best = min(whole, key=_doubt)
-    if attempts.open_ended:
-        return _or_constant(best, attempts)
-    enough = best.error_bound <= attempts.epsilon
-    good = attempts.epsilon if enough else best.error_bound + AS_GOOD * best.attempt.rate * (best.error_bound < 1)
-    options = [_smallest(one.attempt, space, good) for one in whole if one.error_bound <= good]
-    chosen = min(options, key=lambda found: (found.tree.size, found.attempt.ledger, found.error_bound))
-    return chosen if enough else _or_constant(chosen, attempts)
-
-
-def _or_constant(outcome: Outcome, attempts: Attempts) -> Outcome:
-    """The best constant, where a tree does not err less often by more than a standard error of the difference."""
-    tested = outcome.attempt
-
-    def beaten(constant: Attempt) -> bool:
-        error: float = (_variance(tested) + _variance(constant)) ** 0.5  # how often two trees differ is exact
-        return tested.rate + outcome.differs + error < constant.rate
-
-    if outcome.tree.size == 1:
-        return outcome
-    constants = [one for one in attempts.standing.constants if one.samples and not beaten(one)]
-    return min((Outcome(one.tree, one, 0.0) for one in constants), key=_doubt, default=outcome)
-
-
-def _variance(attempt: Attempt) -> float:
-    """Of the share of errors that an attempt has counted; without any, one may be on its way."""
-    samples = max(1, attempt.samples)
-    return (attempt.rate + 1 / samples) / samples
-
-
-def _doubt(outcome: Outcome) -> tuple[float, int]:
-    return outcome.error_bound, outcome.tree.size
-
-
-def _least(attempt: Attempt, space: ProductSpace | None, max_leaves: int | None) -> Outcome:
-    """The tree of an attempt, or what comes closest to it with as many leaves as may be."""
-    if max_leaves is None or attempt.tree.size <= max_leaves:
-        return Outcome(attempt.tree, attempt, 0.0)
-    found = _substitutes(attempt.tree, space)
-    return Outcome(found.with_leaves(max_leaves), attempt, float(found.disagreements[max_leaves - 1]))
-
-
-def _smallest(attempt: Attempt, space: ProductSpace | None, good: float) -> Outcome:
-    """The fewest leaves that the bound of an attempt leaves room for."""
-    found = _substitutes(attempt.tree, space)
-    place = int(np.argmax(attempt.error_bound + found.disagreements <= good))
-    return Outcome(found.with_leaves(place + 1), attempt, float(found.disagreements[place]))
-
-
-def _substitutes(tree: Tree, space: ProductSpace | None) -> Substitutes:
-    return _AsItIs(tree) if space is None else Prunings(tree, space)
-
-
-class _AsItIs:
-    """A tree that cannot be pruned for want of masses: any smaller one may disagree with it everywhere."""
-
-    def __init__(self, tree: Tree) -> None:
-        self.tree = tree
-        self.disagreements = np.array([1.0] * (tree.size - 1) + [0.0])
-
-    def with_leaves(self, leaves: int) -> Tree:
-        return self.tree
-
-
 @dataclass
 class AsTested:
     """The smallest certified tree among those under test, pruned by what its bound leaves where masses are known.
@@ -229,6 +169,7 @@ class AsTested:
     space: ProductSpace | None
     max_leaves: int | None = None
     patience: float = 0.0
+    unsettled: bool = False
 
     def needed(self, attempts: Attempts) -> int:
         """For the first of the attempts that are not certified."""

@@ -14,10 +14,10 @@ from fidelitree.errors import ParameterError
 from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction, free_of_charge
 from fidelitree.exact.error import labels_inside
 from fidelitree.exact.subfunction import Subfunction
-from fidelitree.runs.finishes import FewestLeaves
+from fidelitree.runs.issue import Goal, exact_certificate
 from fidelitree.runs.paper import grow_exactly
 from fidelitree.runs.result import Distillation, SplitRecord
-from fidelitree.runs.sealing import Wanted, exact_certificate
+from fidelitree.runs.stopping import FewestLeaves
 from fidelitree.search.binning import Binning
 from fidelitree.search.local.coded import Coded, Sketch, size
 from fidelitree.search.local.curve import Point
@@ -33,7 +33,7 @@ _GRAINS = 2.0**50  # probabilities go into the search as so many grains: sums an
 _TINY = 1e-6  # an epsilon below it asks for no error; then inputs of any probability count alike
 
 
-def distil_all(counted: Counted, wanted: Wanted) -> Distillation:
+def distil_all(counted: Counted, goal: Goal) -> Distillation:
     """No error at all: every input must be asked."""
     if not counted.deterministic:
         raise ParameterError("epsilon must be above 0 with deterministic=False: no error of a noisy target is 0; got 0")
@@ -45,25 +45,25 @@ def distil_all(counted: Counted, wanted: Wanted) -> Distillation:
             f"{allowed:,}; got 0 - raise max_queries, or ask for a small epsilon"
         )
     try:
-        return distil_exactly(counted, wanted)
+        return distil_exactly(counted, goal)
     except BudgetSpent as stop:
         raise ParameterError(
             f"epsilon must be above 0 where not every input can be asked: {stop} ended the run; got 0"
         ) from None
 
 
-def distil_exactly(counted: Counted, wanted: Wanted) -> Distillation:
+def distil_exactly(counted: Counted, goal: Goal) -> Distillation:
     """All answers; then Algorithm 1, or the smallest tree found that is good enough."""
-    epsilon, most = wanted.epsilon or 0.0, counted.budget.max_leaves
-    if wanted.split_quality:
+    epsilon, most = goal.epsilon or 0.0, counted.budget.max_leaves
+    if goal.split_quality:
         root = _root(counted)
         grown = grow_exactly(counted, root, epsilon, Budget(max_leaves=most), nobody)
         return grown.knowing(labels_inside(grown.tree, root, counted.space))
     if counted.space.all_bits or isinstance(counted.target, Tree):
         tree, error, trace, labels = _smallest_substitute(counted, epsilon)
     else:
-        tree, error, trace, labels = _smallest_of_all(counted, epsilon, wanted.seed)
-    certificate = exact_certificate(counted, tree, error, wanted.epsilon)
+        tree, error, trace, labels = _smallest_of_all(counted, epsilon, goal.seed)
+    certificate = exact_certificate(counted, tree, error, goal.epsilon)
     reason = "certified" if error <= epsilon else f"max_leaves = {most}" if most else counted.budget.time_over
     return Distillation(tree, certificate, counted.queries, trace, counted.space, reason).knowing(labels)
 

@@ -9,12 +9,11 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.asking.counted import Counted
-from fidelitree.asking.events import nobody
 from fidelitree.asking.memory import Memory
 from fidelitree.certificates.attempts import Attempts
+from fidelitree.runs.last_tests import SLACK, TIGHT, tried
+from fidelitree.runs.session import Session
 from fidelitree.runs.supply import source_of
-from fidelitree.runs.tabular import FRUGAL, TableRun
-from fidelitree.runs.trial import SLACK, TIGHT, tried
 from mixed import MIXED, mixed_tree
 from population import loan, population_error, table_of
 
@@ -90,7 +89,7 @@ def test_a_budget_may_end_the_trial() -> None:
 
 def test_a_tree_that_is_older_does_not_keep_others_from_their_test() -> None:
     source, attempts = source_of(MIXED, 0), Attempts(0.01, 0.05)
-    run = TableRun(Counted(TRUE.predict, MIXED, Memory()), source, attempts, FRUGAL, 0, nobody)
+    session = Session(Counted(TRUE.predict, MIXED, Memory()), source, attempts)
     constant = ft.Tree.build(MIXED, [0], ["a", "b", "c"])
-    assert tried(run, [constant]).tree == constant
-    assert tried(run, [constant, TRUE]).tree == TRUE
+    assert session.run(tried(session, [constant])).tree == constant
+    assert session.run(tried(session, [constant, TRUE])).tree == TRUE

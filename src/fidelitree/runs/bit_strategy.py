@@ -1,0 +1,154 @@
+"""``strategy="auto"`` over bits: labels first, questions where the tree is wrong, attempts on the way.
+
+Until the first attempt is opened nothing is counted for it, so the learner may choose what it asks (`explore`). Where
+that takes long, a quarter of the inputs come as they are drawn, for the standing attempts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fidelitree.certificates.attempts import LATE, Attempt
+from fidelitree.exact.engine import ENUMERATE_UNASKED
+from fidelitree.runs.gate import Gate, Watched
+from fidelitree.runs.outcome import Outcome
+from fidelitree.runs.session import Session
+from fidelitree.runs.stopping import Stopping
+from fidelitree.search.bits.explore import Explorer, Weights
+from fidelitree.search.bits.learner import Learner
+from fidelitree.search.bits.sketch import Sketch, size
+from fidelitree.search.questions import Answered, Ask, Steps, Tests
+from fidelitree.spaces.draw import Stream
+from fidelitree.trees.tree import Tree
+
+FIRST_BATCH = 32
+BATCH = 8
+MISTAKES = 0.6  # that a batch of a test holds, at an error of epsilon
+MANY, TOO_MANY = 2_000, 20_000  # answers from which on a run may be stuck, and is if nothing is certified
+AS_DRAWN, LONG = 0.25, 256  # of the inputs come as they are drawn, once so many labels have opened no attempt
+BY_HEART = 8  # answers a leaf, below which a tree only repeats them
+
+
+class BitStrategy:
+    """A learner that keeps up with the answers; its tree is put to the test as soon as it does well."""
+
+    def __init__(self, session: Session, seed: int) -> None:
+        self._session, self._counted, self._attempts = session, session.counted, session.attempts
+        space = session.counted.space
+        self._was_late, self._drawn = False, 0
+        self._explorer = Explorer(space.biases, Stream.named(seed, "label"))
+        random = np.random.default_rng(np.random.SeedSequence(list(Stream.named(seed, "walk").key)))
+        self.learner = Learner(len(space), random, session.counted.watch)
+        self._gate = Gate(session.attempts, Watched(space, Stream.named(seed, "watch")))
+        self._under_test: Sketch | None = None
+        self._tested: Attempt | None = None
+
+    def steps(self, stopping: Stopping) -> Steps[Outcome | None]:
+        """What the stopping rule makes of an attempt; None once it is cheaper to ask about all inputs, or stuck."""
+        while not (self._cheaper_to_ask_all(stopping) or self.stuck):
+            if self._attempts.all:
+                needed = stopping.needed(self._attempts)
+                self._attempts.tell(self._session.observer, self._counted.asked, needed)
+                seen = yield Tests(min(self._batch(), needed))
+                done = stopping.done(self._attempts)
+                if done is not None:
+                    return done
+                weights = np.ones(len(seen.codes))
+            else:
+                seen, weights = yield from self._exploring()
+            yield from self._learn(seen, weights)
+        return None
+
+    def _learn(self, seen: Answered, weights: Weights) -> Steps[None]:
+        """Take answers in, and open an attempt where the tree has done well on them."""
+        failed = seen.wrong if self._attempts.all and self.learner.sketch == self._under_test else None
+        wrong = yield from self.learner.learn(seen.inner, seen.codes, failed)
+        sketch = self.learner.sketch
+        assert sketch is not None, "a learner that was told something has a tree"
+        if (self._gate.see(sketch, wrong, weights) or self._late()) and sketch != self._under_test:
+            self._tested = self._attempts.open(self.tree())
+            self._under_test = sketch
+        self._session.stand(self._to_stand)
+        self._session.judge(size(sketch), float(wrong.mean()), self._tested)
+
+    @property
+    def stuck(self) -> bool:
+        """Whether the tree learns answers by heart, or many answers did not certify it: votes of many bits do that."""
+        known, attempts = self.learner.pool.size, self._attempts
+        if known < MANY or attempts.open_ended or attempts.error_bound <= attempts.epsilon:
+            return False
+        by_heart = self.learner.sketch is not None and size(self.learner.sketch) * BY_HEART > known
+        return by_heart or known > max(TOO_MANY, BY_HEART * attempts.at_best)
+
+    def tree(self) -> Tree:
+        """The learner's tree; where queries ended its first lesson, the one that fits them; where time did, a label."""
+        book, known = self._counted.book, self.learner.pool.codes
+        if self.learner.sketch is None and (not len(known) or self._counted.budget.max_seconds is not None):
+            codes = known if len(known) or self._counted.cut is None else self._counted.cut
+            return self._session.constant(np.asarray(codes, np.intp))
+        if self.learner.sketch is None:
+            self.learner.refit()
+        nodes: list[tuple[int, int, int] | int] = []
+        _append(nodes, self.learner.sketch, book.ranks())
+        return Tree.build(self._counted.space, nodes, book.sorted())
+
+    def _to_stand(self) -> list[Tree]:
+        """The tree, and the best constant: by what came as it was drawn, or by all that is known."""
+        usual = self._attempts.standing.usual()
+        known = self.learner.pool.codes
+        return [self.tree(), self._session.constant(known) if usual is None else self._session.always(usual)]
+
+    def _cheaper_to_ask_all(self, stopping: Stopping) -> bool:
+        """Half of all inputs are known and no tree is in sight, or the rest costs no more than what would be spent."""
+        inputs, known = 1 << len(self._counted.space), self.learner.pool.size
+        left = self._counted.left
+        if not self._counted.deterministic or inputs > (ENUMERATE_UNASKED if left is None else left + known):
+            return False
+        if not self._attempts.all:
+            return inputs - known <= known
+        return inputs - known <= max(stopping.to_spend(), stopping.needed(self._attempts))
+
+    def _late(self) -> bool:
+        """Whether so much of the budget is gone that what is left must go into certifying the tree there is.
+
+        Where an error was asked for, that is when it could not be certified after another batch, whatever the answers:
+        a budget that is not reached must change nothing.
+        """
+        limit, left = self._counted.budget.max_queries, self._counted.left
+        if limit is None or left is None or self._was_late or self._counted.asked < LATE * limit:
+            return False
+        out_of_reach = not self._attempts.all and left - self._batch() < self._attempts.at_best
+        self._was_late = self._attempts.open_ended or out_of_reach
+        return self._was_late
+
+    def _exploring(self) -> Steps[tuple[Answered, Weights]]:
+        """Answers that no attempt of the run will count, and what each of them weighs."""
+        wanted = self._batch()
+        if self._drawn >= AS_DRAWN * (self._counted.asked - LONG):
+            batch, weights = self._explorer.take(self.learner.sketch, wanted, self.learner.pool.unknown)
+            if len(batch):
+                return (yield Ask(batch, "label")), weights
+        self._drawn += wanted
+        return (yield Tests(wanted)), np.ones(wanted)
+
+    def _batch(self) -> int:
+        """Answers between two looks at the tree: more of them as each counts for less."""
+        known, left = self.learner.pool.size, self._counted.left
+        wanted = max(BATCH, known // 64) if known else FIRST_BATCH
+        if self._attempts.all:  # a mistake is rare; after so many answers, so few of them wrong, it is known how rare
+            last = self._attempts.all[-1]
+            wanted = max(wanted, int(MISTAKES / self._attempts.epsilon), last.samples // (4 * (1 + last.errors)))
+        return wanted if left is None else max(1, min(wanted, left))
+
+
+def _append(nodes: list[tuple[int, int, int] | int], sketch: Sketch | None, ranks: Sequence[int]) -> int:
+    place = len(nodes)
+    nodes.append(0)
+    if isinstance(sketch, tuple):
+        no = _append(nodes, sketch[1], ranks)
+        nodes[place] = (sketch[0], no, _append(nodes, sketch[2], ranks))
+    elif sketch is not None:
+        nodes[place] = ranks[sketch]
+    return place

@@ -1,0 +1,106 @@
+"""The last tests of a run: what there is gets a bound that means something, whatever ends the run.
+
+Where epsilon is out of reach, or ``max_leaves`` forbids the tree that would reach it, the best tree there is is tested
+until its bound is close to its error (`tried`). Of a limited time 70 % goes into learning (`limits.LEARNING`); unless
+something is certified by then, the rest is spent here (`use_reserve`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from fidelitree.asking.limits import BudgetSpent
+from fidelitree.certificates.attempts import Attempt, Attempts
+from fidelitree.runs.outcome import Outcome, best_so_far
+from fidelitree.runs.session import Session
+from fidelitree.search.questions import Steps, Tests
+from fidelitree.trees.tree import Tree
+
+CERTIFIED = "certified"
+TIGHT, SLACK = 1.1, 0.01  # a bound of TIGHT times the error, and SLACK more, is close to it
+_BATCH, _PART = 50, 8  # answers between two looks at a last trial: one in so many of those counted
+_QUARTER = 4  # the same where time is short
+
+
+class OutOfReach(BudgetSpent):
+    """Raised where more labels would not help; the run ends with what it has. ``more`` follows the numbers."""
+
+    def __init__(self, trouble: str, more: str = "") -> None:
+        super().__init__(trouble)
+        self.more = more
+
+
+def tried(session: Session, trees: Sequence[Tree]) -> Steps[Attempt]:
+    """Count answers for trees until the bound of the best of them is close, or good enough, or no input is left."""
+    for tree in trees:
+        session.attempts.open(tree)
+    under_test = [attempt for attempt in session.attempts.all if attempt.tree in trees]
+    while True:
+        best = min(under_test, key=lambda attempt: (attempt.error_bound, attempt.tree.size))
+        fair = min(attempt.samples for attempt in under_test) >= best.samples / 2  # some may be older than others
+        if (fair and _close(best, session.attempts.epsilon)) or not session.source.tests_left:
+            return best
+        yield Tests(max(_BATCH, best.samples // _PART))
+
+
+def _close(attempt: Attempt, epsilon: float) -> bool:
+    """A small epsilon asks for a finer look."""
+    share = attempt.errors / max(1, attempt.samples)
+    return attempt.certifies(epsilon) or attempt.error_bound <= TIGHT * share + min(SLACK, epsilon)
+
+
+def put_to_test(outcome: Outcome, session: Session) -> Outcome:
+    """The same tree with a bound of its own, where that is lower: what it has from a larger tree is not close."""
+    try:
+        attempt = session.run(tried(session, [outcome.tree]))
+    except BudgetSpent:
+        attempt = session.attempts.open(outcome.tree)
+    own = replace(outcome, attempt=attempt, differs=0.0)
+    return own if own.error_bound < outcome.error_bound else outcome
+
+
+def shortfall(trouble: OutOfReach, outcome: Outcome, asked: int) -> str:
+    """Why a run ends without what was asked for, in numbers."""
+    tree, attempt = outcome.tree, outcome.attempt
+    leaves = "1 leaf" if tree.size == 1 else f"{tree.size} leaves"
+    share = outcome.error if outcome.error is not None else attempt.errors / max(1, attempt.samples) + outcome.differs
+    return (
+        f"{trouble}: after {asked:,} labels the best tree, with {leaves}, still disagrees with the target on about "
+        f"{share:.2g} of inputs{trouble.more}"
+    )
+
+
+def use_reserve(session: Session, tree: Callable[[], Tree], reason: str) -> str:
+    """Count answers in the time that is left; why the run ended: by this, or for the ``reason`` that it has already."""
+    counted, attempts = session.counted, session.attempts
+    counted.reserve = None
+    if counted.budget.max_seconds is None or not counted.book.seen or counted.over():
+        return reason
+    before = attempts.certified
+    tested = attempts.open(session.allowed(tree()))
+    try:
+        session.run(_until_settled(session, tested))
+    except BudgetSpent:
+        return reason
+    except KeyboardInterrupt:
+        return f"{reason}, then interrupted"
+    return CERTIFIED if attempts.certified and not before else reason
+
+
+def _until_settled(session: Session, tested: Attempt) -> Steps[None]:
+    attempts, most = session.attempts, session.counted.budget.max_leaves
+    while not settled(attempts, best_so_far(attempts, session.source.masses, most)):
+        usual = attempts.standing.usual()
+        if usual is not None:  # the constant that is best by now has an attempt, too
+            attempts.standing.open(0, [session.always(usual)])
+        yield Tests(max(1, tested.samples // _QUARTER))
+
+
+def settled(attempts: Attempts, best: Outcome) -> bool:
+    """Whether more answers would change little: the error is certified, or it is clear what it is instead."""
+    if attempts.open_ended:
+        return False
+    error = best.attempt.rate + best.differs
+    near = best.error_bound < 1 and error > attempts.epsilon and best.error_bound <= TIGHT * error + SLACK
+    return near or best.error_bound <= attempts.epsilon

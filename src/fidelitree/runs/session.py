@@ -1,0 +1,111 @@
+"""One run: the only place where a target's answers, the attempts to certify a tree, and a budget meet.
+
+A strategy asks for inputs (`search.questions`), a stopping rule decides what is enough (`runs.stopping`), and the
+session has every question answered. What was drawn for tests counts for all open attempts before it teaches anybody;
+what a strategy chose itself is never counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.asking.counted import Counted
+from fidelitree.asking.events import Observer, TreeJudged, nobody
+from fidelitree.asking.journal.ledger import LABEL
+from fidelitree.certificates.attempts import Attempt, Attempts
+from fidelitree.runs.outcome import Outcome
+from fidelitree.runs.stopping import Stopping
+from fidelitree.runs.supply import Source
+from fidelitree.search.prune import Prunings
+from fidelitree.search.questions import Answered, Ask, Labels, Question, Steps, T
+from fidelitree.trees.tree import Tree
+
+Codes = NDArray[np.intp]
+_NONE = np.zeros(0, np.bool_)
+
+
+class Strategy(Protocol):
+    """Proposes trees for the answers that it is shown."""
+
+    @property
+    def stuck(self) -> bool:
+        """Whether another strategy should go on: this one finds no small tree."""
+
+    def steps(self, stopping: Stopping) -> Steps[Outcome | None]:
+        """Its questions, and what the stopping rule makes of the answers; None once it is cheaper to ask everything."""
+
+    def tree(self) -> Tree:
+        """The best tree so far."""
+
+
+class Session:
+    """What a run has in hand: its inputs, the target with its queries counted, its attempts and their history."""
+
+    def __init__(self, counted: Counted, source: Source, attempts: Attempts, observer: Observer = nobody) -> None:
+        self.counted, self.source, self.attempts, self.observer = counted, source, attempts, observer
+        self.history: list[TreeJudged] = []
+        counted.reserve = lambda: not attempts.certified
+
+    def run(self, steps: Steps[T]) -> T:
+        """What a strategy comes to; BudgetSpent, an interrupt or the target's error end it where it asks."""
+        answered: Any = None  # what a generator is sent first
+        while True:
+            try:
+                question = steps.send(answered)
+            except StopIteration as end:
+                return end.value  # type: ignore[no-any-return]
+            inner, purpose = self._inputs(question)
+            codes = np.asarray(self.counted.ask(inner, purpose), np.intp)
+            answered = Answered(inner, codes, self._count(question, inner, codes))
+
+    def _inputs(self, question: Question) -> tuple[NDArray[Any], str]:
+        if isinstance(question, Ask):
+            return question.inner, question.purpose
+        if isinstance(question, Labels):
+            return self.source.label(question.rows), "label"
+        left = self.counted.left
+        rows = question.rows if left is None else max(1, min(question.rows, left))
+        return self.source.test(rows), "certify" if self.attempts.all else "label"
+
+    def _count(self, question: Question, inner: NDArray[Any], codes: Codes) -> NDArray[np.bool_]:
+        """Count answers to inputs that came as they were drawn; before an attempt of the run is open, those stand."""
+        if isinstance(question, Ask):
+            return _NONE
+        labels = self.counted.labels(codes)
+        if isinstance(question, Labels):
+            self.attempts.standing.count(inner, labels, LABEL)
+        elif self.attempts.all:
+            return self.attempts.count(inner, labels)
+        else:
+            self.attempts.standing.count(inner, labels)
+        return _NONE
+
+    def stand(self, trees: Callable[[], Sequence[Tree]]) -> None:
+        """Open standing attempts when it is time: for the tree there is, and for the best constant."""
+        if self.attempts.standing.due(self.counted.asked):
+            self.attempts.standing.open(self.counted.asked, trees())
+
+    def judge(self, size: int, error: float, tested: Attempt | None) -> None:
+        """Note a tree with its error on the answers at hand, and what its attempt has counted."""
+        judged = self.attempts.judged(self.counted.asked, size, error, tested)
+        self.history.append(judged)
+        self.observer(judged)
+
+    def constant(self, codes: Codes) -> Tree:
+        """The tree that always answers the most frequent of these labels."""
+        book = self.counted.book
+        return self.always(book.seen[book.majority(np.bincount(codes).tolist())])
+
+    def always(self, label: Any) -> Tree:
+        """The tree that always answers this label."""
+        labels = self.counted.book.sorted()
+        return Tree.build(self.source.product, [labels.index(label)], labels)
+
+    def allowed(self, tree: Tree) -> Tree:
+        """A tree, cut back where it has too many leaves and masses say how."""
+        most, space = self.counted.budget.max_leaves, self.source.masses
+        return tree if space is None or most is None or tree.size <= most else Prunings(tree, space).with_leaves(most)
