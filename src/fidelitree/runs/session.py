@@ -68,7 +68,7 @@ class Session:
         if isinstance(question, Labels):
             return self.source.label(question.rows), "label"
         left = self.counted.left
-        rows = question.rows if left is None else max(1, min(question.rows, left))
+        rows = question.rows if left is None else min(question.rows, max(1, left))
         return self.source.test(rows), "certify" if self.attempts.all else "label"
 
     def _count(self, question: Question, inner: NDArray[Any], codes: Codes) -> NDArray[np.bool_]:
