@@ -15,7 +15,7 @@ from fidelitree.asking.call import Calls, Direct
 from fidelitree.asking.events import Asked, Observer, nobody
 from fidelitree.asking.journal.journal import Ending, Journal
 from fidelitree.asking.limits import LEARNING, Budget, BudgetSpent
-from fidelitree.asking.memory import Memory
+from fidelitree.asking.memory import Memory, Recalled
 from fidelitree.spaces.product import ProductSpace, check_space
 from fidelitree.targets.labels import Codes, LabelBook, Target
 
@@ -135,7 +135,11 @@ class Counted:
         A batch that is ``spare`` is not read again by anybody, so that it need not be copied for the target.
         """
         self._check(len(batch), purpose)
-        codes = self._recalled(batch, purpose) if self.memory is not None else self._pay(batch, purpose, spare)
+        if self.memory is None:
+            codes = self._pay(batch, purpose, spare)
+        else:
+            recalled = self.memory.recall(batch)
+            codes = self._learn(recalled, self._pay(recalled.rows, purpose), purpose)
         self._count(purpose, len(batch))
         return codes
 
@@ -188,7 +192,8 @@ class Counted:
             return self.ask(batch, purpose)
         missing = self.memory.missing(batch)
         self._check(missing, purpose)
-        codes = self._recalled(batch, purpose, self._spare(len(batch), missing))
+        recalled = self.memory.recall(batch, self._spare(len(batch), missing))
+        codes = self._learn(recalled, self._pay(recalled.rows, purpose), purpose)
         self._count(purpose, missing)
         return codes
 
@@ -198,11 +203,10 @@ class Counted:
             return None
         return self.left - missing if rows == self.space.points else 0
 
-    def _recalled(self, batch: NDArray[Any], purpose: str, checks: int | None = None) -> Codes:
-        """From memory where it can be; repeats that are checked have a purpose of their own."""
-        assert self.memory is not None, "there is a memory"
-        recalled = self.memory.recall(batch, checks)
-        codes = self.memory.learn(recalled, self._pay(recalled.rows, purpose))
+    def _learn(self, recalled: Recalled, answers: Codes, purpose: str) -> Codes:
+        """Take what was paid for into memory; repeats that were checked have a purpose of their own."""
+        assert self.memory is not None, "what was recalled came from a memory"
+        codes = self.memory.learn(recalled, answers)
         if recalled.repeats:
             self._paid[purpose] -= len(recalled.repeats)
             self._paid["check"] += len(recalled.repeats)

@@ -104,9 +104,13 @@ certified), provided that the target is deterministic and inputs follow the stat
         # Memory would save nothing where all inputs are asked once, and mislead about a noisy target elsewhere.
         audit = _Audit(way.counted(None, budget, observer), predict, digest, epsilon, delta, predictor)
         try:
-            found = audit.known(predictor, space, deterministic) or audit.drawn(space, way, observer)
+            error = audit.looked_up(space)
+            if error is None and audit.can_enumerate(space, deterministic):
+                error = audit.count_all()
+            bet = audit.test(audit.source(space, way), observer) if error is None else Bet(delta)
         except BudgetSpent:  # while all inputs were asked, and some of them tell nothing about the others
-            found = audit.tested(Bet(delta), space, way)
+            error, bet = None, Bet(delta)
+        found = audit.tested(bet, space, way) if error is None else audit.exact(error)
         way.end(audit.counted, "certified" if found.holds else "not certified")
     return found
 
@@ -199,11 +203,10 @@ class _Audit:
     predictor: Any
     both: Crosstab = field(default_factory=Crosstab)
 
-    def drawn(self, space: ProductSpace | Rows, way: Access, observer: Observer) -> Certificate:
-        """The certificate of inputs as they come."""
+    def source(self, space: ProductSpace | Rows, way: Access) -> _Source:
+        """Inputs as they come, chosen by the seed, the predictor's digest and what nobody could foresee."""
         key = [self.digest] if way.entropy is None else [self.digest, way.entropy]
-        bet = self.test(_source(space, Stream.named(way.seed, "certify").child(*key)), observer)
-        return self.tested(bet, space, way)
+        return _source(space, Stream.named(way.seed, "certify").child(*key))
 
     def tested(self, bet: Bet, space: ProductSpace | Rows, way: Access) -> Certificate:
         """The certificate of what a bet has shown, which may be nothing."""
@@ -231,11 +234,6 @@ class _Audit:
             confusion=self.confusion(1 - CONFIDENCE, bet.samples),
         )
 
-    def known(self, predictor: Any, space: ProductSpace | Rows, deterministic: bool) -> Certificate | None:
-        """The exact certificate, where there is one; what a table's rows leave out nobody knows."""
-        error = None if isinstance(space, Rows) else self.known_error(predictor, deterministic)
-        return None if error is None else self.exact(error)
-
     def confusion(self, level: float | None, inputs: float = math.inf) -> Confusion | None:
         """The table of both answers to the first so many inputs, or of two that are known."""
         table, missing, judged = self.both.table(inputs), None, self.predictor
@@ -247,27 +245,26 @@ class _Audit:
             missing = sorted({*self.counted.book.seen} - {*answered})
         return Confusion.of(table, level, missing)
 
-    def known_error(self, predictor: Any, deterministic: bool) -> float | None:
-        """The exact error where it costs nothing, or no more than drawing; None elsewhere."""
-        if (error := known_error(predictor, self.counted.target, self.counted.space)) is not None:
-            return error
-        if deterministic and self.can_enumerate():
-            return self.count_all()
+    def looked_up(self, space: ProductSpace | Rows) -> float | None:
+        """The exact error of a tree or a circuit, which costs nothing; what a table's rows leave out nobody knows."""
+        known = space.masses is not None
+        return known_error(self.predictor, self.counted.target, self.counted.space) if known else None
+
+    def can_enumerate(self, space: ProductSpace | Rows, deterministic: bool) -> bool:
+        """Whether asking about every input is free, or no dearer than drawing."""
+        if space.masses is None:
+            return False
+        points, limit = self.counted.space.points, self.counted.budget.max_queries
+        few = points is not None and points <= min(1 << MAX_FEATURES, points if limit is None else limit)
+        if deterministic and points is not None and few:
+            if free_of_charge(self.counted) or (limit is None and self.epsilon == 0 and points <= ENUMERATE_UNASKED):
+                return True
+            if points <= (Bet(self.delta).needed_for(self.epsilon) if self.epsilon else limit or 0):
+                return True
         if self.epsilon == 0:
             extent = self.counted.space.extent
             raise ParameterError(f"epsilon must be above 0 where {extent} are too many to ask all; got 0")
-        return None
-
-    def can_enumerate(self) -> bool:
-        """Whether asking about every input is free, or no dearer than drawing."""
-        points, limit = self.counted.space.points, self.counted.budget.max_queries
-        if points is None or points > 1 << MAX_FEATURES or (limit is not None and points > limit):
-            return False
-        if free_of_charge(self.counted):
-            return True
-        if self.epsilon == 0:
-            return points <= (ENUMERATE_UNASKED if limit is None else limit)
-        return points <= Bet(self.delta).needed_for(self.epsilon)
+        return False
 
     def count_all(self) -> float:
         """The error over every input, each weighed by its probability."""
@@ -277,7 +274,8 @@ class _Audit:
         for start in range(0, points, rows):
             batch = enumerate_inputs(whole, start, min(start + rows, points))
             chances = space.chances(batch)
-            wrong += float(chances[self._mistakes(batch, chances)].sum())
+            labels = self.counted.labels(self.counted.ask(batch, "certify"))
+            wrong += float(chances[self._mistakes(batch, labels, chances)].sum())
         return wrong
 
     def exact(self, error: float) -> Certificate:
@@ -309,16 +307,20 @@ class _Audit:
             if rows <= 0 or self._too_large(bet):
                 return bet
             observer(UnderTest(self.counted.asked, 0, bet.errors, bet.samples, bet.level, needed))
+            batch = source.take(block, bet.samples, rows)
             try:
-                wrong = self._mistakes(source.take(block, bet.samples, rows))
+                labels = self.counted.labels(self.counted.ask(batch, "certify"))
+                wrong = self._mistakes(batch, labels)
             except (BudgetSpent, KeyboardInterrupt):
                 return bet
             bet.count(int(wrong.sum()), rows)
             observer(TreeJudged(self.counted.asked, 0, bet.errors / bet.samples, bet.error_bound))
         raise AssertionError("patience ends every audit")
 
-    def _mistakes(self, batch: NDArray[Any], weights: NDArray[np.float64] | None = None) -> NDArray[np.bool_]:
-        labels = self.counted.labels(self.counted.ask(batch, "certify"))
+    def _mistakes(
+        self, batch: NDArray[Any], labels: NDArray[Any], weights: NDArray[np.float64] | None = None
+    ) -> NDArray[np.bool_]:
+        """Where the predictor answers otherwise than the target did."""
         predicted = _labels(self.predict, batch)
         if _is_text(predicted) != _is_text(labels):
             one, two = (type(found[:1].tolist()[0]).__name__ for found in (predicted, labels))

@@ -29,7 +29,7 @@ from fidelitree.errors import (
 from fidelitree.exact.cells import ALL_SUBSETS
 from fidelitree.exact.engine import free_of_charge
 from fidelitree.runs.bit_strategy import BitStrategy
-from fidelitree.runs.everything import distil_all, distil_exactly
+from fidelitree.runs.everything import distil_exactly, no_error_allowed
 from fidelitree.runs.greedy import Greedy
 from fidelitree.runs.issue import Goal, tested_certificate
 from fidelitree.runs.last_tests import CERTIFIED, OutOfReach, put_to_test, shortfall, use_reserve
@@ -160,7 +160,10 @@ def _known(counted: Counted, space: ProductSpace | Rows, goal: Goal) -> Distilla
     if space.masses is None:
         return None
     found = distil_known(counted, goal) if goal.smallest else None
-    return distil_all(counted, goal) if found is None and goal.epsilon == 0 else found
+    if found is None and goal.epsilon == 0:
+        with no_error_allowed(counted):
+            return distil_exactly(counted, goal)
+    return found
 
 
 def _learnt(counted: Counted, space: ProductSpace | Rows, goal: Goal, observer: Observer) -> Distillation:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,14 +29,16 @@ from fidelitree.targets.table import enumerate_inputs
 from fidelitree.trees.answers import LeafLabels, tally
 from fidelitree.trees.tree import Tree
 
+Trace = tuple[SplitRecord | TreeJudged, ...]
 _PROPOSALS, _ROUNDS = 150, 20
 _ROWS = 2e5  # rows that all rounds together may look at, about
 _GRAINS = 2.0**50  # probabilities go into the search as so many grains: sums and differences of them are exact
 _TINY = 1e-6  # an epsilon below it asks for no error; then inputs of any probability count alike
 
 
-def distil_all(counted: Counted, goal: Goal) -> Distillation:
-    """No error at all: every input must be asked."""
+@contextmanager
+def no_error_allowed(counted: Counted) -> Iterator[None]:
+    """Refuse a run that must ask about every input where it cannot."""
     if not counted.deterministic:
         raise ParameterError("epsilon must be above 0 with deterministic=False: no error of a noisy target is 0; got 0")
     limit, points = counted.budget.max_queries, counted.space.points
@@ -45,7 +49,7 @@ def distil_all(counted: Counted, goal: Goal) -> Distillation:
             f"{allowed:,}; got 0 - raise max_queries, or ask for a small epsilon"
         )
     try:
-        return distil_exactly(counted, goal)
+        yield
     except BudgetSpent as stop:
         raise ParameterError(
             f"epsilon must be above 0 where not every input can be asked: {stop} ended the run; got 0"
@@ -55,46 +59,43 @@ def distil_all(counted: Counted, goal: Goal) -> Distillation:
 def distil_exactly(counted: Counted, goal: Goal) -> Distillation:
     """All answers; then Algorithm 1, or the smallest tree found that is good enough."""
     epsilon, most = goal.epsilon or 0.0, counted.budget.max_leaves
-    if goal.split_quality:
-        root = _root(counted)
-        grown = grow_exactly(counted, root, epsilon, Budget(max_leaves=most), nobody)
-        return grown.knowing(labels_inside(grown.tree, root, counted.space))
-    if counted.space.all_bits or isinstance(counted.target, Tree):
-        tree, error, trace, labels = _smallest_substitute(counted, epsilon)
-    else:
-        tree, error, trace, labels = _smallest_of_all(counted, epsilon, goal.seed)
-    certificate = exact_certificate(counted, tree, error, goal.epsilon)
-    reason = "certified" if error <= epsilon else f"max_leaves = {most}" if most else counted.budget.time_over
-    return Distillation(tree, certificate, counted.queries, trace, counted.space, reason).knowing(labels)
-
-
-_Found = tuple[Tree, float, tuple[SplitRecord | TreeJudged, ...], LeafLabels]
-
-
-def _root(counted: Counted) -> Subfunction:
+    if not (goal.split_quality or counted.space.all_bits or isinstance(counted.target, Tree)):
+        return _smallest_of_all(counted, goal)
     root = exact_subfunction(counted, Region.whole(counted.space), counted.space.points or 0)
     if root is None:
         raise ParameterError(f"the target must be a tree, or have fewer inputs to be known; got {counted.space.extent}")
-    return root
+    if goal.split_quality:
+        grown = grow_exactly(counted, root, epsilon, Budget(max_leaves=most), nobody)
+        return grown.knowing(labels_inside(grown.tree, root, counted.space))
+    return _smallest_substitute(counted, root, goal)
 
 
-def _smallest_substitute(counted: Counted, epsilon: float) -> _Found:
+def _result(counted: Counted, goal: Goal, found: tuple[Tree, float], trace: Trace, labels: LeafLabels) -> Distillation:
+    (tree, error), most = found, counted.budget.max_leaves
+    certificate = exact_certificate(counted, tree, error, goal.epsilon)
+    enough = error <= (goal.epsilon or 0.0)
+    reason = "certified" if enough else f"max_leaves = {most}" if most else counted.budget.time_over
+    return Distillation(tree, certificate, counted.queries, trace, counted.space, reason).knowing(labels)
+
+
+def _smallest_substitute(counted: Counted, root: Subfunction, goal: Goal) -> Distillation:
     """A tree without error by Algorithm 1, then the smallest substitute for it."""
-    root = _root(counted)
+    epsilon = goal.epsilon or 0.0
     counted.reserve = None  # nothing is left to be tested
     perfect = grow_exactly(counted, root, 0.0, Budget(), lambda event: counted.watch())
     if perfect.certificate.error_bound > 0:  # the time was over
         labels = labels_inside(perfect.tree, root, counted.space)
-        return perfect.tree, perfect.certificate.error_bound, perfect.trace, labels
+        return _result(counted, goal, (perfect.tree, perfect.certificate.error_bound), perfect.trace, labels)
     found = FewestLeaves(counted).search(perfect.tree)  # no query is at stake any more
     leaves = int(np.argmax(found.disagreements <= epsilon)) + 1
     leaves = min(leaves, counted.budget.max_leaves or leaves)
     tree, error = found.with_leaves(leaves), float(found.disagreements[leaves - 1])
-    return tree, error, perfect.trace, labels_inside(tree, root, counted.space)
+    return _result(counted, goal, (tree, error), perfect.trace, labels_inside(tree, root, counted.space))
 
 
-def _smallest_of_all(counted: Counted, epsilon: float, seed: int) -> _Found:
+def _smallest_of_all(counted: Counted, goal: Goal) -> Distillation:
     """A search over all inputs, weighed by their probabilities."""
+    epsilon, seed = goal.epsilon or 0.0, goal.seed
     space, whole = counted.space, Region.whole(counted.space)
     codes = tabulate(counted, whole).astype(np.intp)
     inner = enumerate_inputs(whole, 0, len(codes))
@@ -118,7 +119,7 @@ def _smallest_of_all(counted: Counted, epsilon: float, seed: int) -> _Found:
     error = judged.error(sketch)
     shares = tally(tree, inner, counted.labels(codes), counted.book.sorted(), chances)
     labels = LeafLabels(tuple(counted.book.sorted()), shares)
-    return tree, error, (TreeJudged(counted.asked, tree.size, error, error),), labels
+    return _result(counted, goal, (tree, error), (TreeJudged(counted.asked, tree.size, error, error),), labels)
 
 
 @dataclass(frozen=True)
