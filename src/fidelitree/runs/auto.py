@@ -7,7 +7,6 @@ takes long, a quarter of the inputs come as they are drawn, for the standing att
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -24,11 +23,11 @@ from fidelitree.search.bits.explore import Explorer, Weights
 from fidelitree.search.bits.feed import Feed
 from fidelitree.search.bits.learner import Learner
 from fidelitree.search.bits.pool import Bits, Codes
-from fidelitree.search.bits.sketch import Sketch, size
 from fidelitree.spaces.draw import Stream, draw_feature
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
 from fidelitree.trees.bits import Words, everyone, pack, unpack
+from fidelitree.trees.nested import Nested, build, size
 from fidelitree.trees.tree import Tree
 
 FIRST_BATCH = 32
@@ -99,7 +98,7 @@ class AutoRun:
         random = np.random.default_rng(np.random.SeedSequence(list(Stream.named(seed, "walk").key)))
         self.learner = Learner(len(space), lambda bits: self._ask(bits, "walk"), random, counted.watch)
         self._gate = Gate(attempts, Watched(space, Stream.named(seed, "watch")))
-        self._under_test: Sketch | None = None
+        self._under_test: Nested | None = None
         self._tested: Attempt | None = None
 
     def run(self, finish: Finish) -> Outcome | None:
@@ -127,9 +126,7 @@ class AutoRun:
             return self._constant(book.seen[book.majority(np.bincount(codes).tolist())])
         if self.learner.sketch is None:
             self.learner.refit()
-        nodes: list[tuple[int, int, int] | int] = []
-        _append(nodes, self.learner.sketch, book.ranks())
-        return Tree.build(self.counted.space, nodes, book.sorted())
+        return build(self.counted.space, self.learner.sketch or 0, book.sorted(), book.ranks())
 
     def _constant(self, label: Any) -> Tree:
         labels = self.counted.book.sorted()
@@ -237,26 +234,26 @@ class Watched:
     def __init__(self, space: ProductSpace, stream: Stream) -> None:
         self._whole, self._stream = Region.whole(space), stream
         self._columns: dict[int, Words] = {}
-        self._last: tuple[Sketch, Codes] | None = None
+        self._last: tuple[Nested, Codes] | None = None
 
     def __getitem__(self, i: int) -> Words:
         if i not in self._columns:
             self._columns[i] = pack(draw_feature(self._whole, self._stream, 0, WATCHED, i))
         return self._columns[i]
 
-    def codes(self, sketch: Sketch) -> Codes:
+    def codes(self, sketch: Nested) -> Codes:
         """What a tree says about them; most often it is the tree of the last time."""
         if self._last is None or self._last[0] != sketch:
             self._last = sketch, self._predicted(sketch)
         return self._last[1]
 
-    def _predicted(self, sketch: Sketch) -> Codes:
+    def _predicted(self, sketch: Nested) -> Codes:
         codes = np.empty(WATCHED, np.intp)
         waiting = [(sketch, everyone(WATCHED))]
         while waiting:
             node, mask = waiting.pop()
             if isinstance(node, tuple):
-                upper = mask & self[node[0]]
+                upper = mask & self[node[0].feature]
                 waiting += [(node[1], mask ^ upper), (node[2], upper)]
             else:
                 codes[unpack(mask, WATCHED).view(np.bool_)] = node
@@ -271,7 +268,7 @@ class Gate:
         self._before: Codes | None = None
         self._seen: list[tuple[float, bool]] = []
 
-    def see(self, sketch: Sketch, wrong: NDArray[np.bool_], weights: NDArray[np.float64]) -> bool:
+    def see(self, sketch: Nested, wrong: NDArray[np.bool_], weights: NDArray[np.float64]) -> bool:
         """Answers came in, this is the tree now: is it time?
 
         An answer weighs what its leaf weighs in the space against the inputs that were drawn. A tree that changed
@@ -290,14 +287,3 @@ class Gate:
             if total >= GATE and bad <= epsilon / 2 * (total - GATE) + GATE_SLACK:
                 return True
         return False
-
-
-def _append(nodes: list[tuple[int, int, int] | int], sketch: Sketch | None, ranks: Sequence[int]) -> int:
-    place = len(nodes)
-    nodes.append(0)
-    if isinstance(sketch, tuple):
-        no = _append(nodes, sketch[1], ranks)
-        nodes[place] = (sketch[0], no, _append(nodes, sketch[2], ranks))
-    elif sketch is not None:
-        nodes[place] = ranks[sketch]
-    return place

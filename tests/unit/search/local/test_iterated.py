@@ -8,8 +8,9 @@ import itertools
 import numpy as np
 import pytest
 
-from fidelitree.search.local.coded import Coded, size
+from fidelitree.search.local.coded import Coded
 from fidelitree.search.local.iterated import Refiner
+from fidelitree.trees.nested import size
 from labelled import multiplexer
 
 HELD = multiplexer(2000, 11, noise=0.05)
