@@ -49,12 +49,8 @@ class Refiner:
         self._paid = 0.0  # the price of a leaf in the last round
         self.steps = 0
 
-    def curve(self) -> list[tuple[int, float, float, Nested]]:
-        """Leaves, errors on the rows, share of held-out errors, tree; errors on both fall."""
-        return [(point.leaves, point.errors, point.share, point.tree) for point in self._curve.points()]
-
     def points(self) -> list[Point]:
-        """The same as points that build their tree, and judge it, when they are asked."""
+        """The best trees known, each larger one with fewer errors; they are built when they are asked for."""
         return self._curve.points()
 
     def smallest(self, error: float) -> Nested:

@@ -26,12 +26,6 @@ def drawn(n: int, rows: int, seed: int = 0) -> Bits:
     return np.random.default_rng(seed).integers(0, 2, (rows, n)).astype(np.uint8)
 
 
-def test_every_row_takes_its_path() -> None:
-    assert predict(TREE, cube(3)).tolist() == [5, 1, 5, 1, 0, 0, 1, 2]
-    assert predict(4, cube(2)).tolist() == [4] * 4
-    assert predict(TREE, cube(3)[:0]).tolist() == []
-
-
 def test_features_can_be_renamed_and_back() -> None:
     named = rename(TREE, {0: 10, 1: 11, 2: 12})
     assert named == bits_asked((12, (10, 5, 1), (11, 0, (10, 1, 2))))
@@ -87,10 +81,6 @@ def test_codes_that_no_row_has_do_not_matter() -> None:
     bits = cube(3)
     found = fit(rows_of(bits, np.where(bits[:, 1], 7, 4)), 3)
     assert found == bits_asked((1, 4, 7))
-
-
-def test_one_label_is_one_leaf() -> None:
-    assert fit(rows_of(cube(4), np.full(16, 3)), 4) == 3
 
 
 def test_rows_that_cannot_be_told_apart_get_the_heavier_label() -> None:
