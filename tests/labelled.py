@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from fidelitree.search.local.coded import Coded, Sketch
+from fidelitree.search.local.coded import Coded
+from fidelitree.spaces.features import AtMost, IsIn, Test
+from fidelitree.trees.nested import Nested
 
 
 @st.composite
@@ -33,18 +35,23 @@ def multiplexer(rows: int, seed: int, noise: float = 0.0) -> Coded:
     return Coded(bins, [False, True, True, True, True, False], sizes, codes.astype(np.intp), np.ones(rows))
 
 
-def random_sketch(coded: Coded, seed: int, depth: int) -> Sketch:
+def asked(feature: int, what: int | frozenset[int]) -> Test:
+    """The test over bins: at most a bin, or one of some."""
+    return IsIn(feature, what) if isinstance(what, frozenset) else AtMost(feature, what)
+
+
+def random_nested(coded: Coded, seed: int, depth: int) -> Nested:
     """A random tree over the features of some rows."""
     random = np.random.default_rng(seed)
 
-    def grow(left: int) -> Sketch:
+    def grow(left: int) -> Nested:
         if left == 0 or random.random() < 0.2:
             return int(random.integers(coded.classes))
         feature = int(random.integers(len(coded.sizes)))
         size = coded.sizes[feature]
         if coded.ordered[feature]:
-            return feature, int(random.integers(size - 1)), grow(left - 1), grow(left - 1)
+            return asked(feature, int(random.integers(size - 1))), grow(left - 1), grow(left - 1)
         chosen = random.choice(size, size=int(random.integers(1, size)), replace=False)
-        return feature, frozenset(chosen.tolist()), grow(left - 1), grow(left - 1)
+        return asked(feature, frozenset(chosen.tolist())), grow(left - 1), grow(left - 1)
 
     return grow(depth)

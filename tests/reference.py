@@ -461,10 +461,10 @@ def gini_mass(rows: Sequence[Binned]) -> float:
 
 
 def binned_code(tree: object, row: Binned) -> int:
-    """The label code that a nested tuple (feature, test, no, yes) gives to a row."""
+    """The label code that a nested tuple (test, no, yes) gives to a row; a test has a feature and codes or a cut."""
     while isinstance(tree, tuple):
-        feature, test, no, yes = tree
-        tree = yes if passes(row, feature, test) else no
+        test, no, yes = tree
+        tree = yes if passes(row, test.feature, test.codes if hasattr(test, "codes") else test.cut) else no
     assert isinstance(tree, int)
     return tree
 

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import fidelitree as ft
+from fidelitree.spaces.features import IsOne
+from fidelitree.trees.nested import Nested
 from fidelitree.trees.tree import Tree
 
 Bits = NDArray[np.uint8]
@@ -20,6 +22,11 @@ Node = tuple[int, int, int] | int
 def cube(n: int) -> Bits:
     """All inputs of n bits in truth-table order: bit i of the row's number is feature i."""
     return ((np.arange(2**n)[:, None] >> np.arange(n)) & 1).astype(np.uint8)
+
+
+def bits_asked(tree: Any) -> Nested:
+    """A nested tree whose tests are given as the features of bits."""
+    return (IsOne(tree[0]), bits_asked(tree[1]), bits_asked(tree[2])) if isinstance(tree, tuple) else tree
 
 
 def weights(space: ft.ProductSpace) -> NDArray[np.float64]:

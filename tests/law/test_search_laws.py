@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 
 import reference
 from fidelitree.search.bits.lookahead import Lookahead
-from fidelitree.search.bits.sketch import LabelledRows, Sketch, fit, predict, size
+from fidelitree.search.bits.sketch import LabelledRows, fit, predict
+from fidelitree.spaces.features import IsOne
+from fidelitree.trees.nested import Nested, size
 
 
 @dataclass(frozen=True)
@@ -33,15 +35,15 @@ class Problem:
             np.array(self.penalties, np.float32),
         )
 
-    def cost(self, sketch: Sketch) -> float:
+    def cost(self, sketch: Nested) -> float:
         """Weight of the rows that a tree gets wrong, plus its penalties."""
         wrong = predict(sketch, self.rows.bits) != self.rows.codes
         return float(self.rows.weights[wrong].sum()) + self._penalty(sketch)
 
-    def _penalty(self, sketch: Sketch) -> float:
+    def _penalty(self, sketch: Nested) -> float:
         if not isinstance(sketch, tuple):
             return 0.0
-        return self.penalties[sketch[0]] + self._penalty(sketch[1]) + self._penalty(sketch[2])
+        return self.penalties[sketch[0].feature] + self._penalty(sketch[1]) + self._penalty(sketch[2])
 
 
 @st.composite
@@ -85,12 +87,12 @@ def test_a_tree_never_costs_more_than_a_leaf_and_asks_nothing_twice(horizon: int
     assert_no_feature_twice(found, frozenset())
 
 
-def assert_no_feature_twice(sketch: Sketch, path: frozenset[int]) -> None:
+def assert_no_feature_twice(sketch: Nested, path: frozenset[int]) -> None:
     if isinstance(sketch, tuple):
-        assert sketch[0] not in path
+        assert sketch[0].feature not in path
         assert sketch[1] != sketch[2]
         for side in sketch[1:]:
-            assert_no_feature_twice(side, path | {sketch[0]})
+            assert_no_feature_twice(side, path | {sketch[0].feature})
 
 
 @pytest.mark.parametrize("horizon", [1, 2, 3, 4])
@@ -110,9 +112,9 @@ def test_a_tree_from_before_costs_nothing_extra(problem: Problem, data: st.DataO
 
 
 @st.composite
-def sketches(draw: st.DrawFn, free: range | list[int]) -> Sketch:
+def sketches(draw: st.DrawFn, free: range | list[int]) -> Nested:
     if not len(free) or draw(st.booleans()):
         return draw(st.integers(0, 2))
     feature = draw(st.sampled_from(list(free)))
     rest = [i for i in free if i != feature]
-    return feature, draw(sketches(rest)), draw(sketches(rest))
+    return IsOne(feature), draw(sketches(rest)), draw(sketches(rest))

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.analysis.balanced import trial_level
 from fidelitree.analysis.control_variate import corrected
+from fidelitree.analysis.stars import Stars, draw_stars, stars_of_rows
 from fidelitree.asking.counted import Counted, Queries
 from fidelitree.asking.limits import Budget
 from fidelitree.display.barplot import bars, save
@@ -18,8 +20,6 @@ from fidelitree.display.canvas import check_suffix
 from fidelitree.errors import ParameterError, check_choice, check_count, check_delta
 from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import exact_subfunction
-from fidelitree.search.scores.balanced import trial_level
-from fidelitree.search.scores.stars import Stars, draw_stars, stars_of_rows
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.product import ProductSpace, check_space, product_of
 from fidelitree.spaces.region import Region

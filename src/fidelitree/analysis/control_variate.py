@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.analysis.stars import Star, Stars
 from fidelitree.asking.limits import Budget
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.search.grow import grow
 from fidelitree.search.probes.evidence import Evidence
-from fidelitree.search.scores.stars import Star, Stars
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.features import Test
 from fidelitree.targets.labels import Codes

@@ -19,11 +19,12 @@ import numpy as np
 
 from fidelitree.learners.lesson import Lesson, Limits, from_labels
 from fidelitree.runs.result import Distillation
-from fidelitree.search.labelled import Columns, Labelled, Nested
+from fidelitree.search.labelled import Columns, Labelled
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import Rows
 from fidelitree.targets.labels import Target
 from fidelitree.targets.models.extras import need
+from fidelitree.trees.nested import Nested
 from fidelitree.trees.tree import Tree
 
 

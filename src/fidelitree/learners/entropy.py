@@ -18,7 +18,7 @@ from fidelitree.search.labelled import Labelled
 from fidelitree.search.local.grouped import Grouped
 from fidelitree.search.local.growth import Grower
 from fidelitree.search.local.impurity import entropy
-from fidelitree.search.local.node import sketch
+from fidelitree.search.local.node import nested
 from fidelitree.search.local.splits import Splits
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import Rows
@@ -48,4 +48,4 @@ def fit(data: Labelled) -> Tree:
     rows = data.coded(data.growing)
     grouped = Grouped(rows)
     everything = grouped.everything
-    return data.sketched(sketch(Grower(Splits(grouped), 0.0, entropy).grow(everything, grouped.counts(everything))))
+    return data.binned(nested(Grower(Splits(grouped), 0.0, entropy).grow(everything, grouped.counts(everything))))

@@ -24,7 +24,7 @@ from fidelitree.search.local.coded import Floats
 from fidelitree.search.local.grouped import Grouped
 from fidelitree.search.local.grouped import Rows as Places
 from fidelitree.search.local.impurity import entropy
-from fidelitree.search.local.node import Leaf, Node, leaf, sketch, split
+from fidelitree.search.local.node import Leaf, Node, leaf, nested, split
 from fidelitree.search.local.splits import Menu, Splits
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import Rows
@@ -60,7 +60,7 @@ def fit(data: Labelled) -> Tree:
     splits = Splits(Grouped(rows))
     per_row = rows.total / len(rows.codes)
     everything = splits.grouped.everything
-    return data.sketched(sketch(_pruned(_grown(splits, everything, per_row), per_row)))
+    return data.binned(nested(_pruned(_grown(splits, everything, per_row), per_row)))
 
 
 def _grown(splits: Splits, rows: Places, per_row: float, depth: int = 0) -> Node:
@@ -72,13 +72,12 @@ def _grown(splits: Splits, rows: Places, per_row: float, depth: int = 0) -> Node
     number = _best(menu, counts, per_row)
     if number is None:
         return alone
-    feature, rough = menu.decode(number)
-    test, passed = splits.divide(feature, rough, rows, entropy)
+    test, passed = splits.divide(menu.decode(number), rows, entropy)
     sides = (
         _grown(splits, rows[~passed], per_row, depth + 1),
         _grown(splits, rows[passed], per_row, depth + 1),
     )
-    return split(rows, counts, (feature, test), sides)
+    return split(rows, counts, test, sides)
 
 
 def _best(menu: Menu, counts: Floats, per_row: float) -> int | None:
@@ -100,7 +99,7 @@ def _pruned(node: Node, per_row: float) -> Node:
         return node
     sides = _pruned(node.no, per_row), _pruned(node.yes, per_row)
     alone = leaf(node.rows, node.counts)
-    kept = split(node.rows, node.counts, (node.feature, node.test), sides)
+    kept = split(node.rows, node.counts, node.test, sides)
     return alone if _guess(alone, per_row) <= _guess(kept, per_row) + 0.1 else kept
 
 

@@ -27,12 +27,12 @@ from fidelitree.learners.lesson import CERTIFIED, Lesson, Limits
 from fidelitree.learners.monotone import check_bits
 from fidelitree.learners.size_budget import SMALL
 from fidelitree.runs.result import Distillation
-from fidelitree.search.labelled import Nested
 from fidelitree.search.questions import Ask, Steps
 from fidelitree.spaces.features import IsOne, Test
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
 from fidelitree.targets.labels import Target
+from fidelitree.trees.nested import Nested
 
 CANDIDATES = 3
 STARS = 512  # inputs whose every flip is asked

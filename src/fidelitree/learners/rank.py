@@ -24,10 +24,12 @@ from numpy.typing import NDArray
 from fidelitree.errors import check_count
 from fidelitree.learners.lesson import Lesson, Limits, from_labels
 from fidelitree.runs.result import Distillation
-from fidelitree.search.labelled import Columns, Labelled, Nested
+from fidelitree.search.labelled import Columns, Labelled
+from fidelitree.spaces.features import Test
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import Rows
 from fidelitree.targets.labels import Target
+from fidelitree.trees.nested import Nested
 from fidelitree.trees.tree import Tree
 
 _TRIES = 20_000  # tests of one search for a rank; then the next rank is tried
@@ -83,7 +85,7 @@ class _Stop(Exception):  # noqa: N818 - a signal of this file
 class _Find:
     answers: NDArray[np.bool_]
     codes: NDArray[np.intp]
-    columns: Columns
+    columns: Columns[Test]
     watch: Callable[[], None]
     tried: int = 0
 

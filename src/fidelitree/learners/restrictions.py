@@ -30,10 +30,12 @@ from fidelitree.learners.lesson import Lesson, Limits, from_labels
 from fidelitree.learners.size_budget import SMALL
 from fidelitree.learners.subcubes import first_within
 from fidelitree.runs.result import Distillation
-from fidelitree.search.labelled import Columns, Labelled, Nested
+from fidelitree.search.labelled import Columns, Labelled
+from fidelitree.spaces.features import IsOne, Test
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import Rows
 from fidelitree.targets.labels import Target
+from fidelitree.trees.nested import Nested, mapped
 from fidelitree.trees.tree import Tree
 
 _RESTRICTIONS = 100_000
@@ -97,7 +99,11 @@ def fit(data: Labelled, epsilon: float, depth: int | None, watch: Callable[[], N
     if depth is None:
         depth = max(d for d in range(1, _DEEPEST) if d == 1 or math.comb(count, d) << d <= _RESTRICTIONS)
     curves = _Curves(columns.of(data.inner).astype(np.bool_), data, min(depth, count), watch)
-    trees = (data.nested(_tests(curves.sketch(leaves), columns)) for leaves in range(1, curves.most + 1))
+
+    def asked(bit: Test, no: Nested, yes: Nested) -> Nested:
+        return columns.tests[bit.feature], no, yes
+
+    trees = (data.nested(mapped(curves.sketch(leaves), asked)) for leaves in range(1, curves.most + 1))
     best: tuple[float, Tree] | None = None
     for tree in trees:
         error = data.error(tree)
@@ -107,12 +113,6 @@ def fit(data: Labelled, epsilon: float, depth: int | None, watch: Callable[[], N
             break
     assert best is not None, "one leaf is a tree"
     return best[1]
-
-
-def _tests(sketch: Nested, columns: Columns) -> Nested:
-    if not isinstance(sketch, tuple):
-        return sketch
-    return columns.tests[sketch[0]], _tests(sketch[1], columns), _tests(sketch[2], columns)
 
 
 class _Curves:
@@ -172,8 +172,6 @@ class _Curves:
             no, yes = (side[here] for side in self._sides(fixed, column))
             for share in range(1, leaves):
                 if no[min(share, len(no)) - 1] + yes[min(leaves - share, len(yes)) - 1] <= wanted:
-                    sides = (
-                        self._build({**path, column: value}, part) for value, part in ((0, share), (1, leaves - share))
-                    )
-                    return (column, *sides)
+                    one = self._build({**path, column: 0}, share)
+                    return IsOne(column), one, self._build({**path, column: 1}, leaves - share)
         raise AssertionError("the fewest errors were reached by some split")

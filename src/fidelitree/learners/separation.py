@@ -20,11 +20,13 @@ import numpy as np
 from fidelitree.errors import check_count
 from fidelitree.learners.lesson import Lesson, Limits, from_labels
 from fidelitree.runs.result import Distillation
-from fidelitree.search.labelled import Columns, Labelled, Nested
+from fidelitree.search.labelled import Columns, Labelled
+from fidelitree.spaces.features import Test
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import Rows
 from fidelitree.targets.labels import Target
 from fidelitree.targets.models.extras import need
+from fidelitree.trees.nested import Nested
 from fidelitree.trees.tree import Tree
 
 DEPTH = 4
@@ -69,7 +71,7 @@ def fit(data: Labelled, epsilon: float, deepest: int, watch: Callable[[], None])
     return best
 
 
-def _searched(data: Labelled, columns: Columns, inputs: Any, codes: Any, depth: int) -> Tree | None:
+def _searched(data: Labelled, columns: Columns[Test], inputs: Any, codes: Any, depth: int) -> Tree | None:
     """The tree with the fewest errors; None where time was up before any was found."""
     model = need("pystreed", "optimal", "optimal trees of labelled inputs").STreeDClassifier(
         max_depth=depth, time_limit=_SECONDS
@@ -81,7 +83,7 @@ def _searched(data: Labelled, columns: Columns, inputs: Any, codes: Any, depth: 
         return None
 
 
-def _nested(node: Any, columns: Columns) -> Nested:
+def _nested(node: Any, columns: Columns[Test]) -> Nested:
     if node.is_leaf_node():
         return int(node.label)
     test = columns.tests[int(node.feature)]

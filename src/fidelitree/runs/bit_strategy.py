@@ -6,8 +6,6 @@ that takes long, a quarter of the inputs come as they are drawn, for the standin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from fidelitree.certificates.attempts import LATE, Attempt
@@ -18,9 +16,9 @@ from fidelitree.runs.session import Session
 from fidelitree.runs.stopping import Stopping
 from fidelitree.search.bits.explore import Explorer, Weights
 from fidelitree.search.bits.learner import Learner
-from fidelitree.search.bits.sketch import Sketch, size
 from fidelitree.search.questions import Answered, Ask, Steps, Tests
 from fidelitree.spaces.draw import Stream
+from fidelitree.trees.nested import Nested, build, size
 from fidelitree.trees.tree import Tree
 
 FIRST_BATCH = 32
@@ -42,7 +40,7 @@ class BitStrategy:
         random = np.random.default_rng(np.random.SeedSequence(list(Stream.named(seed, "walk").key)))
         self.learner = Learner(len(space), random, session.counted.watch)
         self._gate = Gate(session.attempts, Watched(space, Stream.named(seed, "watch")))
-        self._under_test: Sketch | None = None
+        self._under_test: Nested | None = None
         self._tested: Attempt | None = None
 
     def steps(self, stopping: Stopping) -> Steps[Outcome | None]:
@@ -90,9 +88,7 @@ class BitStrategy:
             return self._session.constant(np.asarray(codes, np.intp))
         if self.learner.sketch is None:
             self.learner.refit()
-        nodes: list[tuple[int, int, int] | int] = []
-        _append(nodes, self.learner.sketch, book.ranks())
-        return Tree.build(self._counted.space, nodes, book.sorted())
+        return build(self._counted.space, self.learner.sketch or 0, book.sorted(), book.ranks())
 
     def _to_stand(self) -> list[Tree]:
         """The tree, and the best constant: by what came as it was drawn, or by all that is known."""
@@ -141,14 +137,3 @@ class BitStrategy:
             last = self._attempts.all[-1]
             wanted = max(wanted, int(MISTAKES / self._attempts.epsilon), last.samples // (4 * (1 + last.errors)))
         return wanted if left is None else max(1, min(wanted, left))
-
-
-def _append(nodes: list[tuple[int, int, int] | int], sketch: Sketch | None, ranks: Sequence[int]) -> int:
-    place = len(nodes)
-    nodes.append(0)
-    if isinstance(sketch, tuple):
-        no = _append(nodes, sketch[1], ranks)
-        nodes[place] = (sketch[0], no, _append(nodes, sketch[2], ranks))
-    elif sketch is not None:
-        nodes[place] = ranks[sketch]
-    return place

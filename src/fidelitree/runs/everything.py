@@ -21,12 +21,13 @@ from fidelitree.runs.paper import grow_exactly
 from fidelitree.runs.result import Distillation, SplitRecord
 from fidelitree.runs.stopping import FewestLeaves
 from fidelitree.search.binning import Binning
-from fidelitree.search.local.coded import Coded, Sketch, size
+from fidelitree.search.local.coded import Coded
 from fidelitree.search.local.curve import Point
 from fidelitree.search.local.iterated import Refiner
 from fidelitree.spaces.region import Region
 from fidelitree.targets.table import enumerate_inputs
 from fidelitree.trees.answers import LeafLabels, tally
+from fidelitree.trees.nested import Nested, size
 from fidelitree.trees.tree import Tree
 
 Trace = tuple[SplitRecord | TreeJudged, ...]
@@ -131,16 +132,16 @@ class _Judged:
     weight: float
     budget: Budget
 
-    def smallest(self, epsilon: float) -> Sketch | None:
+    def smallest(self, epsilon: float) -> Nested | None:
         """The first tree that is good enough."""
         hopeful = (point for point in self._allowed() if point.errors <= (epsilon + _TINY) * self.weight)
         return next((point.tree for point in hopeful if self.error(point.tree) <= epsilon), None)
 
-    def most_faithful(self) -> Sketch:
+    def most_faithful(self) -> Nested:
         """The tree with the smallest error."""
         return min((point.tree for point in self._allowed()), key=self.error)
 
-    def error(self, sketch: Sketch) -> float:
+    def error(self, sketch: Nested) -> float:
         """The probability of the inputs that a tree gets wrong."""
         return self.rows.errors(sketch) / self.rows.total
 

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from fidelitree.runs.supply import Inner
 from fidelitree.search.binning import Binning
-from fidelitree.search.local.coded import Sketch
 from fidelitree.search.local.curve import Point
 from fidelitree.search.local.grouped import Watch
 from fidelitree.search.local.iterated import Refiner
 from fidelitree.spaces.product import ProductSpace
+from fidelitree.trees.nested import Nested
 
 Codes = NDArray[np.intp]
 
@@ -44,18 +44,18 @@ class Fitting:
         """Look for trees whose error is near this."""
         self._refiner.improve(aim, steps)
 
-    def reaching(self, aim: float) -> Sketch | None:
+    def reaching(self, aim: float) -> Nested | None:
         """The smallest tree with at most this share of held-out errors, if one of them may be as large."""
         first = next((point for point in self._points() if point.share <= aim), None)
         return None if first is None else first.tree
 
-    def most_faithful(self) -> Sketch:
+    def most_faithful(self) -> Nested:
         """The tree with the fewest held-out errors; of the larger ones only some are looked at."""
         points = self._points()
         some = sorted({round(len(points) * 0.8**k) for k in range(20)} & set(range(len(points)))) or [0]
         return min((points[k] for k in {*some, len(points) - 1}), key=lambda point: (point.share, point.leaves)).tree
 
-    def share(self, sketch: Sketch) -> float:
+    def share(self, sketch: Nested) -> float:
         """The share of held-out labels that a tree gets wrong."""
         return self._others.errors(sketch) / self._others.total
 
@@ -67,7 +67,7 @@ class Fitting:
         """The smallest share of held-out errors."""
         return min(point.share for point in self._points())
 
-    def of_all_sizes(self, most: int) -> list[Sketch]:
+    def of_all_sizes(self, most: int) -> list[Nested]:
         """Up to so many leaves: the tree with the fewest held-out errors, smaller ones, and a constant.
 
         Held-out labels flatter large trees, for they had a say in the choice of each; a test has to decide.
@@ -78,14 +78,14 @@ class Fitting:
         some = {max(k for k, point in enumerate(points) if point.leaves <= most) for most in (1, *sizes)}
         return [points[k].tree for k in sorted(some)]
 
-    def on_all(self, sizes: Sequence[int], aim: float, steps: int) -> list[Sketch]:
+    def on_all(self, sizes: Sequence[int], aim: float, steps: int) -> list[Nested]:
         """Trees of these sizes fitted to all labels: they may be too few for some to be left out."""
         if self._everything is None:
             self._everything = Refiner(self.binning.coded(self._inner, self._codes), None, self._seed, self._watch)
             self._everything.improve(aim, steps)
         return [_within(self._everything, min(leaves, self._most or leaves)) for leaves in sizes]
 
-    def carried_on(self, sizes: Sequence[int], steps: int) -> list[Sketch]:
+    def carried_on(self, sizes: Sequence[int], steps: int) -> list[Nested]:
         """The same from where the search has come to, for as many steps again; sizes that may not be are left out."""
         everything = self._refiner.carried_on(self.binning.coded(self._inner, self._codes), steps)
         return [_within(everything, leaves) for leaves in sizes if self._most is None or leaves <= self._most]
@@ -96,6 +96,6 @@ class Fitting:
         return [point for point in self._refiner.points() if limit is None or point.leaves <= limit]
 
 
-def _within(refiner: Refiner, most: int) -> Sketch:
+def _within(refiner: Refiner, most: int) -> Nested:
     """The tree with the fewest errors on the rows that has at most so many leaves."""
     return [point for point in refiner.points() if point.leaves <= most][-1].tree

@@ -7,11 +7,12 @@ from numpy.typing import NDArray
 
 from fidelitree.certificates.attempts import Attempts
 from fidelitree.search.bits.pool import Codes
-from fidelitree.search.bits.sketch import Sketch
 from fidelitree.spaces.draw import Stream, draw_feature
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
 from fidelitree.trees.bits import Words, everyone, pack, unpack
+from fidelitree.trees.nested import Nested, itself
+from fidelitree.trees.predict import route
 
 GATE = 12  # answers without a mistake before an attempt is opened
 GATE_SLACK = 0.1
@@ -25,29 +26,23 @@ class Watched:
     def __init__(self, space: ProductSpace, stream: Stream) -> None:
         self._whole, self._stream = Region.whole(space), stream
         self._columns: dict[int, Words] = {}
-        self._last: tuple[Sketch, Codes] | None = None
+        self._last: tuple[Nested, Codes] | None = None
 
     def __getitem__(self, i: int) -> Words:
         if i not in self._columns:
             self._columns[i] = pack(draw_feature(self._whole, self._stream, 0, WATCHED, i))
         return self._columns[i]
 
-    def codes(self, sketch: Sketch) -> Codes:
+    def codes(self, sketch: Nested) -> Codes:
         """What a tree says about them; most often it is the tree of the last time."""
         if self._last is None or self._last[0] != sketch:
             self._last = sketch, self._predicted(sketch)
         return self._last[1]
 
-    def _predicted(self, sketch: Sketch) -> Codes:
+    def _predicted(self, sketch: Nested) -> Codes:
         codes = np.empty(WATCHED, np.intp)
-        waiting = [(sketch, everyone(WATCHED))]
-        while waiting:
-            node, mask = waiting.pop()
-            if isinstance(node, tuple):
-                upper = mask & self[node[0]]
-                waiting += [(node[1], mask ^ upper), (node[2], upper)]
-            else:
-                codes[unpack(mask, WATCHED).view(np.bool_)] = node
+        for code, reached in route(sketch, itself, self, everyone(WATCHED)):
+            codes[unpack(reached, WATCHED).view(np.bool_)] = code
         return codes
 
 
@@ -59,7 +54,7 @@ class Gate:
         self._before: Codes | None = None
         self._seen: list[tuple[float, bool]] = []
 
-    def see(self, sketch: Sketch, wrong: NDArray[np.bool_], weights: NDArray[np.float64]) -> bool:
+    def see(self, sketch: Nested, wrong: NDArray[np.bool_], weights: NDArray[np.float64]) -> bool:
         """Answers came in, this is the tree now: is it time?
 
         An answer weighs what its leaf weighs in the space against the inputs that were drawn. A tree that changed

@@ -21,10 +21,10 @@ from fidelitree.exact.paths import disagreement
 from fidelitree.exact.treecells import cells_of
 from fidelitree.runs.outcome import Outcome
 from fidelitree.runs.session import Session
-from fidelitree.search.descent import Curve, Descent, Enough, nested
-from fidelitree.search.labelled import built
+from fidelitree.search.descent import Curve, Descent, Enough
 from fidelitree.search.questions import Steps, Tests
 from fidelitree.spaces.region import Region
+from fidelitree.trees.nested import build, of, simplest
 from fidelitree.trees.tree import Tree
 
 SPENT = 20_000
@@ -110,7 +110,7 @@ class _Stand:
         least, number = min(((leaves, number) for leaves, number in options if leaves), default=(0, 0))
         if not least or room < 0:
             return []
-        return [built(self.space, self._curves[number].build(least), self._tested.labels.tolist())]
+        return [build(self.space, simplest(self._curves[number].build(least)), self._tested.labels.tolist())]
 
     def _descents(self) -> Iterator[Curve]:
         """Of bits, however many."""
@@ -129,7 +129,7 @@ class _Stand:
         if found is not None and entries(found[0], self._tested.size) <= _ENTRIES:
             frontier = Frontier(*found, self._tested.size, watch=self._watch)
             codes = range(len(self._tested.labels))
-            yield Curve(frontier.errors, lambda leaves: nested(frontier.tree(self.space, codes, leaves), 0))
+            yield Curve(frontier.errors, lambda leaves: of(frontier.tree(self.space, codes, leaves)))
 
     def _watch(self) -> None:
         if self._counted.over():

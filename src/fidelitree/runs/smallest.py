@@ -35,8 +35,8 @@ from fidelitree.runs.issue import Goal, exact_certificate
 from fidelitree.runs.paper import grow_exactly
 from fidelitree.runs.result import Distillation
 from fidelitree.search.descent import Answer, Descent, Enough
-from fidelitree.search.labelled import built
 from fidelitree.spaces.region import Region
+from fidelitree.trees.nested import build, simplest
 from fidelitree.trees.tree import Tree
 
 ASKED = 1 << 15
@@ -176,7 +176,7 @@ def _searched(known: _Known) -> Iterator[Tree | None]:
         leaves = curve.first_within(known.epsilon)
         if leaves is not None and leaves < least:
             least = leaves
-            yield built(space, curve.build(leaves), labels)
+            yield build(space, simplest(curve.build(leaves)), labels)
         else:
             yield None
         if least <= (len(labels) if exact else 1):
@@ -219,7 +219,7 @@ class _Branches:
             self.done = True
         nested = branching.nested(number)
         if nested is not None:
-            yield built(space, nested, root.labels)
+            yield build(space, simplest(nested), root.labels)
 
     def _watch(self) -> None:
         budget, self._steps = self._known.counted.budget, self._steps + 1

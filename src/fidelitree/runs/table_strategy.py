@@ -24,8 +24,8 @@ from fidelitree.runs.ration import Ration
 from fidelitree.runs.reach import LEAVES, Reach
 from fidelitree.runs.session import Session
 from fidelitree.runs.stopping import Stopping
-from fidelitree.search.local.coded import Sketch, size
 from fidelitree.search.questions import Steps, Tests
+from fidelitree.trees.nested import Nested, size
 from fidelitree.trees.tree import Tree
 
 BATCH = 8
@@ -194,7 +194,7 @@ class TableStrategy:
         sketches = self._promising(fitting, found, aim)
         return [self._tree(fitting, sketch) for sketch in sorted(sketches, key=size)]
 
-    def _promising(self, fitting: Fitting, found: list[Sketch], aim: float) -> list[Sketch]:
+    def _promising(self, fitting: Fitting, found: list[Nested], aim: float) -> list[Nested]:
         """Trees like those found, and fitted to all labels."""
         sizes, steps = {size(sketch) for sketch in found}, self._plan.steps
         if self._ration.last:  # no rows are left to learn from, and held-out ones are few: try larger trees too
@@ -217,7 +217,7 @@ class TableStrategy:
         error = (epsilon * (1 - epsilon) * HELD / labels) ** 0.5
         return tuple(max(epsilon / 4, epsilon - margin * error) for margin in _MARGINS)
 
-    def _tree(self, fitting: Fitting, sketch: Sketch) -> Tree:
+    def _tree(self, fitting: Fitting, sketch: Nested) -> Tree:
         return fitting.binning.tree(sketch, self._counted.book.ranks(), self._counted.book.sorted())
 
     def _test(self, stopping: Stopping) -> Steps[Outcome | None]:

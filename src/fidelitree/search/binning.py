@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.search.local.coded import Coded, Sketch, bins_of, cut_of, cuts_of
-from fidelitree.spaces.features import AtMost, IsIn, IsOne, Test
+from fidelitree.search.local.coded import Coded, bins_of, cuts_of
+from fidelitree.spaces.features import AtMost, IsOne, Test
 from fidelitree.spaces.product import ProductSpace
-from fidelitree.trees.tree import Node, Tree
+from fidelitree.trees.nested import Nested, build, mapped
+from fidelitree.trees.tree import Tree
 
 Codes = NDArray[np.intp]
 Floats = NDArray[np.float64]
@@ -53,33 +54,17 @@ class Binning:
         ordered = [cuts is not None for cuts in self.cuts]
         return Coded(bins, ordered, sizes, codes, np.ones(len(codes)) if weights is None else weights)
 
-    def tree(self, sketch: Sketch, ranks: Sequence[int], labels: Sequence[Any]) -> Tree:
-        """A tree of bins as a tree of tests; ``ranks`` are the places of label codes among ``labels``."""
-        nodes: list[Node] = []
-        self._append(nodes, sketch, ranks)
-        return Tree.build(self.space, nodes, labels)
+    def tree(self, nested: Nested, ranks: Sequence[int], labels: Sequence[Any]) -> Tree:
+        """A tree over bins as a tree of inputs; ``ranks`` are the places of label codes among ``labels``."""
+        return build(self.space, mapped(nested, self._split), labels, ranks)
 
-    def _append(self, nodes: list[Node], sketch: Sketch, ranks: Sequence[int]) -> int:
-        place = len(nodes)
-        nodes.append(0)
-        if isinstance(sketch, tuple):
-            feature, asked, no, yes = sketch
-            test = self._test(feature, asked)
-            if isinstance(test, IsOne):  # "at most 0" is no
-                no, yes = yes, no
-            below = self._append(nodes, no, ranks)
-            nodes[place] = (test, below, self._append(nodes, yes, ranks))
-        else:
-            nodes[place] = ranks[sketch]
-        return place
-
-    def _test(self, feature: int, asked: int | frozenset[int]) -> Test:
-        cuts = self.cuts[feature]
-        if isinstance(asked, frozenset):
-            return IsIn(feature, asked)
-        assert cuts is not None, "categories have no order"
-        bit = self.space.features[feature].kind == "boolean"
-        return IsOne(feature) if bit else AtMost(feature, cut_of(asked, cuts))
+    def _split(self, test: Test, no: Nested, yes: Nested) -> Nested:
+        cuts, feature = self.cuts[test.feature], test.feature
+        if not isinstance(test, AtMost) or cuts is None:
+            return test, no, yes
+        if self.space.features[feature].kind == "boolean":
+            return IsOne(feature), yes, no  # "at most 0" is no
+        return AtMost(feature, float(cuts[int(test.cut)])), no, yes
 
 
 def short_cuts(cuts: Floats, values: Floats, decimals: Iterable[int] = range(-3, 16)) -> Floats:

@@ -27,7 +27,7 @@ from fidelitree.exact.subfunction import Subfunction
 from fidelitree.spaces.features import IsOne
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
-from fidelitree.trees.tree import Tree
+from fidelitree.trees.nested import of
 
 Floats = NDArray[np.float64]
 Answer = Callable[[NDArray[np.uint8]], NDArray[np.intp]]
@@ -186,11 +186,11 @@ class Descent:
         labels = range(int(grid.max()) + 1)
         if self.exact:
             best = Optimum(axes, grid, watch=self._watch)
-            return Curve(_only(int(best.cost)), lambda leaves: nested(best.tree(self.space, labels), 0))
+            return Curve(_only(int(best.cost)), lambda leaves: of(best.tree(self.space, labels)))
         frontier = Frontier(axes, grid, self.most, watch=self._watch)
         useful = np.flatnonzero(np.diff(frontier.errors) < 0)
         errors = frontier.errors[: useful[-1] + 2 if len(useful) else 1]
-        return Curve(errors, lambda leaves: nested(frontier.tree(self.space, labels, leaves), 0))
+        return Curve(errors, lambda leaves: of(frontier.tree(self.space, labels, leaves)))
 
 
 def _only(leaves: int) -> Floats:
@@ -232,10 +232,3 @@ def _better(one: Curve, split: _Split, shares: tuple[float, float], most: int) -
         return test, no.build(int(choice[place])), yes.build(place + 1 - int(choice[place]))
 
     return Curve(np.minimum.accumulate(errors), build)
-
-
-def nested(tree: Tree, node: int) -> Any:
-    """The part of a tree below a node, as tests and labels."""
-    if tree.feature[node] < 0:
-        return int(tree.labels[tree.code[node]])
-    return tree.test(node), nested(tree, int(tree.no[node])), nested(tree, int(tree.yes[node]))

@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.search.binning import Binning
-from fidelitree.search.local.coded import Coded, Sketch
+from fidelitree.search.local.coded import Coded
 from fidelitree.spaces.features import AtMost, IsIn, IsOne, Test
 from fidelitree.spaces.product import ProductSpace
-from fidelitree.trees.tree import Node, Tree
+from fidelitree.trees.nested import Nested, build, simplest
+from fidelitree.trees.tree import Tree
 
 HELD = 4  # every so many-th label is held out
 _MARGIN = 1.75  # standard deviations of a held-out error, below epsilon, that a tree should have
 _WARIER = 0.85
 THRESHOLDS = 10  # tests of a number, where a learner knows tests only
 _LARGEST = 2.0**100
-Nested = Any
-"""A tree while it is made: the code of a label, or (test, no, yes)."""
+T = TypeVar("T", bound=Test | int)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,67 +76,41 @@ class Labelled:
         deviation = (epsilon * (1 - epsilon) / self.judging.sum()) ** 0.5
         return float(max(epsilon / 2, epsilon - _MARGIN * deviation) * _WARIER**self.failed)
 
-    def sketched(self, sketch: Sketch) -> Tree:
-        """A tree of bins as a tree."""
-        return self.binning.tree(sketch, range(len(self.labels)), self.labels)
+    def binned(self, nested: Nested) -> Tree:
+        """A tree over bins as a tree."""
+        return self.binning.tree(nested, range(len(self.labels)), self.labels)
 
     def nested(self, nested: Nested) -> Tree:
-        """A tree of tests and label codes as a tree."""
-        return built(self.space, nested, self.labels)
-
-
-def built(space: ProductSpace, nested: Nested, labels: Sequence[Any]) -> Tree:
-    """A tree from tests and places among the labels; a split whose sides are leaves of one label is undone."""
-    nodes: list[Node] = []
-
-    def append(part: Nested) -> int:
-        place = len(nodes)
-        nodes.append(0)
-        if isinstance(part, tuple):
-            no = append(part[1])
-            nodes[place] = (part[0], no, append(part[2]))
-        else:
-            nodes[place] = int(part)
-        return place
-
-    append(simplest(nested))
-    return Tree.build(space, nodes, labels)
-
-
-def simplest(nested: Nested) -> Nested:
-    """The same tree without splits whose sides are leaves of one label."""
-    if not isinstance(nested, tuple):
-        return nested
-    test, no, yes = nested[0], simplest(nested[1]), simplest(nested[2])
-    return no if not isinstance(no, tuple) and not isinstance(yes, tuple) and no == yes else (test, no, yes)
+        """A tree of tests and label codes as a tree; a split whose sides are leaves of one label is undone."""
+        return build(self.space, simplest(nested), self.labels)
 
 
 @dataclass(frozen=True)
-class Columns:
+class Columns(Generic[T]):
     """Features as columns for learners that know numbers or bits only: a test, or the feature of a number or a bit."""
 
     space: ProductSpace
-    tests: Sequence[Test | int]
+    tests: Sequence[T]
 
-    @classmethod
-    def one_hot(cls, space: ProductSpace) -> Columns:
+    @staticmethod
+    def one_hot(space: ProductSpace) -> Columns[Test | int]:
         """A number stays one column, a category gets one for each value."""
         tests: list[Test | int] = []
         for i, feature in enumerate(space):
             tests += [IsIn(i, frozenset([code])) for code in range(len(feature.values))] if feature.values else [i]
-        return cls(space, tests)
+        return Columns(space, tests)
 
-    @classmethod
-    def binary(cls, space: ProductSpace, inner: NDArray[Any]) -> Columns:
+    @staticmethod
+    def binary(space: ProductSpace, inner: NDArray[Any]) -> Columns[Test]:
         """Tests only: a number is cut at some quantiles, or between all of its values where they are few."""
-        tests: list[Test | int] = []
-        for test in cls.one_hot(space).tests:
+        tests: list[Test] = []
+        for test in Columns.one_hot(space).tests:
             if isinstance(test, int) and space.features[test].kind == "numeric":
                 cuts = np.unique(np.quantile(inner[:, test], np.linspace(0, 1, THRESHOLDS + 2)[1:-1], method="lower"))
                 tests += [AtMost(test, float(cut)) for cut in cuts if cut < inner[:, test].max()]
             else:
                 tests.append(IsOne(test) if isinstance(test, int) else test)
-        return cls(space, tests)
+        return Columns(space, tests)
 
     def of(self, inner: NDArray[Any]) -> NDArray[np.float32]:
         """Rows by columns; of numbers that are too large for sums of 32 bits only the signs are told apart."""

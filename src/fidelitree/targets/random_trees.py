@@ -6,7 +6,9 @@ import numpy as np
 
 from fidelitree.errors import check_count
 from fidelitree.spaces.draw import Stream
+from fidelitree.spaces.features import IsOne
 from fidelitree.spaces.product import ProductSpace, check_space
+from fidelitree.trees.nested import Nested, build
 from fidelitree.trees.tree import Tree
 
 
@@ -18,21 +20,17 @@ def balanced(space: ProductSpace, depth: int, seed: int = 0) -> Tree:
     check_space(space)
     depth = min(check_count("depth", depth, least=0), len(space))
     random = _random(seed, "balanced")
-    nodes: list[tuple[int, int, int] | int] = []
 
-    def below(level: int, path: frozenset[int], label: int) -> int:
-        position = len(nodes)
-        nodes.append(label)
-        if level < depth:
-            free = [i for i in range(len(space)) if i not in path]
-            feature = free[random.integers(len(free))]
-            first = int(random.integers(2))
-            children = [below(level + 1, path | {feature}, first ^ side) for side in (0, 1)]
-            nodes[position] = (feature, children[0], children[1])
-        return position
+    def below(level: int, path: frozenset[int], label: int) -> Nested:
+        if level == depth:
+            return label
+        free = [i for i in range(len(space)) if i not in path]
+        feature = free[random.integers(len(free))]
+        first = int(random.integers(2))
+        no, yes = (below(level + 1, path | {feature}, first ^ side) for side in (0, 1))
+        return IsOne(feature), no, yes
 
-    below(0, frozenset(), 0)
-    return Tree.build(space, nodes, [0, 1] if depth else [0])
+    return build(space, below(0, frozenset(), 0), [0, 1] if depth else [0])
 
 
 def chain(space: ProductSpace, leaves: int, seed: int = 0) -> Tree:

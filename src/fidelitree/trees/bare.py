@@ -9,7 +9,8 @@ from typing import Any
 from fidelitree.spaces.features import Test
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
-from fidelitree.trees.bits import Columns, Words, everyone, route
+from fidelitree.trees.bits import Columns, Words, everyone
+from fidelitree.trees.predict import route
 from fidelitree.trees.tree import Tree
 
 
@@ -35,8 +36,7 @@ class BareTree:
     def __init__(self, space: ProductSpace) -> None:
         self.space = space
         self.leaves: dict[int, Leaf] = {0: Leaf(0, Region.whole(space))}
-        self._feature, self._no, self._yes = [-1], [-1], [-1]
-        self._tests: dict[int, Test] = {}
+        self._nodes: list[tuple[Test, int, int] | int] = [0]
 
     @property
     def size(self) -> int:
@@ -47,18 +47,18 @@ class BareTree:
         """Replace a leaf by a test; the new leaves are numbered in order, no before yes."""
         regions = self.leaves[number].region.split(test)
         del self.leaves[number]
-        made = len(self._feature)
+        made = len(self._nodes)
         no, yes = (Leaf(made + side, region, number) for side, region in enumerate(regions))
         self.leaves[no.number], self.leaves[yes.number] = no, yes
-        self._tests[number] = test
-        self._feature[number], self._no[number], self._yes[number] = test.feature, no.number, yes.number
-        for column in (self._feature, self._no, self._yes):
-            column += [-1, -1]
+        self._nodes += [no.number, yes.number]
+        self._nodes[number] = test, no.number, yes.number
         return no, yes
 
     def test(self, number: int) -> Test:
         """The test that replaced a leaf."""
-        return self._tests[number]
+        inside = self._nodes[number]
+        assert isinstance(inside, tuple), "a leaf asks nothing"
+        return inside[0]
 
     def cut(self, known: Container[int]) -> list[int]:
         """The nodes at which the tree ends when every path ends at its first known node.
@@ -68,19 +68,17 @@ class BareTree:
         ends, waiting = [], [0]
         while waiting:
             node = waiting.pop()
-            if node in known:
+            inside = self._nodes[node]
+            if node in known or not isinstance(inside, tuple):
                 ends.append(node)
             else:
-                waiting += [self._yes[node], self._no[node]]
+                waiting += [inside[2], inside[1]]
         return ends
 
     def route(self, columns: Columns, rows: int) -> Iterator[tuple[int, Words]]:
         """Each leaf's number with the set of rows that reach it, where all features are bits."""
-        return route((self._feature, self._no, self._yes), columns, everyone(rows))
+        return route(0, self._nodes.__getitem__, columns, everyone(rows))
 
     def complete(self, codes: Mapping[int, int], labels: Sequence[Any]) -> Tree:
         """The tree with these labels: ``codes`` gives each leaf's position in ``labels``; what has a code is a leaf."""
-        # Not strict: a split that was interrupted may have left one list longer than another, below a leaf.
-        children = zip(self._no, self._yes, strict=False)
-        nodes = [(self._tests.get(node, -1), *sides) for node, sides in enumerate(children)]
-        return Tree.build(self.space, [codes.get(node, part) for node, part in enumerate(nodes)], labels)
+        return Tree.build(self.space, [codes.get(node, inside) for node, inside in enumerate(self._nodes)], labels)

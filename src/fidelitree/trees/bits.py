@@ -6,7 +6,6 @@ step per row; that is what makes the paper's sample sizes affordable.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -46,21 +45,3 @@ def everyone(rows: int) -> Words:
 def count(words: Words) -> int:
     """How many rows are in the set."""
     return int(np.bitwise_count(words).sum(dtype=np.int64))
-
-
-def route(
-    nodes: tuple[Sequence[int], Sequence[int], Sequence[int]], columns: Columns, rows: Words
-) -> Iterator[tuple[int, Words]]:
-    """Each leaf with the set of rows that reach it.
-
-    ``nodes`` are a tree's features (-1 at a leaf), no children and yes children.
-    """
-    feature, no, yes = nodes
-    waiting = [(0, rows)]
-    while waiting:
-        node, mask = waiting.pop()
-        if feature[node] < 0:
-            yield node, mask
-        else:
-            upper = mask & columns[feature[node]]
-            waiting += [(yes[node], upper), (no[node], mask ^ upper)]

@@ -25,8 +25,8 @@ from fidelitree.spaces.inputs import as_inner
 from fidelitree.spaces.product import ProductSpace, check_space
 from fidelitree.spaces.region import Region
 from fidelitree.trees import treefile
-from fidelitree.trees.bits import Words, everyone, pack, route, unpack
-from fidelitree.trees.partition import Nodes, leaf_codes
+from fidelitree.trees.bits import Words, everyone, pack, unpack
+from fidelitree.trees.predict import leaf_values, route
 
 Labels = NDArray[Any]
 Node = tuple[Test | int, int, int] | int
@@ -117,9 +117,9 @@ class Tree:
 
     def test(self, node: int) -> Test:
         """The question that an inner node asks."""
-        test = self._nodes[0][node]
-        assert test is not None, "a leaf asks nothing"
-        return test
+        inside = self._nodes[node]
+        assert isinstance(inside, tuple), "a leaf asks nothing"
+        return inside[0]
 
     def label(self, node: int) -> Any:
         """The label of a leaf, as Python writes it."""
@@ -155,7 +155,7 @@ class Tree:
             many = self.size < _ROWS_PER_LEAF * self.depth * len(part)
             codes: NDArray[np.integer[Any]]
             if self.values:
-                codes = leaf_codes(self._nodes, part)
+                codes = _leaf_values(self._nodes, part)
             else:
                 codes = self._codes_by_words(part) if many else self._codes_by_steps(part)
             self.labels.take(codes, out=out[start : start + len(part)], mode="clip")
@@ -167,16 +167,14 @@ class Tree:
 
     def reached_inner(self, rows: NDArray[Any]) -> NDArray[np.intp]:
         """The same for inner values."""
-        tests, no, yes, _ = self._nodes
-        return leaf_codes((tests, no, yes, range(len(tests))), rows)
+        return _leaf_values([inside if isinstance(inside, tuple) else v for v, inside in enumerate(self._nodes)], rows)
 
     def _codes_by_words(self, rows: NDArray[np.uint8]) -> NDArray[np.integer[Any]]:
         count = len(rows)
         columns = _pack_columns(rows, self._used)
         ones = np.zeros(-(-count // 64), np.uint64)
         codes: NDArray[np.integer[Any]] = np.zeros(count, np.intp if len(self.labels) > 2 else np.uint8)
-        for node, mask in route(self.as_lists[:3], columns, everyone(count)):
-            code = self.as_lists[3][node]
+        for code, mask in route(0, self._nodes.__getitem__, columns, everyone(count)):
             if code == 1:
                 ones |= mask
             elif code > 1:
@@ -193,10 +191,9 @@ class Tree:
         return self.code.take(node)
 
     @cached_property
-    def _nodes(self) -> Nodes:
-        feature, no, yes, code = self.as_lists
-        tests = [None if i < 0 else self.tests.get(node) or IsOne(i) for node, i in enumerate(feature)]
-        return tests, no, yes, code
+    def _nodes(self) -> list[tuple[Test, int, int] | int]:
+        parts = enumerate(zip(*self.as_lists, strict=True))
+        return [code if i < 0 else (self.tests.get(node) or IsOne(i), no, yes) for node, (i, no, yes, code) in parts]
 
     @cached_property
     def _steps(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -352,6 +349,10 @@ def _preorder(nodes: Sequence[Node]) -> list[int]:
         if isinstance(entry, tuple):
             waiting += [entry[2], entry[1]]
     return order
+
+
+def _leaf_values(nodes: Sequence[tuple[Test, int, int] | int], rows: NDArray[Any]) -> NDArray[np.intp]:
+    return leaf_values(0, nodes.__getitem__, lambda test, here: test.answers(rows[here, test.feature]), len(rows))
 
 
 def _pack_columns(rows: NDArray[np.uint8], used: Sequence[int]) -> dict[int, Words]:

@@ -12,13 +12,12 @@ from chances import plausible
 from fidelitree.certificates.attempts import Attempts
 from fidelitree.runs.gate import GATE, WATCHED, Gate, Watched
 from fidelitree.search.bits import learner
-from fidelitree.search.bits.sketch import Sketch
 from fidelitree.spaces.draw import Stream
 from fidelitree.trees.tree import Tree
-from small import Bits
+from small import Bits, bits_asked
 
 SPACE = ft.ProductSpace.bernoulli(4)
-TREE: Sketch = (0, (1, 0, 1), (3, 1, 0))
+TREE = (0, (1, 0, 1), (3, 1, 0))
 ALARM = 1e-7
 
 
@@ -26,8 +25,8 @@ def gate(epsilon: float = 0.1) -> Gate:
     return Gate(Attempts(epsilon, 0.05), Watched(SPACE, Stream.named(0, "watch")))
 
 
-def see(watching: Gate, wrong: list[bool], sketch: Sketch = TREE, weight: float = 1.0) -> bool:
-    return watching.see(sketch, np.array(wrong, bool), np.full(len(wrong), weight))
+def see(watching: Gate, wrong: list[bool], tree: Any = TREE, weight: float = 1.0) -> bool:
+    return watching.see(bits_asked(tree), np.array(wrong, bool), np.full(len(wrong), weight))
 
 
 # --- the gate
@@ -90,13 +89,17 @@ def test_a_tree_that_changed_little_does_not() -> None:
 def test_watched_inputs_follow_the_space_and_the_tree() -> None:
     space = ft.ProductSpace.bernoulli(4, [0, 1, 0.5, 0.1])
     watched = Watched(space, Stream.named(3, "watch"))
-    assert watched.codes(7).tolist() == [7] * WATCHED
-    assert watched.codes((0, 4, 5)).tolist() == [4] * WATCHED
-    assert watched.codes((1, 4, 5)).tolist() == [5] * WATCHED
-    assert plausible(int((watched.codes((2, 0, 1)) == 1).sum()), WATCHED, 0.5, ALARM)
-    assert plausible(int((watched.codes((3, 0, 1)) == 1).sum()), WATCHED, 0.1, ALARM)
-    both = watched.codes((2, (3, 0, 1), (3, 2, 3)))
-    assert both.tolist() == (2 * watched.codes((2, 0, 1)) + watched.codes((3, 0, 1))).tolist()
+
+    def codes(tree: Any) -> Any:
+        return watched.codes(bits_asked(tree))
+
+    assert codes(7).tolist() == [7] * WATCHED
+    assert codes((0, 4, 5)).tolist() == [4] * WATCHED
+    assert codes((1, 4, 5)).tolist() == [5] * WATCHED
+    assert plausible(int((codes((2, 0, 1)) == 1).sum()), WATCHED, 0.5, ALARM)
+    assert plausible(int((codes((3, 0, 1)) == 1).sum()), WATCHED, 0.1, ALARM)
+    both = codes((2, (3, 0, 1), (3, 2, 3)))
+    assert both.tolist() == (2 * codes((2, 0, 1)) + codes((3, 0, 1))).tolist()
 
 
 # --- the protocol: what is counted, and when

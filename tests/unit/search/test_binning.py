@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import fidelitree as ft
 from fidelitree.search.binning import Binning
 from fidelitree.spaces.features import AtMost, IsIn, IsOne
-from labelled import random_sketch
+from labelled import random_nested
 from mixed import MIXED, mixed_spaces, some_inputs
 
 
@@ -30,7 +30,7 @@ def test_a_tree_of_bins_and_its_tree_of_tests_agree(space: ft.ProductSpace, seed
     coded = binning.coded(inner, codes)
     if not splits_something(coded):
         return
-    sketch, ranks, labels = random_sketch(coded, seed, 4), [2, 0, 1], ["a", "b", "c"]
+    sketch, ranks, labels = random_nested(coded, seed, 4), [2, 0, 1], ["a", "b", "c"]
     tree = binning.tree(sketch, ranks, labels)
     for rows in (inner, others):
         wanted = np.array(labels)[np.array(ranks)[binning.coded(rows, codes).predict(sketch)]]
@@ -58,7 +58,7 @@ def test_each_kind_of_feature_has_its_bins_and_its_test() -> None:
     assert list(coded.sizes[:2]) == [2, 3]
     assert coded.weights is weights
     assert binning.coded(inner, np.zeros(200, np.intp)).total == 200
-    tree = binning.tree((0, 0, (1, frozenset({2}), (2, 5, 0, 1), 2), 1), [0, 1, 2], [10, 20, 30])
+    tree = binning.tree((AtMost(0, 0), (IsIn(1, frozenset({2})), (AtMost(2, 5), 0, 1), 2), 1), [0, 1, 2], [10, 20, 30])
     ages = np.unique(inner[:, 2])
     bit, category, number = [tree.test(node) for node in range(7) if tree.feature[node] >= 0]
     assert (bit, category) == (IsOne(0), IsIn(1, frozenset({2})))
@@ -72,7 +72,7 @@ def test_a_bit_among_other_features_is_not_turned_round() -> None:
     inner = np.array([[0.2, 0.0], [0.4, 1.0]])
     binning = Binning.of(space, inner)
     coded = binning.coded(inner, np.array([0, 1]))
-    sketch = (1, 0, 1, 0)  # "at most bin 0" is "not 1", and there the label is 0
+    sketch = (AtMost(1, 0), 1, 0)  # "at most bin 0" is "not 1", and there the label is 0
     assert coded.errors(sketch) == 0
     tree = binning.tree(sketch, [0, 1], ["zero", "one"])
     assert tree.predict({"x": np.array([0.9, 0.1]), "b": np.array([0, 1])}).tolist() == ["zero", "one"]
@@ -83,7 +83,7 @@ def test_bits_alone_are_binned_too() -> None:
     inner = np.array([[0, 0], [0, 1], [1, 1]], np.uint8)
     binning = Binning.of(space, inner)
     assert binning.coded(inner, np.zeros(3, np.intp)).bins.tolist() == [[0, 0, 1], [0, 1, 1]]
-    assert binning.tree((1, 0, 1, 0), [0, 1], [0, 1]).predict(inner).tolist() == [0, 1, 1]
+    assert binning.tree((AtMost(1, 0), 1, 0), [0, 1], [0, 1]).predict(inner).tolist() == [0, 1, 1]
 
 
 def test_a_constant_is_a_tree_too() -> None:

@@ -13,9 +13,9 @@ from fidelitree.exact.frontier import Frontier
 from fidelitree.exact.lattice import axes_of
 from fidelitree.search import descent
 from fidelitree.search.descent import GREEDY, WAYS, Descent, Enough, Way
-from fidelitree.search.labelled import built
 from fidelitree.search.prune import Prunings
 from fidelitree.spaces.region import Region
+from fidelitree.trees.nested import build, simplest
 from small import cube, true_error
 
 SPACE = ft.ProductSpace.bernoulli(8, [0.5, 0.3, 0.5, 0.7, 0.5, 0.4, 0.5, 0.6])
@@ -54,7 +54,7 @@ def test_trees_have_the_errors_of_their_curve() -> None:
     assert root is not None
     curve = found.curve(root, Region.whole(SPACE), Way(1, 4))
     for leaves in (1, 2, 5, 20, len(curve.errors)):
-        tree = built(SPACE, curve.build(leaves), [0, 1])
+        tree = build(SPACE, simplest(curve.build(leaves)), [0, 1])
         assert tree.size <= leaves
         assert true_error(tree, counted.target, SPACE) == pytest.approx(curve.errors[leaves - 1], abs=1e-12)
 
@@ -68,7 +68,7 @@ def test_without_an_error(way: Way) -> None:
     leaves = curve.first_within(0)
     assert leaves is not None
     assert leaves <= ft.build_top_down(counted.target, SPACE, 0).tree.size
-    tree = built(SPACE, curve.build(leaves), [0, 1])
+    tree = build(SPACE, simplest(curve.build(leaves)), [0, 1])
     assert tree.size == leaves
     assert tree.predict(cube(8)).tolist() == codes.tolist()
 

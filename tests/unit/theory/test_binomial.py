@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from fidelitree.theory.binomial import both_bounds, lower_bound, upper_bound
+from fidelitree.theory.binomial import lower_bound, upper_bound
 
 CASES = [(0, 1), (0, 300), (1, 10), (7, 20), (19, 20), (150, 1000)]
 
@@ -47,11 +47,3 @@ def test_bounds_at_the_ends() -> None:
 def test_the_two_bounds_are_mirror_images() -> None:
     for errors, samples in CASES:
         assert lower_bound(samples - errors, samples, 0.01) == pytest.approx(1 - upper_bound(errors, samples, 0.01))
-
-
-@pytest.mark.parametrize("level", [0.5, 0.05, 1e-4])
-def test_both_bounds_share_the_level_for_many_probabilities_at_once(level: float) -> None:
-    hits = [0, 1, 7, 19, 20]
-    low, high = both_bounds(hits, 20, level)
-    assert low.tolist() == [lower_bound(k, 20, level / 2) for k in hits]
-    assert high.tolist() == [upper_bound(k, 20, level / 2) for k in hits]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fidelitree.trees.bits import count, everyone, pack, route, unpack
+from fidelitree.trees.bits import count, everyone, pack, unpack
 
 flags = st.lists(st.booleans(), max_size=300)
 
@@ -48,22 +48,3 @@ def test_columns_that_do_not_lie_side_by_side_are_packed_alike() -> None:
     table = np.random.default_rng(0).integers(0, 2, (100, 3), np.uint8)
     for i in range(3):
         assert np.array_equal(pack(table[:, i]), pack(table[:, i].copy()))
-
-
-def test_every_row_reaches_exactly_one_leaf() -> None:
-    table = np.random.default_rng(1).integers(0, 2, (130, 2), np.uint8)
-    nodes = [1, -1, 0, -1, -1], [1, -1, 3, -1, -1], [2, -1, 4, -1, -1]  # x1, then x0 where x1 = 1
-    columns = [pack(column) for column in table.T]
-    reached = {node: unpack(mask, 130) for node, mask in route(nodes, columns, everyone(130))}
-    assert set(reached) == {1, 3, 4}
-    assert (sum(reached.values()) == 1).all()
-    assert np.array_equal(reached[4], table[:, 0] & table[:, 1])
-    assert np.array_equal(reached[1], 1 - table[:, 1])
-
-
-def test_rows_outside_the_start_reach_no_leaf() -> None:
-    start = pack(np.array([1, 0, 1, 0], np.uint8))
-    columns = [pack(np.array([1, 1, 0, 0], np.uint8))]
-    reached = dict(route(([0, -1, -1], [1, -1, -1], [2, -1, -1]), columns, start))
-    assert unpack(reached[2], 4).tolist() == [1, 0, 0, 0]
-    assert unpack(reached[1], 4).tolist() == [0, 0, 1, 0]

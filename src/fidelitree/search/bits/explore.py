@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.search.bits.feed import Feed
-from fidelitree.search.bits.sketch import Sketch
 from fidelitree.spaces.draw import Stream
+from fidelitree.trees.nested import Nested
 
 Biases = NDArray[np.float64]
 Bits = NDArray[np.uint8]
@@ -34,7 +34,7 @@ class Explorer:
         self._feed = Feed(self._tempered, stream)
         self._random = np.random.Generator(np.random.Philox(key=stream.child("leaf").key))
 
-    def take(self, sketch: Sketch | None, rows: int, unknown: Callable[[Bits], list[int]]) -> tuple[Bits, Weights]:
+    def take(self, sketch: Nested | None, rows: int, unknown: Callable[[Bits], list[int]]) -> tuple[Bits, Weights]:
         """Inputs and what each weighs; fewer than asked for, where new ones are hard to find."""
         bits, weights = self._draw(sketch, rows)
         found = unknown(bits)
@@ -46,7 +46,7 @@ class Explorer:
             found = unknown(bits)
         return bits[found], weights[found]
 
-    def _draw(self, sketch: Sketch | None, rows: int) -> tuple[Bits, Weights]:
+    def _draw(self, sketch: Nested | None, rows: int) -> tuple[Bits, Weights]:
         bits = self._feed.take(rows).copy()
         paths = list(leaves(sketch))
         masses = np.array([mass(path, self._biases) for path in paths])
@@ -66,13 +66,13 @@ def temper(biases: Biases) -> Biases:
     return np.where(biases < 1, odds / (1 + np.minimum(odds, 1e300)), 1.0)
 
 
-def leaves(sketch: Sketch | None) -> Iterator[Path]:
+def leaves(sketch: Nested | None) -> Iterator[Path]:
     """The path to every leaf: features with the values they have there."""
-    waiting: list[tuple[Sketch | None, Path]] = [(sketch, ())]
+    waiting: list[tuple[Nested | None, Path]] = [(sketch, ())]
     while waiting:
         node, path = waiting.pop()
         if isinstance(node, tuple):
-            waiting += [(node[1 + value], (*path, (node[0], value))) for value in (0, 1)]
+            waiting += [(side, (*path, (node[0].feature, value))) for value, side in enumerate(node[1:])]
         else:
             yield path
 

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from fidelitree.asking.threads import one_thread
 from fidelitree.search.bits.lookahead import Watch, go_on
 from fidelitree.search.bits.pool import Bits, Codes, Pool
-from fidelitree.search.bits.sketch import LabelledRows, Sketch, fit, predict, rename
+from fidelitree.search.bits.sketch import LabelledRows, fit, predict, rename
 from fidelitree.search.bits.walk import walk
 from fidelitree.search.questions import Ask, Steps
+from fidelitree.trees.nested import Nested
 
 SPLIT = 0.5  # what a split costs, in errors
 UNPROVEN = 0.35  # what it costs more on a feature that is not known to matter
@@ -30,7 +31,7 @@ class Learner:
     def __init__(self, features: int, random: np.random.Generator, watch: Watch = go_on) -> None:
         self.pool = Pool(features)
         self.relevant: list[int] = []
-        self.sketch: Sketch | None = None
+        self.sketch: Nested | None = None
         self._features, self._random, self._watch = features, random, watch
         self._walks = 0
 
@@ -121,8 +122,8 @@ class Learner:
         """The closest input of the same leaf that has another label."""
         path, node = [], self.sketch
         while isinstance(node, tuple):
-            path.append(node[0])
-            node = node[2] if row[node[0]] else node[1]
+            path.append(node[0].feature)
+            node = node[2] if row[node[0].feature] else node[1]
         bits, codes = self.pool.bits, self.pool.codes
         rows = np.flatnonzero((bits[:, path] == row[path]).all(axis=1) & (codes != code))
         if not len(rows):

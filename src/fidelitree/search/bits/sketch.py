@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.search.bits.lookahead import Lookahead, Watch, go_on
+from fidelitree.spaces.features import IsOne, Test
+from fidelitree.trees.nested import Nested, itself, mapped
+from fidelitree.trees.predict import leaf_values
 
 Floats = NDArray[np.float32]
-Sketch = int | tuple[int, "Sketch", "Sketch"]
-"""A tree as it is searched: the code of a label, or (feature, no, yes)."""
 
 
 @dataclass(frozen=True)
@@ -30,12 +31,12 @@ class LabelledRows:
     penalties: Floats
 
 
-def fit(rows: LabelledRows, horizon: int, before: Sketch | None = None, watch: Watch = go_on) -> Sketch:
+def fit(rows: LabelledRows, horizon: int, before: Nested | None = None, watch: Watch = go_on) -> Nested:
     """A tree for the rows; where it costs the same, the tree of ``before`` is kept. ``watch`` may end it by raising."""
     return _grow(rows, np.arange(len(rows.codes)), horizon, before, watch)
 
 
-def _grow(rows: LabelledRows, inside: NDArray[np.intp], horizon: int, before: Sketch | None, watch: Watch) -> Sketch:
+def _grow(rows: LabelledRows, inside: NDArray[np.intp], horizon: int, before: Nested | None, watch: Watch) -> Nested:
     codes = rows.codes[inside]
     masses = np.bincount(codes, rows.weights[inside])
     label, errors = int(masses.argmax()), float(masses.sum() - masses.max())
@@ -53,15 +54,15 @@ def _grow(rows: LabelledRows, inside: NDArray[np.intp], horizon: int, before: Sk
     if cost >= errors:
         return label
     yes = bits[:, feature] > 0
-    below = before[1:] if isinstance(before, tuple) and before[0] == feature else (None, None)
+    below = before[1:] if isinstance(before, tuple) and before[0].feature == feature else (None, None)
     sides = [
         _grow(rows, part, min(horizon, 3), old, watch)
         for part, old in zip((inside[~yes], inside[yes]), below, strict=True)
     ]
-    return sides[0] if sides[0] == sides[1] else (feature, sides[0], sides[1])
+    return sides[0] if sides[0] == sides[1] else (IsOne(feature), sides[0], sides[1])
 
 
-def _best_split(node: Lookahead, varied: NDArray[np.intp], horizon: int, before: Sketch | None) -> tuple[int, float]:
+def _best_split(node: Lookahead, varied: NDArray[np.intp], horizon: int, before: Nested | None) -> tuple[int, float]:
     for depth in range(1, horizon + 1):
         costs = node.costs(depth)
         # A tree that needs more depth has more than ``depth`` splits.
@@ -69,35 +70,21 @@ def _best_split(node: Lookahead, varied: NDArray[np.intp], horizon: int, before:
             break
     best = int(costs.argmin())
     if isinstance(before, tuple):
-        old = np.flatnonzero(varied == before[0])
+        old = np.flatnonzero(varied == before[0].feature)
         if len(old) and costs[old[0]] <= costs[best] + 1e-4:
             best = int(old[0])
     return int(varied[best]), float(costs[best])
 
 
-def predict(sketch: Sketch, bits: NDArray[np.generic]) -> NDArray[np.intp]:
+def predict(tree: Nested, bits: NDArray[np.generic]) -> NDArray[np.intp]:
     """The code of every row."""
-    codes = np.empty(len(bits), np.intp)
-    waiting = [(sketch, np.arange(len(bits)))]
-    while waiting:
-        node, rows = waiting.pop()
-        if isinstance(node, tuple):
-            yes = bits[rows, node[0]] != 0
-            waiting += [(node[1], rows[~yes]), (node[2], rows[yes])]
-        else:
-            codes[rows] = node
-    return codes
+    return leaf_values(tree, itself, lambda test, here: bits[here, test.feature] != 0, len(bits))
 
 
-def size(sketch: Sketch) -> int:
-    """Number of leaves."""
-    return size(sketch[1]) + size(sketch[2]) if isinstance(sketch, tuple) else 1
-
-
-def rename(sketch: Sketch, names: Mapping[int, int]) -> Sketch:
+def rename(tree: Nested, names: Mapping[int, int]) -> Nested:
     """The same tree over features with other numbers; below a feature without one, the first label is put."""
-    if not isinstance(sketch, tuple):
-        return sketch
-    if sketch[0] not in names:
-        return 0
-    return names[sketch[0]], rename(sketch[1], names), rename(sketch[2], names)
+
+    def change(test: Test, no: Nested, yes: Nested) -> Nested:
+        return (IsOne(names[test.feature]), no, yes) if test.feature in names else 0
+
+    return mapped(tree, change)

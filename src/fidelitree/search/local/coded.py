@@ -1,7 +1,8 @@
 """Labelled rows as the search wants them: every value is the number of a bin.
 
-A numeric feature becomes bins between sorted cuts (`bins_of`, `cut_of`), a categorical one the codes of its values.
+A numeric feature becomes bins between sorted cuts (`bins_of`), a categorical one the codes of its values.
 So one array of small integers serves thresholds and subsets alike, and counting labels by value is one `bincount`.
+Tests are those of numbers and categories, over bins: `AtMost` asks for a bin up to its cut, `IsIn` for one of a set.
 """
 
 from __future__ import annotations
@@ -15,16 +16,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fidelitree.errors import ParameterError
+from fidelitree.spaces.features import Test
+from fidelitree.trees.nested import Nested, itself
+from fidelitree.trees.predict import leaf_values
 
 Bins = NDArray[np.unsignedinteger[Any]]
 Codes = NDArray[np.intp]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-
-Test = int | frozenset[int]
-"""``t`` asks "is the bin at most t", a set asks "is the bin in it"; yes is the second branch."""
-Sketch = int | tuple[int, Test, "Sketch", "Sketch"]
-"""A tree over bins: the code of a label, or (feature, test, no, yes)."""
 
 _BINS = 1 << 16
 
@@ -68,42 +67,17 @@ class Coded:
         """The weight of all rows."""
         return float(self.weights.sum())
 
-    def says_yes(self, feature: int, test: Test, rows: NDArray[np.int32]) -> Bools:
+    def says_yes(self, test: Test, rows: NDArray[np.signedinteger[Any]]) -> Bools:
         """For each of these rows, whether it passes the test."""
-        values = self.bins[feature].take(rows)
-        if isinstance(test, frozenset):
-            return np.asarray(members(test, self.sizes[feature]).take(values))
-        return np.asarray(values <= test)
+        return test.answers(self.bins[test.feature].take(rows))
 
-    def predict(self, sketch: Sketch) -> Codes:
+    def predict(self, tree: Nested) -> Codes:
         """The label code that a tree gives to every row."""
-        codes = np.empty(len(self.codes), np.intp)
-        waiting = [(sketch, np.arange(len(codes), dtype=np.int32))]
-        while waiting:
-            node, rows = waiting.pop()
-            if isinstance(node, tuple):
-                feature, test, no, yes = node
-                passed = self.says_yes(feature, test, rows)
-                waiting += [(no, rows[~passed]), (yes, rows[passed])]
-            else:
-                codes[rows] = node
-        return codes
+        return leaf_values(tree, itself, self.says_yes, len(self.codes))
 
-    def errors(self, sketch: Sketch) -> float:
+    def errors(self, tree: Nested) -> float:
         """The weight of the rows that a tree gets wrong."""
-        return float(self.weights[self.predict(sketch) != self.codes].sum())
-
-
-def members(test: frozenset[int], size: int) -> Bools:
-    """For each bin whether it is in the set."""
-    inside = np.zeros(size, bool)
-    inside[list(test)] = True
-    return inside
-
-
-def size(sketch: Sketch) -> int:
-    """Number of leaves."""
-    return size(sketch[2]) + size(sketch[3]) if isinstance(sketch, tuple) else 1
+        return float(self.weights[self.predict(tree) != self.codes].sum())
 
 
 def cuts_of(values: ArrayLike, most: int = _BINS - 1) -> Floats:
@@ -124,8 +98,3 @@ def bins_of(column: ArrayLike, cuts: Floats) -> Bins:
     if len(cuts) >= _BINS:
         raise ParameterError(f"a feature must have fewer than {_BINS} cuts; got {len(cuts)} - use cuts_of to thin them")
     return np.searchsorted(cuts, np.asarray(column, np.float64), side="left").astype(np.uint16)
-
-
-def cut_of(threshold: int, cuts: Floats) -> float:
-    """The value t such that "bin at most ``threshold``" is "value at most t"."""
-    return float(cuts[threshold])

@@ -8,9 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
-from fidelitree.search.local.coded import Coded, Sketch
+from fidelitree.search.local.coded import Coded
 from fidelitree.search.local.node import Node
 from fidelitree.search.local.pruning import Prunings
+from fidelitree.trees.nested import Nested
 
 _SLACK = 1e-9
 
@@ -27,10 +28,10 @@ class Point:
     errors: float
     both: float
     share: float
-    _build: Callable[[int], Sketch]
+    _build: Callable[[int], Nested]
 
     @cached_property
-    def tree(self) -> Sketch:
+    def tree(self) -> Nested:
         """The tree."""
         return self._build(self.leaves)
 

@@ -13,7 +13,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.search.local.coded import Coded, Floats, Test
+from fidelitree.search.local.coded import Coded, Floats
+from fidelitree.spaces.features import AtMost, Test
 
 Rows = NDArray[np.int32]
 Watch = Callable[[], None]
@@ -104,13 +105,14 @@ class Grouped:
         flat = np.bincount(keys, self.coded.weights.take(rows), self.classes * (high - low))
         return low, below, np.asarray(flat.reshape(self.classes, high - low), np.float64)
 
-    def centred(self, feature: int, test: Test, rows: Rows, yes: NDArray[np.bool_]) -> Test:
+    def centred(self, test: Test, rows: Rows, yes: NDArray[np.bool_]) -> Test:
         """A threshold that divides the rows the same way, moved to the middle of the gap between them.
 
         The middle by weight of all rows: where the true cut is unknown inside the gap, it is the safest guess.
         """
-        if isinstance(test, frozenset):
+        if not isinstance(test, AtMost):
             return test
+        feature = test.feature
         values = self.coded.bins[feature].take(rows)
         low = int(values[yes].max(initial=0))
         high = int(values[~yes].min(initial=self.coded.sizes[feature] - 1))
@@ -118,7 +120,7 @@ class Grouped:
             return test
         below = self._below[feature]
         middle = (below[low] + below[high - 1]) / 2
-        return low + int(np.argmin(np.abs(below[low:high] - middle)))
+        return AtMost(feature, low + int(np.argmin(np.abs(below[low:high] - middle))))
 
     @cached_property
     def _below(self) -> list[Floats]:

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fidelitree.search.local.coded import Bools, Floats, Test
+from fidelitree.search.local.coded import Bools, Floats
 from fidelitree.search.local.grouped import Rows
 from fidelitree.search.local.impurity import Impurity, errors
 from fidelitree.search.local.node import Node, leaf, split
 from fidelitree.search.local.splits import Splits
+from fidelitree.spaces.features import Test
 
 _DEEPEST = 100  # greedy growth that only peels off single values would outgrow Python's stack
 
@@ -36,11 +37,10 @@ class Grower:
         scores = menu.scores(self.impurity)
         if scores.min(initial=np.inf) == np.inf:
             return alone
-        feature, rough = menu.decode(int(scores.argmin()))
-        test, passed = self.splits.divide(feature, rough, rows, self.impurity)
-        return self.divided(alone, histogram, ((feature, test), passed), depth)
+        first = self.splits.divide(menu.decode(int(scores.argmin())), rows, self.impurity)
+        return self.divided(alone, histogram, first, depth)
 
-    def divided(self, node: Node, histogram: Floats, first: tuple[tuple[int, Test], Bools], depth: int = 0) -> Node:
+    def divided(self, node: Node, histogram: Floats, first: tuple[Test, Bools], depth: int = 0) -> Node:
         """The greedy tree for the rows of a node, when its first test is given with the rows that pass it."""
         rows, counts = node.rows, node.counts
         test, passed = first
@@ -74,8 +74,8 @@ def best_first(splits: Splits, most: int, impurity: Impurity) -> Node:
     """The tree with at most so many leaves that splits where the impurity falls most: CART's own growth."""
     rows = splits.grouped.everything
     counts = splits.grouped.counts(rows)
-    found: dict[int, tuple[Rows, Floats, tuple[int, Test] | None, int]] = {}
-    heap: list[tuple[float, int, tuple[int, Test]]] = []
+    found: dict[int, tuple[Rows, Floats, Test | None, int]] = {}
+    heap: list[tuple[float, int, Test]] = []
 
     def add(rows: Rows, counts: Floats) -> int:
         number = len(found)
@@ -90,12 +90,12 @@ def best_first(splits: Splits, most: int, impurity: Impurity) -> Node:
 
     add(rows, counts)
     for _ in itertools.takewhile(lambda leaves: heap and leaves < most, itertools.count(1)):
-        _, number, (feature, test) = heapq.heappop(heap)
+        _, number, rough = heapq.heappop(heap)
         rows, counts, _, _ = found[number]
-        test, passed = splits.divide(feature, test, rows, impurity)
+        test, passed = splits.divide(rough, rows, impurity)
         no = add(rows[~passed], splits.grouped.counts(rows[~passed]))
         add(rows[passed], splits.grouped.counts(rows[passed]))
-        found[number] = rows, counts, (feature, test), no
+        found[number] = rows, counts, test, no
 
     def build(number: int) -> Node:
         rows, counts, test, no = found[number]

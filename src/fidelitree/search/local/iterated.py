@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fidelitree.search.local.coded import Coded, Sketch
+from fidelitree.search.local.coded import Coded
 from fidelitree.search.local.curve import Curve, Point
 from fidelitree.search.local.grouped import Grouped, Watch, go_on
 from fidelitree.search.local.growth import best_first
@@ -19,6 +19,7 @@ from fidelitree.search.local.moves import Moves
 from fidelitree.search.local.node import Node, Shape, inner, replace
 from fidelitree.search.local.relevance import relevant
 from fidelitree.search.local.splits import Splits
+from fidelitree.trees.nested import Nested
 
 _ROUND = 150  # proposals between two looks at the curve
 _CART = 400  # leaves of CART's tree
@@ -48,15 +49,11 @@ class Refiner:
         self._paid = 0.0  # the price of a leaf in the last round
         self.steps = 0
 
-    def curve(self) -> list[tuple[int, float, float, Sketch]]:
-        """Leaves, errors on the rows, share of held-out errors, tree; errors on both fall."""
-        return [(point.leaves, point.errors, point.share, point.tree) for point in self._curve.points()]
-
     def points(self) -> list[Point]:
-        """The same as points that build their tree, and judge it, when they are asked."""
+        """The best trees known, each larger one with fewer errors; they are built when they are asked for."""
         return self._curve.points()
 
-    def smallest(self, error: float) -> Sketch:
+    def smallest(self, error: float) -> Nested:
         """The tree with the fewest leaves whose share of errors is at most this; the best one where none is."""
         return self._curve.smallest(error).tree
 

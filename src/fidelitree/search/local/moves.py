@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fidelitree.search.local.coded import Bools, Floats, Test
+from fidelitree.search.local.coded import Bools, Floats
 from fidelitree.search.local.growth import Grower, paying
 from fidelitree.search.local.impurity import IMPURITIES, Impurity, gini
 from fidelitree.search.local.node import Leaf, Node, Split, inner, split
 from fidelitree.search.local.polish import Polisher
 from fidelitree.search.local.splits import Splits
+from fidelitree.spaces.features import Test
 
 _PULLED = 0.5  # how often a test from further down is tried above
 _ANY = 0.2  # how often a feature is drawn first, however little it explains alone: a selector explains nothing
@@ -48,28 +49,26 @@ class Moves:
         hopeful = polisher.cost(new) < _HOPE * polisher.cost(node) + self.price
         return polisher.polish(new, 1) if hopeful and self.random.random() < _POLISHED else new
 
-    def _first(self, node: Split, histogram: Floats, impurity: Impurity) -> tuple[tuple[int, Test], Bools]:
+    def _first(self, node: Split, histogram: Floats, impurity: Impurity) -> tuple[Test, Bools]:
         """A test for the node, and which of its rows pass."""
         kind = self.random.random()
         menu = self.splits.look(histogram, node.counts)
         scores = menu.scores(impurity)
         if kind < _PULLED or scores.min(initial=np.inf) == np.inf:
             _, below = inner(node, int(self.random.integers(node.leaves - 1)))
-            pulled = below.feature, below.test
-            return pulled, self.splits.grouped.coded.says_yes(*pulled, node.rows)
+            return below.test, self.splits.grouped.coded.says_yes(below.test, node.rows)
         most = _TOP
         if kind < _PULLED + _ANY:
             features = self.splits.features
             scores[features != self.random.choice(np.unique(features[scores < np.inf]))] = np.inf
             most = _FEW
         top = np.argpartition(scores, min(most, len(scores)) - 1)[:most]
-        feature, rough = menu.decode(int(self.random.choice(top[scores[top] < np.inf])))
-        test, passed = self.splits.divide(feature, rough, node.rows, impurity)
-        return (feature, test), passed
+        rough = menu.decode(int(self.random.choice(top[scores[top] < np.inf])))
+        return self.splits.divide(rough, node.rows, impurity)
 
     def extend(self, node: Node) -> Node:
         """The tree with its leaves grown on where that pays."""
         if isinstance(node, Leaf):
             return Grower(self.splits, self.price, gini).grow(node.rows, node.counts)
         sides = self.extend(node.no), self.extend(node.yes)
-        return paying(split(node.rows, node.counts, (node.feature, node.test), sides), self.price)
+        return paying(split(node.rows, node.counts, node.test, sides), self.price)

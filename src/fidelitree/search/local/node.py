@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fidelitree.search.local.coded import Floats, Sketch, Test
+from fidelitree.search.local.coded import Floats
 from fidelitree.search.local.grouped import Rows
+from fidelitree.spaces.features import Test
+from fidelitree.trees.nested import Nested
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -35,14 +37,13 @@ class Split:
     counts: Floats
     errors: float
     leaves: int
-    feature: int
     test: Test
     no: Node
     yes: Node
 
 
 Node = Leaf | Split
-Shape = Node | int | tuple[int, Test, "Shape", "Shape"]
+Shape = Node | int | tuple[Test, "Shape", "Shape"]
 """A tree with its rows, without them, or a test above such trees."""
 
 
@@ -51,24 +52,22 @@ def leaf(rows: Rows, counts: Floats) -> Leaf:
     return Leaf(rows, counts, float(counts.sum() - counts.max()))
 
 
-def split(rows: Rows, counts: Floats, test: tuple[int, Test], sides: tuple[Node, Node]) -> Split:
+def split(rows: Rows, counts: Floats, test: Test, sides: tuple[Node, Node]) -> Split:
     """A node with these sides."""
     no, yes = sides
-    return Split(rows, counts, no.errors + yes.errors, no.leaves + yes.leaves, *test, no, yes)
+    return Split(rows, counts, no.errors + yes.errors, no.leaves + yes.leaves, test, no, yes)
 
 
-def sketch(node: Node) -> Sketch:
+def nested(node: Node) -> Nested:
     """The tree without its rows."""
-    if isinstance(node, Leaf):
-        return node.code
-    return node.feature, node.test, sketch(node.no), sketch(node.yes)
+    return node.code if isinstance(node, Leaf) else (node.test, nested(node.no), nested(node.yes))
 
 
-def parts(tree: Shape) -> tuple[int, Test, Shape, Shape] | None:
-    """Feature, test and both sides of a tree with or without rows; None of a leaf."""
+def below(tree: Shape) -> tuple[Test, Shape, Shape] | int:
+    """Test and both sides of a tree with or without rows; the code of a leaf."""
     if isinstance(tree, Split):
-        return tree.feature, tree.test, tree.no, tree.yes
-    return tree if isinstance(tree, tuple) else None
+        return tree.test, tree.no, tree.yes
+    return tree.code if isinstance(tree, Leaf) else tree
 
 
 def replace(node: Node, path: list[bool], new: Node) -> Node:
@@ -78,7 +77,7 @@ def replace(node: Node, path: list[bool], new: Node) -> Node:
     assert isinstance(node, Split)
     no, yes = node.no, node.yes
     sides = (no, replace(yes, path[1:], new)) if path[0] else (replace(no, path[1:], new), yes)
-    return split(node.rows, node.counts, (node.feature, node.test), sides)
+    return split(node.rows, node.counts, node.test, sides)
 
 
 def inner(node: Node, number: int) -> tuple[list[bool], Split]:

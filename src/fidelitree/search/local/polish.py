@@ -11,10 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fidelitree.search.local.coded import Bools, Codes, Floats, Test
+from fidelitree.search.local.coded import Bools, Floats
 from fidelitree.search.local.grouped import Grouped, Rows
 from fidelitree.search.local.growth import paying
-from fidelitree.search.local.node import Leaf, Node, Shape, Split, leaf, parts, split
+from fidelitree.search.local.node import Leaf, Node, Shape, Split, below, leaf, split
+from fidelitree.spaces.features import AtMost, IsIn, Test
+from fidelitree.trees.predict import leaf_values
 
 _SLACK = 1e-9
 
@@ -44,7 +46,7 @@ class Polisher:
             return node
         sides = self._once(node.no), self._once(node.yes)
         if sides != (node.no, node.yes):
-            changed = paying(split(node.rows, node.counts, (node.feature, node.test), sides), self.price)
+            changed = paying(split(node.rows, node.counts, node.test, sides), self.price)
             if isinstance(changed, Leaf):
                 return changed
             node = changed
@@ -59,28 +61,20 @@ class Polisher:
         coded = self.grouped.coded
         rows = node.rows[care]
         gain = np.where(right[1][care], 1.0, -1.0) * coded.weights.take(rows)
-        now = float(gain[coded.says_yes(node.feature, node.test, rows)].sum())
-        value, feature, test = self._best(rows, gain)
+        now = float(gain[coded.says_yes(node.test, rows)].sum())
+        value, test = self._best(rows, gain)
         if value <= now + _SLACK:
             return node
-        test = self.grouped.centred(feature, test, rows, coded.says_yes(feature, test, rows))
-        return self.refit((feature, test, node.no, node.yes), node.rows, node.counts)
+        test = self.grouped.centred(test, rows, coded.says_yes(test, rows))
+        return self.refit((test, node.no, node.yes), node.rows, node.counts)
 
-    def _right(self, node: Node, rows: Rows) -> Bools:
+    def _right(self, tree: Shape, rows: Rows) -> Bools:
         """Which rows a tree gets right."""
         coded = self.grouped.coded
-        codes = np.empty(len(rows), np.intp)
-        waiting: list[tuple[Node, Codes]] = [(node, np.arange(len(rows)))]
-        while waiting:
-            node, places = waiting.pop()
-            if isinstance(node, Leaf):
-                codes[places] = node.code
-            else:
-                passed = coded.says_yes(node.feature, node.test, rows[places])
-                waiting += [(node.no, places[~passed]), (node.yes, places[passed])]
+        codes = leaf_values(tree, below, lambda test, here: coded.says_yes(test, rows[here]), len(rows))
         return np.asarray(codes == coded.codes.take(rows))
 
-    def _best(self, rows: Rows, gain: Floats) -> tuple[float, int, Test]:
+    def _best(self, rows: Rows, gain: Floats) -> tuple[float, Test]:
         """The test whose yes side gains most, with its gain."""
         grouped = self.grouped
         coded, starts = grouped.coded, grouped.starts
@@ -91,11 +85,11 @@ class Polisher:
         other = int(taken.argmax())
         if taken[other] > running[best]:
             chosen = np.flatnonzero(table[starts[other] : starts[other + 1]] > 0)
-            return float(taken[other]), other, frozenset(chosen.tolist())
+            return float(taken[other]), IsIn(other, frozenset(chosen.tolist()))
         feature = int(grouped.owner[best])
         exact = np.cumsum(np.bincount(coded.bins[feature].take(rows), gain))
         threshold = int(exact.argmax())
-        return float(exact[threshold]), feature, threshold
+        return float(exact[threshold]), AtMost(feature, threshold)
 
     def fit(self, tree: Shape) -> Node:
         """A tree over all rows, without the splits that do not pay."""
@@ -104,13 +98,13 @@ class Polisher:
 
     def refit(self, tree: Shape, rows: Rows, counts: Floats) -> Node:
         """The same tests for these rows: labels anew; branches without rows and splits that do not pay are gone."""
-        below = parts(tree)
-        if below is None or counts.sum() - counts.max() <= self.price:
+        inside = tree if isinstance(tree, Leaf) else below(tree)
+        if not isinstance(inside, tuple) or counts.sum() - counts.max() <= self.price:
             return leaf(rows, counts)
-        feature, test, no, yes = below
-        passed = self.grouped.coded.says_yes(feature, test, rows)
+        test, no, yes = inside
+        passed = self.grouped.coded.says_yes(test, rows)
         if passed.all() or not passed.any():
             return self.refit(yes if passed.all() else no, rows, counts)
         mass = self.grouped.counts(rows[passed])
         sides = self.refit(no, rows[~passed], counts - mass), self.refit(yes, rows[passed], mass)
-        return paying(split(rows, counts, (feature, test), sides), self.price)
+        return paying(split(rows, counts, test, sides), self.price)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from fidelitree.search.local.coded import Coded, Sketch
+from fidelitree.search.local.coded import Coded
 from fidelitree.search.local.grouped import Rows
 from fidelitree.search.local.node import Leaf, Node
+from fidelitree.trees.nested import Nested
 
 
 class Prunings:
@@ -28,9 +29,9 @@ class Prunings:
         self.both = self.errors + self.missed
         self._split = None
         if not isinstance(node, Leaf):
-            passed = held.says_yes(node.feature, node.test, reached)
+            passed = held.says_yes(node.test, reached)
             no, yes = Prunings(node.no, held, reached[~passed]), Prunings(node.yes, held, reached[passed])
-            self._split = node.feature, node.test, no, yes
+            self._split = node.test, no, yes
             self.both[1:] = np.inf
             self._combine(*sorted((no, yes), key=lambda side: len(side.both)))
 
@@ -44,13 +45,13 @@ class Prunings:
             np.copyto(self.errors[part], short.errors[k] + long.errors, where=better)
             np.copyto(self.missed[part], short.missed[k] + long.missed, where=better)
 
-    def sketch(self, leaves: int) -> Sketch:
+    def sketch(self, leaves: int) -> Nested:
         """The best pruning with exactly so many leaves."""
         if leaves == 1 or self._split is None:
             return self._code
-        feature, test, no, yes = self._split
+        test, no, yes = self._split
         least, most = max(1, leaves - len(yes.both)), min(len(no.both), leaves - 1)
         sums = no.both[least - 1 : most] + yes.both[leaves - most - 1 : leaves - least][::-1]
         mirrored = len(yes.both) < len(no.both)  # ties are broken as in `_combine`
         share = most - int(sums[::-1].argmin()) if mirrored else least + int(sums.argmin())
-        return feature, test, no.sketch(share), yes.sketch(leaves - share)
+        return test, no.sketch(share), yes.sketch(leaves - share)

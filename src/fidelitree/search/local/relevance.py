@@ -38,6 +38,6 @@ def _explain(node: Node, explained: Floats) -> None:
         return
     sides = np.stack([node.counts, node.no.counts, node.yes.counts], axis=1)
     whole, no, yes = gini(sides)
-    explained[node.feature] += whole - no - yes
+    explained[node.test.feature] += whole - no - yes
     _explain(node.no, explained)
     _explain(node.yes, explained)

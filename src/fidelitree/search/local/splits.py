@@ -12,9 +12,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.search.local.coded import Bools, Floats, Test
+from fidelitree.search.local.coded import Bools, Floats
 from fidelitree.search.local.grouped import Grouped, Rows
 from fidelitree.search.local.impurity import Impurity
+from fidelitree.spaces.features import AtMost, IsIn, Test
 
 _EXHAUSTIVE = 10  # values of an unordered feature whose every subset is tried
 _TOLERANCE = 1e-9
@@ -66,45 +67,46 @@ class Splits:
                 parts.append(np.cumsum(here[:, order], axis=1) - counts[:, None] * self._before)
         return Menu(self, np.concatenate(parts, axis=1), counts, orders)
 
-    def decode(self, number: int, orders: list[NDArray[np.intp]]) -> tuple[int, int | frozenset[int]]:
-        """The feature and the test, over groups, with this number."""
+    def decode(self, number: int, orders: list[NDArray[np.intp]]) -> Test:
+        """The test over groups with this number."""
         grouped = self.grouped
         for places, ordered in ((self._thresholds, True), (self._singles, False)):
             if number < len(places):
                 place = int(places[number])
                 feature = int(grouped.owner[place])
                 group = place - int(grouped.starts[feature])
-                return feature, group if ordered else frozenset([group])
+                return AtMost(feature, group) if ordered else IsIn(feature, frozenset([group]))
             number -= len(places)
         for feature in self._all:
             masks = _subsets(int(grouped.starts[feature + 1] - grouped.starts[feature]))
             if number < masks.shape[1]:
-                return int(feature), frozenset(np.flatnonzero(masks[:, number]).tolist())
+                return IsIn(int(feature), frozenset(np.flatnonzero(masks[:, number]).tolist()))
             number -= masks.shape[1]
         order = orders[number // len(self._shared)]
         number %= len(self._shared)
         first = int(np.searchsorted(self._before, self._before[number]))
         chosen = self._shared[order[first : number + 1]]
         feature = int(grouped.owner[chosen[0]])
-        return feature, frozenset((chosen - grouped.starts[feature]).tolist())
+        return IsIn(feature, frozenset((chosen - grouped.starts[feature]).tolist()))
 
-    def divide(self, feature: int, test: Test, rows: Rows, impurity: Impurity) -> tuple[Test, Bools]:
+    def divide(self, test: Test, rows: Rows, impurity: Impurity) -> tuple[Test, Bools]:
         """The test over bins that belongs to a test over groups, and which rows pass it.
 
         A threshold is moved to the best bin of the two groups it lies between and then into the middle of its gap; a
         set loses the values that no row here has, and is exchanged for the smaller side.
         """
-        grouped = self.grouped
+        grouped, feature = self.grouped, test.feature
         coded = grouped.coded
-        if isinstance(test, frozenset):
+        if isinstance(test, IsIn):
             test = _tidy(test, np.bincount(coded.bins[feature].take(rows), minlength=coded.sizes[feature]))
-            return test, coded.says_yes(feature, test, rows)
+            return test, coded.says_yes(test, rows)
+        assert isinstance(test, AtMost), "bins are ordered, or sets are asked for"
         if grouped.starts[feature + 1] - grouped.starts[feature] < coded.sizes[feature]:
-            low, below, near = grouped.inside(feature, test, test + 1, rows)
+            low, below, near = grouped.inside(feature, int(test.cut), int(test.cut) + 1, rows)
             left = np.cumsum(near, axis=1)[:, :-1] + below[:, None]
-            test = low + int(_scores(left, grouped.counts(rows), impurity).argmin())
-        yes = coded.says_yes(feature, test, rows)
-        return grouped.centred(feature, test, rows, yes), yes
+            test = AtMost(feature, low + int(_scores(left, grouped.counts(rows), impurity).argmin()))
+        yes = coded.says_yes(test, rows)
+        return grouped.centred(test, rows, yes), yes
 
 
 class Menu:
@@ -121,8 +123,8 @@ class Menu:
         """The weight of the rows that pass each test."""
         return np.asarray(self._left.sum(axis=0))
 
-    def decode(self, number: int) -> tuple[int, Test]:
-        """The feature and the test, over groups, with this number."""
+    def decode(self, number: int) -> Test:
+        """The test over groups with this number."""
         return self._splits.decode(number, self._orders)
 
 
@@ -133,10 +135,10 @@ def _scores(left: Floats, counts: Floats, impurity: Impurity) -> Floats:
     return scores
 
 
-def _tidy(test: frozenset[int], present: NDArray[np.intp]) -> frozenset[int]:
-    inside = frozenset(value for value in test if present[value])
+def _tidy(test: IsIn, present: NDArray[np.intp]) -> IsIn:
+    inside = frozenset(value for value in test.codes if present[value])
     outside = frozenset(np.flatnonzero(present).tolist()) - inside
-    return outside if len(outside) < len(inside) else inside
+    return IsIn(test.feature, outside if len(outside) < len(inside) else inside)
 
 
 @lru_cache

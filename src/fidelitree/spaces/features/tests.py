@@ -74,7 +74,7 @@ class IsIn:
 
     def answers(self, column: NDArray[Any]) -> NDArray[np.bool_]:
         """A value that the feature does not have, code -1, is outside every set."""
-        inside = np.zeros(max(self.codes) + 2, np.bool_)
+        inside = np.zeros(max(self.codes, default=-1) + 2, np.bool_)
         inside[list(self.codes)] = True
         return np.asarray(inside[np.minimum(column, len(inside) - 1).astype(np.intp)])
 

@@ -8,12 +8,13 @@ import pytest
 import fidelitree as ft
 from fidelitree.search.bits.explore import Explorer, leaves, mass, temper
 from fidelitree.search.bits.pool import Pool
-from fidelitree.search.bits.sketch import Sketch, predict
+from fidelitree.search.bits.sketch import predict
 from fidelitree.spaces.draw import Stream
-from small import Bits
+from fidelitree.trees.nested import Nested
+from small import Bits, bits_asked
 
 BIASES = np.array([0.1, 0.5, 0.7, 0.02])
-CHAIN: Sketch = (0, (1, 0, 1), (2, (3, 2, 3), 4))
+CHAIN = bits_asked((0, (1, 0, 1), (2, (3, 2, 3), 4)))
 
 
 def explorer(biases: np.ndarray = BIASES, seed: int = 0) -> Explorer:
@@ -57,7 +58,7 @@ def test_weights_put_the_balance_right() -> None:
 
 
 @pytest.mark.parametrize("sketch", [None, 0])
-def test_without_a_split_nothing_is_weighed(sketch: Sketch | None) -> None:
+def test_without_a_split_nothing_is_weighed(sketch: Nested | None) -> None:
     bits, weights = explorer().take(sketch, 50, everything)
     assert bits.shape == (50, 4)
     assert weights.tolist() == [1.0] * 50

@@ -11,8 +11,9 @@ import pytest
 import fidelitree as ft
 from driving import driven
 from fidelitree.search.bits.learner import SEARCH_ALL, Learner
-from fidelitree.search.bits.sketch import predict, size
-from small import Bits, cube
+from fidelitree.search.bits.sketch import predict
+from fidelitree.trees.nested import size
+from small import Bits, bits_asked, cube
 
 Codes = np.ndarray
 
@@ -163,7 +164,7 @@ def test_one_feature_is_found_among_many() -> None:
     batch = batches(300, 1)[0]
     driven(learner.learn(batch, target(batch)), target.ask)
     assert learner.relevant == [123]
-    assert learner.sketch == (123, 0, 1)
+    assert learner.sketch == bits_asked((123, 0, 1))
     assert len(target.asked) <= 9
 
 
@@ -176,7 +177,7 @@ def test_a_mistake_that_contradicts_nothing_is_looked_into() -> None:
     rows = np.ones((4, 30), np.uint8)
     rows[[1, 2, 3], [20, 21, 22]] = 0
     learner.pool.add(rows, target(rows))
-    learner.sketch, learner.relevant = (0, 0, 1), [0, 1]
+    learner.sketch, learner.relevant = bits_asked((0, 0, 1)), [0, 1]
     mistake = np.zeros((1, 30), np.uint8)
     mistake[0, 0] = 1
     assert driven(learner.learn(mistake, target(mistake)), target.ask).tolist() == [True]
@@ -216,7 +217,7 @@ def test_a_mistake_in_a_leaf_without_a_contradiction_is_only_stored() -> None:
     """A new label where nothing was seen before: there is no other input to walk from."""
     target = Junta(30, [0, 1], lambda x: x[:, 0] * (1 + x[:, 1]))
     learner = learner_of(target)
-    learner.sketch = (0, 0, 0)
+    learner.sketch = bits_asked((0, 0, 0))
     learner.relevant = [0]
     row = np.zeros((1, 30), np.uint8)
     row[0, 0] = 1

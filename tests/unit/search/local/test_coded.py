@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import reference
 from fidelitree.errors import ParameterError
-from fidelitree.search.local.coded import Coded, bins_of, cut_of, cuts_of, size
-from labelled import coded_rows, random_sketch
+from fidelitree.search.local.coded import Coded, bins_of, cuts_of
+from labelled import coded_rows, random_nested
 
 values = st.lists(st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from([0.0, 1.0, 2.5]), min_size=1)
 
@@ -26,7 +26,7 @@ def test_each_distinct_value_has_its_own_bin(column: list[float]) -> None:
 def test_a_threshold_on_bins_is_the_cut_on_values(column: list[float]) -> None:
     cuts = cuts_of(column)
     for threshold in range(len(cuts)):
-        assert np.array_equal(bins_of(column, cuts) <= threshold, np.array(column) <= cut_of(threshold, cuts))
+        assert np.array_equal(bins_of(column, cuts) <= threshold, np.array(column) <= cuts[threshold])
 
 
 def test_a_cut_is_midway_and_a_value_on_it_is_below() -> None:
@@ -50,18 +50,13 @@ def test_too_many_cuts_are_refused() -> None:
 
 @given(coded_rows(), st.integers(0, 1000))
 def test_a_tree_is_followed_as_it_is_written(coded: Coded, seed: int) -> None:
-    tree = random_sketch(coded, seed, 4)
+    tree = random_nested(coded, seed, 4)
     rows = [
         reference.Binned(tuple(line), code, weight)
         for line, code, weight in zip(coded.bins.T.tolist(), coded.codes.tolist(), coded.weights.tolist(), strict=True)
     ]
     assert coded.predict(tree).tolist() == [reference.binned_code(tree, row) for row in rows]
     assert coded.errors(tree) == sum(row.weight for row in rows if reference.binned_code(tree, row) != row.code)
-
-
-def test_size_counts_leaves() -> None:
-    assert size(1) == 1
-    assert size((0, 2, (1, frozenset([0]), 0, 1), 2)) == 3
 
 
 BINS = np.zeros((2, 3), np.uint16)

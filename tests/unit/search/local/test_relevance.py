@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from fidelitree.search.local.coded import Coded, size
+from fidelitree.search.local.coded import Coded
 from fidelitree.search.local.iterated import Refiner
 from fidelitree.search.local.relevance import relevant
+from fidelitree.trees.nested import size
 from labelled import multiplexer
 
 
@@ -29,9 +30,9 @@ def test_the_search_uses_what_matters() -> None:
 
     def walk(tree: object) -> None:
         if isinstance(tree, tuple):
-            used.add(tree[0])
+            used.add(tree[0].feature)
+            walk(tree[1])
             walk(tree[2])
-            walk(tree[3])
 
     tree = refiner.smallest(0.01)
     walk(tree)

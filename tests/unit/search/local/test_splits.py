@@ -13,6 +13,8 @@ from fidelitree.search.local.coded import Coded
 from fidelitree.search.local.grouped import Grouped
 from fidelitree.search.local.impurity import IMPURITIES, errors, gini
 from fidelitree.search.local.splits import Splits
+from fidelitree.spaces.features import AtMost, IsIn
+from fidelitree.spaces.features import Test as FeatureTest
 from labelled import coded_rows
 
 
@@ -31,7 +33,7 @@ def best_by_brute_force(coded: Coded) -> float:
     return best
 
 
-def look(coded: Coded) -> tuple[Splits, np.ndarray, list[tuple[int, int | frozenset[int]]]]:
+def look(coded: Coded) -> tuple[Splits, np.ndarray, list[FeatureTest]]:
     splits = Splits(Grouped(coded))
     rows = splits.grouped.everything
     menu = splits.look(splits.grouped.histogram(rows), splits.grouped.counts(rows))
@@ -49,8 +51,8 @@ def test_no_test_is_better(coded: Coded) -> None:
 def test_every_score_is_that_of_its_test(coded: Coded) -> None:
     splits, scores, tests = look(coded)
     rows = splits.grouped.everything
-    for score, (feature, test) in zip(scores, tests, strict=True):
-        passed = coded.says_yes(feature, test, rows)
+    for score, test in zip(scores, tests, strict=True):
+        passed = coded.says_yes(test, rows)
         if passed.all() or not passed.any():
             assert score == np.inf
             continue
@@ -62,10 +64,10 @@ def test_every_score_is_that_of_its_test(coded: Coded) -> None:
 def test_the_test_over_bins_divides_as_well_as_the_one_over_groups(coded: Coded) -> None:
     splits, scores, tests = look(coded)
     rows = splits.grouped.everything
-    for score, (feature, test) in zip(scores, tests, strict=True):
+    for score, test in zip(scores, tests, strict=True):
         if score < np.inf:
-            exact, passed = splits.divide(feature, test, rows, gini)
-            assert np.array_equal(coded.says_yes(feature, exact, rows), passed)
+            exact, passed = splits.divide(test, rows, gini)
+            assert np.array_equal(coded.says_yes(exact, rows), passed)
             sides = [splits.grouped.counts(rows[part])[:, None] for part in (passed, ~passed)]
             assert sum(float(gini(side)[0]) for side in sides) == pytest.approx(score)
 
@@ -89,15 +91,15 @@ def test_two_classes_lose_nothing_by_order_of_share() -> None:
 def test_many_classes_and_values_are_tried_by_the_share_of_each_class() -> None:
     _, scores, tests = look(many_values(3))
     assert len(tests) == 14 + 3 * 14
-    assert isinstance(tests[int(scores.argmin())][1], frozenset)
+    assert isinstance(tests[int(scores.argmin())], IsIn)
 
 
 def test_a_set_loses_absent_values_and_is_the_smaller_side() -> None:
     bins = np.array([[0, 1, 2, 2]], np.uint16)
     coded = Coded(bins, [False], [5], np.array([0, 0, 1, 1]), np.ones(4))
     splits = Splits(Grouped(coded))
-    test, passed = splits.divide(0, frozenset([0, 1, 4]), splits.grouped.everything, gini)
-    assert test == frozenset([2])
+    test, passed = splits.divide(IsIn(0, frozenset([0, 1, 4])), splits.grouped.everything, gini)
+    assert test == IsIn(0, frozenset([2]))
     assert passed.tolist() == [False, False, True, True]
 
 
@@ -105,8 +107,8 @@ def test_a_threshold_goes_to_the_middle_of_its_gap() -> None:
     bins = np.array([[0, 0, 8, 8, *range(9)]], np.uint16)
     coded = Coded(bins, [True], [9], np.array([0, 0, 1, 1] + [0] * 9), np.ones(13))
     splits = Splits(Grouped(coded))
-    test, _ = splits.divide(0, 0, np.arange(4, dtype=np.int32), gini)
-    assert test == 3  # by weight: 3 rows in bin 0, then one a bin to 7
+    test, _ = splits.divide(AtMost(0, 0), np.arange(4, dtype=np.int32), gini)
+    assert test == AtMost(0, 3)  # by weight: 3 rows in bin 0, then one a bin to 7
 
 
 def test_groups_hide_no_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,8 +118,8 @@ def test_groups_hide_no_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
     coded = Coded(bins, [True, True], [1000, 1000], codes, np.ones(3000))
     splits, scores, tests = look(coded)
     assert len(tests) < 500
-    test, passed = splits.divide(*tests[int(scores.argmin())], splits.grouped.everything, gini)
-    assert test == 617
+    test, passed = splits.divide(tests[int(scores.argmin())], splits.grouped.everything, gini)
+    assert test == AtMost(0, 617)
     assert np.array_equal(passed, codes == 0)
     monkeypatch.setattr(grouping, "_GROUPS", 1000)
     assert len(look(coded)[2]) == 2 * 999

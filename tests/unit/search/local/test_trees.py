@@ -10,15 +10,18 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fidelitree.search.local.coded import Coded, Sketch, size
+import reference
+from fidelitree.search.local.coded import Coded
 from fidelitree.search.local.grouped import Grouped
 from fidelitree.search.local.growth import Grower, best_first
 from fidelitree.search.local.impurity import IMPURITIES, Impurity, gini
-from fidelitree.search.local.node import Leaf, Node, inner, leaf, replace, sketch
+from fidelitree.search.local.node import Leaf, Node, inner, leaf, nested, replace
 from fidelitree.search.local.polish import Polisher
 from fidelitree.search.local.pruning import Prunings
 from fidelitree.search.local.splits import Splits
-from labelled import coded_rows, multiplexer, random_sketch
+from fidelitree.spaces.features import AtMost
+from fidelitree.trees.nested import Nested, size
+from labelled import asked, coded_rows, multiplexer, random_nested
 
 NOBODY = np.arange(0, dtype=np.int32)
 prices = st.sampled_from([0.1, 0.5, 1.0, 3.0])
@@ -31,8 +34,8 @@ def grown(coded: Coded, price: float, impurity: Impurity = gini) -> Node:
 
 
 def agrees(node: Node, coded: Coded) -> None:
-    assert node.leaves == size(sketch(node))
-    assert node.errors == pytest.approx(coded.errors(sketch(node)))
+    assert node.leaves == size(nested(node))
+    assert node.errors == pytest.approx(coded.errors(nested(node)))
 
 
 @given(coded_rows(), prices, st.sampled_from(IMPURITIES))
@@ -69,12 +72,12 @@ def test_best_first_ends_pure_or_with_as_many_leaves_as_allowed(coded: Coded) ->
         assert best_first(splits, most, gini).leaves == most
 
 
-def all_prunings(tree: Sketch, coded: Coded, rows: np.ndarray) -> dict[int, float]:
+def all_prunings(tree: Nested, coded: Coded, rows: np.ndarray) -> dict[int, float]:
     counts = np.bincount(coded.codes[rows], coded.weights[rows], coded.classes)
     found = {1: float(counts.sum() - counts.max())}
     if isinstance(tree, tuple):
-        yes = coded.says_yes(tree[0], tree[1], rows)
-        sides = all_prunings(tree[2], coded, rows[~yes]), all_prunings(tree[3], coded, rows[yes])
+        yes = coded.says_yes(tree[0], rows)
+        sides = all_prunings(tree[1], coded, rows[~yes]), all_prunings(tree[2], coded, rows[yes])
         for (k, one), (m, two) in itertools.product(*(side.items() for side in sides)):
             found[k + m] = min(found.get(k + m, np.inf), one + two)
     return found
@@ -84,7 +87,7 @@ def all_prunings(tree: Sketch, coded: Coded, rows: np.ndarray) -> dict[int, floa
 def test_no_pruning_is_better(coded: Coded) -> None:
     node = best_first(Splits(Grouped(coded)), 8, gini)
     prunings = Prunings(node, coded, NOBODY)
-    best = all_prunings(sketch(node), coded, node.rows)
+    best = all_prunings(nested(node), coded, node.rows)
     assert not prunings.missed.any()
     assert prunings.errors.tolist() == pytest.approx([best[leaves] for leaves in range(1, node.leaves + 1)])
     for leaves in range(1, node.leaves + 1):
@@ -92,21 +95,21 @@ def test_no_pruning_is_better(coded: Coded) -> None:
         assert coded.errors(prunings.sketch(leaves)) == pytest.approx(best[leaves])
 
 
-def shapes(tree: Sketch) -> list[Sketch]:
+def shapes(tree: Nested) -> list[Nested]:
     """Every pruning of a tree whose splits know the label they would have as leaves: (label, tree) as leaf is label."""
     assert isinstance(tree, tuple)
     label, inside = tree
     if not isinstance(inside, tuple):
         return [label]
-    feature, test, no, yes = inside
-    return [label, *((feature, test, one, two) for one in shapes(no) for two in shapes(yes))]
+    test, no, yes = inside
+    return [label, *((test, one, two) for one in shapes(no) for two in shapes(yes))]
 
 
-def labelled(node: Node) -> Sketch:
+def labelled(node: Node) -> Nested:
     label = int(node.counts.argmax())
     if isinstance(node, Leaf):
         return label, label
-    return label, (node.feature, node.test, labelled(node.no), labelled(node.yes))
+    return label, (node.test, labelled(node.no), labelled(node.yes))
 
 
 TIED = Coded(
@@ -137,7 +140,7 @@ def test_held_out_rows_decide_with_the_others(coded: Coded, seed: int) -> None:
 @given(coded_rows(), st.integers(0, 1000), prices)
 def test_polish_never_costs_more(coded: Coded, seed: int, price: float) -> None:
     polisher = Polisher(Grouped(coded), price)
-    tree = random_sketch(coded, seed, 4)
+    tree = random_nested(coded, seed, 4)
     fitted = polisher.fit(tree)
     agrees(fitted, coded)
     assert polisher.cost(fitted) <= coded.errors(tree) + price * size(tree) + 1e-9
@@ -150,29 +153,20 @@ def test_polish_never_costs_more(coded: Coded, seed: int, price: float) -> None:
 def test_a_single_test_is_polished_to_the_best_there_is(coded: Coded, seed: int) -> None:
     """With two fixed answers the best test is known by brute force."""
     polisher = Polisher(Grouped(coded), 1e-6)
-    node = polisher.fit(random_sketch(coded, seed, 1))
+    node = polisher.fit(random_nested(coded, seed, 1))
     if isinstance(node, Leaf):
         return
-    answers = sketch(node.no), sketch(node.yes)
-    best = min(
-        coded.errors((feature, test, *pair))
-        for feature, (ordered, width) in enumerate(zip(coded.ordered, coded.sizes, strict=True))
-        for test in (range(width - 1) if ordered else _sets(width))
-        for pair in (answers,)
-    )
+    answers = nested(node.no), nested(node.yes)
+    best = min(coded.errors((asked(*test), *answers)) for test in reference.binned_tests(coded.ordered, coded.sizes))
     assert polisher.polish(node, 1).errors <= best + 1e-9
-
-
-def _sets(width: int) -> list[frozenset[int]]:
-    return [frozenset(chosen) for k in range(1, width) for chosen in itertools.combinations(range(width), k)]
 
 
 def test_a_test_that_decides_nothing_is_dropped() -> None:
     coded = multiplexer(300, 2)
     polisher = Polisher(Grouped(coded), 1e-6)
-    same: Sketch = (1, 3, 1, 0)
-    assert polisher.fit((4, 20, same, same)).leaves == 4
-    assert polisher.polish(polisher.fit((4, 20, same, same)), 1).leaves < 4
+    same: Nested = (AtMost(1, 3), 1, 0)
+    assert polisher.fit((AtMost(4, 20), same, same)).leaves == 4
+    assert polisher.polish(polisher.fit((AtMost(4, 20), same, same)), 1).leaves < 4
 
 
 def test_inner_nodes_are_numbered_and_replaced_in_place() -> None:
@@ -182,7 +176,7 @@ def test_inner_nodes_are_numbered_and_replaced_in_place() -> None:
     for number in range(tree.leaves - 1):
         path, node = inner(tree, number)
         seen.add(tuple(path))
-        assert sketch(replace(tree, path, node)) == sketch(tree)
+        assert nested(replace(tree, path, node)) == nested(tree)
         smaller = replace(tree, path, leaf(node.rows, node.counts))
         assert smaller.leaves == tree.leaves - node.leaves + 1
         agrees(smaller, coded)

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.analysis.balanced import can_balance, draw_balanced
 from fidelitree.asking.counted import Counted
 from fidelitree.errors import ParameterError
-from fidelitree.search.scores.balanced import can_balance, draw_balanced
 from fidelitree.spaces.draw import Inputs, Stream, block_rows, draw, paired, redraw
 from fidelitree.spaces.features import Boolean
 from fidelitree.spaces.region import Region

@@ -10,7 +10,7 @@ from scipy import special
 
 import fidelitree as ft
 from chances import plausible
-from fidelitree.search.scores.balanced import can_balance, draw_balanced, trial_level
+from fidelitree.analysis.balanced import can_balance, draw_balanced, trial_level
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.region import Region
 from fidelitree.theory.binomial import lower_bound, upper_bound
