@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.search.labelled import Columns, Nested, built
+from fidelitree.search.labelled import Columns
 from fidelitree.spaces.product import ProductSpace
+from fidelitree.trees.nested import Nested, build, simplest
 from fidelitree.trees.tree import Tree
 
 Array = NDArray[Any]
@@ -61,7 +62,7 @@ class Cart:
 
     def tree(self, leaves: int) -> Tree:
         """Nodes are numbered in the order of their making: so many leaves are the first 2 x leaves - 1 nodes."""
-        return built(self.data.space, self._nested(0, 2 * leaves - 1), self.model.classes_)
+        return build(self.data.space, simplest(self._nested(0, 2 * leaves - 1)), self.model.classes_)
 
     def _nested(self, node: int, nodes: int) -> Nested:
         inside = self.model.tree_
@@ -147,7 +148,7 @@ def streed(data: Labelled, seconds: float) -> list[Tree]:
         nested = _streed_tree(inputs, codes, columns, max_depth=depth, time_limit=left)
         if nested is None:
             break
-        trees.append(built(data.space, nested, classes))
+        trees.append(build(data.space, simplest(nested), classes))
         taken = left - (end - time.monotonic())
         if (trees[-1].predict_inner(data.inner) != data.labels).mean() <= data.aims()[2]:
             break
@@ -167,12 +168,12 @@ def streed_within(data: Labelled, depth: int, seconds: float) -> list[Tree]:
         nested = _streed_tree(inputs, codes, columns, max_depth=depth, max_num_nodes=splits, time_limit=left)
         if nested is None:
             break
-        trees.append(built(data.space, nested, classes))
+        trees.append(build(data.space, simplest(nested), classes))
     good = [tree for tree in trees if (tree.predict_inner(data.inner) != data.labels).mean() <= data.epsilon]
     return _distinct(good or trees[-1:])
 
 
-def _streed_tree(inputs: Any, codes: Any, columns: Columns, **limits: float) -> Nested | None:
+def _streed_tree(inputs: Any, codes: Any, columns: Columns[Any], **limits: float) -> Nested | None:
     """The best tree within the limits; None where time was up before any was found."""
     from pystreed import STreeDClassifier
 
@@ -184,7 +185,7 @@ def _streed_tree(inputs: Any, codes: Any, columns: Columns, **limits: float) -> 
         return None
 
 
-def _from_streed(node: Any, columns: Columns) -> Nested:
+def _from_streed(node: Any, columns: Columns[Any]) -> Nested:
     if node.is_leaf_node():
         return int(node.label)
     sides = _from_streed(node.left_child, columns), _from_streed(node.right_child, columns)

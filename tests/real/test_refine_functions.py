@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fidelitree.search.local.coded import Coded, size
+from fidelitree.search.local.coded import Coded
 from fidelitree.search.local.iterated import Refiner
+from fidelitree.trees.nested import size
 
 
 def read(path: Path) -> Coded:

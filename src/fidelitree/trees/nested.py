@@ -7,7 +7,7 @@ from typing import Any
 
 from fidelitree.spaces.features import Test
 from fidelitree.spaces.product import ProductSpace
-from fidelitree.trees.tree import Node, Tree
+from fidelitree.trees.tree import Labels, Node, Tree
 
 Nested = int | tuple[Test, "Nested", "Nested"]
 """The code of a label, or (test, no, yes). What is below a node is the node itself."""
@@ -23,7 +23,9 @@ def size(nested: Nested) -> int:
     return size(nested[1]) + size(nested[2]) if isinstance(nested, tuple) else 1
 
 
-def build(space: ProductSpace, nested: Nested, labels: Sequence[Any], places: Sequence[int] | None = None) -> Tree:
+def build(
+    space: ProductSpace, nested: Nested, labels: Labels | Sequence[Any], places: Sequence[int] | None = None
+) -> Tree:
     """The tree; codes are places among the labels, or among ``places``, which are.
 
     >>> from fidelitree.spaces.features import IsOne
