@@ -34,12 +34,12 @@ from fidelitree.errors import (
 from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import exact_subfunction, free_of_charge
 from fidelitree.exact.error import error_inside
-from fidelitree.exact.frontier import Frontier, entries
-from fidelitree.exact.lattice import axes_of
 from fidelitree.exact.subfunction import Subfunction
 from fidelitree.learners import LEARNERS
 from fidelitree.runs.distill import distill
 from fidelitree.runs.result import Distillation
+from fidelitree.search.optimal.all_sizes import entries, least_errors
+from fidelitree.search.optimal.lattice import axes_of
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
 from fidelitree.spaces.rows import Rows
@@ -251,7 +251,7 @@ def _frontier(target: Target, space: ProductSpace | Rows) -> NDArray[np.float64]
     axes, grid = axes_of(space, np.array(counted.book.ranks())[codes])
     if math.prod(sum(map(len, axis.levels)) for axis in axes) > _ENTRIES or entries(axes, grid.size) > _ENTRIES:
         return None
-    return Frontier(axes, grid, grid.size).errors
+    return least_errors(axes, grid, grid.size).errors
 
 
 def _cells(row: Entry) -> list[str]:

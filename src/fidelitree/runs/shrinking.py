@@ -16,14 +16,16 @@ from fidelitree.asking.counted import Counted
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.certificates.attempts import Attempt
 from fidelitree.exact.engine import exact_subfunction
-from fidelitree.exact.frontier import Frontier, entries
 from fidelitree.exact.paths import disagreement
-from fidelitree.exact.treecells import cells_of
 from fidelitree.runs.auto import Outcome
 from fidelitree.runs.sealing import Tested
-from fidelitree.search.descent import Curve, Descent, Enough, nested
 from fidelitree.search.labelled import built
+from fidelitree.search.optimal.affordable import FEW_NUMBERS, Enough
+from fidelitree.search.optimal.all_sizes import entries, least_errors
+from fidelitree.search.optimal.rollout import Rollouts
+from fidelitree.search.optimal.treecells import cells_of
 from fidelitree.spaces.region import Region
+from fidelitree.trees.curve import Curve
 from fidelitree.trees.tree import Tree
 
 SPENT = 20_000
@@ -32,7 +34,6 @@ _AIMS = (0.98, 0.9, 0.8, 0.65, 0.5)  # in epsilons: how far a tree that is put t
 _BATCH, _LOOK = 200, 200
 _MORE = 1.5  # times what was asked before, where that is more than should be spent
 _ROUNDS = 3
-_ENTRIES = 4e6  # numbers of a frontier: a few seconds
 
 
 def shrunk(outcome: Outcome, run: Tested, epsilon: float) -> Outcome:
@@ -116,9 +117,7 @@ class _Stand:
         """Of bits, however many."""
         root = exact_subfunction(Counted(self._tested, self.space), Region.whole(self.space), 0)
         assert root is not None, "a tree is known"
-        search = Descent(self.space, self._answer, self._tested.size, False, self._counted.budget)
-        search.over = self._counted.over
-        return search.curves(root)
+        return Rollouts(self.space, self._answer, self._tested.size, False, self._counted).curves(root)
 
     def _answer(self, inputs: NDArray[np.uint8]) -> NDArray[np.intp]:
         return np.searchsorted(self._tested.labels, self._tested.predict_inner(inputs))
@@ -126,10 +125,8 @@ class _Stand:
     def _frontier(self) -> Iterator[Curve]:
         """Of other features the best of all trees that ask what the tested one asks, where those are not too many."""
         found = cells_of(self._tested, self.space)
-        if found is not None and entries(found[0], self._tested.size) <= _ENTRIES:
-            frontier = Frontier(*found, self._tested.size, watch=self._watch)
-            codes = range(len(self._tested.labels))
-            yield Curve(frontier.errors, lambda leaves: nested(frontier.tree(self.space, codes, leaves), 0))
+        if found is not None and entries(found[0], self._tested.size) <= FEW_NUMBERS:
+            yield least_errors(*found, self._tested.size, watch=self._watch)
 
     def _watch(self) -> None:
         if self._counted.over():

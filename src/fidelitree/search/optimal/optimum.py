@@ -14,20 +14,17 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.exact.lattice import Axis, Codes, Division, Group, Lattice, Spot, Step, go_on
-from fidelitree.spaces.product import ProductSpace
-from fidelitree.trees.tree import Node, Tree
+from fidelitree.search.optimal.lattice import Axis, Codes, Division, Group, Lattice, Spot, Step, go_on
+from fidelitree.trees.nested import Nested
 
 Objective = Literal["leaves", "depth", "average_depth"]
 OBJECTIVES = ("leaves", "depth", "average_depth")
-MOST = 3**16
-"""Restrictions: of 16 bits. They take three bytes each, nine for the average depth."""
 
 Costs = NDArray[Any]
 
 
 class Optimum:
-    """The least cost of every restriction; `tree` builds one of the trees that have it.
+    """The least cost of every restriction; `nested` is one of the trees that have it.
 
     ``watch`` is called before every group of restrictions and may end the search by raising.
     """
@@ -57,11 +54,9 @@ class Optimum:
         found: float = self._costs[-1].item()
         return found + 1 if self._objective == "leaves" else found
 
-    def tree(self, space: ProductSpace, labels: NDArray[Any] | Sequence[Any]) -> Tree:
+    def nested(self) -> Nested:
         """A tree with the least cost; among equals the first feature, then the first of its tests."""
-        nodes: list[Node] = []
-        self._build(nodes, self._lattice.whole())
-        return Tree.build(space, nodes, labels)
+        return self._below(self._lattice.whole())
 
     def _cost_type(self, points: int) -> np.dtype[Any]:
         if self._objective == "average_depth":
@@ -74,10 +69,8 @@ class Optimum:
         """The label of each restriction; -1 where it has more than one."""
         found = np.empty(group.count, self._codes[0].dtype)
         for step in group.first_steps():
-            before, after = group.around(step.axis)
-            no = self._codes[step.no].reshape(before, -1, after)[:, step.division.no[1]]
-            yes = self._codes[step.yes].reshape(before, -1, after)[:, step.division.yes[1]]
-            found.reshape(before, -1, after)[:, step.place] = np.where(no == yes, no, -1)
+            no, yes = group.sides(self._codes, step)
+            group.part(found, step)[...] = np.where(no == yes, no, -1)
         return found
 
     def _least(self, group: Group) -> Costs:
@@ -85,11 +78,8 @@ class Optimum:
         top = np.inf if self._dtype.kind == "f" else np.iinfo(self._dtype).max
         best = np.full(group.count, top, self._dtype)
         for step in group.steps():
-            before, after = group.around(step.axis)
-            no = self._costs[step.no].reshape(before, -1, after)[:, step.division.no[1]]
-            yes = self._costs[step.yes].reshape(before, -1, after)[:, step.division.yes[1]]
-            part = best.reshape(before, -1, after)[:, step.place]
-            np.minimum(part, self._sum(no, yes, step.division), out=part)
+            part = group.part(best, step)
+            np.minimum(part, self._sum(*group.sides(self._costs, step), step.division), out=part)
         if self._dtype.kind != "f":
             best += np.array(best < top, self._dtype)
         return best
@@ -102,16 +92,14 @@ class Optimum:
             return np.maximum(no, yes)
         return np.asarray(1 + division.shares[0] * no + division.shares[1] * yes)
 
-    def _build(self, nodes: list[Node], spot: Spot) -> int:
-        at = len(nodes)
-        nodes.append(int(spot.of(self._codes)))
-        if nodes[at] == -1:
-            step = min(spot.steps(), key=lambda step: self._through(spot, step))
-            no, yes = spot.group.sides(step, spot.place)
-            below = self._build(nodes, no)
-            nodes[at] = (step.division.test, below, self._build(nodes, yes))
-        return at
+    def _below(self, spot: Spot) -> Nested:
+        code = int(spot.of(self._codes))
+        if code >= 0:
+            return code
+        step = min(spot.steps(), key=lambda step: self._through(spot, step))
+        no, yes = spot.sides(step)
+        return step.division.test, self._below(no), self._below(yes)
 
     def _through(self, spot: Spot, step: Step) -> Any:
-        no, yes = spot.group.sides(step, spot.place)
+        no, yes = spot.sides(step)
         return self._sum(no.of(self._costs), yes.of(self._costs), step.division)

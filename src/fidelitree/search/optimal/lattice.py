@@ -219,14 +219,17 @@ class Group:
         """Entries of the axes before and after one."""
         return math.prod(self.shape[:axis]), math.prod(self.shape[axis + 1 :])
 
-    def sides(self, step: Step, place: tuple[int, ...]) -> tuple[Spot, Spot]:
-        """Where a test leads from a restriction: the restriction's place in the group is one entry for each axis."""
+    def part(self, array: NDArray[Any], step: Step) -> NDArray[Any]:
+        """The entries of all restrictions that a test divides, in an array of this group."""
+        before, after = self.around(step.axis)
+        return array.reshape(before, -1, after, *array.shape[1:])[:, step.place]
+
+    def sides(self, arrays: Sequence[NDArray[Any]], step: Step) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The entries of both sides of a test, in arrays that every group has one of."""
+        before, after = self.around(step.axis)
         no, yes = (
-            Spot(
-                Group(self.lattice, number, (*self.levels[: step.axis], level, *self.levels[step.axis + 1 :])),
-                (*place[: step.axis], at, *place[step.axis + 1 :]),
-            )
-            for number, (level, at) in ((step.no, step.division.no), (step.yes, step.division.yes))
+            arrays[number].reshape(before, -1, after, *arrays[number].shape[1:])[:, at]
+            for number, (_, at) in ((step.no, step.division.no), (step.yes, step.division.yes))
         )
         return no, yes
 
@@ -245,6 +248,18 @@ class Spot(NamedTuple):
     def steps(self) -> Iterator[Step]:
         """Its own tests."""
         return (step for step in self.group.steps() if step.place == self.place[step.axis])
+
+    def sides(self, step: Step) -> tuple[Spot, Spot]:
+        """Where a test leads to."""
+        axis, levels = step.axis, self.group.levels
+        no, yes = (
+            Spot(
+                Group(self.group.lattice, number, (*levels[:axis], level, *levels[axis + 1 :])),
+                (*self.place[:axis], at, *self.place[axis + 1 :]),
+            )
+            for number, (level, at) in ((step.no, step.division.no), (step.yes, step.division.yes))
+        )
+        return no, yes
 
 
 def go_on() -> None:

@@ -1,0 +1,68 @@
+"""Trees in the making: the one form that every search and learner makes, and the way from it to a `Tree`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from fidelitree.spaces.features import Test
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.trees.tree import Labels, Node, Tree
+
+Nested = int | tuple[Test, "Nested", "Nested"]
+"""The code of a label, or (test, no, yes). What is below a node is the node itself."""
+
+
+def itself(nested: Nested) -> Nested:
+    """What is below a node, for `predict`."""
+    return nested
+
+
+def size(nested: Nested) -> int:
+    """Number of leaves."""
+    return size(nested[1]) + size(nested[2]) if isinstance(nested, tuple) else 1
+
+
+def build(
+    space: ProductSpace, nested: Nested, labels: Labels | Sequence[Any], places: Sequence[int] | None = None
+) -> Tree:
+    """The tree; codes are places among the labels, or among ``places``, which are.
+
+    >>> from fidelitree.spaces.features import IsOne
+    >>> print(build(ProductSpace.bernoulli(2), (IsOne(1), 0, 1), ["no", "yes"]))
+    x1 = 0: no
+    x1 = 1: yes
+    """
+    nodes: list[Node] = []
+
+    def append(part: Nested) -> int:
+        place = len(nodes)
+        nodes.append(0)
+        if isinstance(part, tuple):
+            no = append(part[1])
+            nodes[place] = (part[0], no, append(part[2]))
+        else:
+            nodes[place] = int(part if places is None else places[part])
+        return place
+
+    append(nested)
+    return Tree.build(space, nodes, labels)
+
+
+def of(tree: Tree, node: int = 0) -> Nested:
+    """The part of a tree below a node."""
+    if tree.feature[node] < 0:
+        return int(tree.code[node])
+    return tree.test(node), of(tree, int(tree.no[node])), of(tree, int(tree.yes[node]))
+
+
+def mapped(nested: Nested, change: Callable[[Test, Nested, Nested], Nested]) -> Nested:
+    """The tree with every split changed, those below it first."""
+    if not isinstance(nested, tuple):
+        return nested
+    return change(nested[0], mapped(nested[1], change), mapped(nested[2], change))
+
+
+def simplest(nested: Nested) -> Nested:
+    """The same tree without splits whose sides are leaves of one label."""
+    return mapped(nested, lambda test, no, yes: no if not isinstance(no, tuple) and no == yes else (test, no, yes))
