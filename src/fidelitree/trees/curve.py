@@ -35,14 +35,14 @@ def min_plus(best: Floats, one: Floats, two: Floats, share: Places | None = None
     if share is None and one.shape[-1] > two.shape[-1]:
         one, two = two, one
     for k in range(min(one.shape[-1], best.shape[-1] - 1)):
-        part = slice(k + 1, min(k + 1 + two.shape[-1], best.shape[-1]))
-        sums = one[..., k : k + 1] + two[..., : part.stop - part.start]
+        part = best[..., k + 1 : k + 1 + two.shape[-1]]
+        sums = one[..., k : k + 1] + two[..., : part.shape[-1]]
         if share is None:
-            np.minimum(best[..., part], sums, out=best[..., part])
+            np.minimum(part, sums, out=part)
         else:
-            lower = sums < best[..., part] - slack
-            np.copyto(best[..., part], sums, where=lower)
-            share[..., part][lower] = k + 1
+            lower = sums < part - slack
+            np.copyto(part, sums, where=lower)
+            np.copyto(share[..., k + 1 : k + 1 + two.shape[-1]], k + 1, where=lower)
 
 
 def first_share(no: Floats, yes: Floats, leaves: int, error: float) -> int | None:

@@ -8,12 +8,13 @@ restriction of k inputs needs at most k leaves, so that most curves are short.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
 
-from fidelitree.search.optimal.lattice import Axis, Codes, Group, Lattice, Spot, Step, go_on, label_masses
+from fidelitree.search.optimal.lattice import Axis, Codes, Lattice, Levels, Spot, go_on, label_masses
 from fidelitree.trees.curve import Curve, Floats, first_share, min_plus
 from fidelitree.trees.nested import Nested
 
@@ -22,7 +23,13 @@ By = Literal["leaves", "depth"]
 
 def entries(axes: Sequence[Axis], most: int) -> int:
     """How many numbers all curves together have at most."""
-    return sum(group.count * min(most, group.points) for group in Lattice(axes).in_order())
+    lattice = Lattice(axes)
+    return sum(math.prod(lattice.shape(levels)) * min(most, _points(levels)) for levels in lattice.groups())
+
+
+def _points(levels: Levels) -> int:
+    """Inputs of each restriction of a group."""
+    return math.prod(level + 1 for level in levels)
 
 
 def least_errors(
@@ -42,63 +49,51 @@ class _Solved:
 
     def __init__(self, axes: Sequence[Axis], grid: Codes, most: int, by: By, watch: Callable[[], None]) -> None:
         self._lattice, self._by = Lattice(axes), by
-        self._most = min(most, grid.size if by == "leaves" else 1 + sum(len(axis.levels) - 1 for axis in axes))
-        weights = label_masses(axes, grid)
-        self._masses: list[Floats] = []
-        self._errors: list[Floats] = []
-        for group in self._lattice.in_order():
+        self._most = min(most, grid.size if by == "leaves" else 1 + sum(level for level, _ in self._lattice.whole))
+        weights = label_masses(axes, grid).reshape(grid.size, -1)
+        self._masses: dict[Levels, Floats] = {}
+        self._errors: dict[Levels, Floats] = {}
+        for levels in self._lattice.groups():
             watch()
-            self._masses.append(self._mass(group) if self._masses else weights.reshape(grid.size, -1))
-            self._errors.append(self._curves(group))
+            self._masses[levels] = self._lattice.summed(self._masses, levels, np.add) if self._masses else weights
+            self._errors[levels] = self._curves(levels)
 
     @property
     def errors(self) -> Floats:
         """Of the whole space."""
-        return np.pad(self._errors[-1][0], (0, self._most - len(self._errors[-1][0])), mode="edge")
+        found = self._lattice.at(self._errors, self._lattice.whole)
+        return np.pad(found, (0, self._most - len(found)), mode="edge")
 
     def build(self, size: int) -> Nested:
         """A tree with the least error among those with at most so many leaves, or levels."""
-        return self._tree(self._lattice.whole(), size)
+        return self._tree(self._lattice.whole, size)
 
-    def _mass(self, group: Group) -> Floats:
-        """The mass of every label under every restriction."""
-        masses = np.empty((group.count, self._masses[0].shape[-1]))
-        for step in group.first_steps():
-            no, yes = group.sides(self._masses, step)
-            group.part(masses, step)[...] = no + yes
-        return masses
-
-    def _curves(self, group: Group) -> Floats:
-        masses = self._masses[group.number]
+    def _curves(self, levels: Levels) -> Floats:
+        masses = self._masses[levels]
         alone = masses.sum(axis=1) - masses.max(axis=1)
-        width = min(self._most, group.points if self._by == "leaves" else 1 + sum(group.levels))
+        width = min(self._most, _points(levels) if self._by == "leaves" else 1 + sum(levels))
         curves = np.repeat(alone[:, None], width, axis=1)
-        for step in group.steps():
-            no, yes = group.sides(self._errors, step)
-            (min_plus if self._by == "leaves" else _level_by_level)(group.part(curves, step), no, yes)
+        lower = min_plus if self._by == "leaves" else _level_by_level
+        for step in self._lattice.steps(levels):
+            lower(step.part(curves), *step.sides(self._errors))
         curves = np.minimum.accumulate(curves, axis=1)
-        useful = np.flatnonzero((curves[:, 1:] < curves[:, :-1]).any(axis=0))
+        useful = np.flatnonzero((np.diff(curves, axis=1) < 0).any(axis=0))
         return np.ascontiguousarray(curves[:, : 2 + useful[-1] if len(useful) else 1])
 
     def _tree(self, spot: Spot, size: int) -> Nested:
-        curve = spot.of(self._errors)
+        """The first split that reaches the least error, with the best trees below it."""
+        curve = self._lattice.at(self._errors, spot)
         wanted = curve[min(size, len(curve)) - 1]
         if wanted >= curve[0]:
-            return int(spot.of(self._masses).argmax())
-        step, left = self._split(spot, size, wanted)
-        no, yes = spot.sides(step)
-        return step.division.test, self._tree(no, left[0]), self._tree(yes, left[1])
-
-    def _split(self, spot: Spot, size: int, wanted: float) -> tuple[Step, tuple[int, int]]:
-        """The first split that reaches the least error, and what is left for its sides."""
-        for step in spot.steps():
-            no, yes = (side.of(self._errors) for side in spot.sides(step))
+            return int(self._lattice.at(self._masses, spot).argmax())
+        for division, no, yes in self._lattice.tests(spot):
+            sides = self._lattice.at(self._errors, no), self._lattice.at(self._errors, yes)
             if self._by == "leaves":
-                share = first_share(no, yes, size, wanted)
+                share = first_share(*sides, size, wanted)
                 if share is not None:
-                    return step, (share, size - share)
-            elif no[min(size - 1, len(no)) - 1] + yes[min(size - 1, len(yes)) - 1] <= wanted:
-                return step, (size - 1, size - 1)
+                    return division.test, self._tree(no, share), self._tree(yes, size - share)
+            elif sum(side[min(size - 1, len(side)) - 1] for side in sides) <= wanted:
+                return division.test, self._tree(no, size - 1), self._tree(yes, size - 1)
         raise AssertionError("the least error was reached by some split")
 
 

@@ -8,13 +8,14 @@ depth, or average depth; all at error 0.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.search.optimal.lattice import Axis, Codes, Division, Group, Lattice, Spot, Step, go_on
+from fidelitree.search.optimal.lattice import Axis, Codes, Division, Lattice, Levels, Spot, go_on
 from fidelitree.trees.nested import Nested
 
 Objective = Literal["leaves", "depth", "average_depth"]
@@ -32,31 +33,28 @@ class Optimum:
     def __init__(
         self, axes: Sequence[Axis], grid: Codes, objective: Objective = "leaves", watch: Callable[[], None] = go_on
     ) -> None:
-        self._lattice = Lattice(axes)
-        self._objective = objective
-        self._codes: list[Codes] = []
-        self._costs: list[Costs] = []
-        kind = np.int8 if int(grid.max(initial=0)) < 128 else np.int32
+        self._lattice, self._objective = Lattice(axes), objective
+        self._codes: dict[Levels, Codes] = {}
+        self._costs: dict[Levels, Costs] = {}
         self._dtype = self._cost_type(grid.size)
-        for group in self._lattice.in_order():
+        for levels in self._lattice.groups():
             watch()
             if not self._codes:
-                self._codes.append(grid.astype(kind).reshape(-1))
-                self._costs.append(np.zeros(grid.size, self._dtype))
+                self._codes[levels] = grid.astype(np.int8 if int(grid.max(initial=0)) < 128 else np.int32).reshape(-1)
+                self._costs[levels] = np.zeros(grid.size, self._dtype)
                 continue
-            codes = self._constant(group)
-            self._codes.append(codes)
-            self._costs.append(np.where(codes < 0, self._least(group), self._dtype.type(0)))
+            codes = self._codes[levels] = self._lattice.summed(self._codes, levels, _common)
+            self._costs[levels] = np.where(codes < 0, self._least(levels), self._dtype.type(0))
 
     @property
     def cost(self) -> float:
         """Of the whole space: leaves, depth or average depth."""
-        found: float = self._costs[-1].item()
+        found: float = self._lattice.at(self._costs, self._lattice.whole).item()
         return found + 1 if self._objective == "leaves" else found
 
     def nested(self) -> Nested:
         """A tree with the least cost; among equals the first feature, then the first of its tests."""
-        return self._below(self._lattice.whole())
+        return self._below(self._lattice.whole)
 
     def _cost_type(self, points: int) -> np.dtype[Any]:
         if self._objective == "average_depth":
@@ -65,21 +63,13 @@ class Optimum:
             return np.dtype(np.uint8)
         return np.dtype(np.uint8 if points <= 1 << 8 else np.uint16 if points <= 1 << 16 else np.uint32)
 
-    def _constant(self, group: Group) -> Codes:
-        """The label of each restriction; -1 where it has more than one."""
-        found = np.empty(group.count, self._codes[0].dtype)
-        for step in group.first_steps():
-            no, yes = group.sides(self._codes, step)
-            group.part(found, step)[...] = np.where(no == yes, no, -1)
-        return found
-
-    def _least(self, group: Group) -> Costs:
+    def _least(self, levels: Levels) -> Costs:
         """Costs of the best tests, wherever the function is not constant."""
         top = np.inf if self._dtype.kind == "f" else np.iinfo(self._dtype).max
-        best = np.full(group.count, top, self._dtype)
-        for step in group.steps():
-            part = group.part(best, step)
-            np.minimum(part, self._sum(*group.sides(self._costs, step), step.division), out=part)
+        best = np.full(math.prod(self._lattice.shape(levels)), top, self._dtype)
+        for step in self._lattice.steps(levels):
+            part = step.part(best)
+            np.minimum(part, self._sum(*step.sides(self._costs), step.division), out=part)
         if self._dtype.kind != "f":
             best += np.array(best < top, self._dtype)
         return best
@@ -93,13 +83,17 @@ class Optimum:
         return np.asarray(1 + division.shares[0] * no + division.shares[1] * yes)
 
     def _below(self, spot: Spot) -> Nested:
-        code = int(spot.of(self._codes))
+        code = int(self._lattice.at(self._codes, spot))
         if code >= 0:
             return code
-        step = min(spot.steps(), key=lambda step: self._through(spot, step))
-        no, yes = spot.sides(step)
-        return step.division.test, self._below(no), self._below(yes)
+        division, no, yes = min(self._lattice.tests(spot), key=self._through)
+        return division.test, self._below(no), self._below(yes)
 
-    def _through(self, spot: Spot, step: Step) -> Any:
-        no, yes = spot.sides(step)
-        return self._sum(no.of(self._costs), yes.of(self._costs), step.division)
+    def _through(self, test: tuple[Division, Spot, Spot]) -> Any:
+        division, no, yes = test
+        return self._sum(self._lattice.at(self._costs, no), self._lattice.at(self._costs, yes), division)
+
+
+def _common(no: Codes, yes: Codes) -> Codes:
+    """The label of both sides; -1 where there is more than one."""
+    return np.where(no == yes, no, -1)

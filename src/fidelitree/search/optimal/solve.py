@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
+from itertools import count, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,9 +100,9 @@ class Known:
 
         None where a search found nothing smaller.
         """
-        exact, branches, least = epsilon == 0, _Branches(self), 1 << 62
+        exact, least = epsilon == 0, 1 << 62
         search = Rollouts(self.space, self.answer, affordable.LEAVES, exact, self.clock)
-        for curve in search.curves(self.root, epsilon):
+        for number, curve in enumerate(search.curves(self.root, epsilon)):
             leaves = curve.first_within(epsilon)
             if leaves is not None and leaves < least:
                 least = leaves
@@ -111,53 +111,49 @@ class Known:
                 yield None
             if least <= (len(self.root.labels) if exact else 1):
                 return
-            if exact and not branches.begun:
-                yield from branches.trees(least)
-            if branches.done:
-                return
+            if exact and not number:
+                tree, optimal = self._branched(least)
+                yield tree
+                if optimal:
+                    return
+
+    def _branched(self, least: int) -> tuple[Nested | None, bool]:
+        """Branch and bound: the best tree with fewer leaves, if one is found, and whether none can be smaller.
+
+        It may take half of the time that is left, or a number of steps.
+        """
+        known = self._functions() if least <= affordable.HOPELESS else None
+        if known is None:
+            return None, False
+        functions, number = known
+        for level, bias in enumerate(self.space.biases[functions.order].tolist()):
+            if bias in (0, 1):  # the other value is never drawn
+                number = functions.fixed(number, level, int(bias))
+        if functions.support[number].bit_count() > affordable.BITS:
+            return None, False
+        until, steps = (1 + self.clock.budget.gone) / 2, count(1)
+
+        def watch() -> None:
+            timeless = self.clock.budget.max_seconds is None
+            late = next(steps) > affordable.BRANCHES if timeless else self.clock.over(until)
+            if late or len(functions) > affordable.FUNCTIONS:
+                raise Enough
+
+        branching, optimal = Branching(functions, watch), False
+        with suppress(Enough):
+            branching.search(number, least)
+            optimal = True
+        found = branching.nested(number)
+        return None if found is None else simplest(found), optimal
+
+    def _functions(self) -> tuple[Functions, int] | None:
+        """The function, and room for all that are left of it when bits are fixed; None where it is too large."""
+        if isinstance(self.root, DiagramSubfunction):
+            return Functions.of_diagram(self.root)
+        if self._listed:
+            return Functions.of_table(self.table(), len(self.root.labels))
+        return None
 
 
 def _there(trees: Iterable[Nested | None]) -> Iterator[Nested]:
     return (tree for tree in trees if tree is not None)
-
-
-class _Branches:
-    """Branch and bound for as long as it may take: half of the time that is left, or a number of steps."""
-
-    def __init__(self, known: Known) -> None:
-        self._known, self._steps, self._until = known, 0, 0.0
-        self._functions: Functions | None = None
-        self.begun = self.done = False
-
-    def trees(self, least: int) -> Iterator[Nested]:
-        """The best tree that has fewer leaves, if one is found; ``done`` says whether none can be smaller."""
-        root, space = self._known.root, self._known.space
-        self.begun = True
-        if least > affordable.HOPELESS:
-            return
-        if isinstance(root, DiagramSubfunction):
-            functions, number = Functions.of_diagram(root)
-        elif self._known._listed:
-            functions, number = Functions.of_table(self._known.table(), len(root.labels))
-        else:
-            return
-        for level, bias in enumerate(space.biases[functions.order].tolist()):
-            if bias in (0, 1):  # the other value is never drawn
-                number = functions.fixed(number, level, int(bias))
-        if functions.support[number].bit_count() > affordable.BITS:
-            return
-        self._functions, self._until = functions, (1 + self._known.clock.budget.gone) / 2
-        branching = Branching(functions, self._watch)
-        with suppress(Enough):
-            branching.search(number, least)
-            self.done = True
-        nested = branching.nested(number)
-        if nested is not None:
-            yield simplest(nested)
-
-    def _watch(self) -> None:
-        clock, self._steps = self._known.clock, self._steps + 1
-        timeless = clock.budget.max_seconds is None
-        late = self._steps > affordable.BRANCHES if timeless else clock.over(self._until)
-        if late or len(self._functions or ()) > affordable.FUNCTIONS:
-            raise Enough

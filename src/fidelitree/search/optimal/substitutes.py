@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Protocol
 
@@ -14,8 +15,6 @@ from fidelitree.search.optimal.all_sizes import least_errors
 from fidelitree.search.optimal.few_bits import errors_of_few_bits
 from fidelitree.search.optimal.lattice import axes_of, go_on, label_masses
 from fidelitree.search.prune import Prunings
-from fidelitree.spaces.product import ProductSpace
-from fidelitree.trees import nested
 from fidelitree.trees.curve import Curve
 from fidelitree.trees.tree import Tree
 
@@ -33,42 +32,31 @@ class Substitutes(Protocol):
         """The tree with at most so many leaves that disagrees least."""
 
 
-class SmallestSubstitutes:
-    """The best of the prunings of some trees and, where all features are bits and few matter, of all trees."""
+@dataclass(frozen=True)
+class SmallestSubstitutes(Prunings):
+    """The best of the prunings of some trees and, where all features are bits and few matter, of all trees.
 
-    def __init__(
-        self,
-        tree: Tree,
-        space: ProductSpace,
-        others: list[Tree],
-        steps: float = PATIENT,
-        watch: Callable[[], None] = go_on,
-    ) -> None:
-        """``others`` must be equal to ``tree`` as functions; ``steps`` and ``watch`` limit the search of all trees."""
-        self._tree, self._space, self._others, self._steps, self._watch = tree, space, others, steps, watch
+    ``others`` must be equal to ``tree`` as functions; ``steps`` and ``watch`` limit the search of all trees.
+    """
 
-    @property
-    def disagreements(self) -> Floats:
-        """The least over all sources."""
-        return self._curve.errors
-
-    def with_leaves(self, leaves: int) -> Tree:
-        """From the source that has the best tree of this size."""
-        return nested.build(self._space, self._curve.build(leaves), self._tree.labels)
+    others: Sequence[Tree] = ()
+    steps: float = PATIENT
+    watch: Callable[[], None] = go_on
 
     @cached_property
-    def _curve(self) -> Curve:
-        curves = [Prunings(one, self._space).curve for one in (self._tree, *self._others)]
-        features = sorted(set(self._tree.feature.tolist()) - {-1})
+    def curve(self) -> Curve:
+        """The least of all."""
+        curves = [Prunings(one, self.space).curve for one in (self.tree, *self.others)]
+        features = sorted(set(self.tree.feature.tolist()) - {-1})
         most = min(len(curve.errors) for curve in curves)
         steps = 3.0 ** len(features) * len(features) * most**2
-        if self._space.all_bits and features and steps <= self._steps:
+        if self.space.all_bits and features and steps <= self.steps:
             curves.append(self._all_trees(features, most))
         return Curve.lowest(curves)
 
     def _all_trees(self, features: list[int], most: int) -> Curve:
         """Every tree over the features that the tree tests."""
-        tree, space, watch = self._tree, self._space, self._watch
+        tree, space, watch = self.tree, self.space, self.watch
         rows = np.zeros((1 << len(features), len(space)), np.uint8)
         rows[:, features] = (np.arange(len(rows))[:, None] >> np.arange(len(features))) & 1
         axes, grid = axes_of(space, np.searchsorted(tree.labels, tree.predict(rows)), features=features)
