@@ -31,8 +31,8 @@ def errors_of_few_bits(masses: Floats, most: int) -> Floats:
     for free, (places, no, yes) in enumerate(_layers(bits), start=1):
         best = np.repeat(curves[places][:, None], free, axis=1)
         width = 1 << free - 1  # more leaves are of no use to a side
-        min_plus(best, curves[no][..., :width], curves[yes][..., :width])
-        curves[places] = np.minimum.accumulate(best.min(axis=1), axis=1)
+        min_plus(best, curves[no][..., :width], curves[yes])
+        curves[places] = best.min(axis=1)
     return np.asarray(curves[-1])
 
 
