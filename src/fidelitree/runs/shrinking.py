@@ -6,25 +6,17 @@ test themselves, each with its own share of delta. Meanwhile its own bound falls
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
-
-import numpy as np
-from numpy.typing import NDArray
 
 from fidelitree.asking.counted import Counted
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.certificates.attempts import Attempt
-from fidelitree.exact.engine import exact_subfunction
 from fidelitree.exact.paths import disagreement
 from fidelitree.runs.auto import Outcome
 from fidelitree.runs.sealing import Tested
 from fidelitree.search.labelled import built
-from fidelitree.search.optimal.affordable import FEW_NUMBERS, Enough
-from fidelitree.search.optimal.all_sizes import entries, least_errors
-from fidelitree.search.optimal.rollout import Rollouts
-from fidelitree.search.optimal.treecells import cells_of
-from fidelitree.spaces.region import Region
+from fidelitree.search.optimal.affordable import Enough
+from fidelitree.search.optimal.substitutes import nearby
 from fidelitree.trees.curve import Curve
 from fidelitree.trees.tree import Tree
 
@@ -100,10 +92,10 @@ class _Stand:
     """A tested tree in the place of the target: small trees that disagree with it little."""
 
     def __init__(self, tested: Tree, counted: Counted) -> None:
-        self._tested, self.space, self._counted = tested, counted.space, counted
+        self._tested, self.space = tested, counted.space
         self._curves: list[Curve] = []
         with suppress(Enough):
-            self._curves.extend(self._descents() if self.space.all_bits else self._frontier())
+            self._curves.extend(nearby(tested, self.space, counted))
 
     def smallest(self, room: float) -> list[Tree]:
         """The smallest that was found, if any."""
@@ -112,22 +104,3 @@ class _Stand:
         if not least or room < 0:
             return []
         return [built(self.space, self._curves[number].build(least), self._tested.labels.tolist())]
-
-    def _descents(self) -> Iterator[Curve]:
-        """Of bits, however many."""
-        root = exact_subfunction(Counted(self._tested, self.space), Region.whole(self.space), 0)
-        assert root is not None, "a tree is known"
-        return Rollouts(self.space, self._answer, self._tested.size, False, self._counted).curves(root)
-
-    def _answer(self, inputs: NDArray[np.uint8]) -> NDArray[np.intp]:
-        return np.searchsorted(self._tested.labels, self._tested.predict_inner(inputs))
-
-    def _frontier(self) -> Iterator[Curve]:
-        """Of other features the best of all trees that ask what the tested one asks, where those are not too many."""
-        found = cells_of(self._tested, self.space)
-        if found is not None and entries(found[0], self._tested.size) <= FEW_NUMBERS:
-            yield least_errors(*found, self._tested.size, watch=self._watch)
-
-    def _watch(self) -> None:
-        if self._counted.over():
-            raise Enough

@@ -26,7 +26,7 @@ from fidelitree.runs.paper import grow_exactly
 from fidelitree.runs.result import Distillation
 from fidelitree.runs.sealing import Wanted, exact_certificate
 from fidelitree.search.optimal.affordable import Enough
-from fidelitree.search.optimal.solve import Known
+from fidelitree.search.optimal.solve import KnownFunction
 from fidelitree.spaces.region import Region
 from fidelitree.trees import nested
 from fidelitree.trees.tree import Tree
@@ -88,7 +88,7 @@ def _a_moment(budget: Budget) -> Budget:
     return replace(budget, max_queries=None, max_leaves=None, max_seconds=budget.max_seconds + 1)
 
 
-def _function(counted: Counted, root: Subfunction) -> Known:
+def _function(counted: Counted, root: Subfunction) -> KnownFunction:
     """What is known already, or free, as places among the labels."""
     labels, free, door = np.array(root.labels), free_of_charge(counted), Door(counted.target, counted.space)
 
@@ -100,4 +100,4 @@ def _function(counted: Counted, root: Subfunction) -> Known:
     def table() -> NDArray[np.intp]:
         return np.searchsorted(labels, counted.labels(tabulate(counted, Region.whole(counted.space))))
 
-    return Known(counted.space, root, answer, table, counted)
+    return KnownFunction(counted.space, root, answer, table, counted)

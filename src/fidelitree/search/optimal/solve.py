@@ -51,7 +51,7 @@ def widening(
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownFunction:
     """A function with all its answers; ``table`` lists their codes in truth-table order."""
 
     space: ProductSpace

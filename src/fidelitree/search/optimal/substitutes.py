@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Protocol
@@ -10,15 +10,43 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.search.optimal.affordable import FEW_BITS, PATIENT
+from fidelitree.asking.counted import Counted
+from fidelitree.exact.engine import exact_subfunction
+from fidelitree.search.optimal.affordable import FEW_BITS, FEW_NUMBERS, PATIENT, Clock, Enough
 from fidelitree.search.optimal.all_sizes import least_errors
 from fidelitree.search.optimal.few_bits import errors_of_few_bits
 from fidelitree.search.optimal.lattice import axes_of, go_on, label_masses
+from fidelitree.search.optimal.rollout import Rollouts
+from fidelitree.search.optimal.solve import widening
+from fidelitree.search.optimal.treecells import cells_of
 from fidelitree.search.prune import Prunings
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.spaces.region import Region
 from fidelitree.trees.curve import Curve
 from fidelitree.trees.tree import Tree
 
 Floats = NDArray[np.float64]
+
+
+def nearby(tree: Tree, space: ProductSpace, clock: Clock) -> Iterator[Curve]:
+    """Curves of trees that disagree with a tree little, until `Enough`.
+
+    Of bits, however many, by rollouts; of other features all trees that ask what it asks, where those are not too many.
+    """
+
+    def watch() -> None:
+        if clock.over():
+            raise Enough
+
+    def answer(inputs: NDArray[np.uint8]) -> NDArray[np.intp]:
+        return np.searchsorted(tree.labels, tree.predict_inner(inputs))
+
+    if space.all_bits:
+        root = exact_subfunction(Counted(tree, space), Region.whole(space), 0)
+        assert root is not None, "a tree is known"
+        yield from Rollouts(space, answer, tree.size, False, clock).curves(root)
+    elif (found := cells_of(tree, space)) is not None:
+        yield from widening(found, (tree.size, tree.size), FEW_NUMBERS, watch=watch)
 
 
 class Substitutes(Protocol):
