@@ -14,8 +14,8 @@ import pytest
 
 import fidelitree as ft
 from circuitfiles import circuits
-from fidelitree.exact.frontier import Frontier
-from fidelitree.exact.lattice import axes_of
+from fidelitree.search.optimal.all_sizes import least_errors
+from fidelitree.search.optimal.lattice import axes_of
 from small import cube
 from textbooks import function
 
@@ -102,7 +102,7 @@ def test_every_cell_of_the_frontier(data_file: Find) -> None:
         n, target = known[row["target"]]
         axes, grid = axes_of(ft.ProductSpace.bernoulli(n), np.asarray(target(cube(n))).astype(np.intp))
         cells = {float(key.removeprefix("leaves_at_")): int(row[key]) for key in row if key.startswith("leaves_at_")}
-        errors = Frontier(axes, grid, max(cells.values())).errors
+        errors = least_errors(axes, grid, max(cells.values())).errors
         wanted[row["target"]] = cells
         found[row["target"]] = {epsilon: int(np.argmax(errors <= epsilon + 1e-12)) + 1 for epsilon in cells}
     assert found == wanted

@@ -106,6 +106,14 @@ class Cells:
         return np.concatenate([np.eye(count, dtype=np.bool_), np.tri(count, dtype=np.bool_)[:-1][:, rank]])
 
 
+def combined(shares: Iterable[Floats]) -> Floats:
+    """Probabilities of all combinations of some features' cells, the first feature changing fastest."""
+    weights = np.ones(1)
+    for part in shares:
+        weights = (part[:, None] * weights).ravel()
+    return weights
+
+
 def _between(cuts: Iterable[float]) -> tuple[tuple[float, float], ...]:
     return tuple(itertools.pairwise([-math.inf, *cuts, math.inf]))
 

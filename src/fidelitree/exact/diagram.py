@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from fidelitree.errors import ParameterError
-from fidelitree.exact.nodes import Nodes
 from fidelitree.exact.subfunction import Floats, Splits
 from fidelitree.spaces.features import Test
 from fidelitree.spaces.product import ProductSpace
@@ -30,6 +29,35 @@ PAIR_LIMIT = 1 << 21
 
 class NoDiagramError(ParameterError):
     """A circuit's diagram is too large, or there is nothing to build it with."""
+
+
+class Nodes:
+    """All nodes made so far, each function once, by number; the first are the constants, one for each label.
+
+    ``order`` holds the features that are tested, first to last.
+    """
+
+    def __init__(self, order: Sequence[int], labels: int) -> None:
+        self.order = list(order)
+        self._level = [len(self.order)] * labels
+        self._no, self._yes = list(range(labels)), list(range(labels))
+        self._known: dict[tuple[int, int, int], int] = {}
+
+    def node(self, level: int, no: int, yes: int) -> int:
+        """The function that tests ``order[level]`` and goes on with ``no`` or ``yes``."""
+        if no == yes:
+            return no
+        found = self._known.get((level, no, yes))
+        if found is None:
+            found = self._known[level, no, yes] = len(self._level)
+            self._level.append(level)
+            self._no.append(no)
+            self._yes.append(yes)
+            self._describe(level, no, yes)
+        return found
+
+    def _describe(self, level: int, no: int, yes: int) -> None:
+        """What else is to be known of the node that was made last."""
 
 
 class Diagram(Nodes):

@@ -6,14 +6,13 @@ else being equal, is a small matrix; influences and the worth of every test are 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.exact.cells import Cells
+from fidelitree.exact.cells import Cells, combined
 from fidelitree.exact.subfunction import Floats, Splits
 from fidelitree.spaces.features import Test
 from fidelitree.spaces.region import Region
@@ -33,7 +32,7 @@ class GridSubfunction:
 
     def label_probabilities(self) -> Floats:
         """The mass of each label's inputs."""
-        shares = _combined(cells.shares for cells in self._cells)
+        shares = combined(cells.shares for cells in self._cells)
         found = np.bincount(self._codes.ravel(order="F"), shares, len(self.labels))
         return np.asarray(found / shares.sum())
 
@@ -64,18 +63,10 @@ class GridSubfunction:
 
     def _apart_along(self, i: int) -> Floats:
         codes = np.moveaxis(self._codes, i, 0).reshape(self._codes.shape[i], -1, order="F")
-        others = _combined(cells.shares for cells in self._cells if cells.feature != i)
+        others = combined(cells.shares for cells in self._cells if cells.feature != i)
         # Only what differs is summed up, so that 0 means: never.
         apart = np.zeros((len(codes), len(codes)))
         for code in np.unique(codes):
             found = (codes == code).astype(np.float64)
             apart += (found * others) @ (1 - found).T
         return np.asarray(apart / others.sum())
-
-
-def _combined(shares: Iterable[Floats]) -> Floats:
-    """Probabilities of all combinations, the first feature changing fastest."""
-    weights = np.ones(1)
-    for part in shares:
-        weights = (part[:, None] * weights).ravel()
-    return weights

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.exact.cells import combined
 from fidelitree.exact.subfunction import Floats, Splits
 from fidelitree.spaces.features import Test
 from fidelitree.spaces.product import ProductSpace
@@ -168,10 +169,7 @@ def _across(plane: Word, place: int) -> Word:
 
 def _kronecker(biases: Sequence[float]) -> Floats:
     """Masses of all positions of some slots, the first slot changing fastest."""
-    weights = np.ones(1)
-    for bias in biases:
-        weights = np.concatenate([weights * (1 - bias), weights * bias])
-    return weights
+    return combined(np.array([1 - bias, bias]) for bias in biases)
 
 
 @cache

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -34,12 +33,13 @@ from fidelitree.errors import (
 from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import exact_subfunction, free_of_charge
 from fidelitree.exact.error import error_inside
-from fidelitree.exact.frontier import Frontier, entries
-from fidelitree.exact.lattice import axes_of
 from fidelitree.exact.subfunction import Subfunction
 from fidelitree.learners import LEARNERS
 from fidelitree.runs.distill import distill
 from fidelitree.runs.result import Distillation
+from fidelitree.search.optimal.affordable import SOME_NUMBERS
+from fidelitree.search.optimal.lattice import axes_of
+from fidelitree.search.optimal.solve import widening
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
 from fidelitree.spaces.rows import Rows
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
 
 UNASKED = 4096  # inputs that are listed without asking, to know true errors
 LISTED = 1 << 12  # inputs of which the exact frontier is drawn
-_ENTRIES = 2e7  # of the frontier: seconds
 _SECONDS = 60.0
 
 OURS: dict[str, Callable[..., Distillation]] = {"distill": distill, "smallest": partial(distill, strategy="smallest")}
@@ -249,9 +248,7 @@ def _frontier(target: Target, space: ProductSpace | Rows) -> NDArray[np.float64]
     counted = Counted(target, space)
     codes = np.array(tabulate(counted, Region.whole(space)), np.intp)
     axes, grid = axes_of(space, np.array(counted.book.ranks())[codes])
-    if math.prod(sum(map(len, axis.levels)) for axis in axes) > _ENTRIES or entries(axes, grid.size) > _ENTRIES:
-        return None
-    return Frontier(axes, grid, grid.size).errors
+    return next((curve.errors for curve in widening((axes, grid), (grid.size, None), SOME_NUMBERS)), None)
 
 
 def _cells(row: Entry) -> list[str]:

@@ -4,9 +4,8 @@ D. Mehta, V. Raghavan, *Decision tree approximations of Boolean functions*, Theo
 
 A tree of s leaves can be cut at depth log2(s/epsilon) at the price of epsilon, so restrictions of that many features
 are enough. The authors' distribution is uniform; here every restriction has its mass, so that any product distribution
-will do. Where all inputs are asked there is no limit on depth, and the curve is the exact frontier of error against
-leaves (`exact.frontier`). Elsewhere the masses of labels under every restriction of up to ``depth`` features are
-counted on labelled inputs.
+will do. Where all inputs are asked there is no limit on depth, and the curve is exact (`search.optimal`). Elsewhere the
+masses of labels under every restriction of up to ``depth`` features are counted on labelled inputs.
 
 Running time: C(n, depth) 2^depth restrictions, each with its curve: n^O(log(s/epsilon)). Where its guarantee ends: at
 ``depth`` levels (chosen so that there are at most a hundred thousand restrictions, unless told), and in the chance
@@ -23,26 +22,25 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.errors import check_count
-from fidelitree.exact.frontier import MOST, Frontier, entries
-from fidelitree.exact.lattice import axes_of
+from fidelitree.errors import ParameterError, check_count
 from fidelitree.learners.lesson import Lesson, Limits, from_labels
 from fidelitree.learners.size_budget import SMALL
-from fidelitree.learners.subcubes import first_within
 from fidelitree.runs.result import Distillation
 from fidelitree.search.labelled import Columns, Labelled
+from fidelitree.search.optimal.affordable import WIDE
+from fidelitree.search.optimal.lattice import axes_of, go_on
+from fidelitree.search.optimal.solve import widening
 from fidelitree.spaces.features import IsOne, Test
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import Rows
 from fidelitree.targets.labels import Target
+from fidelitree.trees import nested
+from fidelitree.trees.curve import Floats, first_share, min_plus
 from fidelitree.trees.nested import Nested, mapped
 from fidelitree.trees.tree import Tree
 
 _RESTRICTIONS = 100_000
 _DEEPEST = 8
-_WIDEST = 64  # leaves that a frontier over all inputs is looked at first
-
-Floats = NDArray[np.float64]
 
 
 class Own(Limits, total=False):
@@ -76,23 +74,21 @@ def mehta_raghavan(
 def _on_all_inputs(lesson: Lesson) -> str:
     """The exact frontier, as far as memory goes."""
     axes, grid = axes_of(lesson.product, lesson.table())
-    everything, most = lesson.all_answers(), _WIDEST
-    limit = lesson.counted.budget.max_leaves or grid.size
-    while True:
+    everything, limit = lesson.all_answers(), lesson.counted.budget.max_leaves or grid.size
+    leaves, curve = None, None
+    lesson.counted.budget.check(0)
+    for curve in widening((axes, grid), (WIDE, limit)):
+        leaves = curve.first_within(lesson.epsilon)
+        if leaves is not None:
+            break
         lesson.counted.budget.check(0)
-        frontier = Frontier(axes, grid, min(most, limit))
-        place = first_within(frontier.errors, lesson.epsilon)
-        if place is not None or most >= limit or entries(axes, 2 * most) > MOST:
-            leaves = len(frontier.errors) if place is None else place + 1
-            return lesson.settle(frontier.tree(lesson.product, everything.labels, leaves), everything)
-        most *= 2
+    if curve is None:
+        raise ParameterError(f"depth must be given where {len(axes)} features matter, with too many sets of values")
+    best = curve.build(leaves or len(curve.errors))
+    return lesson.settle(nested.build(lesson.product, best, everything.labels), everything)
 
 
-def _go_on() -> None:
-    """The watch that nobody keeps."""
-
-
-def fit(data: Labelled, epsilon: float, depth: int | None, watch: Callable[[], None] = _go_on) -> Tree:
+def fit(data: Labelled, epsilon: float, depth: int | None, watch: Callable[[], None] = go_on) -> Tree:
     """The smallest tree of a depth that errs little enough on the judging rows; the best one where none does."""
     columns = Columns.binary(data.space, data.inner)
     count = len(columns.tests)
@@ -145,10 +141,7 @@ class _Curves:
         curves = np.repeat(alone[..., None], 1 << (self._depth - len(fixed)), axis=-1)
         if len(fixed) < self._depth:
             for column in set(range(self._bits.shape[1])) - set(fixed):
-                no, yes = self._sides(fixed, column)
-                for k in range(no.shape[-1]):
-                    part = curves[..., k + 1 : k + 1 + yes.shape[-1]]
-                    np.minimum(part, no[..., k : k + 1] + yes[..., : part.shape[-1]], out=part)
+                min_plus(curves, *self._sides(fixed, column))
         self._errors[fixed] = np.minimum.accumulate(curves, axis=-1)
 
     def _sides(self, fixed: tuple[int, ...], column: int) -> tuple[Floats, Floats]:
@@ -170,8 +163,8 @@ class _Curves:
             return int(self._masses[fixed][here].argmax())
         for column in sorted(set(range(self._bits.shape[1])) - set(fixed)):
             no, yes = (side[here] for side in self._sides(fixed, column))
-            for share in range(1, leaves):
-                if no[min(share, len(no)) - 1] + yes[min(leaves - share, len(yes)) - 1] <= wanted:
-                    one = self._build({**path, column: 0}, share)
-                    return IsOne(column), one, self._build({**path, column: 1}, leaves - share)
+            share = first_share(no, yes, leaves, wanted)
+            if share is not None:
+                one = self._build({**path, column: 0}, share)
+                return IsOne(column), one, self._build({**path, column: 1}, leaves - share)
         raise AssertionError("the fewest errors were reached by some split")

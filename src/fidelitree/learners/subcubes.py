@@ -4,36 +4,31 @@ Dynamic programming over subcubes is folklore (Guijarro, Lavin, Raghavan 1999 fo
 for every error). Every input is asked, and what is returned is exact.
 
 Running time: 3^r r/3 additions for r bits that matter, seconds at 14, half a minute at 16; of other features every set
-of values counts (`exact.lattice`). Where its guarantee ends: beyond 3^16 restrictions, and with an error allowed beyond
-about 12 bits, it refuses; `distill(strategy="smallest")` goes on without the word "optimal".
+of values counts (`search.optimal`). Where its guarantee ends: beyond 3^16 restrictions, and with an error allowed
+beyond about 12 bits, it refuses; `distill(strategy="smallest")` goes on without the word "optimal".
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Literal, Unpack
-
-import numpy as np
-from numpy.typing import NDArray
 
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.errors import ParameterError
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge
-from fidelitree.exact.frontier import MOST as MOST_ENTRIES
-from fidelitree.exact.frontier import Frontier, entries
-from fidelitree.exact.lattice import Axis, Codes, Lattice, axes_of
-from fidelitree.exact.optimum import MOST, OBJECTIVES, Objective, Optimum
 from fidelitree.learners.entropy import fit as fit_id3
 from fidelitree.learners.lesson import Lesson, Limits
 from fidelitree.runs.result import Distillation
+from fidelitree.search.optimal.affordable import FIRST_WIDTH, RESTRICTIONS
+from fidelitree.search.optimal.lattice import Axis, Codes, Lattice, axes_of
+from fidelitree.search.optimal.optimum import OBJECTIVES, Objective, Optimum
+from fidelitree.search.optimal.solve import widening
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import Rows
 from fidelitree.targets.labels import Target
+from fidelitree.trees import nested
 from fidelitree.trees.tree import Tree
 
 TESTS = ("sets", "one value")
-_FIRST = 16  # leaves, or levels, that a frontier is looked at first; then twice as many
-_ROUNDING = 1e-12
 
 
 class Own(Limits, total=False):
@@ -101,46 +96,34 @@ def check_listable(lesson: Lesson) -> None:
 def smallest(lesson: Lesson, axes: list[Axis], grid: Codes, objective: Objective) -> Tree:
     """The optimum of a function over cells; ParameterError where there are too many restrictions."""
     restrictions, labels = Lattice(axes).restrictions, lesson.counted.book.sorted()
-    if restrictions > MOST:
+    if restrictions > RESTRICTIONS:
         raise ParameterError(
-            f"at most {MOST:,} restrictions can be solved (16 bits that matter); {len(axes)} features matter, with "
-            f'{restrictions:,} - use distill(strategy="smallest"), or another learner'
+            f"at most {RESTRICTIONS:,} restrictions can be solved (16 bits that matter); {len(axes)} features matter, "
+            f'with {restrictions:,} - use distill(strategy="smallest"), or another learner'
         )
     most = lesson.counted.budget.max_leaves
-    if lesson.epsilon > 0:
-        return _within(lesson, axes, grid, "depth" if objective == "depth" else "leaves")
-    best = Optimum(axes, grid, objective, lesson.watch)
-    if objective == "leaves" and most is not None and best.cost > most:
-        return _frontier(axes, grid, most, "leaves", lesson.watch).tree(lesson.product, labels, most)
-    return best.tree(lesson.product, labels)
+    if lesson.epsilon == 0:
+        best = Optimum(axes, grid, objective, lesson.watch)
+        if objective != "leaves" or most is None or best.cost <= most:
+            return nested.build(lesson.product, best.nested(), labels)
+        return _within(lesson, (axes, grid), (most, most), "leaves")
+    if objective == "depth":
+        return _within(lesson, (axes, grid), (FIRST_WIDTH, None), "depth")
+    return _within(lesson, (axes, grid), (FIRST_WIDTH, most), "leaves")
 
 
-def _within(lesson: Lesson, axes: list[Axis], grid: Codes, by: Literal["leaves", "depth"]) -> Tree:
+def _within(
+    lesson: Lesson, function: tuple[list[Axis], Codes], widths: tuple[int, int | None], by: Literal["leaves", "depth"]
+) -> Tree:
     """The fewest leaves, or levels, for which the error is small enough; as many as are allowed where it is not."""
-    most, wanted = lesson.counted.budget.max_leaves, _FIRST
-    while True:
-        wanted = wanted if most is None or by == "depth" else min(wanted, most)
-        frontier = _frontier(axes, grid, wanted, by, lesson.watch)
-        place = first_within(frontier.errors, lesson.epsilon)
-        if place is None and len(frontier.errors) == wanted != most:
-            wanted *= 2
-            continue
-        place = len(frontier.errors) - 1 if place is None else place
-        return frontier.tree(lesson.product, lesson.counted.book.sorted(), place + (by == "leaves"))
-
-
-def first_within(errors: NDArray[np.float64], epsilon: float) -> int | None:
-    """The place of the first error that is small enough, if there is one."""
-    good = np.flatnonzero(errors <= epsilon + _ROUNDING)
-    return int(good[0]) if len(good) else None
-
-
-def _frontier(
-    axes: list[Axis], grid: Codes, most: int, by: Literal["leaves", "depth"], watch: Callable[[], None]
-) -> Frontier:
-    if entries(axes, most) > MOST_ENTRIES:
-        raise ParameterError(
-            f"epsilon must be 0 where {len(axes)} features matter: the least errors of trees with up to {most} leaves "
-            f'take too much memory - or use distill(strategy="smallest")'
-        )
-    return Frontier(axes, grid, most, by, watch)
+    width, most = widths
+    for curve in widening(function, widths, by=by, watch=lesson.watch):
+        width = len(curve.errors)
+        size = curve.first_within(lesson.epsilon) if lesson.epsilon else None
+        if size is not None or width == most:
+            return nested.build(lesson.product, curve.build(size or width), lesson.counted.book.sorted())
+        width *= 2
+    raise ParameterError(
+        f"epsilon must be 0 where {len(function[0])} features matter: the least errors of trees with up to "
+        f'{min(width, most or width)} leaves take too much memory - or use distill(strategy="smallest")'
+    )

@@ -21,8 +21,8 @@ from fidelitree.runs.paper import grow_exactly
 from fidelitree.runs.result import Distillation, SplitRecord
 from fidelitree.runs.stopping import FewestLeaves
 from fidelitree.search.binning import Binning
+from fidelitree.search.local.archive import Point
 from fidelitree.search.local.coded import Coded
-from fidelitree.search.local.curve import Point
 from fidelitree.search.local.iterated import Refiner
 from fidelitree.spaces.region import Region
 from fidelitree.targets.table import enumerate_inputs

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fidelitree.runs.supply import Inner
 from fidelitree.search.binning import Binning
-from fidelitree.search.local.curve import Point
+from fidelitree.search.local.archive import Point
 from fidelitree.search.local.grouped import Watch
 from fidelitree.search.local.iterated import Refiner
 from fidelitree.spaces.product import ProductSpace

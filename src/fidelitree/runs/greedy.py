@@ -15,11 +15,11 @@ from fidelitree.asking.counted import Counted
 from fidelitree.asking.events import nobody
 from fidelitree.asking.limits import Budget
 from fidelitree.certificates.attempts import Attempt, Attempts
-from fidelitree.exact.lattice import go_on
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.runs.outcome import Outcome
 from fidelitree.runs.paper import grow_exactly
 from fidelitree.runs.result import Distillation, SplitRecord
+from fidelitree.search.optimal.lattice import go_on
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
 from fidelitree.trees.tree import Tree

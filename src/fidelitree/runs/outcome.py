@@ -12,7 +12,7 @@ import numpy as np
 
 from fidelitree.certificates.attempts import Attempt, Attempts
 from fidelitree.runs.result import SplitRecord
-from fidelitree.runs.smaller import Substitutes
+from fidelitree.search.optimal.substitutes import Substitutes
 from fidelitree.search.prune import Prunings
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.trees.tree import Tree

@@ -6,25 +6,19 @@ test themselves, each with its own share of delta. Meanwhile its own bound falls
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
-
-import numpy as np
-from numpy.typing import NDArray
 
 from fidelitree.asking.counted import Counted
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.certificates.attempts import Attempt
-from fidelitree.exact.engine import exact_subfunction
-from fidelitree.exact.frontier import Frontier, entries
 from fidelitree.exact.paths import disagreement
-from fidelitree.exact.treecells import cells_of
 from fidelitree.runs.outcome import Outcome
 from fidelitree.runs.session import Session
-from fidelitree.search.descent import Curve, Descent, Enough
+from fidelitree.search.optimal.affordable import Enough
+from fidelitree.search.optimal.substitutes import nearby
 from fidelitree.search.questions import Steps, Tests
-from fidelitree.spaces.region import Region
-from fidelitree.trees.nested import build, of, simplest
+from fidelitree.trees.curve import Curve
+from fidelitree.trees.nested import build, simplest
 from fidelitree.trees.tree import Tree
 
 SPENT = 20_000
@@ -33,7 +27,6 @@ _AIMS = (0.98, 0.9, 0.8, 0.65, 0.5)  # in epsilons: how far a tree that is put t
 _BATCH, _LOOK = 200, 200
 _MORE = 1.5  # times what was asked before, where that is more than should be spent
 _ROUNDS = 3
-_ENTRIES = 4e6  # numbers of a frontier: a few seconds
 
 
 def shrunk(outcome: Outcome, session: Session, epsilon: float) -> Outcome:
@@ -99,10 +92,10 @@ class _Stand:
     """A tested tree in the place of the target: small trees that disagree with it little."""
 
     def __init__(self, tested: Tree, counted: Counted) -> None:
-        self._tested, self.space, self._counted = tested, counted.space, counted
+        self._tested, self.space = tested, counted.space
         self._curves: list[Curve] = []
         with suppress(Enough):
-            self._curves.extend(self._descents() if self.space.all_bits else self._frontier())
+            self._curves.extend(nearby(tested, self.space, counted))
 
     def smallest(self, room: float) -> list[Tree]:
         """The smallest that was found, if any."""
@@ -111,26 +104,3 @@ class _Stand:
         if not least or room < 0:
             return []
         return [build(self.space, simplest(self._curves[number].build(least)), self._tested.labels.tolist())]
-
-    def _descents(self) -> Iterator[Curve]:
-        """Of bits, however many."""
-        root = exact_subfunction(Counted(self._tested, self.space), Region.whole(self.space), 0)
-        assert root is not None, "a tree is known"
-        search = Descent(self.space, self._answer, self._tested.size, False, self._counted.budget)
-        search.over = self._counted.over
-        return search.curves(root)
-
-    def _answer(self, inputs: NDArray[np.uint8]) -> NDArray[np.intp]:
-        return np.searchsorted(self._tested.labels, self._tested.predict_inner(inputs))
-
-    def _frontier(self) -> Iterator[Curve]:
-        """Of other features the best of all trees that ask what the tested one asks, where those are not too many."""
-        found = cells_of(self._tested, self.space)
-        if found is not None and entries(found[0], self._tested.size) <= _ENTRIES:
-            frontier = Frontier(*found, self._tested.size, watch=self._watch)
-            codes = range(len(self._tested.labels))
-            yield Curve(frontier.errors, lambda leaves: of(frontier.tree(self.space, codes, leaves)))
-
-    def _watch(self) -> None:
-        if self._counted.over():
-            raise Enough

@@ -15,7 +15,8 @@ from fidelitree.certificates.attempts import Attempt, Attempts
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.runs.outcome import Outcome, best_so_far
 from fidelitree.runs.paper import grow_exactly
-from fidelitree.runs.smaller import PATIENT, QUICK, SmallestSubstitutes, Substitutes
+from fidelitree.search.optimal.affordable import PATIENT, QUICK
+from fidelitree.search.optimal.substitutes import SmallestSubstitutes, Substitutes
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
 from fidelitree.trees.tree import Tree

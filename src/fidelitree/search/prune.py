@@ -13,31 +13,40 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.spaces.product import ProductSpace
-from fidelitree.trees.tree import Node, Tree
+from fidelitree.trees import nested
+from fidelitree.trees.curve import Curve, Split
+from fidelitree.trees.tree import Tree
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Prunings:
-    """The best prunings of a tree: ``disagreements[s - 1]`` is the least possible with s leaves."""
+    """The best prunings of a tree."""
 
     tree: Tree
     space: ProductSpace
 
-    @cached_property
+    @property
     def disagreements(self) -> Floats:
-        """Entry s - 1 for s leaves; it never rises."""
-        return np.minimum.accumulate(self._curves[0])
+        """Entry s - 1 is the least possible with s leaves; it never rises."""
+        return self.curve.errors
 
     def with_leaves(self, leaves: int) -> Tree:
         """The pruning with at most so many leaves that disagrees least."""
-        curve = self._curves[0]
-        leaves = min(leaves, len(curve))
-        best = int(np.argmin(curve[:leaves])) + 1
-        nodes: list[Node] = []
-        self._build(nodes, 0, best)
-        return Tree.build(self.space, nodes, self.tree.labels)
+        return nested.build(self.space, self.curve.build(leaves), self.tree.labels)
+
+    @cached_property
+    def curve(self) -> Curve:
+        """From the leaves up."""
+        tree, masses, curves = self.tree, self._masses, dict[int, Curve]()
+        for node in range(len(tree.feature) - 1, -1, -1):
+            here = Curve.leaf(int(masses[node].argmax()), masses[node].sum() - masses[node].max())
+            if tree.feature[node] >= 0:
+                sides = curves.pop(int(tree.no[node])), curves.pop(int(tree.yes[node]))
+                here = here.or_split(Split(tree.test(node), *sides))
+            curves[node] = here
+        return curves[0]
 
     @cached_property
     def _masses(self) -> Floats:
@@ -51,33 +60,3 @@ class Prunings:
             if tree.feature[node] >= 0:
                 masses[node] = masses[tree.no[node]] + masses[tree.yes[node]]
         return masses
-
-    @cached_property
-    def _curves(self) -> dict[int, Floats]:
-        """For every node, the least disagreement below it for each number of leaves."""
-        tree, masses, curves = self.tree, self._masses, dict[int, Floats]()
-        for node in range(len(tree.feature) - 1, -1, -1):
-            alone = masses[node].sum() - masses[node].max()
-            if tree.feature[node] < 0:
-                curves[node] = np.array([0.0])
-                continue
-            no, yes = curves[int(tree.no[node])], curves[int(tree.yes[node])]
-            curve = np.full(len(no) + len(yes), np.inf)
-            curve[0] = alone
-            for k, cost in enumerate(no):
-                part = curve[k + 1 : k + 1 + len(yes)]
-                np.minimum(part, cost + yes, out=part)
-            curves[node] = curve
-        return curves
-
-    def _build(self, nodes: list[Node], node: int, leaves: int) -> int:
-        place = len(nodes)
-        nodes.append(int(self._masses[node].argmax()))
-        if leaves > 1:
-            tree, curves = self.tree, self._curves
-            no, yes = int(tree.no[node]), int(tree.yes[node])
-            shares = range(max(1, leaves - len(curves[yes])), min(len(curves[no]), leaves - 1) + 1)
-            share = min(shares, key=lambda k: curves[no][k - 1] + curves[yes][leaves - k - 1])
-            one = self._build(nodes, no, share)
-            nodes[place] = (tree.test(node), one, self._build(nodes, yes, leaves - share))
-        return place

@@ -65,6 +65,18 @@ def test_restrictions_to_full_depth_are_the_frontier() -> None:
         assert fit_restrictions(labelled(target, S(6)), epsilon, 6).size == best.size
 
 
+def test_restrictions_of_too_many_sets_of_values_need_a_depth() -> None:
+    space = ft.ProductSpace([ft.Categorical(name, range(12)) for name in "ab"])
+    labels = np.random.default_rng(0).integers(0, 2, (12, 12))
+
+    def target(batch: Any) -> Any:
+        return labels[batch["a"], batch["b"]]
+
+    with pytest.raises(ft.ParameterError, match="depth must be given where 2 features matter"):
+        ft.learners.mehta_raghavan(target, space, 0.1)
+    assert ft.learners.mehta_raghavan(target, space, 0.3, depth=2).certificate.epsilon == 0.3
+
+
 def test_restrictions_of_some_depth_lead_to_trees_of_that_depth() -> None:
     tree = fit_restrictions(labelled(ft.targets.majority(7), S(7)), 0.0, 3)
     assert tree.depth == 3

@@ -11,8 +11,8 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.asking import limits as budget
-from fidelitree.runs import smallest
-from fidelitree.search import descent
+from fidelitree.search.optimal import affordable
+from fidelitree.search.optimal.rollout import Rollouts
 from fidelitree.targets import TruthTable
 from small import true_error
 
@@ -57,8 +57,8 @@ def test_what_is_too_large_for_the_optimum_is_searched_from_the_papers_tree(
     epsilon: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A circuit of 17 inputs: all prunings of Algorithm 1's tree are considered, and more."""
-    monkeypatch.setattr(descent, "STEPS", 300)
-    monkeypatch.setattr(smallest, "BRANCHES", 300)
+    monkeypatch.setattr(affordable, "STEPS", 300)
+    monkeypatch.setattr(affordable, "BRANCHES", 300)
     target = ft.targets.expression("(a & b | c & d | e & f | g & h) & (i | j & k) ^ (l & m & n | o & p & q)")
     greedy = ft.build_top_down(target, target.space, epsilon).tree
     result = ft.distill(target, target.space, epsilon, strategy="smallest")
@@ -71,7 +71,7 @@ def test_what_is_too_large_for_the_optimum_is_searched_from_the_papers_tree(
 
 
 def test_the_search_alone_finds_the_optimum_of_a_small_function(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(smallest, "_LISTED", 1)
+    monkeypatch.setattr(affordable, "LISTED", 1)
     target = ft.targets.hidden_weighted_bit(7)
     for epsilon in (0.0, 0.1):
         found = ft.distill(target, S(7), epsilon, strategy="smallest").tree
@@ -79,16 +79,16 @@ def test_the_search_alone_finds_the_optimum_of_a_small_function(monkeypatch: pyt
 
 
 def test_no_time_for_any_search_leaves_the_papers_tree(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(smallest, "_LISTED", 1)
-    monkeypatch.setattr(descent.Descent, "_step", lambda self, steps: (_ for _ in ()).throw(descent.Enough))
+    monkeypatch.setattr(affordable, "LISTED", 1)
+    monkeypatch.setattr(Rollouts, "_step", lambda self, steps: (_ for _ in ()).throw(affordable.Enough))
     target = ft.targets.tribes(2, 3)
     result = ft.distill(target, S(6), 0.1, strategy="smallest")
     assert result.tree == ft.build_top_down(target, S(6), 0.1).tree
 
 
 def test_steps_end_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(smallest, "_LISTED", 1)
-    monkeypatch.setattr(descent, "STEPS", 0)
+    monkeypatch.setattr(affordable, "LISTED", 1)
+    monkeypatch.setattr(affordable, "STEPS", 0)
     target = ft.targets.selector_parity(2, 2, 3)
     result = ft.distill(target, S(10), 0, strategy="smallest")
     assert result.tree.size <= ft.build_top_down(target, S(10), 0).tree.size
@@ -107,7 +107,7 @@ def test_branch_and_bound_finds_the_optimum_of_a_circuit_of_many_inputs() -> Non
 
 
 def test_values_that_are_never_drawn_need_no_test(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(smallest, "_RESTRICTIONS", 0)
+    monkeypatch.setattr(affordable, "AT_ONCE", 0)
     target, space = ft.targets.parity(6), S(6, [0.5, 0.0, 0.3, 1.0, 0.2, 0.5])
     result = ft.distill(target, space, 0, strategy="smallest")
     assert result.tree.size == 16
@@ -119,7 +119,7 @@ def test_values_that_are_never_drawn_need_no_test(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("listed", [1, 1 << 16])
 def test_any_time_will_do(looks: int, epsilon: float, listed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that strikes at every look: what was found by then is returned, with the error that it has."""
-    monkeypatch.setattr(smallest, "_LISTED", listed)
+    monkeypatch.setattr(affordable, "LISTED", listed)
     clock = itertools.count(time.monotonic())
     target = ft.targets.selector_parity(2, 2, 2)
     with monkeypatch.context() as patch:

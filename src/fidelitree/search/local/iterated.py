@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from fidelitree.search.local.archive import Archive, Point
 from fidelitree.search.local.coded import Coded
-from fidelitree.search.local.curve import Curve, Point
 from fidelitree.search.local.grouped import Grouped, Watch, go_on
 from fidelitree.search.local.growth import best_first
 from fidelitree.search.local.impurity import gini
@@ -41,7 +41,7 @@ class Refiner:
         self._held = held
         self._random = np.random.default_rng(seed)
         self._splits = Splits(Grouped(rows, watch=watch))
-        self._curve = Curve(rows, held)
+        self._curve = Archive(rows, held)
         self._curve.add(best_first(self._splits, _CART, gini))
         if held is not None:
             self._splits = Splits(Grouped(rows, relevant(rows, _SHADOWED, self._random, watch), watch))

@@ -11,6 +11,7 @@ import numpy as np
 from fidelitree.search.local.coded import Coded
 from fidelitree.search.local.grouped import Rows
 from fidelitree.search.local.node import Leaf, Node
+from fidelitree.trees.curve import min_plus
 from fidelitree.trees.nested import Nested
 
 
@@ -18,7 +19,8 @@ class Prunings:
     """All best prunings of a tree, by dynamic programming over its nodes; the tree's rows are not kept.
 
     Entry s - 1 belongs to the pruning with exactly s leaves: ``errors`` on the rows, ``missed`` on the held-out rows,
-    ``both`` their sum, which is the least possible.
+    ``both`` their sum, which is the least possible. Of prunings that are equally good, the one with the fewest leaves
+    on the shorter side of a split is taken.
     """
 
     def __init__(self, node: Node, held: Coded, reached: Rows) -> None:
@@ -27,31 +29,29 @@ class Prunings:
         wrong = held.codes.take(reached) != self._code
         self.missed = np.full(node.leaves, float(held.weights.take(reached)[wrong].sum()))
         self.both = self.errors + self.missed
-        self._split = None
         if not isinstance(node, Leaf):
             passed = held.says_yes(node.test, reached)
             no, yes = Prunings(node.no, held, reached[~passed]), Prunings(node.yes, held, reached[passed])
-            self._split = node.test, no, yes
+            self._test, self._sides, self._mirrored = node.test, (no, yes), yes.most < no.most
+            short, long = (yes, no) if self._mirrored else (no, yes)
             self.both[1:] = np.inf
-            self._combine(*sorted((no, yes), key=lambda side: len(side.both)))
+            self._share = np.zeros(node.leaves, np.intp)  # leaves of the shorter side
+            min_plus(self.both, short.both, long.both, self._share)
+            few = self._share[1:]
+            many = np.arange(2, node.leaves + 1) - few
+            self.errors[1:] = short.errors[few - 1] + long.errors[many - 1]
+            self.missed[1:] = short.missed[few - 1] + long.missed[many - 1]
 
-    def _combine(self, short: Prunings, long: Prunings) -> None:
-        """Of prunings that are equally good, the one with the fewest leaves on the shorter side is taken."""
-        for k, one in enumerate(short.both):
-            part = slice(k + 1, k + 1 + len(long.both))
-            sums = one + long.both
-            better = sums < self.both[part]
-            np.copyto(self.both[part], sums, where=better)
-            np.copyto(self.errors[part], short.errors[k] + long.errors, where=better)
-            np.copyto(self.missed[part], short.missed[k] + long.missed, where=better)
+    @property
+    def most(self) -> int:
+        """Leaves of the whole tree."""
+        return len(self.both)
 
     def sketch(self, leaves: int) -> Nested:
         """The best pruning with exactly so many leaves."""
-        if leaves == 1 or self._split is None:
+        if leaves == 1:
             return self._code
-        test, no, yes = self._split
-        least, most = max(1, leaves - len(yes.both)), min(len(no.both), leaves - 1)
-        sums = no.both[least - 1 : most] + yes.both[leaves - most - 1 : leaves - least][::-1]
-        mirrored = len(yes.both) < len(no.both)  # ties are broken as in `_combine`
-        share = most - int(sums[::-1].argmin()) if mirrored else least + int(sums.argmin())
-        return test, no.sketch(share), yes.sketch(leaves - share)
+        few = int(self._share[leaves - 1])
+        shares = (leaves - few, few) if self._mirrored else (few, leaves - few)
+        no, yes = (side.sketch(share) for side, share in zip(self._sides, shares, strict=True))
+        return self._test, no, yes

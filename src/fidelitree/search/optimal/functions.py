@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.exact.diagram import DiagramSubfunction
-from fidelitree.exact.nodes import Nodes
+from fidelitree.exact.diagram import DiagramSubfunction, Nodes
 
 
 class Functions(Nodes):

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.exact.frontier import Frontier
-from fidelitree.exact.lattice import masses_of
 from fidelitree.exact.paths import disagreement
-from fidelitree.exact.treecells import MOST_SETS, cells_of
+from fidelitree.search.optimal.affordable import SETS
+from fidelitree.search.optimal.all_sizes import least_errors
+from fidelitree.search.optimal.lattice import masses_of
+from fidelitree.search.optimal.treecells import cells_of
 from fidelitree.spaces.features import AtMost, IsIn, IsOne
+from fidelitree.trees import nested
 
 SPACE = ft.ProductSpace(
     [
@@ -60,19 +62,19 @@ def test_the_frontier_of_a_tree() -> None:
     tree = ft.Tree.build(SPACE, NODES, ["a", "b", "c"])
     found = cells_of(tree, SPACE)
     assert found is not None
-    frontier = Frontier(*found, tree.size)
-    assert frontier.errors[-1] == pytest.approx(0, abs=1e-12)
-    for leaves, error in enumerate(frontier.errors.tolist(), start=1):
-        small = frontier.tree(SPACE, tree.labels, leaves)
+    curve = least_errors(*found, tree.size)
+    assert curve.errors[-1] == pytest.approx(0, abs=1e-12)
+    for leaves, error in enumerate(curve.errors.tolist(), start=1):
+        small = nested.build(SPACE, curve.build(leaves), tree.labels)
         assert small.size <= leaves
         assert disagreement(small, tree, SPACE) == pytest.approx(error, abs=1e-12)
-    assert frontier.errors[6] == pytest.approx(0, abs=1e-12)  # the test of what is never drawn is not needed
+    assert curve.errors[6] == pytest.approx(0, abs=1e-12)  # the test of what is never drawn is not needed
 
 
 def test_too_many_cells() -> None:
     space = ft.ProductSpace([ft.Categorical("c", range(20)), ft.Numeric("x", 0, 1)])
     nodes: list[object] = []
-    for value in range(MOST_SETS):
+    for value in range(SETS):
         nodes += [(IsIn(0, frozenset({value})), len(nodes) + 2, len(nodes) + 1), value % 2]
     assert cells_of(ft.Tree.build(space, [*nodes, 0], [0, 1]), space) is None
     wide = ft.ProductSpace([ft.Numeric(f"x{i}", 0, 1) for i in range(17)])

@@ -1,6 +1,6 @@
-"""The least error for every number of leaves, for a function of few bits: the curve alone, without the trees.
+"""The least error for every number of leaves, for a function of few bits: the errors alone, without the trees.
 
-`Frontier` finds the trees too, for any features, and goes through its groups one by one; with few bits that takes
+`all_sizes` finds the trees too, for any features, and goes through its groups one by one; with few bits that takes
 longer than the sums. Here restrictions with equally many free bits are solved together. Their number is written to base
 3, one digit for each bit: 0 or 1 where it is fixed, 2 where it is free.
 """
@@ -10,20 +10,17 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fidelitree.exact.subfunction import Floats
-
-Places = NDArray[np.intp]
+from fidelitree.trees.curve import Floats, Places, min_plus
 
 
-def least_errors(masses: Floats, most: int) -> Floats:
+def errors_of_few_bits(masses: Floats, most: int) -> Floats:
     """Entry s - 1 is the least error of a tree with at most s leaves, up to ``most`` of them.
 
     ``masses`` has an axis of length 2 for every bit and one for the labels: how probable an input with a label is.
 
     >>> parity = np.array([[[0.25, 0], [0, 0.25]], [[0, 0.25], [0.25, 0]]])
-    >>> least_errors(parity, 5).tolist()
+    >>> errors_of_few_bits(parity, 5).tolist()
     [0.5, 0.5, 0.25, 0.0, 0.0]
     """
     bits = masses.ndim - 1
@@ -32,11 +29,10 @@ def least_errors(masses: Floats, most: int) -> Floats:
     masses = masses.reshape(3**bits, -1)
     curves = np.repeat((masses.sum(axis=1) - masses.max(axis=1))[:, None], most, axis=1)
     for free, (places, no, yes) in enumerate(_layers(bits), start=1):
-        below, above, best = curves[no], curves[yes], curves[places]
-        for leaves in range(1, min(most, 1 + (1 << free - 1))):  # on the no side
-            sums = below[..., leaves - 1, None] + above[..., : most - leaves]
-            np.minimum(best[:, leaves:], sums.min(axis=1), out=best[:, leaves:])
-        curves[places] = best
+        best = np.repeat(curves[places][:, None], free, axis=1)
+        width = 1 << free - 1  # more leaves are of no use to a side
+        min_plus(best, curves[no][..., :width], curves[yes])
+        curves[places] = best.min(axis=1)
     return np.asarray(curves[-1])
 
 

@@ -9,12 +9,12 @@ import pytest
 
 import fidelitree as ft
 import reference
-from fidelitree.exact.branching import Branching
 from fidelitree.exact.build import build_diagram
-from fidelitree.exact.functions import Functions
-from fidelitree.exact.lattice import axes_of, go_on
-from fidelitree.exact.optimum import Optimum
-from fidelitree.trees.nested import build, simplest
+from fidelitree.search.optimal.branching import Branching
+from fidelitree.search.optimal.functions import Functions
+from fidelitree.search.optimal.lattice import axes_of, go_on
+from fidelitree.search.optimal.optimum import Optimum
+from fidelitree.trees import nested
 from small import cube
 
 FAR = 1 << 20
@@ -57,7 +57,7 @@ def test_it_is_the_optimum(seed: int, labels: int) -> None:
     if seed < 2:
         points = {tuple(row): int(code) for row, code in zip(cube(6).tolist(), codes, strict=True)}
         assert least == reference.least_leaves(points, ["boolean"] * 6, one_value=False)
-    tree = build(space, simplest(branching.nested(number)), range(labels))
+    tree = nested.build(space, branching.nested(number), range(labels))
     assert tree.size == least
     assert tree.predict(cube(6)).tolist() == codes.tolist()
     again = Branching(functions, go_on)

@@ -11,8 +11,9 @@ import pytest
 import fidelitree as ft
 import reference
 from fidelitree.asking.limits import BudgetSpent
-from fidelitree.exact.lattice import Lattice, axes_of
-from fidelitree.exact.optimum import OBJECTIVES, Optimum
+from fidelitree.search.optimal.lattice import Lattice, axes_of
+from fidelitree.search.optimal.optimum import OBJECTIVES, Optimum
+from fidelitree.trees import nested
 from small import cube
 
 
@@ -34,7 +35,7 @@ def test_bits(seed: int) -> None:
     for objective in OBJECTIVES:
         best = Optimum(axes, grid, objective)
         assert best.cost == pytest.approx(wanted[objective], abs=1e-12)
-        tree = best.tree(space, [0, 1])
+        tree = nested.build(space, best.nested(), [0, 1])
         assert tree.predict(cube(4)).tolist() == table
         have = {"leaves": tree.size, "depth": tree.depth, "average_depth": tree.average_depth(space)}
         assert have[objective] == pytest.approx(best.cost, abs=1e-12)
@@ -56,7 +57,7 @@ def test_any_features(seed: int, one_value: bool) -> None:
     points = {(i % 4, i // 4 % 2, i // 8): int(code) for i, code in enumerate(codes)}
     best = Optimum(axes, grid)
     assert best.cost == reference.least_leaves(points, ["categorical", "boolean", "numeric"], one_value)
-    tree = best.tree(space, ["no", "yes"])
+    tree = nested.build(space, best.nested(), ["no", "yes"])
     assert tree.size == best.cost
     values = np.array([[a, b, 20 + 10 * c] for a, b, c in points], float)
     assert tree.predict_inner(values).tolist() == [("no", "yes")[code] for code in points.values()]
@@ -69,7 +70,7 @@ def test_what_cannot_be_drawn_does_not_count() -> None:
     axes, grid = axes_of(space, np.array([0, 1, 0, 0, 1, 1]))  # where a = 1: x 1, y 0, z 1
     assert (axes, grid.tolist()) == ([], 1)
     assert Optimum(axes, grid).cost == 1
-    assert Optimum(axes, grid).tree(space, [0, 1]) == ft.Tree.build(space, [1], [0, 1])
+    assert Optimum(axes, grid).nested() == 1
 
 
 def test_values_that_are_alike_are_one_cell() -> None:
@@ -96,4 +97,4 @@ def test_many_labels() -> None:
     axes, grid = axes_of(space, np.arange(512))
     best = Optimum(axes, grid)
     assert best.cost == 512
-    assert best.tree(space, np.arange(512)).predict(cube(9)).tolist() == list(range(512))
+    assert nested.build(space, best.nested(), range(512)).predict(cube(9)).tolist() == list(range(512))

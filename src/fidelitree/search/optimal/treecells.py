@@ -8,13 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from fidelitree.exact.cells import Cells
-from fidelitree.exact.lattice import Axis, Cell, Codes
+from fidelitree.search.optimal.affordable import CELLS, SETS
+from fidelitree.search.optimal.lattice import Axis, Cell, Codes
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.trees.tree import Tree
-
-MOST_CELLS = 1 << 16
-MOST_SETS = 8
-"""Cells of a category: all sets of them are parts of an axis."""
 
 
 def cells_of(tree: Tree, space: ProductSpace) -> tuple[list[Axis], Codes] | None:
@@ -29,14 +26,14 @@ def cells_of(tree: Tree, space: ProductSpace) -> tuple[list[Axis], Codes] | None
         tests = [tree.test(int(node)) for node in np.flatnonzero(tree.feature == i)]
         cells = _drawn(Cells.of_tests(i, feature, None, tests)) if tests else []
         if len(cells) > 1:
-            if feature.kind == "categorical" and len(cells) > MOST_SETS:
+            if feature.kind == "categorical" and len(cells) > SETS:
                 return None
             axes.append(Axis(i, feature.kind, cells))
             columns.append((i, [cell.values[-1] for cell in cells]))
         elif cells:
             inner[0, i] = cells[0].values[-1]
     shape = [len(values) for _, values in columns]
-    if math.prod(shape) > MOST_CELLS:
+    if math.prod(shape) > CELLS:
         return None
     inner = np.repeat(inner, math.prod(shape), axis=0)
     for (i, values), places in zip(columns, np.indices(shape).reshape(len(shape), math.prod(shape)), strict=True):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -19,13 +19,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.exact.cells import combined
 from fidelitree.exact.subfunction import Floats
 from fidelitree.spaces.features import AtMost, Feature, IsIn, IsOne, Test, midway
 from fidelitree.spaces.product import ProductSpace
 
 Codes = NDArray[Any]
+Values = NDArray[Any]
+"""Something about every restriction of a group."""
 Part = tuple[int, ...]
 """Places of cells, increasing."""
+Levels = tuple[int, ...]
+Spot = tuple[tuple[int, int], ...]
+"""One restriction: for each feature the level of its part, and the place there."""
 
 
 @dataclass(frozen=True)
@@ -137,114 +143,83 @@ def _alike(grid: Codes, axis: int, feature: Feature, one_value: bool) -> list[li
     return list(groups.values())
 
 
-class Lattice:
-    """Groups are numbered: the number of a group is the sum over its axes of level times ``strides``."""
-
-    def __init__(self, axes: Sequence[Axis]) -> None:
-        self.axes = tuple(axes)
-        depths = [len(axis.levels) for axis in self.axes]
-        self.strides = [math.prod(depths[i + 1 :]) for i in range(len(depths))]
-        self.groups = math.prod(depths)
-        self.restrictions = math.prod(sum(map(len, axis.levels)) for axis in self.axes)
-
-    def in_order(self) -> Iterator[Group]:
-        """Every group after those that tests lead to; first the one of single inputs, last the whole space."""
-        for number, levels in enumerate(itertools.product(*(range(len(axis.levels)) for axis in self.axes))):
-            yield Group(self, number, levels)
-
-    def whole(self) -> Spot:
-        """The restriction that restricts nothing."""
-        group = Group(self, self.groups - 1, tuple(len(axis.levels) - 1 for axis in self.axes))
-        return Spot(group, (0,) * len(self.axes))
+Arrays = Mapping[Levels, Values]
 
 
 class Step(NamedTuple):
-    """A division of all parts at one place of one axis: where in this group, and where in the groups of both sides.
+    """A test of all restrictions of a group that have one part of one feature; ``below`` are groups it may lead to.
 
-    Arrays are seen as (before, axis, after); ``place`` is the place on the axis.
+    Arrays have an entry for each restriction, and are seen as (before, parts of the feature, after).
     """
 
     axis: int
     place: int
     division: Division
-    no: int
-    yes: int
+    around: tuple[int, int]
+    below: list[Levels]
+
+    def part(self, array: Values, place: int | None = None) -> Values:
+        """Their entries in an array of the group; or those with another part, in an array of another group."""
+        before, after = self.around
+        return array.reshape(before, -1, after, *array.shape[1:])[:, self.place if place is None else place]
+
+    def sides(self, arrays: Arrays) -> tuple[Values, Values]:
+        """The entries of both sides, in arrays that every group has one of."""
+        no, yes = self.division.no, self.division.yes
+        return self.part(arrays[self.below[no[0]]], no[1]), self.part(arrays[self.below[yes[0]]], yes[1])
 
 
-@dataclass(frozen=True)
-class Group:
-    """Restrictions whose features are at the same levels."""
+class Lattice:
+    """All groups, each named by the levels of its features."""
 
-    lattice: Lattice
-    number: int
-    levels: tuple[int, ...]
+    def __init__(self, axes: Sequence[Axis]) -> None:
+        self.axes = tuple(axes)
+        self.restrictions = math.prod(sum(map(len, axis.levels)) for axis in self.axes)
+        self.whole: Spot = tuple((len(axis.levels) - 1, 0) for axis in self.axes)
 
-    @cached_property
-    def shape(self) -> tuple[int, ...]:
-        """Parts on each axis."""
-        return tuple(len(axis.levels[level]) for axis, level in zip(self.lattice.axes, self.levels, strict=True))
+    def groups(self) -> Iterator[Levels]:
+        """Every group after those that tests lead to; first the one of single inputs, last the whole space."""
+        return itertools.product(*(range(len(axis.levels)) for axis in self.axes))
 
-    @property
-    def count(self) -> int:
-        """How many restrictions there are."""
-        return math.prod(self.shape)
+    def shape(self, levels: Levels) -> tuple[int, ...]:
+        """Parts on each axis of a group."""
+        return tuple(len(axis.levels[level]) for axis, level in zip(self.axes, levels, strict=True))
 
-    @property
-    def points(self) -> int:
-        """Cells of each restriction."""
-        return math.prod(level + 1 for level in self.levels)
-
-    def steps(self) -> Iterator[Step]:
-        """All tests of all restrictions, the first feature first."""
-        strides = self.lattice.strides
-        for i, level in enumerate(self.levels):
+    def steps(self, levels: Levels) -> Iterator[Step]:
+        """All tests of a group, the first feature first."""
+        shape = self.shape(levels)
+        for i, level in enumerate(levels):
             if level:
-                for place, divisions in enumerate(self.lattice.axes[i].divisions[level]):
-                    for division in divisions:
-                        down = (self.number - strides[i] * (level - side[0]) for side in (division.no, division.yes))
-                        yield Step(i, place, division, *down)
+                around = math.prod(shape[:i]), math.prod(shape[i + 1 :])
+                below = [(*levels[:i], lower, *levels[i + 1 :]) for lower in range(level)]
+                for place, divisions in enumerate(self.axes[i].divisions[level]):
+                    yield from (Step(i, place, division, around, below) for division in divisions)
 
-    def first_steps(self) -> Iterator[Step]:
-        """One test for each restriction: what is a sum over its inputs is the sum over both sides of any test."""
-        axis = next(i for i, level in enumerate(self.levels) if level)
+    def summed(self, arrays: Arrays, levels: Levels, add: Callable[[Values, Values], Values]) -> Values:
+        """What is a sum over all inputs is the sum over both sides of any test: of the first one."""
+        single = arrays[(0,) * len(levels)]
+        found = np.empty((math.prod(self.shape(levels)), *single.shape[1:]), single.dtype)
         place = -1
-        for step in self.steps():
-            if step.axis > axis:
-                return
+        for step in self.steps(levels):
+            if any(levels[: step.axis]):
+                break
             if step.place > place:
                 place = step.place
-                yield step
+                step.part(found)[...] = add(*step.sides(arrays))
+        return found
 
-    def around(self, axis: int) -> tuple[int, int]:
-        """Entries of the axes before and after one."""
-        return math.prod(self.shape[:axis]), math.prod(self.shape[axis + 1 :])
+    def tests(self, spot: Spot) -> Iterator[tuple[Division, Spot, Spot]]:
+        """All tests of one restriction, and where they lead."""
+        for i, (level, place) in enumerate(spot):
+            for division in self.axes[i].divisions[level][place]:
+                no, yes = ((*spot[:i], side, *spot[i + 1 :]) for side in (division.no, division.yes))
+                yield division, no, yes
 
-    def sides(self, step: Step, place: tuple[int, ...]) -> tuple[Spot, Spot]:
-        """Where a test leads from a restriction: the restriction's place in the group is one entry for each axis."""
-        no, yes = (
-            Spot(
-                Group(self.lattice, number, (*self.levels[: step.axis], level, *self.levels[step.axis + 1 :])),
-                (*place[: step.axis], at, *place[step.axis + 1 :]),
-            )
-            for number, (level, at) in ((step.no, step.division.no), (step.yes, step.division.yes))
-        )
-        return no, yes
-
-
-class Spot(NamedTuple):
-    """One restriction: its group and its place there."""
-
-    group: Group
-    place: tuple[int, ...]
-
-    def of(self, arrays: Sequence[NDArray[Any]]) -> Any:
-        """Its entry in arrays that every group has one of; further axes of the array stay."""
-        array = arrays[self.group.number]
-        return array.reshape((*self.group.shape, *array.shape[1:]))[self.place]
-
-    def steps(self) -> Iterator[Step]:
-        """Its own tests."""
-        return (step for step in self.group.steps() if step.place == self.place[step.axis])
+    def at(self, arrays: Arrays, spot: Spot) -> Any:
+        """The entry of one restriction; further axes of the array stay."""
+        levels = tuple(level for level, _ in spot)
+        array = arrays[levels]
+        return array.reshape((*self.shape(levels), *array.shape[1:]))[tuple(place for _, place in spot)]
 
 
 def go_on() -> None:
@@ -253,10 +228,8 @@ def go_on() -> None:
 
 def masses_of(axes: Sequence[Axis]) -> Floats:
     """The probability of every combination of cells, one axis each."""
-    found = np.ones(())
-    for axis in axes:
-        found = np.multiply.outer(found, np.array([cell.share for cell in axis.cells]))
-    return found
+    found = combined(np.array([cell.share for cell in axis.cells]) for axis in axes)
+    return np.array(found.reshape([len(axis.cells) for axis in axes], order="F"), order="C")
 
 
 def label_masses(axes: Sequence[Axis], grid: Codes) -> Floats:

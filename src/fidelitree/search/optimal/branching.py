@@ -10,10 +10,10 @@ where all restrictions (`optimum`) would be 3^25.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
-from fidelitree.exact.functions import Functions
+from fidelitree.search.optimal.functions import Functions
 from fidelitree.spaces.features import IsOne
+from fidelitree.trees.nested import Nested
 
 
 class Branching:
@@ -74,7 +74,7 @@ class Branching:
         known = self._least.get(function) or self._at_least.get(function)
         return known or self._functions.support[function].bit_count() + 1
 
-    def nested(self, function: int) -> Any | None:
+    def nested(self, function: int) -> Nested | None:
         """The best tree found so far, as tests and label codes; None where none was."""
         if not self._functions.support[function]:
             return function
@@ -82,4 +82,4 @@ class Branching:
         if level is None:
             return None
         no, yes = (self.nested(self._functions.fixed(function, level, bit)) for bit in (0, 1))
-        return IsOne(self._functions.order[level]), no, yes
+        return None if no is None or yes is None else (IsOne(self._functions.order[level]), no, yes)

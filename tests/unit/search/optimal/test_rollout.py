@@ -1,4 +1,4 @@
-"""Curves of least error against leaves: never higher than the paper's prunings, lower with every better way."""
+"""Curves of least error against leaves: never higher than the paper's prunings, lower with every better policy."""
 
 from __future__ import annotations
 
@@ -9,24 +9,29 @@ import fidelitree as ft
 from fidelitree.asking.counted import Counted
 from fidelitree.asking.limits import Budget
 from fidelitree.exact.engine import exact_subfunction
-from fidelitree.exact.frontier import Frontier
-from fidelitree.exact.lattice import axes_of
-from fidelitree.search import descent
-from fidelitree.search.descent import GREEDY, WAYS, Descent, Enough, Way
+from fidelitree.search.optimal import affordable
+from fidelitree.search.optimal.affordable import Enough
+from fidelitree.search.optimal.all_sizes import least_errors
+from fidelitree.search.optimal.lattice import axes_of
+from fidelitree.search.optimal.rollout import GREEDY, POLICIES, Policy, Rollouts
 from fidelitree.search.prune import Prunings
 from fidelitree.spaces.region import Region
-from fidelitree.trees.nested import build, simplest
+from fidelitree.trees import nested
 from small import cube, true_error
 
 SPACE = ft.ProductSpace.bernoulli(8, [0.5, 0.3, 0.5, 0.7, 0.5, 0.4, 0.5, 0.6])
 
 
-def search(seed: int, exact: bool) -> tuple[Descent, Counted, np.ndarray]:
+def search(seed: int, exact: bool) -> tuple[Rollouts, Counted, np.ndarray]:
     codes = (np.random.default_rng(seed).random(256) < 0.3).astype(np.intp)
     codes[:128] |= codes[128:] & 1
     target = ft.targets.TruthTable(codes)
-    found = Descent(SPACE, lambda inputs: np.asarray(target(inputs), np.intp), 300, exact, few=3)
-    return found, Counted(target, SPACE), codes
+    counted = Counted(target, SPACE)
+    return (
+        Rollouts(SPACE, lambda inputs: np.asarray(target(inputs), np.intp), 300, exact, counted, few=3),
+        counted,
+        codes,
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -35,10 +40,10 @@ def test_curves_are_between_the_frontier_and_the_papers_prunings(seed: int) -> N
     root = exact_subfunction(counted, Region.whole(SPACE), 256)
     assert root is not None
     paper = Prunings(ft.build_top_down(counted.target, SPACE, 0).tree, SPACE).disagreements
-    least = Frontier(*axes_of(SPACE, codes), 300).errors
+    least = least_errors(*axes_of(SPACE, codes), 300).errors
     before = None
-    for way in (GREEDY, Way(1, 3), Way(2, 3)):
-        errors = found.curve(root, Region.whole(SPACE), way).errors
+    for policy in (GREEDY, Policy(1, 3), Policy(2, 3)):
+        errors = found.curve(root, Region.whole(SPACE), policy).errors
         size = min(len(errors), len(paper))
         assert (errors[:size] <= paper[:size] + 1e-12).all()
         assert (errors >= least[: len(errors)] - 1e-12).all()
@@ -52,23 +57,23 @@ def test_trees_have_the_errors_of_their_curve() -> None:
     found, counted, _ = search(0, False)
     root = exact_subfunction(counted, Region.whole(SPACE), 256)
     assert root is not None
-    curve = found.curve(root, Region.whole(SPACE), Way(1, 4))
+    curve = found.curve(root, Region.whole(SPACE), Policy(1, 4))
     for leaves in (1, 2, 5, 20, len(curve.errors)):
-        tree = build(SPACE, simplest(curve.build(leaves)), [0, 1])
+        tree = nested.build(SPACE, curve.build(leaves), [0, 1])
         assert tree.size <= leaves
         assert true_error(tree, counted.target, SPACE) == pytest.approx(curve.errors[leaves - 1], abs=1e-12)
 
 
-@pytest.mark.parametrize("way", WAYS[:4])
-def test_without_an_error(way: Way) -> None:
+@pytest.mark.parametrize("policy", POLICIES[:4])
+def test_without_an_error(policy: Policy) -> None:
     found, counted, codes = search(1, True)
     root = exact_subfunction(counted, Region.whole(SPACE), 256)
     assert root is not None
-    curve = found.curve(root, Region.whole(SPACE), way)
+    curve = found.curve(root, Region.whole(SPACE), policy)
     leaves = curve.first_within(0)
     assert leaves is not None
     assert leaves <= ft.build_top_down(counted.target, SPACE, 0).tree.size
-    tree = build(SPACE, simplest(curve.build(leaves)), [0, 1])
+    tree = nested.build(SPACE, curve.build(leaves), [0, 1])
     assert tree.size == leaves
     assert tree.predict(cube(8)).tolist() == codes.tolist()
 
@@ -77,11 +82,11 @@ def test_time_and_steps_end_it(monkeypatch: pytest.MonkeyPatch) -> None:
     found, counted, _ = search(2, False)
     root = exact_subfunction(counted, Region.whole(SPACE), 256)
     assert root is not None
-    found.budget = Budget(max_seconds=0)
+    found.clock = Counted(counted.target, SPACE, budget=Budget(max_seconds=0))
     with pytest.raises(Enough):
         list(found.curves(root))
-    monkeypatch.setattr(descent, "STEPS", 1)
-    found.budget = Budget()
+    monkeypatch.setattr(affordable, "STEPS", 1)
+    found.clock = counted
     curves = found.curves(root)
     assert next(curves).errors[-1] == 0
     with pytest.raises(Enough):

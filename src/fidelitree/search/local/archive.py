@@ -1,4 +1,4 @@
-"""The best tree known for each number of leaves, over everything the search has seen."""
+"""The archive of a search: the best tree for each number of leaves, over everything that it has seen."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Point:
         return self._build(self.leaves)
 
 
-class Curve:
+class Archive:
     """Points by leaves; a larger tree stays only while it has fewer errors, rows and held-out rows together."""
 
     def __init__(self, rows: Coded, held: Coded | None) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.runs.smaller import SmallestSubstitutes
+from fidelitree.search.optimal.substitutes import SmallestSubstitutes
 from fidelitree.search.prune import Prunings
 from mixed import MIXED, mixed_tree
 

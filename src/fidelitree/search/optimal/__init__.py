@@ -1,0 +1,1 @@
+"""The smallest trees for a function that is known."""

@@ -1,0 +1,159 @@
+"""The door to all searches for the smallest tree of a known function; which of them is affordable is decided here.
+
+The optimum is computed where it can be: by a dynamic program over all restrictions (`optimum` where no error is
+allowed, `all_sizes` elsewhere) or, for circuits of more inputs, by branch and bound (`branching`). Elsewhere rollouts
+go on from the paper's tree (`rollout`), and what they find is never larger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import count, islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.exact.diagram import DiagramSubfunction
+from fidelitree.exact.subfunction import Subfunction
+from fidelitree.search.optimal import affordable
+from fidelitree.search.optimal.affordable import Clock, Enough
+from fidelitree.search.optimal.all_sizes import By, entries, least_errors
+from fidelitree.search.optimal.branching import Branching
+from fidelitree.search.optimal.functions import Functions
+from fidelitree.search.optimal.lattice import Axis, Codes, Lattice, axes_of, go_on
+from fidelitree.search.optimal.optimum import Optimum
+from fidelitree.search.optimal.rollout import Answer, Rollouts
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.trees.curve import Curve
+from fidelitree.trees.nested import Nested, simplest
+
+
+def widening(
+    function: tuple[Sequence[Axis], Codes],
+    widths: tuple[int, int | None],
+    room: float = affordable.NUMBERS,
+    by: By = "leaves",
+    watch: Callable[[], None] = go_on,
+) -> Iterator[Curve]:
+    """Curves of a function over cells, each twice as long, for as long as they fit: from one width, up to another."""
+    (width, limit), longest = widths, 0
+    while longest < (limit or width):
+        width = width if limit is None else min(width, limit)
+        if entries(function[0], width) > room:
+            return
+        curve = least_errors(*function, width, by, watch)
+        yield curve
+        if len(curve.errors) < width:
+            return
+        longest, width = width, 2 * width
+
+
+@dataclass(frozen=True)
+class KnownFunction:
+    """A function with all its answers; ``table`` lists their codes in truth-table order."""
+
+    space: ProductSpace
+    root: Subfunction
+    answer: Answer
+    table: Callable[[], NDArray[np.intp]]
+    clock: Clock
+
+    def smaller_and_smaller(self, epsilon: float) -> Iterator[Nested]:
+        """Trees with an error of at most epsilon; the last is the optimum, where that is affordable."""
+        searched = self._searched(epsilon) if self.space.all_bits else iter(())
+        if self.clock.budget.max_seconds is not None:
+            yield from _there(islice(searched, 1))  # something to show when the time is up
+        best = self._optimum(epsilon)
+        if best is not None:
+            yield best
+        else:
+            yield from _there(searched)
+
+    @property
+    def _listed(self) -> bool:
+        return self.space.points is not None and self.space.points <= affordable.LISTED
+
+    def _optimum(self, epsilon: float) -> Nested | None:
+        """The smallest tree of all; None where it would take too long."""
+        if not self._listed:
+            return None
+        axes, grid = axes_of(self.space, self.table())
+        if Lattice(axes).restrictions > affordable.AT_ONCE:
+            return None
+        if epsilon == 0:
+            return Optimum(axes, grid, watch=self._watch).nested()
+        widths = affordable.FIRST_WIDTH, None
+        for curve in widening((axes, grid), widths, affordable.SOME_NUMBERS, watch=self._watch):
+            leaves = curve.first_within(epsilon)
+            if leaves is not None:
+                return curve.build(leaves)
+        return None
+
+    def _watch(self) -> None:
+        if self.clock.over():
+            raise Enough
+
+    def _searched(self, epsilon: float) -> Iterator[Nested | None]:
+        """What each rollout finds; after the first the optimum, if branch and bound gets there.
+
+        None where a search found nothing smaller.
+        """
+        exact, least = epsilon == 0, 1 << 62
+        search = Rollouts(self.space, self.answer, affordable.LEAVES, exact, self.clock)
+        for number, curve in enumerate(search.curves(self.root, epsilon)):
+            leaves = curve.first_within(epsilon)
+            if leaves is not None and leaves < least:
+                least = leaves
+                yield simplest(curve.build(leaves))
+            else:
+                yield None
+            if least <= (len(self.root.labels) if exact else 1):
+                return
+            if exact and not number:
+                tree, optimal = self._branched(least)
+                yield tree
+                if optimal:
+                    return
+
+    def _branched(self, least: int) -> tuple[Nested | None, bool]:
+        """Branch and bound: the best tree with fewer leaves, if one is found, and whether none can be smaller.
+
+        It may take half of the time that is left, or a number of steps.
+        """
+        known = self._functions() if least <= affordable.HOPELESS else None
+        if known is None:
+            return None, False
+        functions, number = known
+        for level, bias in enumerate(self.space.biases[functions.order].tolist()):
+            if bias in (0, 1):  # the other value is never drawn
+                number = functions.fixed(number, level, int(bias))
+        if functions.support[number].bit_count() > affordable.BITS:
+            return None, False
+        until, steps = (1 + self.clock.budget.gone) / 2, count(1)
+
+        def watch() -> None:
+            timeless = self.clock.budget.max_seconds is None
+            late = next(steps) > affordable.BRANCHES if timeless else self.clock.over(until)
+            if late or len(functions) > affordable.FUNCTIONS:
+                raise Enough
+
+        branching, optimal = Branching(functions, watch), False
+        with suppress(Enough):
+            branching.search(number, least)
+            optimal = True
+        found = branching.nested(number)
+        return None if found is None else simplest(found), optimal
+
+    def _functions(self) -> tuple[Functions, int] | None:
+        """The function, and room for all that are left of it when bits are fixed; None where it is too large."""
+        if isinstance(self.root, DiagramSubfunction):
+            return Functions.of_diagram(self.root)
+        if self._listed:
+            return Functions.of_table(self.table(), len(self.root.labels))
+        return None
+
+
+def _there(trees: Iterable[Nested | None]) -> Iterator[Nested]:
+    return (tree for tree in trees if tree is not None)

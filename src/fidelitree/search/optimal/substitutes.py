@@ -1,0 +1,95 @@
+"""Substitutes for a tree: others that answer as it does, or nearly, in fewer leaves; found without a query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.asking.counted import Counted
+from fidelitree.exact.engine import exact_subfunction
+from fidelitree.search.optimal.affordable import FEW_BITS, FEW_NUMBERS, PATIENT, Clock, Enough
+from fidelitree.search.optimal.all_sizes import least_errors
+from fidelitree.search.optimal.few_bits import errors_of_few_bits
+from fidelitree.search.optimal.lattice import axes_of, go_on, label_masses
+from fidelitree.search.optimal.rollout import Rollouts
+from fidelitree.search.optimal.solve import widening
+from fidelitree.search.optimal.treecells import cells_of
+from fidelitree.search.prune import Prunings
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.spaces.region import Region
+from fidelitree.trees.curve import Curve
+from fidelitree.trees.tree import Tree
+
+Floats = NDArray[np.float64]
+
+
+def nearby(tree: Tree, space: ProductSpace, clock: Clock) -> Iterator[Curve]:
+    """Curves of trees that disagree with a tree little, until `Enough`.
+
+    Of bits, however many, by rollouts; of other features all trees that ask what it asks, where those are not too many.
+    """
+
+    def watch() -> None:
+        if clock.over():
+            raise Enough
+
+    def answer(inputs: NDArray[np.uint8]) -> NDArray[np.intp]:
+        return np.searchsorted(tree.labels, tree.predict_inner(inputs))
+
+    if space.all_bits:
+        root = exact_subfunction(Counted(tree, space), Region.whole(space), 0)
+        assert root is not None, "a tree is known"
+        yield from Rollouts(space, answer, tree.size, False, clock).curves(root)
+    elif (found := cells_of(tree, space)) is not None:
+        yield from widening(found, (tree.size, tree.size), FEW_NUMBERS, watch=watch)
+
+
+class Substitutes(Protocol):
+    """Trees for every number of leaves, by how often they disagree with a given tree."""
+
+    @property
+    def disagreements(self) -> Floats:
+        """Entry s - 1 for at most s leaves."""
+
+    def with_leaves(self, leaves: int) -> Tree:
+        """The tree with at most so many leaves that disagrees least."""
+
+
+@dataclass(frozen=True)
+class SmallestSubstitutes(Prunings):
+    """The best of the prunings of some trees and, where all features are bits and few matter, of all trees.
+
+    ``others`` must be equal to ``tree`` as functions; ``steps`` and ``watch`` limit the search of all trees.
+    """
+
+    others: Sequence[Tree] = ()
+    steps: float = PATIENT
+    watch: Callable[[], None] = go_on
+
+    @cached_property
+    def curve(self) -> Curve:
+        """The least of all."""
+        curves = [Prunings(one, self.space).curve for one in (self.tree, *self.others)]
+        features = sorted(set(self.tree.feature.tolist()) - {-1})
+        most = min(len(curve.errors) for curve in curves)
+        steps = 3.0 ** len(features) * len(features) * most**2
+        if self.space.all_bits and features and steps <= self.steps:
+            curves.append(self._all_trees(features, most))
+        return Curve.lowest(curves)
+
+    def _all_trees(self, features: list[int], most: int) -> Curve:
+        """Every tree over the features that the tree tests."""
+        tree, space, watch = self.tree, self.space, self.watch
+        rows = np.zeros((1 << len(features), len(space)), np.uint8)
+        rows[:, features] = (np.arange(len(rows))[:, None] >> np.arange(len(features))) & 1
+        axes, grid = axes_of(space, np.searchsorted(tree.labels, tree.predict(rows)), features=features)
+        solved = cache(lambda: least_errors(axes, grid, most, watch=watch))
+        if len(axes) > FEW_BITS:
+            return solved()
+        errors = errors_of_few_bits(label_masses(axes, grid), min(most, grid.size))
+        return Curve(errors, lambda leaves: solved().build(min(leaves, len(errors))))
