@@ -145,7 +145,7 @@ def chain(features: list[dict[str, Any]], tests: list[dict[str, Any]]) -> bytes:
     nodes += [{"label": 1}, *[{"label": 0}] * deep]
     labels = {"type": "int", "values": [0, 1]}
     return json.dumps(
-        {"format": "fidelitree.trees.tree", "version": 1, "features": features, "labels": labels, "nodes": nodes}
+        {"format": "fidelitree.tree", "version": 1, "features": features, "labels": labels, "nodes": nodes}
     ).encode()
 
 

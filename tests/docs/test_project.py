@@ -23,10 +23,10 @@ SOURCES = sorted((ROOT / "src").rglob("*.py"))
 # The public doors gather many keyword-only arguments at once; inside, six are enough.
 DOORS = {
     "paper.py": {"build_top_down", "practical_top_down"},
-    "analysis.py": {"analyze"},
+    "analyze.py": {"analyze"},
     "audit.py": {"certify"},
-    "comparing.py": {"compare"},
-    "distiller.py": {"distill"},
+    "compare.py": {"compare"},
+    "distill.py": {"distill"},
     "sklearn.py": {"__init__"},
 }
 

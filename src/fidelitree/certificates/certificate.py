@@ -19,7 +19,7 @@ from fidelitree.theory.sequential import LEDGERS, WHOLE
 
 ASSUMES_DETERMINISTIC = "the target is deterministic"
 ASSUMES_DISTRIBUTION = "inputs follow the stated product distribution"
-FORMAT = "fidelitree.certificates.certificate"
+FORMAT = "fidelitree.certificate"
 VERSION = 1
 METHODS = ("exact", "fixed", "sequential")
 PROTOCOLS = ("separate", "prequential")

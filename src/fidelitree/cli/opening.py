@@ -26,7 +26,7 @@ TargetText = Annotated[
         "'cmd:program arguments', a stored tree, or a result folder.",
     ),
 ]
-_STORED_TREE = b'"fidelitree.trees.tree"'
+_STORED_TREE = b'"fidelitree.tree"'
 
 
 @dataclass(frozen=True)

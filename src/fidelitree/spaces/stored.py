@@ -17,7 +17,7 @@ from fidelitree.spaces.features import Boolean, Categorical, Feature, Numeric
 from fidelitree.spaces.features.marginals import Observed
 from fidelitree.spaces.tables import like_table
 
-FORMAT = "fidelitree.spaces.product"
+FORMAT = "fidelitree.space"
 VERSION = 1
 
 

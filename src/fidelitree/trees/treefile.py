@@ -21,7 +21,7 @@ from fidelitree.spaces.features import AtMost, IsIn, IsOne, Test
 from fidelitree.spaces.features.categorical import plain
 from fidelitree.spaces.reading import read_text
 
-FORMAT = "fidelitree.trees.tree"
+FORMAT = "fidelitree.tree"
 VERSION = 1
 KINDS = ("boolean", "categorical", "numeric")
 MAX_BYTES = 200_000_000

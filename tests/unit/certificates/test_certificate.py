@@ -110,7 +110,7 @@ def test_a_stored_certificate_is_read_back(certificate: Certificate) -> None:
 
 def test_a_stored_certificate_has_a_line_for_each_entry() -> None:
     lines = FIXED.to_json().splitlines()
-    assert lines[:4] == ["{", ' "format": "fidelitree.certificates.certificate",', ' "version": 1,', ' "holds": true,']
+    assert lines[:4] == ["{", ' "format": "fidelitree.certificate",', ' "version": 1,', ' "holds": true,']
 
 
 def test_what_was_pruned_and_a_single_error_are_said() -> None:
@@ -119,7 +119,7 @@ def test_what_was_pruned_and_a_single_error_are_said() -> None:
 
 
 DAMAGES: list[tuple[dict[str, object], str]] = [
-    ({"format": "fidelitree.trees.tree"}, 'it must be an object with "format": "fidelitree.certificates.certificate"'),
+    ({"format": "fidelitree.tree"}, 'it must be an object with "format": "fidelitree.certificate"'),
     ({"version": 2}, "its version must be 1; got 2"),
     ({"extra": 1}, "missing or unknown entries: extra"),
     ({"holds": False}, "it says that it holds, and its numbers say otherwise"),

@@ -54,7 +54,7 @@ def test_a_replay_is_read_back() -> None:
 
 def test_the_entries_are_plain_and_complete() -> None:
     data = json.loads(STORED.to_json())
-    assert data["format"] == "fidelitree.certificates.certificate"
+    assert data["format"] == "fidelitree.certificate"
     assert data["holds"] is True
     assert {entry.name for entry in dataclasses.fields(Certificate)} < set(data)
     assert set(data["versions"]) == {"fidelitree", "numpy"}

@@ -219,7 +219,7 @@ def test_a_bad_space_file_is_named(folder: Path) -> None:
     assert refused("distill", "aims:loan", "--space", "bad.toml").startswith("bad.toml is not TOML: ")
     Path("bad.json").write_text("{}", encoding="utf-8")
     assert refused("distill", "aims:loan", "--space", "bad.json") == (
-        'not a stored space: it must be an object with "format": "fidelitree.spaces.product"'
+        'not a stored space: it must be an object with "format": "fidelitree.space"'
     )
 
 

@@ -108,4 +108,4 @@ def test_a_folder_without_a_result_says_what_is_missing(folder: Path) -> None:
 
 def test_a_file_that_is_no_tree_is_refused(folder: Path) -> None:
     Path("x.json").write_text("{}", encoding="utf-8")
-    assert refused("show", "x.json") == 'not a stored tree: it must be an object with "format": "fidelitree.trees.tree"'
+    assert refused("show", "x.json") == 'not a stored tree: it must be an object with "format": "fidelitree.tree"'

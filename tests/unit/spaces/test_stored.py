@@ -95,7 +95,7 @@ AGE, JOB = GOOD["features"]
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ([], 'it must be an object with "format": "fidelitree.spaces.product"'),
+        ([], 'it must be an object with "format": "fidelitree.space"'),
         ({**GOOD, "version": 9}, "its version must be 1, which this fidelitree reads; got 9"),
         ({**GOOD, "features": []}, "features must be a list of at least one feature"),
         (

@@ -181,7 +181,7 @@ def test_saved_trees_are_read_back(tmp_path: Path) -> None:
     assert again.names == ("größe", "x = 1?")
     assert np.array_equal(again.predict(cube(2)), tree.predict(cube(2)))
     lines = (tmp_path / "tree.json").read_text(encoding="utf-8").splitlines()
-    assert lines[:4] == ["{", ' "format": "fidelitree.trees.tree",', ' "version": 1,', ' "features": [']
+    assert lines[:4] == ["{", ' "format": "fidelitree.tree",', ' "version": 1,', ' "features": [']
 
 
 @pytest.mark.parametrize("other", [ft.ProductSpace.bernoulli(2), ft.ProductSpace.bernoulli(3, names=["a", "b", "c"])])

@@ -21,7 +21,7 @@ from fidelitree.trees.tree import Tree
 from reference import parts_everywhere
 
 GOOD = {
-    "format": "fidelitree.trees.tree",
+    "format": "fidelitree.tree",
     "version": 1,
     "features": [{"name": "x0", "kind": "boolean"}, {"name": "x1", "kind": "boolean"}],
     "labels": {"type": "int", "values": [0, 1]},
@@ -63,7 +63,7 @@ def put(key: str, value: object) -> Damage:
 
 RULE_OF_NODES = "must be a label below 2 or a test of a feature below 2; got"
 DAMAGES: list[tuple[str, Damage, str]] = [
-    ("foreign format", put("format", "sklearn.tree"), 'it must be an object with "format": "fidelitree.trees.tree"'),
+    ("foreign format", put("format", "sklearn.tree"), 'it must be an object with "format": "fidelitree.tree"'),
     ("newer version", put("version", 2), "its version must be 1, which this fidelitree reads; got 2"),
     ("no version", lambda data: data.pop("version"), "its version must be 1, which this fidelitree reads; got None"),
     ("no features", put("features", []), "features must be a list of at least one feature"),
@@ -137,7 +137,7 @@ def test_anything_else_is_no_tree(data: object) -> None:
         Tree.from_dict(data)
 
 
-@pytest.mark.parametrize("text", ["", '{"format": "fidelitree.trees.tree", ', "PK\x03\x04", "[" * 100_000, "1" * 5000])
+@pytest.mark.parametrize("text", ["", '{"format": "fidelitree.tree", ', "PK\x03\x04", "[" * 100_000, "1" * 5000])
 def test_files_that_are_not_json_are_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "tree.json"
     path.write_text(text, encoding="utf-8")
@@ -202,7 +202,7 @@ def test_random_damage_never_does_anything_but_refuse() -> None:
 
 
 MIXED = {
-    "format": "fidelitree.trees.tree",
+    "format": "fidelitree.tree",
     "version": 1,
     "features": [
         {"name": "owner", "kind": "boolean"},
