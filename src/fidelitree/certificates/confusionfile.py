@@ -10,11 +10,11 @@ from fidelitree.certificates.confusion import (
     CONFIDENCE,
     MOST,
     Answered,
-    Cell,
     Confusion,
     Count,
     Ends,
     Label,
+    LabelPair,
     share_of_level,
 )
 from fidelitree.errors import FormatError, is_text
@@ -175,10 +175,10 @@ def _label(entry: Any, exact: bool) -> Label:
     return Label(_name(entry["label"]), _count(entry["count"], "count", exact))
 
 
-def _cell(entry: Any, exact: bool) -> Cell:
+def _cell(entry: Any, exact: bool) -> LabelPair:
     _check_entry(entry, {"target", "tree", "count", "of", "share"})
     counts = _count(entry["count"], "count", exact), _count(entry["of"], "of", exact)
-    return Cell(_name(entry["target"]), _name(entry["tree"]), *counts)
+    return LabelPair(_name(entry["target"]), _name(entry["tree"]), *counts)
 
 
 def _check_entry(entry: Any, names: set[str]) -> None:

@@ -10,13 +10,13 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.experiments import EXPERIMENTS, Report, Settings, errata, run, sizes
-from fidelitree.experiments.sizes import Cell
+from fidelitree.experiments.sizes import PlannedRun
 
 
-def quick(schedule: str, repetitions: int, seed: int) -> list[Cell]:
+def quick(schedule: str, repetitions: int, seed: int) -> list[PlannedRun]:
     """The grid of the second figure with an epsilon and dimensions that take a second."""
     return [
-        Cell(family, p, n, 2, 0.3, repetition, schedule, seed)
+        PlannedRun(family, p, n, 2, 0.3, repetition, schedule, seed)
         for family in sizes.FAMILIES
         for p in sizes.BIASES
         for n in (3, 4)
@@ -24,9 +24,9 @@ def quick(schedule: str, repetitions: int, seed: int) -> list[Cell]:
     ]
 
 
-def quick_epsilon(schedule: str, repetitions: int, seed: int) -> list[Cell]:
+def quick_epsilon(schedule: str, repetitions: int, seed: int) -> list[PlannedRun]:
     return [
-        Cell(family, p, 3, 2, epsilon, repetition, schedule, seed)
+        PlannedRun(family, p, 3, 2, epsilon, repetition, schedule, seed)
         for family in sizes.FAMILIES
         for p in sizes.BIASES
         for epsilon in (0.3, 0.4)
