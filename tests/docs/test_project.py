@@ -93,8 +93,14 @@ def test_no_file_names_a_machine() -> None:
     assert found == []
 
 
+def test_contributing_lists_every_folder_of_tests() -> None:
+    folders = {path.relative_to(ROOT / "tests").parts[0] for path in (ROOT / "tests").rglob("test_*.py")}
+    rows = re.findall(r"^\| `(\w+)/` \|", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert sorted(rows) == sorted(folders)
+
+
 def test_makefile_offers_its_targets() -> None:
-    assert make_targets() >= {"help", "run", "test", "soak", "bench", "docs", "lint", "clean"}
+    assert make_targets() >= {"help", "run", "check", "test", "soak", "bench", "docs", "lint", "clean"}
 
 
 def test_ci_runs_make_test() -> None:

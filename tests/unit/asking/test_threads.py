@@ -14,7 +14,7 @@ from fidelitree.asking import threads
 SCRIPT = """
 import numpy as np
 from threadpoolctl import threadpool_info
-from fidelitree.threads import one_thread, one_thread_for_good
+from fidelitree.asking.threads import one_thread, one_thread_for_good
 
 def threads():
     np.ones((2, 2)) @ np.ones((2, 2))
@@ -72,7 +72,7 @@ FORKED = """
 import os
 from threadpoolctl import threadpool_info
 import numpy as np
-from fidelitree.threads import all_threads, one_thread
+from fidelitree.asking.threads import all_threads, one_thread
 
 def threads():
     return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
