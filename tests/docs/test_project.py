@@ -99,6 +99,13 @@ def test_contributing_lists_every_folder_of_tests() -> None:
     assert sorted(rows) == sorted(folders)
 
 
+def test_tests_that_are_listed_as_slow_are_there() -> None:
+    lines = (ROOT / "tests" / "slow.txt").read_text(encoding="utf-8").splitlines()
+    listed = [line.partition("[")[0].split("::") for line in lines if not line.startswith("#")]
+    gone = [name for file, *_, name in listed if f"def {name}" not in (ROOT / file).read_text(encoding="utf-8")]
+    assert gone == []
+
+
 def test_makefile_offers_its_targets() -> None:
     assert make_targets() >= {"help", "run", "check", "test", "soak", "bench", "docs", "lint", "clean"}
 

@@ -235,7 +235,6 @@ def test_algorithm_1_keeps_its_promise_on_any_features(pair: tuple[ft.ProductSpa
         assert two <= one + 1e-12
 
 
-@pytest.mark.slow
 @settings(max_examples=settings.default.max_examples if os.environ.get("FIDELITREE_SOAK") == "1" else 40)
 @given(grown())
 def test_prunings_disagree_by_what_they_say(pair: tuple[ft.ProductSpace, Tree]) -> None:

@@ -38,7 +38,7 @@ def all_failures(n: int) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-@pytest.mark.parametrize("n", [1, 2, 3, pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_law_holds(law: laws.Law, n: int) -> None:
     assert law.__name__ not in all_failures(n), f"{law.__name__} fails for {all_failures(n)[law.__name__]}"
 

@@ -62,7 +62,6 @@ print(set(before) == {2}, threads() == before, inside == {before})
 """
 
 
-@pytest.mark.slow
 def test_many_runs_in_threads_leave_the_libraries_as_they_were_and_their_targets_free() -> None:
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"}
     done = subprocess.run([sys.executable, "-c", MANY], env=environment, capture_output=True, text=True, check=True)

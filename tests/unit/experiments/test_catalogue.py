@@ -38,7 +38,6 @@ def files_of(report: Report) -> list[str]:
     return [path.name for path in report.files]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "cells", "places"),
     [

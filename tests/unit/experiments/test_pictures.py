@@ -90,7 +90,6 @@ def test_bounds_are_drawn_printed_beside_corrected() -> None:
         assert drawn["corrected, epsilon = 0.1"].get_xdata().tolist() == x
 
 
-@pytest.mark.slow
 def test_the_same_figure_is_the_same_file(tmp_path: Path) -> None:
     files = []
     for name in ("one", "two"):

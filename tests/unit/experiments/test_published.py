@@ -8,8 +8,6 @@ import pytest
 
 from fidelitree.experiments import Settings, published, run
 
-pytestmark = pytest.mark.slow
-
 
 def test_influence_greedy_loses_on_selectors(tmp_path: Path) -> None:
     report = run("selector-parity", Settings(tmp_path), lambda done, total: None)

@@ -22,7 +22,6 @@ def test_a_truth_table_ends_with_an_exact_certificate(seed: int) -> None:
     assert certificate.error_bound == pytest.approx(ft.tree_error(result.tree, TABLE, RARE))
 
 
-@pytest.mark.slow
 def test_a_circuit_ends_with_an_exact_certificate_for_fewer_labels_than_a_stranger() -> None:
     space = CARRY.space
     known = [ft.distill(CARRY, space, 0.1, seed=seed) for seed in range(3)]
