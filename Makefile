@@ -16,7 +16,7 @@ BARE := build/bare
 LOWEST := build/lowest
 
 .DELETE_ON_ERROR:
-.PHONY: help run test soak bench bench-queries bench-leaves browser campaign mutants docs lint lowest wheel clean
+.PHONY: help run check test soak bench bench-queries bench-leaves browser campaign mutants docs lint lowest wheel clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -24,6 +24,9 @@ help: ## print this list
 run: $(VENV)/installed-example ## distil a real model, 150 boosted trees, into a small certified tree in results/wine
 	$(BIN)/python examples/wine.py $(RESULTS)/wine.csv
 	PYTHONPATH=examples $(BIN)/fidelitree distill wine:model --data $(RESULTS)/wine.csv --epsilon 0.1 --prefer leaves --out $(RESULTS)/wine
+
+check: lint ## for daily work, about a minute and a half: lint, and the tests in unit/ and law/ that are not slow
+	$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow" tests/unit tests/law
 
 test: lint wheel browser $(VENV)/installed-test ## all that must pass: lint, the wheel in a bare environment, tests, coverage
 	$(BIN)/python -m pytest -n $(WORKERS) --cov

@@ -9,13 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.report import Bar, Section, Table, duration
-from fidelitree.experiments import pictures, sizes, tables
-from fidelitree.experiments.sizes import Cell, Row
+from fidelitree.experiments import pictures, saving, sizes
+from fidelitree.experiments.sizes import PlannedRun, Row
 
 REPETITIONS = 6
 PROCESSES = 2
 LIMITS = {"printed": 180, "corrected": 1800}
-FIGURES: dict[str, tuple[Callable[..., list[Cell]], str]] = {
+FIGURES: dict[str, tuple[Callable[..., list[PlannedRun]], str]] = {
     "size-vs-epsilon": (sizes.size_vs_epsilon, "epsilon"),
     "size-vs-dimension": (sizes.size_vs_dimension, "n"),
 }
@@ -30,7 +30,7 @@ def draw_figure(name: str, schedule: str, smoke: bool) -> tuple[list[Row], float
         cells = [replace(cell, n=3) for cell in cells if cell.n == 3 or cell.epsilon == 0.30]
     rows = sizes.run(cells, PROCESSES, lambda: None)
     with tempfile.TemporaryDirectory() as folder:
-        tables.save(rows, Path(folder) / f"{name}.csv")
+        saving.save(rows, Path(folder) / f"{name}.csv")
         pictures.save(pictures.sizes_figure(rows, axis), Path(folder), name)
     return rows, time.perf_counter() - started
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fidelitree.targets.circuits import READERS, Circuit, Network
-from fidelitree.targets.circuits.source import Source
+from fidelitree.targets.circuits.source import CircuitFile
 
 PLA = """# two outputs
 .i 3
@@ -59,7 +59,7 @@ SMALL: dict[str, bytes] = {".pla": PLA.encode(), ".blif": BLIF.encode(), ".aag":
 
 def parse(suffix: str, data: bytes | str) -> Network:
     """Read a file that is in memory."""
-    return READERS[suffix](Source(f"small{suffix}", data.encode() if isinstance(data, str) else data))
+    return READERS[suffix](CircuitFile(f"small{suffix}", data.encode() if isinstance(data, str) else data))
 
 
 def circuits(path: Path) -> list[Circuit]:

@@ -24,6 +24,14 @@ hypothesis.settings.register_profile("soak", max_examples=2000, deadline=None, p
 hypothesis.settings.load_profile("soak" if SOAK else "fixed")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what `make check` leaves out."""
+    slow = tuple((ROOT / "tests" / "slow.txt").read_text(encoding="utf-8").splitlines())
+    for item in items:
+        if item.nodeid.startswith(slow):
+            item.add_marker("slow")
+
+
 def _absent(reason: str) -> NoReturn:
     if os.environ.get("FIDELITREE_REQUIRE") == "1":
         pytest.fail(f"{reason}, and FIDELITREE_REQUIRE=1", pytrace=False)

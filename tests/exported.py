@@ -200,7 +200,9 @@ def run_rules(tree: Tree, inner: NDArray[Any], folder: Path) -> list[Any]:
     places = {name: i for i, name in enumerate(tree.names)}
     for rule in rules:
         holds = np.ones(len(inner), np.bool_)
-        for condition in rule.conditions:
+        for condition in reversed(rule.conditions):  # the last ones tell most rules apart
+            if not holds.any():
+                break
             i = places[condition.name]
             if condition.kind == "categorical":
                 inside = [code for code, value in enumerate(tree.values[i]) if value in condition.values]
@@ -214,7 +216,8 @@ def run_rules(tree: Tree, inner: NDArray[Any], folder: Path) -> list[Any]:
     assert (hits == 1).all()
     given = columns(tree, inner[-9:])
     for row in range(9):
-        (own,) = [rule for rule in rules if rule.holds({name: column[row] for name, column in given.items()})]
+        one = {name: column[row] for name, column in given.items()}
+        (own,) = [rule for rule in rules if rule.holds(one)]
         assert own.label == answers[len(inner) - 9 + row]
     return answers.tolist()
 

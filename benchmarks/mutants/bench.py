@@ -12,25 +12,29 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-JOURNAL = ("journal/test_coding", "journal/test_run", "journal/test_journal", "journal/test_opening")
+JOURNAL = tuple(f"asking/journal/test_{name}" for name in ("coding", "run", "journal", "opening"))
 TESTS: dict[str, tuple[str, ...]] = {  # below tests/unit, the quickest first
-    "attempts": ("test_attempts",),
-    "audit": ("test_audit", "test_audit_entropy", "test_audit_journal", "test_rows"),
-    "binomial": ("test_binomial",),
-    "certificate": ("test_certificate", "display/test_card", "test_certificate_json"),
-    "journal/about": JOURNAL,
-    "journal/coding": JOURNAL,
-    "journal/exporting": ("journal/test_exporting",),
-    "journal/journal": (*JOURNAL, "targets/test_journalled"),
-    "journal/opening": JOURNAL,
-    "journal/records": JOURNAL,
-    "journal/run": JOURNAL,
-    "region": ("test_region",),
+    "asking/journal/about": JOURNAL,
+    "asking/journal/coding": JOURNAL,
+    "asking/journal/exporting": ("asking/journal/test_exporting",),
+    "asking/journal/journal": (*JOURNAL, "asking/test_journalled"),
+    "asking/journal/opening": JOURNAL,
+    "asking/journal/records": JOURNAL,
+    "asking/journal/run": JOURNAL,
+    "asking/journalled": ("asking/test_journalled",),
+    "certificates/attempts": ("certificates/test_attempts",),
+    "certificates/certificate": (
+        "certificates/test_certificate",
+        "display/test_card",
+        "certificates/test_certificate_json",
+    ),
+    "runs/audit": ("runs/test_audit", "runs/test_audit_entropy", "runs/test_audit_journal", "spaces/test_rows"),
     "runs/issue": ("runs/test_issue",),
-    "sequential": ("test_sequential",),
-    "targets/journalled": ("targets/test_journalled",),
-    "tree": ("test_tree", "test_treefile", "display/test_drawing"),
-    "treefile": ("test_treefile", "test_tree"),
+    "spaces/region": ("spaces/test_region",),
+    "theory/binomial": ("theory/test_binomial",),
+    "theory/sequential": ("theory/test_sequential",),
+    "trees/tree": ("trees/test_tree", "trees/test_treefile", "display/test_drawing"),
+    "trees/treefile": ("trees/test_treefile", "trees/test_tree"),
 }
 LOADED = ["hypothesis", "narwhals", "numpy", "pandas", "polars", "pyarrow.parquet", "pytest", "scipy.special"]
 OPTIONS = ["-xq", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]  # of what is loaded

@@ -12,10 +12,10 @@ import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 RAISED = (Exception, SystemExit)
 """What code of somebody else may raise in place of an answer: a model that calls ``sys.exit(0)`` must not end a run as
@@ -192,6 +192,8 @@ def check_names(name: str, value: object, of: str) -> list[str]:
 
 def check_array(name: str, value: object, kind: Any = None, what: str = "numbers") -> NDArray[Any]:
     """An array, of a type if there is one to have; nested lists of different lengths are none."""
+    import numpy as np  # noqa: PLC0415  # `--help` needs the errors, and must not wait for arrays
+
     try:
         return np.asarray(value, kind)
     except RAISED as error:

@@ -23,10 +23,10 @@ SOURCES = sorted((ROOT / "src").rglob("*.py"))
 # The public doors gather many keyword-only arguments at once; inside, six are enough.
 DOORS = {
     "paper.py": {"build_top_down", "practical_top_down"},
-    "analysis.py": {"analyze"},
+    "analyze.py": {"analyze"},
     "audit.py": {"certify"},
-    "comparing.py": {"compare"},
-    "distiller.py": {"distill"},
+    "compare.py": {"compare"},
+    "distill.py": {"distill"},
     "sklearn.py": {"__init__"},
 }
 
@@ -93,8 +93,21 @@ def test_no_file_names_a_machine() -> None:
     assert found == []
 
 
+def test_contributing_lists_every_folder_of_tests() -> None:
+    folders = {path.relative_to(ROOT / "tests").parts[0] for path in (ROOT / "tests").rglob("test_*.py")}
+    rows = re.findall(r"^\| `(\w+)/` \|", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert sorted(rows) == sorted(folders)
+
+
+def test_tests_that_are_listed_as_slow_are_there() -> None:
+    lines = (ROOT / "tests" / "slow.txt").read_text(encoding="utf-8").splitlines()
+    listed = [line.partition("[")[0].split("::") for line in lines if not line.startswith("#")]
+    gone = [name for file, *_, name in listed if f"def {name}" not in (ROOT / file).read_text(encoding="utf-8")]
+    assert gone == []
+
+
 def test_makefile_offers_its_targets() -> None:
-    assert make_targets() >= {"help", "run", "test", "soak", "bench", "docs", "lint", "clean"}
+    assert make_targets() >= {"help", "run", "check", "test", "soak", "bench", "docs", "lint", "clean"}
 
 
 def test_ci_runs_make_test() -> None:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import os
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fidelitree as ft
@@ -234,6 +235,7 @@ def test_algorithm_1_keeps_its_promise_on_any_features(pair: tuple[ft.ProductSpa
         assert two <= one + 1e-12
 
 
+@settings(max_examples=settings.default.max_examples if os.environ.get("FIDELITREE_SOAK") == "1" else 40)
 @given(grown())
 def test_prunings_disagree_by_what_they_say(pair: tuple[ft.ProductSpace, Tree]) -> None:
     space, tree = pair

@@ -9,7 +9,7 @@ import pytest
 
 import reference
 from fidelitree import theory
-from fidelitree.experiments import bounds, errata
+from fidelitree.experiments import errata, worked_examples
 from fidelitree.experiments.errata import chances, checks, examples, small
 from fidelitree.experiments.errata.family import SelectorParity
 
@@ -41,32 +41,32 @@ ONLY_LARGE = {"Lemma 4.5", "Lemma 4.6", "Theorem 1.1", "Abstract", "Theorem 5.1"
 
 
 @pytest.fixture(scope="module")
-def rows() -> dict[str, errata.ErratumRow]:
+def rows() -> dict[str, errata.Erratum]:
     return {row.statement: row for row in errata.rows()}
 
 
-def test_verdicts(rows: dict[str, errata.ErratumRow]) -> None:
+def test_verdicts(rows: dict[str, errata.Erratum]) -> None:
     assert {name for name, row in rows.items() if row.verdict == "false"} == FALSE.keys()
     assert {name for name, row in rows.items() if row.verdict == "true"} == TRUE
 
 
 @pytest.mark.parametrize("statement", sorted(FALSE))
-def test_false_statement_has_its_counterexample(rows: dict[str, errata.ErratumRow], statement: str) -> None:
+def test_false_statement_has_its_counterexample(rows: dict[str, errata.Erratum], statement: str) -> None:
     row = rows[statement]
     assert FALSE[statement] in row.counterexample
     assert (row.violations == 0) == (statement in ONLY_LARGE)
 
 
 @pytest.mark.parametrize("statement", sorted(TRUE))
-def test_true_statement_has_no_violation(rows: dict[str, errata.ErratumRow], statement: str) -> None:
+def test_true_statement_has_no_violation(rows: dict[str, errata.Erratum], statement: str) -> None:
     assert rows[statement].violations == 0
 
 
-def test_corrected_forms_have_no_violation(rows: dict[str, errata.ErratumRow]) -> None:
+def test_corrected_forms_have_no_violation(rows: dict[str, errata.Erratum]) -> None:
     assert {row.corrected_violations for row in rows.values()} == {0}
 
 
-def test_every_function_of_three_bits_was_checked(rows: dict[str, errata.ErratumRow]) -> None:
+def test_every_function_of_three_bits_was_checked(rows: dict[str, errata.Erratum]) -> None:
     assert rows["Theorem 1.1"].checked == 4 * 11 + 16 * 11**2 + 256 * 7**3
 
 
@@ -76,8 +76,7 @@ def test_a_wrong_correction_would_be_seen() -> None:
     def planted(t: small.Study) -> small.Floats:
         return 2.1 * checks.lemma_4_2(t)
 
-    statement = errata._Statement("planted", "", checks.lemma_4_2, "", planted)
-    (row,) = errata._small_rows([statement], list(small.studies()))
+    row = errata.Statement("planted", "", checks.lemma_4_2, "", planted).examined(list(small.studies()))
     assert row.verdict == "true"
     assert row.corrected_violations > 0
 
@@ -143,13 +142,14 @@ def test_lemmas_5_3_and_5_4_are_checked_where_they_can_fail() -> None:
 
 
 def test_bounds_rows_hold_both_examples_at_every_size_and_epsilon() -> None:
-    rows = bounds.rows()
-    assert {(row.name, row.epsilon) for row in rows} == {(n, e) for n in ("balanced", "path") for e in bounds.EPSILONS}
-    assert len(rows) == len(bounds.EPSILONS) * (len(bounds.DEPTHS) + len(bounds.FEATURES))
+    rows = worked_examples.rows()
+    pairs = {(name, epsilon) for name in ("balanced", "path") for epsilon in worked_examples.EPSILONS}
+    assert {(row.name, row.epsilon) for row in rows} == pairs
+    assert len(rows) == len(worked_examples.EPSILONS) * (len(worked_examples.DEPTHS) + len(worked_examples.FEATURES))
     assert theory.balanced_example(16, 0.1) in rows
     assert theory.path_example(64, 0.01) in rows
 
 
 def test_corrected_is_below_printed_on_both_examples() -> None:
     """Here no region is harder than the whole, and Inf <= Delta/2 even improves on the print."""
-    assert all(row.corrected < row.theorem_1_1_printed * (1 + 1e-12) for row in bounds.rows())
+    assert all(row.corrected < row.theorem_1_1_printed * (1 + 1e-12) for row in worked_examples.rows())

@@ -19,6 +19,7 @@ from fidelitree.asking.memory import Memory
 from fidelitree.asking.running import Running
 from fidelitree.asking.workers import OnWorkers
 from fidelitree.errors import ParameterError, TargetError
+from fidelitree.spaces.features.description import outline
 from fidelitree.spaces.product import ProductSpace, product_of
 from fidelitree.spaces.rows import Rows
 from fidelitree.targets.circuits.circuit import Circuit
@@ -127,20 +128,8 @@ def _run(target: Target, space: ProductSpace | Rows, call: Call) -> Run:
 
 
 def described(space: ProductSpace | Rows) -> list[dict[str, Any]]:
-    """The features of a space as a journal keeps them, well enough to export inputs."""
-    return [
-        {
-            "name": feature.name,
-            "kind": feature.kind,
-            **({} if feature.values is None else {"values": [_plain(value) for value in feature.values]}),
-            **({"integer": True} if getattr(feature, "integer", False) else {}),
-        }
-        for feature in space.features
-    ]
-
-
-def _plain(value: Any) -> Any:
-    return value if value is None or isinstance(value, (str, bool, int, float)) else repr(value)
+    """The features of a space as a journal keeps them."""
+    return [outline(feature) for feature in space.features]
 
 
 def _journal(target: Target, path: str | os.PathLike[str], run: Run) -> Journal:

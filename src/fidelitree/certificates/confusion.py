@@ -63,7 +63,7 @@ def share_of_level(attempt: int, substitute: int | None, ledger: str = "run") ->
 
 
 @dataclass(frozen=True)
-class Cell:
+class LabelPair:
     """So often the tree answers ``tree`` where the target answers ``target``, of as many inputs with that label."""
 
     target: Any
@@ -110,7 +110,7 @@ class Confusion:
     target: Answered
     never: tuple[Label, ...]
     never_in_all: int
-    cells: tuple[Cell, ...]
+    cells: tuple[LabelPair, ...]
     cells_in_all: int
 
     @classmethod
@@ -129,7 +129,7 @@ class Confusion:
         >>> found.target.best, found.wrong, [label.label for label in found.never]
         (Label(label='no', count=90), 4, ['yes'])
         """
-        cells = [Cell(*pair, count, 0) for pair, count in table.items() if count]
+        cells = [LabelPair(*pair, count, 0) for pair, count in table.items() if count]
         if not cells:
             return None
         total = sum if level is not None else math.fsum
@@ -169,7 +169,7 @@ class Confusion:
         missing = sorted({*found.classes, *tree.labels.tolist()} - {*own})
         return cls.of(table, level, missing, target)
 
-    def share(self, cell: Cell) -> Ends:
+    def share(self, cell: LabelPair) -> Ends:
         """Both ends of a cell's share of the inputs with its label of the target; equal where it is known."""
         return self._ends(cell.count, cell.of, self.level)
 
@@ -234,7 +234,7 @@ class Confusion:
             *([] if exact else [f"each interval holds with {percent(CONFIDENCE)} confidence on its own"]),
         ]
 
-    def rows(self, most: int) -> list[Cell]:
+    def rows(self, most: int) -> list[LabelPair]:
         """The cells to show: all of them by the target's label where they are few, else the largest wrong ones."""
         if self.cells_in_all <= most:
             return sorted(self.cells, key=lambda cell: (-cell.of, str(cell.target), -cell.count))
@@ -246,8 +246,8 @@ def _largest(entries: Iterable[Any]) -> list[Any]:
     return sorted(entries, key=lambda entry: (-entry.count, *map(_place, _names(entry))))
 
 
-def _names(entry: Cell | Label) -> tuple[Any, ...]:
-    return (entry.target, entry.tree) if isinstance(entry, Cell) else (entry.label,)
+def _names(entry: LabelPair | Label) -> tuple[Any, ...]:
+    return (entry.target, entry.tree) if isinstance(entry, LabelPair) else (entry.label,)
 
 
 def _place(label: Any) -> tuple[str, Any]:

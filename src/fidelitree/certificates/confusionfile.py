@@ -10,74 +10,71 @@ from fidelitree.certificates.confusion import (
     CONFIDENCE,
     MOST,
     Answered,
-    Cell,
     Confusion,
     Count,
-    Ends,
     Label,
+    LabelPair,
     share_of_level,
 )
 from fidelitree.errors import FormatError, is_text
 
-_FIELDS = ("confidence", "level", "tests", "wrong", "constant", "never", "never_in_all", "cells")
 _ROUNDING = 1e-6
 _BELOW = 1 << 63
 
 
 def to_dict(found: Confusion) -> dict[str, Any]:
     """Plain data; every share comes with both ends of its interval, which are equal where it is known."""
+    best, inputs, labels = found.target.best, found.target.inputs, found.target.labels
     return {
         "confidence": CONFIDENCE if found.level is not None else 1.0,
         "level": found.level,
         "tests": found.tests,
         "wrong": found.wrong,
-        "constant": {
-            "label": found.target.best.label,
-            "count": found.target.best.count,
-            "of": found.target.inputs,
-            "labels": found.target.labels,
-            "error": list(found.constant_error),
-        },
-        "never": [
-            {"label": entry.label, "count": entry.count, "share": list(found.of_target(entry))} for entry in found.never
-        ],
+        "constant": {**vars(best), "of": inputs, "labels": labels, "error": list(found.constant_error)},
+        "never": [{**vars(entry), "share": list(found.of_target(entry))} for entry in found.never],
         "never_in_all": found.never_in_all,
-        "cells": [
-            {
-                "target": cell.target,
-                "tree": cell.tree,
-                "count": cell.count,
-                "of": cell.of,
-                "share": list(found.share(cell)),
-            }
-            for cell in found.cells
-        ],
+        "cells": [{**vars(cell), "share": list(found.share(cell))} for cell in found.cells],
         "cells_in_all": found.cells_in_all,
     }
 
 
 def from_dict(data: Any) -> Confusion:
     """The inverse; FormatError where a count, a sum or an interval is not what it must be."""
-    if not isinstance(data, dict) or set(data) != {*_FIELDS, "cells_in_all"}:
-        raise _error(f"it must be an object with {', '.join(_FIELDS)} and cells_in_all; got {data!r:.80}")
-    level, exact = data["level"], data["level"] is None
+    try:
+        found = _read(data)
+        _check_sums(found)
+        if _alike(data, to_dict(found)):
+            return found
+    except (AttributeError, KeyError, OverflowError, TypeError) as error:
+        raise _error(f"it must be an object with counts of labels: {error!s:.80}; got {data!r:.80}") from None
+    raise _error("its entries must be those of a table, and its intervals must follow from the counts")
+
+
+def _read(data: Any) -> Confusion:
+    level, exact, constant = data["level"], data["level"] is None, data["constant"]
     if not exact and not (_number(level) and 0 < level < 1):
         raise _error(f"level must be null, or above 0 and below 1; got {level!r:.80}")
-    if not isinstance(data["never"], list) or not isinstance(data["cells"], list):
-        raise _error("never and cells must be lists")
-    found = Confusion(
+    return Confusion(
         _count(data["tests"], "tests", exact),
         _count(data["wrong"], "wrong", exact),
         None if exact else float(level),
-        _answered(data["constant"], exact),
+        Answered(_count(constant["of"], "of", exact), _whole(constant["labels"], "labels"), _label(constant, exact)),
         tuple(_label(entry, exact) for entry in data["never"]),
         _whole(data["never_in_all"], "never_in_all"),
         tuple(_cell(entry, exact) for entry in data["cells"]),
         _whole(data["cells_in_all"], "cells_in_all"),
     )
-    _check_sums(found)
-    _check_ends(found, data)
-    return found
+
+
+def _alike(told: Any, follows: Any) -> bool:
+    """Whether plain data is what follows from its counts, up to rounding."""
+    if isinstance(follows, dict):
+        same = isinstance(told, dict) and told.keys() == follows.keys()
+        return same and all(_alike(told[key], value) for key, value in follows.items())
+    if isinstance(follows, list):
+        same = isinstance(told, list) and len(told) == len(follows)
+        return same and all(map(_alike, told, follows))
+    return bool(_number(told) and _same(told, follows) if isinstance(follows, float) else told == follows)
 
 
 def contradiction(found: Confusion, certificate: Mapping[str, Any], leaves: int) -> str:
@@ -146,44 +143,13 @@ def _check_target(found: Confusion, rows: Mapping[Any, Count], complete: bool) -
         raise _error("no label that is never answered may be more frequent than the constant")
 
 
-def _check_ends(found: Confusion, data: Mapping[str, Any]) -> None:
-    """The intervals are told so that nobody has to work them out; they must be those of the counts."""
-    if data["confidence"] != (CONFIDENCE if found.level is not None else 1):
-        raise _error(f"confidence must be {CONFIDENCE}, or 1 where shares are exact; got {data['confidence']!r:.80}")
-    told = [(data["constant"]["error"], found.constant_error)]
-    told += [(entry["share"], found.of_target(lost)) for entry, lost in zip(data["never"], found.never, strict=True)]
-    told += [(entry["share"], found.share(cell)) for entry, cell in zip(data["cells"], found.cells, strict=True)]
-    for ends, follows in told:
-        if not _are(ends, follows):
-            raise _error(f"an interval must follow from its counts: {follows!r}; got {ends!r:.80}")
-
-
-def _are(ends: Any, follows: Ends) -> bool:
-    if not isinstance(ends, list) or len(ends) != 2 or not all(map(_number, ends)):
-        return False
-    return all(math.isclose(one, two, rel_tol=_ROUNDING, abs_tol=1e-9) for one, two in zip(ends, follows, strict=True))
-
-
-def _answered(entry: Any, exact: bool) -> Answered:
-    _check_entry(entry, {"label", "count", "of", "labels", "error"})
-    best = Label(_name(entry["label"]), _count(entry["count"], "count", exact))
-    return Answered(_count(entry["of"], "of", exact), _whole(entry["labels"], "labels"), best)
-
-
 def _label(entry: Any, exact: bool) -> Label:
-    _check_entry(entry, {"label", "count", "share"})
     return Label(_name(entry["label"]), _count(entry["count"], "count", exact))
 
 
-def _cell(entry: Any, exact: bool) -> Cell:
-    _check_entry(entry, {"target", "tree", "count", "of", "share"})
+def _cell(entry: Any, exact: bool) -> LabelPair:
     counts = _count(entry["count"], "count", exact), _count(entry["of"], "of", exact)
-    return Cell(_name(entry["target"]), _name(entry["tree"]), *counts)
-
-
-def _check_entry(entry: Any, names: set[str]) -> None:
-    if not isinstance(entry, dict) or set(entry) != names:
-        raise _error(f"an entry must have {', '.join(sorted(names))}; got {entry!r:.80}")
+    return LabelPair(_name(entry["target"]), _name(entry["tree"]), *counts)
 
 
 def _name(label: Any) -> Any:

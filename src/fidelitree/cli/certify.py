@@ -9,14 +9,14 @@ from typing import Annotated
 
 import typer
 
+from fidelitree.cli.call_options import CallOptions
 from fidelitree.cli.ending import Code
-from fidelitree.cli.opening import Opened, TargetOptions, TargetText, opened
+from fidelitree.cli.goal_options import Budgets, Confidence
 from fidelitree.cli.places import check_place
 from fidelitree.cli.printing import AsJson, note, say, say_json, written
-from fidelitree.cli.progress import Progress
-from fidelitree.cli.running import CallOptions
-from fidelitree.cli.spaces import SpaceOptions
-from fidelitree.cli.wanted import Budgets, Confidence
+from fidelitree.cli.space_options import SpaceOptions
+from fidelitree.cli.status_line import StatusLine
+from fidelitree.cli.target_options import OpenedTarget, TargetOptions, TargetText, opened
 
 PredictorText = Annotated[
     str, typer.Argument(metavar="PREDICTOR", help="tree.json, a result folder, or anything that TARGET may be.")
@@ -75,7 +75,7 @@ def certify(
         found = stack.enter_context(opened(target, reading))
         space = inputs.open(_both(found, judged))
         progress = stack.enter_context(
-            Progress(f"certifying {predictor}", options.epsilon, (options.max_queries, options.max_seconds))
+            StatusLine(f"certifying {predictor}", options.epsilon, (options.max_queries, options.max_seconds))
         )
         certificate = certify_predictor(
             judged.target,
@@ -109,7 +109,7 @@ def certify(
     return Code.NOT_CERTIFIED
 
 
-def _both(target: Opened, predictor: Opened) -> Opened:
+def _both(target: OpenedTarget, predictor: OpenedTarget) -> OpenedTarget:
     """What the two know about inputs; the target's word comes first."""
     names, count = (predictor.names, predictor.count) if target.names is None else (target.names, target.count)
-    return Opened(target.target, predictor.space if target.space is None else target.space, names, count)
+    return OpenedTarget(target.target, predictor.space if target.space is None else target.space, names, count)

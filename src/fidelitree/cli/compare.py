@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fidelitree.cli.call_options import interruptible
 from fidelitree.cli.ending import Code
-from fidelitree.cli.opening import TargetOptions, TargetText, opened
+from fidelitree.cli.goal_options import epsilon_of
 from fidelitree.cli.places import check_place
 from fidelitree.cli.printing import AsJson, note, say, say_json, written
-from fidelitree.cli.progress import Progress
-from fidelitree.cli.running import interruptible
-from fidelitree.cli.spaces import SpaceOptions
-from fidelitree.cli.wanted import epsilon_of
+from fidelitree.cli.space_options import SpaceOptions
+from fidelitree.cli.status_line import StatusLine
+from fidelitree.cli.target_options import TargetOptions, TargetText, opened
 from fidelitree.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class CompareOptions:
     ] = None
 
 
-class _Progress(Progress):
+class _LearnerLine(StatusLine):
     """Says which learner is at work; none begins after a signal to end, of which the last one may have told nothing."""
 
     came: Sequence[int] = ()
@@ -79,7 +79,7 @@ def compare(
         found = stack.enter_context(opened(target, reading))
         space = inputs.open(found)
         limits = options.max_queries, options.max_seconds
-        progress = stack.enter_context(_Progress(f"comparing {target}", epsilon, limits))
+        progress = stack.enter_context(_LearnerLine(f"comparing {target}", epsilon, limits))
         progress.came = stack.enter_context(interruptible())
         comparison = compare_learners(
             found.target,

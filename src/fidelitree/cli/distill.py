@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fidelitree.cli.call_options import RunningOptions, interruptible
 from fidelitree.cli.ending import Code
-from fidelitree.cli.opening import Opened, TargetOptions, TargetText, is_command, opened
+from fidelitree.cli.goal_options import Budgets, Confidence, Promise, Search, epsilon_of
 from fidelitree.cli.places import check_place
 from fidelitree.cli.printing import AsJson, note, say, say_json
-from fidelitree.cli.progress import Progress
-from fidelitree.cli.running import RunningOptions, interruptible
-from fidelitree.cli.spaces import SpaceOptions
-from fidelitree.cli.wanted import Budgets, Confidence, Promise, Search, epsilon_of
+from fidelitree.cli.space_options import SpaceOptions
+from fidelitree.cli.status_line import StatusLine
+from fidelitree.cli.target_options import OpenedTarget, TargetOptions, TargetText, is_command, opened
 from fidelitree.display.wording import leaves
 
 if TYPE_CHECKING:
@@ -96,11 +96,11 @@ def distill(
     return Code.NOT_CERTIFIED
 
 
-def _run(target: str, found: Opened, inputs: SpaceOptions, arguments: dict[str, Any]) -> Distillation:
+def _run(target: str, found: OpenedTarget, inputs: SpaceOptions, arguments: dict[str, Any]) -> Distillation:
     from fidelitree.runs.distill import distill as distill_target
 
     space, limits = inputs.open(found), (arguments["max_queries"], arguments["max_seconds"])
-    with Progress(f"distilling {target}", arguments["epsilon"], limits) as progress:
+    with StatusLine(f"distilling {target}", arguments["epsilon"], limits) as progress:
         made = distill_target(found.target, space, **arguments, observer=progress)
     command = shlex.join(["fidelitree", *map(_without_keys, sys.argv[1:])])
     return replace(made, run={**made.run, "command": command}, call=command)

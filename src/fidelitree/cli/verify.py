@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fidelitree.cli.ending import Code
-from fidelitree.cli.opening import Opened, TargetOptions, opened
 from fidelitree.cli.printing import AsJson, say, say_json
-from fidelitree.cli.progress import Progress
-from fidelitree.cli.spaces import SpaceOptions
+from fidelitree.cli.space_options import SpaceOptions
+from fidelitree.cli.status_line import StatusLine
+from fidelitree.cli.target_options import OpenedTarget, TargetOptions, opened
 
 if TYPE_CHECKING:
     from fidelitree.runs.verify import Verification
@@ -52,8 +52,8 @@ def verify(
         found = None
         if options.target is not None:
             found = stack.enter_context(opened(options.target, reading))
-        space = _space(folder, found or Opened(_nobody), inputs)
-        progress = stack.enter_context(Progress(f"verifying {folder}", None, (options.max_queries, None)))
+        space = _space(folder, found or OpenedTarget(_nobody), inputs)
+        progress = stack.enter_context(StatusLine(f"verifying {folder}", None, (options.max_queries, None)))
         report = verify_folder(
             folder,
             None if found is None else found.target,
@@ -73,7 +73,7 @@ def verify(
     return Code.CERTIFIED if report.holds else Code.NOT_CERTIFIED
 
 
-def _space(folder: Path, found: Opened, inputs: SpaceOptions) -> ProductSpace | Rows | None:
+def _space(folder: Path, found: OpenedTarget, inputs: SpaceOptions) -> ProductSpace | Rows | None:
     """The space that the options name, with the features of the stored tree where the target does not know any."""
     from fidelitree.certificates.store import load
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from fidelitree import theory
 from fidelitree.errors import ParameterError
-from fidelitree.experiments import bounds, errata, pictures, published, sizes, tables
+from fidelitree.experiments import errata, pictures, published, saving, sizes, worked_examples
 from fidelitree.experiments.sizes import BIASES, FAMILIES, Row
 
 Advance = Callable[[int, int], None]
@@ -65,10 +65,10 @@ def _sizes(axis: str, settings: Settings, advance: Advance) -> Report:
 
     rows = sizes.run(cells, settings.jobs, one_more)
     name = f"{'size-vs-epsilon' if axis == 'epsilon' else 'size-vs-dimension'}-{settings.schedule}"
-    files = [tables.save(rows, settings.out / f"{name}.csv")]
+    files = [saving.save(rows, settings.out / f"{name}.csv")]
     files += pictures.save(pictures.sizes_figure(rows, axis), settings.out, name)
     summary = _sizes_summary(rows, axis)
-    files.append(tables.save_text(summary, settings.out / f"{name}.txt"))
+    files.append(saving.save_text(summary, settings.out / f"{name}.txt"))
     return Report(files, summary)
 
 
@@ -96,23 +96,23 @@ def _cells(rows: Sequence[Row], axis: str) -> list[list[Row]]:
 
 
 def _bounds(settings: Settings, advance: Advance) -> Report:
-    rows = bounds.rows()
+    rows = worked_examples.rows()
     advance(1, 1)
-    files = [tables.save(rows, settings.out / "bounds.csv")]
+    files = [saving.save(rows, settings.out / "bounds.csv")]
     files += pictures.save(pictures.bounds_figure(rows), settings.out, "bounds")
     lines = ["ln of the size bounds        leaves  printed (Thm 1.1)  corrected (best form)"]
     for row in rows:
         if row.epsilon == 0.1 and row.leaves in (16, 17, 65, 1024):
             name = f"{row.name}, epsilon = {row.epsilon:g}"
             lines.append(f"{name:<29}{row.leaves:<8}{row.theorem_1_1_printed:<19.1f}{row.corrected:.1f}")
-    files.append(tables.save_text(lines, settings.out / "bounds.txt"))
+    files.append(saving.save_text(lines, settings.out / "bounds.txt"))
     return Report(files, lines)
 
 
 def _errata(settings: Settings, advance: Advance) -> Report:
     rows = errata.rows()
     advance(1, 1)
-    files = [tables.save(rows, settings.out / "errata.csv")]
+    files = [saving.save(rows, settings.out / "errata.csv")]
     files += pictures.save(pictures.errata_figure(rows), settings.out, "errata")
     lines = []
     for row in rows:
@@ -124,7 +124,7 @@ def _errata(settings: Settings, advance: Advance) -> Report:
     wrong = sum(row.verdict == "false" for row in rows)
     still = sum(row.corrected_violations for row in rows)
     lines.append(f"{wrong} of {len(rows)} statements are false as printed; violations of corrected forms: {still}")
-    files.append(tables.save_text(lines, settings.out / "errata.txt"))
+    files.append(saving.save_text(lines, settings.out / "errata.txt"))
     return Report(files, lines)
 
 
@@ -135,7 +135,7 @@ def _published(name: str, settings: Settings, advance: Advance) -> Report:
         rows.append(published.row(case))
         advance(len(rows), len(cases))
     lines = published.summary(rows)
-    files = [tables.save(rows, settings.out / f"{name}.csv"), tables.save_text(lines, settings.out / f"{name}.txt")]
+    files = [saving.save(rows, settings.out / f"{name}.csv"), saving.save_text(lines, settings.out / f"{name}.txt")]
     return Report(files, lines)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fidelitree.display.canvas import figure
-from fidelitree.experiments.errata import ErratumRow
+from fidelitree.experiments.errata import Erratum
 from fidelitree.experiments.sizes import BIASES, FAMILIES, Row
 from fidelitree.theory.bounds import WorkedExample
 
@@ -127,7 +127,7 @@ def bounds_figure(rows: Sequence[WorkedExample]) -> Figure:
     return picture
 
 
-def errata_figure(rows: Sequence[ErratumRow]) -> Figure:
+def errata_figure(rows: Sequence[Erratum]) -> Figure:
     """How often each statement fails on functions of up to three bits, and which fail on larger ones only."""
     picture, axes = figure(1, 1, 0.32 * len(rows) + 1)
     picture.set_figwidth(9)

@@ -24,7 +24,7 @@ DELTA = 0.1
 
 
 @dataclass(frozen=True)
-class Cell:
+class PlannedRun:
     """One run: a random target of a family, distilled by Algorithm 2."""
 
     family: str
@@ -68,10 +68,10 @@ class Row:
         return self.constant_error <= self.epsilon
 
 
-def size_vs_epsilon(schedule: theory.Schedule, repetitions: int, seed: int) -> list[Cell]:
+def size_vs_epsilon(schedule: theory.Schedule, repetitions: int, seed: int) -> list[PlannedRun]:
     """n = 20, epsilon from .10 to .30, targets of 16 leaves."""
     return [
-        Cell(family, p, 20, 4, epsilon, repetition, schedule, seed)
+        PlannedRun(family, p, 20, 4, epsilon, repetition, schedule, seed)
         for family in FAMILIES
         for p in BIASES
         for epsilon in (0.10, 0.15, 0.20, 0.25, 0.30)
@@ -79,10 +79,10 @@ def size_vs_epsilon(schedule: theory.Schedule, repetitions: int, seed: int) -> l
     ]
 
 
-def size_vs_dimension(schedule: theory.Schedule, repetitions: int, seed: int) -> list[Cell]:
+def size_vs_dimension(schedule: theory.Schedule, repetitions: int, seed: int) -> list[PlannedRun]:
     """epsilon = .15, n from 3 to 7, targets of 8 leaves (or as many as n allows)."""
     return [
-        Cell(family, p, n, 3, 0.15, repetition, schedule, seed)
+        PlannedRun(family, p, n, 3, 0.15, repetition, schedule, seed)
         for family in FAMILIES
         for p in BIASES
         for n in range(3, 8)
@@ -90,7 +90,7 @@ def size_vs_dimension(schedule: theory.Schedule, repetitions: int, seed: int) ->
     ]
 
 
-def run_cell(cell: Cell) -> Row:
+def run_cell(cell: PlannedRun) -> Row:
     """Distil one target and compare exactly."""
     space = ProductSpace.bernoulli(cell.n, cell.p)
     target = cell.target(space)
@@ -119,7 +119,7 @@ def run_cell(cell: Cell) -> Row:
     )
 
 
-def run(cells: Iterable[Cell], jobs: int, advance: Callable[[], None]) -> list[Row]:
+def run(cells: Iterable[PlannedRun], jobs: int, advance: Callable[[], None]) -> list[Row]:
     """All cells, the largest first, on ``jobs`` processes; ``advance`` is called after each."""
     cells = list(cells)
     costly_first = sorted(range(len(cells)), key=lambda k: (cells[k].epsilon, -cells[k].n))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import ParameterError
-from fidelitree.export.matrix import Columns
+from fidelitree.export.matrix import MatrixColumns
 from fidelitree.spaces.features import AtMost, IsIn
 from fidelitree.spaces.features.tests import short
 from fidelitree.spaces.inputs import as_inner
@@ -57,7 +57,7 @@ class Encoder:
     """
 
     def __init__(self, tree: Tree) -> None:
-        self._tree, self._columns = tree, Columns.of(tree)
+        self._tree, self._columns = tree, MatrixColumns.of(tree)
         self.names: tuple[str, ...] = tuple(column.name for column in self._columns.columns)
         self._cuts: Mapping[int, _Cuts] = _all_cuts(tree)
 

@@ -30,14 +30,14 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Columns:
+class MatrixColumns:
     """The columns in the order of their features, and for each node the one that it looks at (-1 at a leaf)."""
 
     columns: tuple[Column, ...]
     of_node: NDArray[np.int64]
 
     @classmethod
-    def of(cls, tree: Tree) -> Columns:
+    def of(cls, tree: Tree) -> MatrixColumns:
         """Every feature has a column, also one that the tree does not ask about."""
         check_tree(tree)
         asked: dict[int, dict[Codes, int]] = {}

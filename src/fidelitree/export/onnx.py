@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fidelitree.errors import ParameterError
-from fidelitree.export.matrix import Column, Columns
+from fidelitree.export.matrix import Column, MatrixColumns
 from fidelitree.spaces.features import AtMost
 from fidelitree.targets.models.extras import need
 from fidelitree.trees.tree import Tree, check_tree
@@ -27,7 +27,7 @@ def to_onnx(tree: Tree) -> Any:
     check_tree(tree)
     onnx = need("onnx", "onnx", "ONNX models")
     graph = _Graph(onnx, set(tree.names))
-    columns = Columns.of(tree)
+    columns = MatrixColumns.of(tree)
     if "categorical" in tree.kinds:
         parts = [_column(graph, tree, column) for column in columns.columns]
         for feature in range(len(tree.names)):
@@ -90,7 +90,7 @@ class _Graph:
         return model
 
 
-def _ensemble(graph: _Graph, tree: Tree, columns: Columns, table: str) -> str:
+def _ensemble(graph: _Graph, tree: Tree, columns: MatrixColumns, table: str) -> str:
     """The number of the label that each row reaches; the true side of a node is where a column is at most its cut."""
     _, no, yes, code = tree.as_lists
     count = len(no)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any, Literal, Protocol, overload
+from typing import Any, Literal, overload
 
 import narwhals as nw
 import numpy as np
@@ -18,19 +18,10 @@ from fidelitree.spaces.features import AtMost, IsIn, Test
 from fidelitree.spaces.features.tests import short
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import Rows
+from fidelitree.trees.answers import Answers
 from fidelitree.trees.tree import Tree, check_tree
 
 _BACKENDS = {"pandas": "pandas", "polars": "polars", "arrow": "pyarrow"}
-
-
-class Answers(Protocol):
-    """The target's labels for inputs drawn from the whole space, as a run keeps them."""
-
-    def classes(self, tree: Tree) -> Sequence[Any]:
-        """The labels that the columns of `counts` stand for."""
-
-    def counts(self, tree: Tree) -> NDArray[np.int64]:
-        """How many inputs reached each leaf with each label, leaves in the order of their nodes."""
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,13 @@ from fidelitree.display.markup import Html, embedded, join, tag
 from fidelitree.report.contents import Contents
 from fidelitree.report.influences import influences
 from fidelitree.report.scene import scene
-from fidelitree.report.sections.answers import answers
+from fidelitree.report.sections.confusion_table import answers
 from fidelitree.report.sections.course import course
 from fidelitree.report.sections.importance import importance
 from fidelitree.report.sections.remaining import remaining
 from fidelitree.report.sections.reproduce import reproduce
 from fidelitree.report.sections.spending import spending
-from fidelitree.report.sections.tree import tree_section
+from fidelitree.report.sections.tree_outline import tree_section
 from fidelitree.report.sections.verdict import headline, verdict
 from fidelitree.report.shares import Shares
 

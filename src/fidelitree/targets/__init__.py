@@ -1,6 +1,6 @@
-"""Targets: models, circuits, textbook functions, random trees, truth tables, and the wrapper that counts queries.
+"""Targets that ship: models, circuits, textbook functions, random trees and truth tables.
 
-Any callable from a batch of inputs to labels is a target already; these are the ones that ship.
+Any callable from a batch of inputs to labels is a target already. `Counted` and `Memory` are found here, too.
 """
 
 from __future__ import annotations

@@ -10,13 +10,13 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.experiments import EXPERIMENTS, Report, Settings, errata, run, sizes
-from fidelitree.experiments.sizes import Cell
+from fidelitree.experiments.sizes import PlannedRun
 
 
-def quick(schedule: str, repetitions: int, seed: int) -> list[Cell]:
+def quick(schedule: str, repetitions: int, seed: int) -> list[PlannedRun]:
     """The grid of the second figure with an epsilon and dimensions that take a second."""
     return [
-        Cell(family, p, n, 2, 0.3, repetition, schedule, seed)
+        PlannedRun(family, p, n, 2, 0.3, repetition, schedule, seed)
         for family in sizes.FAMILIES
         for p in sizes.BIASES
         for n in (3, 4)
@@ -24,9 +24,9 @@ def quick(schedule: str, repetitions: int, seed: int) -> list[Cell]:
     ]
 
 
-def quick_epsilon(schedule: str, repetitions: int, seed: int) -> list[Cell]:
+def quick_epsilon(schedule: str, repetitions: int, seed: int) -> list[PlannedRun]:
     return [
-        Cell(family, p, 3, 2, epsilon, repetition, schedule, seed)
+        PlannedRun(family, p, 3, 2, epsilon, repetition, schedule, seed)
         for family in sizes.FAMILIES
         for p in sizes.BIASES
         for epsilon in (0.3, 0.4)
@@ -78,9 +78,9 @@ def test_the_bounds_are_a_table_two_pictures_and_a_summary(tmp_path: Path) -> No
 
 def test_the_errata_say_what_is_false_and_what_holds_instead(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     rows = [
-        errata.ErratumRow("Lemma 1", "true", "error <= cost", 100, 0, "", "the same", 0),
-        errata.ErratumRow("Lemma 2", "false", "score >= 1", 100, 40, "fails for the dictator", "score >= 1/2", 0),
-        errata.ErratumRow("Theorem 3", "false", "size <= e", 100, 0, "fails for n = 2201", "size <= e^2", 0),
+        errata.Erratum("Lemma 1", "true", "error <= cost", 100, 0, "", "the same", 0),
+        errata.Erratum("Lemma 2", "false", "score >= 1", 100, 40, "fails for the dictator", "score >= 1/2", 0),
+        errata.Erratum("Theorem 3", "false", "size <= e", 100, 0, "fails for n = 2201", "size <= e^2", 0),
     ]
     monkeypatch.setattr(errata, "rows", lambda: rows)
     report = run("errata", Settings(tmp_path), lambda done, total: None)

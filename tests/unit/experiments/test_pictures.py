@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from fidelitree.errors import MissingExtraError
-from fidelitree.experiments import bounds, pictures
-from fidelitree.experiments.errata import ErratumRow
+from fidelitree.experiments import pictures, worked_examples
+from fidelitree.experiments.errata import Erratum
 from fidelitree.experiments.sizes import BIASES, FAMILIES, Row
 
 
@@ -72,9 +72,9 @@ def test_cells_where_a_constant_suffices_are_hollow() -> None:
 
 def test_errata_are_bars_with_a_word_each() -> None:
     rows = [
-        ErratumRow("Lemma 1", "true", "", 100, 0, "", "", 0),
-        ErratumRow("Lemma 2", "false", "", 100, 40, "", "", 0),
-        ErratumRow("Theorem 3", "false", "", 100, 0, "", "", 0),
+        Erratum("Lemma 1", "true", "", 100, 0, "", "", 0),
+        Erratum("Lemma 2", "false", "", 100, 40, "", "", 0),
+        Erratum("Theorem 3", "false", "", 100, 0, "", "", 0),
     ]
     place = pictures.errata_figure(rows).axes[0]
     assert [bar.get_width() for bar in place.patches] == [0, 40, 0]
@@ -82,7 +82,7 @@ def test_errata_are_bars_with_a_word_each() -> None:
 
 
 def test_bounds_are_drawn_printed_beside_corrected() -> None:
-    figure = pictures.bounds_figure(bounds.rows(depths=(1, 2, 3), features=(1, 2, 4)))
+    figure = pictures.bounds_figure(worked_examples.rows(depths=(1, 2, 3), features=(1, 2, 4)))
     for place, name, x in zip(figure.axes, ("balanced", "path"), ([1, 2, 3], [1, 2, 4]), strict=True):
         assert place.get_title() == f"{name} example"
         drawn = {line.get_label(): line for line in place.get_lines()}

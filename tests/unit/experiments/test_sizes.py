@@ -11,9 +11,9 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.experiments import sizes
-from fidelitree.experiments.sizes import Cell, Row, run_cell
+from fidelitree.experiments.sizes import PlannedRun, Row, run_cell
 
-QUICK = Cell("balanced", 0.5, 4, 2, 0.3, 0, "printed", 0)
+QUICK = PlannedRun("balanced", 0.5, 4, 2, 0.3, 0, "printed", 0)
 
 
 def test_the_first_figure_has_the_papers_grid() -> None:

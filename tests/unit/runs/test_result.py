@@ -79,7 +79,7 @@ def test_a_record_joins_an_error_with_the_bound_of_the_same_tree(run: str) -> No
     space = ft.ProductSpace.bernoulli(13)
     runs: dict[str, Callable[[], ft.Distillation]] = {
         "the best": lambda: ft.distill(ft.targets.majority(13), space, None, max_queries=1_500),
-        "a large tree": lambda: ft.distill(ft.targets.balanced(space, 7, seed=1), space, 0.05, max_queries=3_000),
+        "a large tree": lambda: ft.distill(ft.targets.balanced(space, 6, seed=1), space, 0.05, max_queries=1_500),
         "a learner": lambda: ft.learners.cart(hard, MIXED, 0.1),
     }
     judged = [record for record in runs[run]().trace if isinstance(record, TreeJudged)]

@@ -51,6 +51,16 @@ quantiles = { "0" = 0, "0.5" = 20, "1" = 200 }
 [features.even]
 kind = "numeric"
 quantiles = [0, 1, 5]
+
+[features.pieces]
+kind = "numeric"
+edges = [0, 1, 5]
+shares = [0.25, 0.75]
+
+[features.floats]
+kind = "numeric"
+values = [1, 2]
+integer = false
 """
 
 
@@ -73,14 +83,17 @@ def test_every_kind_can_be_written(tmp_path: Path) -> None:
             ft.Numeric.from_values("rooms", [1, 2, 3], [4, 3, 1]),
             ft.Numeric.from_quantiles("petal length (cm)", {0: 0, 0.5: 20, 1: 200}),
             ft.Numeric.from_quantiles("even", [0, 1, 5]),
+            ft.Numeric.from_pieces("pieces", [0, 1, 5], [0.25, 0.75]),
+            ft.Numeric.from_values("floats", [1.0, 2.0]),
         ]
     )
     assert space == by_hand
     assert space.digest == by_hand.digest
-    batch = space.batch(np.array([[0, 1, 2, 0, 20, 6, 3, 1.5, 2.5]]))
+    batch = space.batch(np.array([[0, 1, 2, 0, 20, 6, 3, 1.5, 2.5, 0.5, 2]]))
     assert type(batch).__name__ == "DataFrame"
     assert batch.to_dict("records")[0]["job"] == "pilot"
     assert batch["dice"].dtype == batch["rooms"].dtype == "int64"
+    assert batch["floats"].dtype == "float64"
 
 
 def test_without_a_batch_the_target_receives_what_it_always_does(tmp_path: Path) -> None:
@@ -88,6 +101,7 @@ def test_without_a_batch_the_target_receives_what_it_always_does(tmp_path: Path)
     assert bits.batch(np.zeros((2, 1), np.uint8)).shape == (2, 1)
 
 
+NEEDS = "features.a is numeric and must have low and high or values or edges and shares or quantiles; got"
 NUMBER = '[features.a]\nkind = "numeric"\n'
 CATEGORY = '[features.a]\nkind = "categorical"\n'
 
@@ -104,6 +118,7 @@ CATEGORY = '[features.a]\nkind = "categorical"\n'
         ("[features.a]", "features.a.kind must be one of boolean, categorical, numeric; got None"),
         ("[features.a]\nkind = []", "features.a.kind must be one of boolean, categorical, numeric; got []"),
         ('[features.a]\nkind = "boolean"\nq = 1', "features.a knows the keys p here; got 'q'"),
+        ('[features.a]\nkind = "boolean"\nname = "b"', "features.a knows the keys p here; got 'name'"),
         ('[features.a]\nkind = "boolean"\np = 30', "p of feature 'a' must be a probability between 0 and 1; got 30"),
         (CATEGORY, "features.a is categorical and must have probabilities or values; got none of them"),
         (CATEGORY + "probabilities = { x = 0.5, y = 0.4 }", "probabilities of feature 'a' must add up to 1; got 0.9"),
@@ -112,8 +127,8 @@ CATEGORY = '[features.a]\nkind = "categorical"\n'
         (CATEGORY + "values = [1, 2]\nweights = [1]", "features.a weights must be one for each of the 2 values; got 1"),
         (CATEGORY + "values = [1, 1]", "features.a values must be different; got [1, 1]"),
         (CATEGORY + "values = [[1]]", "features.a unhashable type: 'list'"),
-        (NUMBER, "features.a is numeric and must have low and high or values or quantiles; got none of them"),
-        (NUMBER + "low = 3", "features.a is numeric and must have low and high or values or quantiles; got low"),
+        (NUMBER, f"{NEEDS} none of them"),
+        (NUMBER + "low = 3", f"{NEEDS} low"),
         (NUMBER + "low = 3\nhigh = 1", "features.a low and high of feature 'a' must be finite"),
         (NUMBER + "low = 3\nhigh = 4\nvalues = [1]", "features.a knows the keys low, high, integer here; got 'values'"),
         (NUMBER + "low = 1.5\nhigh = 4\ninteger = true", "features.a integer = true needs whole numbers low and"),

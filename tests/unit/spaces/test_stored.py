@@ -104,31 +104,39 @@ AGE, JOB = GOOD["features"]
         ),
         (
             {**GOOD, "features": [{**JOB, "values": ["a", "\ud800"]}]},
-            "feature 'job': value of feature 'job' must be text",
+            "features.job value of feature 'job' must be text",
         ),
         ({**GOOD, "features": [3]}, "each feature must be an object with a name; got 3"),
         (
             {**GOOD, "features": [{**AGE, "kind": "odd"}]},
-            "the kind of feature 'age' must be one of boolean, cat",
+            "features.age.kind must be one of boolean, categorical, numeric; got 'odd'",
         ),
-        ({**GOOD, "features": [{"name": "age", "kind": "boolean"}]}, "feature 'age': p is missing"),
+        (
+            {**GOOD, "features": [{"name": "age", "kind": "boolean"}]},
+            "features.age is boolean and must have p; got none of",
+        ),
         (
             {**GOOD, "features": [{**AGE, "edges": [2, 1]}]},
-            "feature 'age': edges of feature 'age' must be finite",
+            "features.age edges of feature 'age' must be finite",
         ),
         (
             {**GOOD, "features": [{**AGE, "shares": [0.5]}]},
-            "feature 'age': shares of feature 'age' must be at least 0",
+            "features.age shares of feature 'age' must be at least 0",
         ),
         (
             {**GOOD, "features": [{**AGE, "edges": ["x", 1]}]},
-            "feature 'age': edges of feature 'age' must be numbers; got ['x', 1]: could not convert",
+            "features.age edges of feature 'age' must be numbers; got ['x', 1]: could not convert",
         ),
         (
             {**GOOD, "features": [{**JOB, "weights": [1]}]},
-            "feature 'job': values and weights must be lists of one le",
+            "features.job weights must be one for each of the 2 values; got 1",
         ),
-        ({**GOOD, "features": [{**JOB, "values": ["a", "a"]}]}, "feature 'job': values must be different"),
+        ({**GOOD, "features": [{**JOB, "values": ["a", "a"]}]}, "features.job values must be different; got ['a',"),
+        ({**GOOD, "features": [{**JOB, "odd": 1}]}, "features.job knows the keys values, weights here; got 'odd'"),
+        (
+            {**GOOD, "features": [{"name": "age", "kind": "numeric", "low": 1, "high": 2}]},
+            "features.age is numeric and must have values and weights and integer or edges and shares; got low, high",
+        ),
         ({**GOOD, "batches": 3}, "batches must be an object or null; got 3"),
         ({**GOOD, "batches": {"batch": "odd"}}, "batches: batch must be one of dict, pandas, polars, arrow; got 'odd'"),
         ({**GOOD, "batches": {"table": "odd", "types": {}}}, "batches: table must be one of dict, array, pandas"),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fidelitree.experiments.errata import chances, checks, examples
 from fidelitree.experiments.errata.small import Floats, Study, studies
 
-Check = Callable[[Study], Floats]
+Check = Callable[[Any], Floats]
 
 AS_PRINTED = "as printed"
 SIZES = (
@@ -23,7 +23,7 @@ ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class ErratumRow:
+class Erratum:
     """A statement, what was found, and the form that holds."""
 
     statement: str
@@ -37,8 +37,11 @@ class ErratumRow:
 
 
 @dataclass(frozen=True)
-class _Statement:
-    """A statement about targets; ``example`` words a counter-example found, ``large`` makes one too large to run."""
+class Statement:
+    """What the paper says and what holds, each as a ratio that must not exceed 1 in any of some cases.
+
+    ``example`` words a counter-example that was found, ``elsewhere`` one too large to run, or a remark.
+    """
 
     name: str
     printed: str
@@ -46,30 +49,43 @@ class _Statement:
     corrected: str
     corrected_check: Check
     example: examples.Describe | None = None
-    large: Callable[[], examples.Large] | None = None
-    remark: Callable[[], str] = str
+    elsewhere: Callable[[], examples.Large] = lambda: ("", False)
+    cases: Sequence[Any] | None = None  # all functions of up to three bits
+
+    def examined(self, functions: Sequence[Study]) -> Erratum:
+        """Check it in every case."""
+        cases = functions if self.cases is None else self.cases
+        bad = [self.check(case) > 1 + ROUNDING for case in cases]
+        violations = sum(int(found.sum()) for found in bad)
+        corrected = sum(int((self.corrected_check(case) > 1 + ROUNDING).sum()) for case in cases)
+        text, broken = self.elsewhere()
+        if violations and self.example:
+            text = self.example(*_smallest(self.check, functions, bad))
+        verdict: Literal["true", "false"] = "false" if violations or broken else "true"
+        checked = sum(map(len, bad))
+        return Erratum(self.name, verdict, self.printed, checked, violations, text, self.corrected, corrected)
 
 
 STATEMENTS = (
-    _Statement(
+    Statement(
         "Lemma 4.1", "error <= cost", checks.lemma_4_1, "error <= G <= Inf, hence error <= cost", checks.lemma_4_1_tight
     ),
-    _Statement(
+    Statement(
         "Lemma 4.2",
         "Inf <= D Var and Inf <= Delta",
         checks.lemma_4_2,
         "Inf <= D G and Inf <= Delta/2",
         checks.lemma_4_2_tight,
-        remark=lambda: "none, but loose by 2: a fair dictator has Inf = D Var/2 = Delta/2",
+        elsewhere=lambda: ("none, but loose by 2: a fair dictator has Inf = D Var/2 = Delta/2", False),
     ),
-    _Statement(
+    Statement(
         "Lemma 4.3",
         "cost drop = score of the split",
         checks.lemma_4_3,
         "the same for any feature, not only the best",
         checks.lemma_4_3,
     ),
-    _Statement(
+    Statement(
         "Lemma C.1",
         "max Inf_i >= Var/Delta",
         checks.lemma_c_1,
@@ -77,13 +93,13 @@ STATEMENTS = (
         checks.lemma_c_1_corrected,
         example=examples.lemma_c_1,
     ),
-    _Statement(
+    Statement(
         "Lemma C.2", "Inf_i <= 2 error <= Var", checks.lemma_c_2, "and Inf_i <= G = Var/2", checks.lemma_c_2_tight
     ),
-    _Statement(
+    Statement(
         "D of leaves (proof of 4.5)", "D(f_l) <= D_opt", checks.depth_of_leaves, AS_PRINTED, checks.depth_of_leaves
     ),
-    _Statement(
+    Statement(
         "Delta of leaves (proofs of 4.4, 4.5)",
         "Delta(f_l) <= Delta_opt",
         checks.average_depth_of_leaves,
@@ -91,7 +107,7 @@ STATEMENTS = (
         checks.average_depth_of_leaves_corrected,
         example=examples.average_depth_of_leaves,
     ),
-    _Statement(
+    Statement(
         "Lemma 4.4",
         "Score >= 2 eps/(j Delta_opt)",
         checks.lemma_4_4,
@@ -99,23 +115,23 @@ STATEMENTS = (
         checks.lemma_4_4_corrected,
         example=examples.lemma_4_4,
     ),
-    _Statement(
+    Statement(
         "Lemma 4.5",
         "Score >= cost/(j D Delta_opt)",
         checks.lemma_4_5,
         "Score >= max(cost/(j D Delta*), 2 cost^2/(j D^2 Delta_opt))",
         checks.lemma_4_5_corrected,
-        large=examples.lemma_4_5,
+        elsewhere=examples.lemma_4_5,
     ),
-    _Statement(
+    Statement(
         "Lemma 4.6",
         "J_1 <= max((Delta/(eps D))^(D Delta), 1)",
         checks.lemma_4_6,
         "J_1 = 0 or J_1 < (Inf/(eps D))^(D Delta*)",
         checks.lemma_4_6_corrected,
-        large=examples.lemma_4_6,
+        elsewhere=examples.lemma_4_6,
     ),
-    _Statement(
+    Statement(
         "Lemma 4.7",
         "J_total <= J_1 e^(Delta D)",
         checks.lemma_4_7,
@@ -123,79 +139,88 @@ STATEMENTS = (
         checks.lemma_4_7_corrected,
         example=examples.lemma_4_7,
     ),
-    _Statement(
+    Statement(
         "Theorem 1.1",
         "size <= max((e Delta/(eps D))^(Delta D), e^(Delta D))",
         checks.theorem_1_1,
         f"{SIZES}; kappa = 1",
         checks.sizes_corrected,
-        large=examples.theorem_1_1,
+        elsewhere=examples.theorem_1_1,
     ),
-    _Statement(
+    Statement(
         "Abstract",
         "size <= exp(Delta D ln(e/eps))",
         checks.abstract,
         "as for Theorem 1.1",
         checks.sizes_corrected,
-        large=examples.abstract,
+        elsewhere=examples.abstract,
     ),
-    _Statement(
+    Statement(
         "Theorem 5.1",
         "size <= max((e Delta/(eps D))^(4 Delta D), e^(4 Delta D))",
         checks.theorem_5_1,
         f"{SIZES}; kappa = 1/4",
         checks.theorem_5_1_corrected,
-        large=examples.theorem_5_1,
+        elsewhere=examples.theorem_5_1,
     ),
-    _Statement(
+    Statement(
         "Lemma 5.2",
         "E[estimated score] = score",
         checks.lemma_5_2,
         "for a leaf that the pairs did not choose",
         checks.lemma_5_2,
-        remark=examples.lemma_5_2,
+        elsewhere=examples.lemma_5_2,
     ),
-    _Statement(
+    Statement(
         "Lemma 5.3",
         "excess error <= sqrt(2 (l ln 2 + ln(16 j^2/delta))/m) with probability 1 - delta/(8 j^2)",
         chances.lemma_5_3,
         AS_PRINTED,
         chances.lemma_5_3,
     ),
-    _Statement(
+    Statement(
         "Lemma 5.4",
         "32 ln(16 j^2/delta)/eps^2 tests tell an error <= 5 eps/8 from one > eps with probability 1 - delta/(8 j^2)",
         chances.lemma_5_4,
         AS_PRINTED,
         chances.lemma_5_4,
     ),
+    Statement(
+        "Path tree (appendix)",
+        "Delta <= 2, fair bits",
+        chances.path,
+        "Delta = 2 - 2^(1-n)",
+        chances.path_corrected,
+        cases=range(1, 65),
+    ),
+    Statement(
+        "Full binary trees (section 4.2)",
+        "(e/eps)^(log^2 s) = exp(log^2(s) log(1/eps))",
+        chances.full_binary,
+        "(e/eps)^(log^2 s) = exp(log^2(s) log(e/eps))",
+        chances.full_binary_corrected,
+        elsewhere=lambda: (chances.full_binary_words(1, 0.1), False),
+        cases=[(depth, epsilon) for depth in (1, 2, 3) for epsilon in (0.1, 0.3)],
+    ),
+    Statement(
+        "Run time (section 5.5)",
+        "O(J log J n log n log(1/delta)/eps^2) samples",
+        chances.run_time,
+        "Theta(J n^2 log(J n/delta)/eps + (J + log(1/delta))/eps^2) label queries",
+        chances.run_time_corrected,
+        elsewhere=lambda: (chances.run_time_words(), False),
+        cases=chances.FEATURES,
+    ),
 )
 
 
-def rows() -> list[ErratumRow]:
+def rows() -> list[Erratum]:
     """Check every statement; takes a few seconds."""
-    return [*_small_rows(STATEMENTS, list(studies())), *_other_rows()]
+    functions = list(studies())
+    return [statement.examined(functions) for statement in STATEMENTS]
 
 
-def _small_rows(statements: Iterable[_Statement], where: list[Study]) -> list[ErratumRow]:
-    checked = sum(len(t.tables) for t in where)
-    return [_row(statement, where, checked) for statement in statements]
-
-
-def _row(statement: _Statement, where: list[Study], checked: int) -> ErratumRow:
-    bad = [statement.check(t) > 1 + ROUNDING for t in where]
-    violations = sum(int(found.sum()) for found in bad)
-    corrected = sum(int((statement.corrected_check(t) > 1 + ROUNDING).sum()) for t in where)
-    text, broken = statement.large() if statement.large else (statement.remark(), False)
-    if violations and statement.example:
-        text = statement.example(*_smallest(statement.check, where, bad))
-    verdict: Literal["true", "false"] = "false" if violations or broken else "true"
-    return ErratumRow(
-        statement.name, verdict, statement.printed, checked, violations, text, statement.corrected, corrected
-    )
-
-
-def _smallest(check: Check, where: list[Study], bad: list[NDArray[np.bool_]]) -> tuple[Study, int]:
+def _smallest(check: Check, where: Sequence[Study], bad: list[NDArray[np.bool_]]) -> tuple[Study, int]:
     """The violation with the fewest bits and ones, then the clearest, then the fairest, then with fewest NOTs."""
     least = min(t.n for t, found in zip(where, bad, strict=True) if found.any())
     candidates = [
@@ -207,44 +232,3 @@ def _smallest(check: Check, where: list[Study], bad: list[NDArray[np.bool_]]) ->
     ]
     *_, row, at = min(candidates)
     return where[at], -row
-
-
-def _other_rows() -> list[ErratumRow]:
-    return [_path_row(), _full_binary_row(), _run_time_row()]
-
-
-def _path_row() -> ErratumRow:
-    longest = 64
-    beyond, inexact = chances.path_beyond(longest)
-    corrected = "Delta = 2 - 2^(1-n)"
-    return ErratumRow("Path tree (appendix)", "true", "Delta <= 2, fair bits", longest, beyond, "", corrected, inexact)
-
-
-def _full_binary_row() -> ErratumRow:
-    cases = [(depth, epsilon, *chances.full_binary(depth, epsilon)) for depth in (1, 2, 3) for epsilon in (0.1, 0.3)]
-    depth, epsilon, left, right = cases[0]
-    return ErratumRow(
-        "Full binary trees (section 4.2)",
-        "false" if any(left != right for *_, left, right in cases) else "true",
-        "(e/eps)^(log^2 s) = exp(log^2(s) log(1/eps))",
-        len(cases),
-        sum(left != right for *_, left, right in cases),
-        f"s = {2**depth}, epsilon = {epsilon}: exp({left:.2f}) is not exp({right:.2f})",
-        "(e/eps)^(log^2 s) = exp(log^2(s) log(e/eps))",
-        sum(not np.isclose(left, right + depth**2) for depth, _, left, right in cases),
-    )
-
-
-def _run_time_row() -> ErratumRow:
-    ratios = chances.samples_over_claim()
-    growing = sum(ratio > ratios[0] for ratio in ratios)  # beyond the constant that the fewest features need
-    return ErratumRow(
-        "Run time (section 5.5)",
-        "false" if growing else "true",
-        "O(J log J n log n log(1/delta)/eps^2) samples",
-        len(ratios),
-        growing,
-        chances.run_time(),
-        "Theta(J n^2 log(J n/delta)/eps + (J + log(1/delta))/eps^2) label queries",
-        chances.run_time_corrected(),
-    )

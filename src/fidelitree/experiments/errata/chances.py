@@ -60,16 +60,44 @@ def lemma_5_4(t: Study) -> Floats:
     return np.asarray(np.maximum(misled[q], misled[GRID - q]))
 
 
-def path_beyond(longest: int = 64) -> tuple[int, int]:
-    """Paths whose average depth, by the appendix's sum, is more than 2; and those where it is not 2 - 2^(1-n)."""
-    sums = [sum((Fraction(k, 2**k) for k in range(1, n)), Fraction(n, 2 ** (n - 1))) for n in range(1, longest + 1)]
-    exact = [2 - Fraction(2, 2**n) for n in range(1, longest + 1)]
-    return sum(total > 2 for total in sums), sum(total != right for total, right in zip(sums, exact, strict=True))
+def path(n: int) -> Floats:
+    """The average depth of a path over n fair bits, by the appendix's sum, against 2."""
+    return np.array([float(_path_depth(n) / 2)])
 
 
-def full_binary(depth: int, epsilon: float) -> tuple[float, float]:
+def path_corrected(n: int) -> Floats:
+    """The same against 2 - 2^(1-n), which it is."""
+    return _same(_path_depth(n), 2 - Fraction(2, 2**n))
+
+
+def _path_depth(n: int) -> Fraction:
+    return sum((Fraction(k, 2**k) for k in range(1, n)), Fraction(n, 2 ** (n - 1)))
+
+
+def full_binary(case: tuple[int, float]) -> Floats:
     """Section 4.2: the logarithm of (e/epsilon)^(log^2 s), and of what the paper says it equals."""
+    return _same(*_full_binary(*case))
+
+
+def full_binary_corrected(case: tuple[int, float]) -> Floats:
+    """They differ by log^2 s."""
+    left, right = _full_binary(*case)
+    return np.where(np.isclose([left], right + case[0] ** 2), 0.0, np.inf)
+
+
+def full_binary_words(depth: int, epsilon: float) -> str:
+    """Both sides in numbers."""
+    left, right = _full_binary(depth, epsilon)
+    return f"s = {2**depth}, epsilon = {epsilon}: exp({left:.2f}) is not exp({right:.2f})"
+
+
+def _full_binary(depth: int, epsilon: float) -> tuple[float, float]:
     return depth**2 * math.log(math.e / epsilon), depth**2 * math.log(1 / epsilon)
+
+
+def _same(left: float | Fraction, right: float | Fraction) -> Floats:
+    """An equation as a ratio: a breach is infinite."""
+    return np.array([0.0 if left == right else np.inf])
 
 
 # --- run time --------------------------------------------------------------------------------------------------------
@@ -77,24 +105,30 @@ def full_binary(depth: int, epsilon: float) -> tuple[float, float]:
 LEAVES, FEATURES = 16, tuple(10**e for e in range(1, 9))
 
 
-def samples_over_claim() -> list[float]:
-    """Samples of Algorithm 2 over J log J n log n log(1/delta)/epsilon^2, for more and more features."""
+def samples_over_claim(n: int) -> float:
+    """Samples of Algorithm 2 over J log J n log n log(1/delta)/epsilon^2."""
     epsilon = delta = 0.1
     scale = LEAVES * math.log(LEAVES) * math.log(1 / delta) / epsilon**2
-    return [n * theory.score_pairs(LEAVES, delta, epsilon, n) / (scale * n * math.log(n)) for n in FEATURES]
+    return n * theory.score_pairs(LEAVES, delta, epsilon, n) / (scale * n * math.log(n))
 
 
-def run_time() -> str:
-    """The ratio that ought to stay bounded."""
-    shown = [f"{ratio:.3g} at n = {n:.0e}" for n, ratio in zip(FEATURES, samples_over_claim(), strict=True)][::2]
-    return f"J = {LEAVES}, epsilon = delta = 0.1: samples drawn over the claim are {', '.join(shown)}: no constant"
+def run_time(n: int) -> Floats:
+    """The ratio against the constant that the fewest features need."""
+    return np.array([samples_over_claim(n) / samples_over_claim(FEATURES[0])])
 
 
-def run_time_corrected() -> int:
-    """Settings where the queries are not within 24 and 400 times the corrected expression."""
-    bad = 0
-    for j, n in ((1, 1), (1, 20), (16, 20), (16, 10**5), (10**4, 1), (10**4, 10**5)):
+def run_time_corrected(n: int) -> Floats:
+    """The queries against 24 and 400 times the corrected expression, between which they must lie."""
+    found = []
+    for j in (1, LEAVES, 10**4):
         for epsilon, delta in ((0.3, 0.3), (0.01, 1e-3), (1e-6, 0.1), (1e-6, 1e-200)):
             corrected = j * n**2 * math.log(j * n / delta) / epsilon + (j + math.log(1 / delta)) / epsilon**2
-            bad += not 24 < theory.queries_of_schedule(j, n, epsilon, delta) / corrected < 400
-    return bad
+            ratio = theory.queries_of_schedule(j, n, epsilon, delta) / corrected
+            found.append(max(24 / ratio, ratio / 400))
+    return np.array(found)
+
+
+def run_time_words() -> str:
+    """The ratio that ought to stay bounded."""
+    shown = [f"{samples_over_claim(n):.3g} at n = {n:.0e}" for n in FEATURES[::2]]
+    return f"J = {LEAVES}, epsilon = delta = 0.1: samples drawn over the claim are {', '.join(shown)}: no constant"

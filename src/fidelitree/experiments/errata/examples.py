@@ -116,7 +116,7 @@ def _member(t: SelectorParity) -> str:
 # --- sentences of another kind ---------------------------------------------------------------------------------------
 
 
-def lemma_5_2() -> str:
+def lemma_5_2() -> Large:
     """One pair for each feature of a fair x0 XOR x1; x0 is split if its pair changed or x1's did not."""
     pairs = [(x, v) for x in range(4) for v in (0, 1)]
 
@@ -125,7 +125,8 @@ def lemma_5_2() -> str:
 
     seen = [b for a in pairs for b in pairs if changed(0, *a) >= changed(1, *b)]
     mean = sum(changed(1, *b) and not b[0] & 1 for b in seen) / len(seen)
-    return (
+    text = (
         f"none for a fixed leaf. Not for a leaf chosen by the same pairs: f = x0 XOR x1, fair, one pair a feature: "
         f"where x0 was split, the estimate of (x0 = 0, x1) averages {mean:.4f}, the score is 0.25"
     )
+    return text, False

@@ -12,11 +12,11 @@ from fidelitree.targets.circuits.circuit import Circuit
 from fidelitree.targets.circuits.expression import read_expression
 from fidelitree.targets.circuits.network import Network, TooManyGatesError
 from fidelitree.targets.circuits.pla import read_pla
-from fidelitree.targets.circuits.source import Source
+from fidelitree.targets.circuits.source import CircuitFile
 
 __all__ = ["READERS", "Circuit", "Network", "expression", "read_circuit", "read_network"]
 
-READERS: dict[str, Callable[[Source], Network]] = {
+READERS: dict[str, Callable[[CircuitFile], Network]] = {
     ".aag": read_aiger,
     ".aig": read_aiger,
     ".blif": read_blif,
@@ -40,7 +40,7 @@ def read_network(path: str | Path) -> Network:
     reader = READERS.get(path.suffix.lower())
     if reader is None:
         raise ParameterError(f"path must end in {', '.join(READERS)}; got {path.name!r}")
-    source = Source.of(path)
+    source = CircuitFile.of(path)
     try:
         return reader(source)
     except TooManyGatesError as error:

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from fidelitree.targets.circuits.network import MAX_GATES, Gates, Network
 from fidelitree.targets.circuits.order import in_order
-from fidelitree.targets.circuits.source import MAX_WIRES, Source
+from fidelitree.targets.circuits.source import MAX_WIRES, CircuitFile
 
 _HEADER = "the header must be 'aig M I L O A' or 'aag M I L O A'"
 _COUNTS = (
@@ -19,7 +19,7 @@ _COUNTS = (
 )
 
 
-def read_aiger(source: Source) -> Network:
+def read_aiger(source: CircuitFile) -> Network:
     """The circuit in an AIGER file; its first word says which kind it is."""
     reader = _Reader(source)
     header = reader.header()
@@ -45,7 +45,7 @@ class _Body:
 
 
 class _Reader:
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: CircuitFile) -> None:
         self._source = source
         self._at = 0  # the next byte
         self._line = 0

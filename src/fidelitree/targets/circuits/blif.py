@@ -9,13 +9,13 @@ from typing import NoReturn
 
 from fidelitree.targets.circuits.network import FALSE, Gates, Network
 from fidelitree.targets.circuits.order import in_order
-from fidelitree.targets.circuits.source import MAX_WIRES, Source
+from fidelitree.targets.circuits.source import MAX_WIRES, CircuitFile
 
 # Areas, delays and loads: nothing that changes a value.
 _IGNORED = (".area", ".delay", ".wire", ".input_", ".output_", ".default_", ".max_input_load", ".wire_load_slope")
 
 
-def read_blif(source: Source) -> Network:
+def read_blif(source: CircuitFile) -> Network:
     """The circuit in a BLIF file."""
     return _Reader(source).read()
 
@@ -36,7 +36,7 @@ class _Cover:
 
 
 class _Reader:
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: CircuitFile) -> None:
         self._source = source
         self._models = 0
         self._inputs: list[str] = []

@@ -10,7 +10,7 @@ import re
 from typing import NoReturn
 
 from fidelitree.targets.circuits.network import Gates, Network
-from fidelitree.targets.circuits.source import Source
+from fidelitree.targets.circuits.source import CircuitFile
 
 TYPES = ("f", "fd", "fr", "fdr")
 _IGNORED = (".p", ".phase", ".pair")  # how many rows there are; hints to a minimiser
@@ -18,13 +18,13 @@ _INPUTS = str.maketrans("2", "-")
 _OUTPUTS = str.maketrans("234~-", "00100")  # 4 is another way to write 1
 
 
-def read_pla(source: Source) -> Network:
+def read_pla(source: CircuitFile) -> Network:
     """The circuit in a PLA file."""
     return _Reader(source).read()
 
 
 class _Reader:
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: CircuitFile) -> None:
         self._source = source
         self._counts: dict[str, int] = {}
         self._names: dict[str, tuple[str, ...]] = {}

@@ -16,14 +16,14 @@ MAX_WIRES = 100_000
 
 
 @dataclass(frozen=True)
-class Source:
+class CircuitFile:
     """What is read, under the name that errors give it."""
 
     name: str
     data: bytes
 
     @classmethod
-    def of(cls, path: Path) -> Source:
+    def of(cls, path: Path) -> CircuitFile:
         """The bytes of a file, unless there are too many of them."""
         with reading(path):
             there = path.is_file()

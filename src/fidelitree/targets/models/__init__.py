@@ -1,6 +1,6 @@
 """Targets from models: each file turns one kind of model into a callable from a batch to labels."""
 
-from fidelitree.targets.models.columns import Columns
+from fidelitree.targets.models.columns import ModelColumns
 from fidelitree.targets.models.command import Command
 from fidelitree.targets.models.estimator import Estimator
 from fidelitree.targets.models.function import Function
@@ -11,12 +11,12 @@ from fidelitree.targets.models.onnx import OnnxModel
 from fidelitree.targets.models.xgboost import XGBoostModel
 
 __all__ = [
-    "Columns",
     "Command",
     "Estimator",
     "Function",
     "LightGBMModel",
     "Model",
+    "ModelColumns",
     "OnnxModel",
     "XGBoostModel",
     "from_model",

@@ -22,10 +22,10 @@ Arrays = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
-class Columns:
+class ModelColumns:
     """Names and number of a model's features, each None where the model does not know it.
 
-    >>> Columns(("a", "b"), 2).matrix({"b": np.array([3, 4]), "a": np.array([1, 2])}).tolist()
+    >>> ModelColumns(("a", "b"), 2).matrix({"b": np.array([3, 4]), "a": np.array([1, 2])}).tolist()
     [[1, 3], [2, 4]]
     """
 

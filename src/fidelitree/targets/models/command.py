@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fidelitree.errors import ParameterError, TargetError, check_list, check_names, check_number, show
 from fidelitree.targets.labels import as_answered
-from fidelitree.targets.models.columns import Columns
+from fidelitree.targets.models.columns import ModelColumns
 from fidelitree.targets.models.model import Model
 from fidelitree.targets.models.process import LineProcess, shown
 
@@ -44,7 +44,7 @@ class Command(Model):
         if self.timeout <= 0:
             raise ParameterError(f"timeout must be above 0 seconds; got {self.timeout:g}")
         known = None if names is None else tuple(check_names("names", names, "the columns of an array"))
-        self.columns = Columns() if known is None else Columns(known, len(known))
+        self.columns = ModelColumns() if known is None else ModelColumns(known, len(known))
         self._process: LineProcess | None = None
         self._turn = threading.Lock()
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fidelitree.errors import ParameterError, show
 from fidelitree.targets.labels import as_answered
-from fidelitree.targets.models.columns import Columns
+from fidelitree.targets.models.columns import ModelColumns
 from fidelitree.targets.models.model import Model
 
 
@@ -34,7 +34,7 @@ class Estimator(Model):
         self.name = type(model).__name__
         names = getattr(model, "feature_names_in_", None)
         count = getattr(model, "n_features_in_", None)
-        self.columns = Columns(
+        self.columns = ModelColumns(
             None if names is None else tuple(str(name) for name in names), None if count is None else int(count)
         )
         self.classes = _classes(model)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fidelitree.errors import RAISED, ParameterError, TargetError, check_text, show
 from fidelitree.targets.labels import as_answered
-from fidelitree.targets.models.columns import Columns
+from fidelitree.targets.models.columns import ModelColumns
 from fidelitree.targets.models.model import Model
 
 ADDRESS = re.compile(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):([^\W\d]\w*(?:\.[^\W\d]\w*)*)")
@@ -33,7 +33,7 @@ class Function(Model):
             check_text("name of a function", name)
         own = getattr(function, "__name__", type(function).__name__)  # a function of an old NumPy has no longer name
         self.name = str(getattr(function, "__qualname__", own)) if name is None else name
-        self.columns = Columns()
+        self.columns = ModelColumns()
 
     def labels(self, batch: Any) -> NDArray[Any]:
         return as_answered(self.function(batch))

@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from fidelitree.errors import FormatError, ParameterError, reading
-from fidelitree.targets.models.columns import Columns
+from fidelitree.targets.models.columns import ModelColumns
 from fidelitree.targets.models.extras import need
 from fidelitree.targets.models.fromscores import Rule, classes_of, labels_of, rule_for
 from fidelitree.targets.models.model import Model
@@ -39,7 +39,7 @@ class LightGBMModel(Model):
         self.rule = rule_for(header.get("objective", "none").split()[0], _RULES, labels)
         names = tuple(model.feature_name())
         invented = tuple(f"Column_{i}" for i in range(len(names)))  # what LightGBM calls the columns of an array
-        self.columns = Columns(None if names == invented else names, len(names))
+        self.columns = ModelColumns(None if names == invented else names, len(names))
         self.classes = classes_of(self.rule, int(header["num_class"]))
 
     def labels(self, batch: Any) -> NDArray[Any]:

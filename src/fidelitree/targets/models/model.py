@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import TargetError
-from fidelitree.targets.models.columns import Columns, count_rows
+from fidelitree.targets.models.columns import ModelColumns, count_rows
 
 
 class Model(ABC):
@@ -20,7 +20,7 @@ class Model(ABC):
     """
 
     name: str
-    columns: Columns
+    columns: ModelColumns
     classes: tuple[Any, ...] | None = None
     """The labels it can answer, where it knows them."""
 

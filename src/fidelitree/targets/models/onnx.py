@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import FidelitreeError, FormatError, ParameterError
-from fidelitree.targets.models.columns import Columns, converted, count_rows
+from fidelitree.targets.models.columns import ModelColumns, converted, count_rows
 from fidelitree.targets.models.extras import need
 from fidelitree.targets.models.fromscores import Rule, check_rule, classes_of, labels_of
 from fidelitree.targets.models.model import Model
@@ -100,7 +100,7 @@ class OnnxModel(Model):
 class _Layout:
     """How a model takes inputs: its features, how many rows at once (0: any number), or one without rows (flat)."""
 
-    columns: Columns
+    columns: ModelColumns
     rows: int
     flat: bool
 
@@ -115,10 +115,10 @@ def _layout(inputs: Sequence[Any]) -> _Layout:
     first = inputs[0].shape
     rows = first[0] if isinstance(first[0], int) else 0
     if len(inputs) > 1:
-        return _Layout(Columns(tuple(tensor.name for tensor in inputs), len(inputs)), rows, flat=False)
+        return _Layout(ModelColumns(tuple(tensor.name for tensor in inputs), len(inputs)), rows, flat=False)
     width = first[-1] if isinstance(first[-1], int) else None
     flat = len(first) == 1
-    return _Layout(Columns(None, width), 1 if flat else rows, flat)
+    return _Layout(ModelColumns(None, width), 1 if flat else rows, flat)
 
 
 def _choose(outputs: Sequence[Any], rule: Rule | None, name: str | None) -> Any:

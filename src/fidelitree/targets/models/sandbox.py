@@ -1,7 +1,7 @@
 """Model files are tried in a child process first: their parsers are native code, which a damaged file can crash.
 
 Of 60 LightGBM files that were cut off somewhere, 58 end the interpreter that reads them. So a child reads each file and
-asks the model once (`trial_child`), within limits on time and memory; only then is it read here. It costs a fraction of
+asks the model once (`sandboxed`), within limits on time and memory; only then is it read here. It costs a fraction of
 a second, once for each file and process. Saved scikit-learn models need none: a skops file is a zip archive, whose
 checksums tell of damage before any native code sees it, and a pickle is a program anyway, which its reader must trust.
 
@@ -23,7 +23,7 @@ from fidelitree.errors import FormatError, reading
 SECONDS = 60
 MEGABYTES = 2048  # besides what the library itself takes; a model in memory is a few times its file
 _TIMES = 32
-_CHILD = Path(__file__).with_name("trial_child.py")
+_CHILD = Path(__file__).with_name("sandboxed.py")
 _tried: set[tuple[str | int, ...]] = set()
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import FormatError, ParameterError, reading
-from fidelitree.targets.models.columns import Columns
+from fidelitree.targets.models.columns import ModelColumns
 from fidelitree.targets.models.extras import need
 from fidelitree.targets.models.fromscores import Rule, classes_of, labels_of, rule_for
 from fidelitree.targets.models.model import Model
@@ -54,7 +54,7 @@ class XGBoostModel(Model):
         learner = json.loads(model.save_config())["learner"]
         self.rule = rule_for(learner["objective"]["name"], _RULES, labels)
         names = model.feature_names
-        self.columns = Columns(None if names is None else tuple(names), model.num_features())
+        self.columns = ModelColumns(None if names is None else tuple(names), model.num_features())
         self.classes = classes_of(self.rule, int(learner["learner_model_param"]["num_class"]))
         best = model.attr("best_iteration")
         self._iterations = (0, 0 if best is None else int(best) + 1)

@@ -22,7 +22,7 @@ _EVERY = 10.0  # seconds between two lines where nobody watches
 _PER_SECOND = 4  # pictures where somebody does
 
 
-class Progress:
+class StatusLine:
     """An observer that shows a run; use it in a ``with`` block."""
 
     def __init__(

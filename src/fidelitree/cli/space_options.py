@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fidelitree.cli.opening import Opened
 from fidelitree.cli.printing import note
 from fidelitree.cli.tablefiles import check_columns, read_table
+from fidelitree.cli.target_options import OpenedTarget
 from fidelitree.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class SpaceOptions:
         """Whether inputs were named at all."""
         return self != SpaceOptions()
 
-    def open(self, opened: Opened) -> ProductSpace | Rows:
+    def open(self, opened: OpenedTarget) -> ProductSpace | Rows:
         """The space, made to fit what the target knows about its features."""
         self._check()
         space = self._space(opened)
@@ -67,7 +67,7 @@ class SpaceOptions:
             raise ParameterError(f"the target takes {opened.count} features; the space has {len(space.features)}")
         return space
 
-    def _space(self, opened: Opened) -> ProductSpace | Rows:
+    def _space(self, opened: OpenedTarget) -> ProductSpace | Rows:
         if self.data is not None:
             return self._table(self.data, opened)
         if self.space is not None:
@@ -91,7 +91,7 @@ class SpaceOptions:
                 if getattr(self, name) and way not in ways:
                     raise ParameterError(f"--{name} says nothing without --{way}; leave it out, or give --{way}")
 
-    def _table(self, path: Path, opened: Opened) -> ProductSpace | Rows:
+    def _table(self, path: Path, opened: OpenedTarget) -> ProductSpace | Rows:
         from fidelitree.spaces.product import ProductSpace
         from fidelitree.spaces.rows import Rows
 
@@ -102,7 +102,7 @@ class SpaceOptions:
         made: ProductSpace | Rows = make(table, self.categorical or (), self.numeric or ())
         return made
 
-    def _bits(self, p: float, opened: Opened) -> ProductSpace:
+    def _bits(self, p: float, opened: OpenedTarget) -> ProductSpace:
         from fidelitree.spaces.product import ProductSpace
 
         count = opened.count if self.features is None else self.features
@@ -112,7 +112,7 @@ class SpaceOptions:
         return ProductSpace.bernoulli(count, p, names)
 
 
-def _used(table: Any, opened: Opened, path: Path) -> Any:
+def _used(table: Any, opened: OpenedTarget, path: Path) -> Any:
     """The columns that the target uses, where it knows their names; the rest is left out, and said so."""
     import narwhals as nw
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fidelitree.certificates.confusion import CONFIDENCE, Cell, Confusion
+from fidelitree.certificates.confusion import CONFIDENCE, Confusion, LabelPair
 from fidelitree.display.markup import Html, tag
 from fidelitree.display.numbers import counted, percent, span, whole
 from fidelitree.report.contents import Contents
@@ -47,7 +47,7 @@ def _table(found: Confusion) -> Html:
     )
 
 
-def _row(found: Confusion, cell: Cell) -> Html:
+def _row(found: Confusion, cell: LabelPair) -> Html:
     mark = tag("strong", str(cell.tree), " ", tag("span", "(wrong)", class_="bad")) if cell.wrong else str(cell.tree)
     counts = [] if found.level is None else [tag("td", f"{whole(int(cell.count))} of {whole(int(cell.of))}")]
     return tag(

@@ -87,7 +87,7 @@ class TargetOptions:
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpenedTarget:
     """A target, the inputs that it brings along, and what it knows about its features."""
 
     target: Callable[[Any], Any]
@@ -102,7 +102,7 @@ def is_command(text: str) -> bool:
 
 
 @contextmanager
-def opened(text: str, options: TargetOptions) -> Iterator[Opened]:
+def opened(text: str, options: TargetOptions) -> Iterator[OpenedTarget]:
     """The target that a text on the command line stands for; what it started is ended with the block."""
     found = _open(text, options.given())
     try:
@@ -113,7 +113,7 @@ def opened(text: str, options: TargetOptions) -> Iterator[Opened]:
             close()
 
 
-def _open(text: str, options: dict[str, Any]) -> Opened:
+def _open(text: str, options: dict[str, Any]) -> OpenedTarget:
     from fidelitree.targets.circuits import READERS
 
     path = Path(text)
@@ -126,31 +126,31 @@ def _open(text: str, options: dict[str, Any]) -> Opened:
     return _model(text, options)
 
 
-def _stored_result(path: Path, options: dict[str, Any]) -> Opened:
+def _stored_result(path: Path, options: dict[str, Any]) -> OpenedTarget:
     from fidelitree.certificates.store import load
 
     _refuse_options(str(path), options, ())
     stored = load(path)
-    return Opened(stored.tree, stored.space, stored.tree.names, len(stored.tree.names))
+    return OpenedTarget(stored.tree, stored.space, stored.tree.names, len(stored.tree.names))
 
 
-def _stored_tree(path: Path, options: dict[str, Any]) -> Opened:
+def _stored_tree(path: Path, options: dict[str, Any]) -> OpenedTarget:
     from fidelitree.trees.tree import Tree
 
     _refuse_options(str(path), options, ())
     tree = Tree.load(path)
-    return Opened(tree, None, tree.names, len(tree.names))
+    return OpenedTarget(tree, None, tree.names, len(tree.names))
 
 
-def _circuit(path: Path, options: dict[str, Any]) -> Opened:
+def _circuit(path: Path, options: dict[str, Any]) -> OpenedTarget:
     from fidelitree.targets import read_circuit
 
     _refuse_options(str(path), options, ("output",))
     circuit = read_circuit(path, options.get("output"))
-    return Opened(circuit, circuit.space, circuit.names, circuit.n)
+    return OpenedTarget(circuit, circuit.space, circuit.names, circuit.n)
 
 
-def _model(text: str, options: dict[str, Any]) -> Opened:
+def _model(text: str, options: dict[str, Any]) -> OpenedTarget:
     from fidelitree.targets.models.function import ADDRESS
     from fidelitree.targets.models.loading import SUFFIXES, load_model
 
@@ -164,7 +164,7 @@ def _model(text: str, options: dict[str, Any]) -> Opened:
     if address and "" not in sys.path and str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))  # as `python -m` would: people name a module beside them
     model = load_model(text, **options)
-    return Opened(model, None, model.feature_names, model.columns.count)
+    return OpenedTarget(model, None, model.feature_names, model.columns.count)
 
 
 def _refuse_options(text: str, options: dict[str, Any], known: Sequence[str]) -> None:

@@ -16,8 +16,8 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.asking.events import Asked
-from fidelitree.cli import progress
-from fidelitree.cli.progress import Progress
+from fidelitree.cli import status_line
+from fidelitree.cli.status_line import StatusLine
 
 
 class Clock:
@@ -33,12 +33,12 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr(progress, "time", made)
+    monkeypatch.setattr(status_line, "time", made)
     return made
 
 
 def test_where_nobody_watches_a_line_comes_now_and_then(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
-    with Progress("distilling f", 0.05) as shown:
+    with StatusLine("distilling f", 0.05) as shown:
         for second in range(25):
             clock.now = 100.0 + second
             shown(Asked(second, second))
@@ -52,7 +52,7 @@ def test_it_changes_nothing_of_a_run() -> None:
     target = ft.targets.multiplexer(2)
     space = ft.ProductSpace.bernoulli(target.n, 0.3)
     alone = ft.distill(target, space, 0.02, strategy="influence")
-    with Progress("", 0.02) as shown:
+    with StatusLine("", 0.02) as shown:
         watched = ft.distill(target, space, 0.02, strategy="influence", observer=shown)
         shown.line()
     assert (watched.tree, watched.certificate, watched.trace) == (alone.tree, alone.certificate, alone.trace)
