@@ -103,13 +103,11 @@ certified), provided that the target is deterministic and inputs follow the stat
     with access(target, space, running, call) as way:
         # Memory would save nothing where all inputs are asked once, and mislead about a noisy target elsewhere.
         audit = _Audit(way.counted(None, budget, observer), predict, digest, epsilon, delta, predictor)
-        try:
-            error = audit.looked_up(space)
-            if error is None and audit.can_enumerate(space, deterministic):
-                error = audit.count_all()
-            bet = audit.test(audit.source(space, way), observer) if error is None else Bet(delta)
-        except BudgetSpent:  # while all inputs were asked, and some of them tell nothing about the others
-            error, bet = None, Bet(delta)
+        error = audit.looked_up(space)
+        if error is None and audit.can_enumerate(space, deterministic):
+            error, bet = audit.count_all(), Bet(delta)
+        elif error is None:
+            bet = audit.test(audit.source(space, way), observer)
         found = audit.tested(bet, space, way) if error is None else audit.exact(error)
         way.end(audit.counted, "certified" if found.holds else "not certified")
     return found
@@ -266,15 +264,21 @@ class _Audit:
             raise ParameterError(f"epsilon must be above 0 where {extent} are too many to ask all; got 0")
         return False
 
-    def count_all(self) -> float:
-        """The error over every input, each weighed by its probability."""
+    def count_all(self) -> float | None:
+        """The error over every input, each weighed by its probability; None where a budget ends it.
+
+        Then some inputs are known, which tell nothing about the others.
+        """
         space, whole = self.counted.space, Region.whole(self.counted.space)
         wrong, points, rows = 0.0, space.points, block_rows(len(space))
         assert points is not None, "only finite spaces are counted"
         for start in range(0, points, rows):
             batch = enumerate_inputs(whole, start, min(start + rows, points))
             chances = space.chances(batch)
-            labels = self.counted.labels(self.counted.ask(batch, "certify"))
+            try:
+                labels = self.counted.labels(self.counted.ask(batch, "certify"))
+            except BudgetSpent:
+                return None
             wrong += float(chances[self._mistakes(batch, labels, chances)].sum())
         return wrong
 

@@ -99,19 +99,13 @@ def distill(
     check_switch("deterministic", deterministic)
     check_observer(observer)
     budget = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
-    goal = Goal(
-        _check_goal(epsilon, strategy, budget),
-        check_delta(delta),
-        fresh_seed() if seed is None else check_count("seed", seed, least=0),
-        seed is not None,
-        strategy == "influence",
-        prefer == "leaves" or strategy == "smallest",
-        strategy == "smallest",
-    )
+    promised = _check_goal(epsilon, strategy, budget), check_delta(delta)
+    known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
+    few_leaves, smallest = prefer == "leaves" or strategy == "smallest", strategy == "smallest"
+    goal = Goal(*promised, known_seed, seed is not None, strategy == "influence", few_leaves, smallest)
     running = Running(batch_size, executor, timeout, retries, journal)
     told = {"strategy": strategy, "prefer": prefer, "deterministic": deterministic, **budget.limits()}
-    promised = {"epsilon": goal.epsilon, "delta": goal.delta}
-    call = Call("distill", goal.seed, goal.seed_chosen, {**promised, **told})
+    call = Call("distill", known_seed, seed is not None, {"epsilon": goal.epsilon, "delta": goal.delta, **told})
     with access(target, space, running, call) as way:
         goal = replace(goal, seed=way.seed, seed_chosen=way.seed_chosen)
         memory = Memory.within(REMEMBERED_BYTES, way.space, CHECKED) if deterministic else None
