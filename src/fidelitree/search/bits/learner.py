@@ -25,7 +25,9 @@ UNPROVEN = 0.35  # what it costs more on a feature that is not known to matter
 SEARCH_ALL = 24  # up to so many features the search looks at all of them
 EARLY_WALKS = 3
 PAIRS = 1 << 22  # of inputs that are compared at once
-RECENT, LOST = 24, 0.25  # answers, and the share of mistakes among them from which on trees are no good
+RECENT, LOST = 24, 0.33  # answers, and the share of mistakes among them from which on trees are no good
+DOUBT = 4  # times cheaper a table must be for each that missed a feature
+ALONE = 8  # answers, and one for each relevant feature, without a new one: then the others hardly matter
 SOON = 4  # times what is known: a table of so many cells will be asked
 FAR_SIGHTED = 40  # up to so many rows a look three splits ahead fits any labels
 
@@ -38,6 +40,7 @@ class Learner:
         self.tabulates = False
         """Whether the table over the relevant features is what it learns, or will be soon."""
         self._complete = False
+        self._since = self._failed = 0  # answers since the last relevant feature; tables that missed one
         self._recent: deque[bool] = deque(maxlen=RECENT)
         self.relevant: list[int] = []
         self.sketch: Nested | None = None
@@ -60,9 +63,10 @@ class Learner:
             if mistaken:
                 self.pool.stress(bits[wrong])
         self.pool.add(bits, codes)
+        self._since += len(codes)
         if mistaken or self._crowded:
             yield from self._settle_conflicts()
-            if self.sketch is not None and not self._lost:
+            if self.sketch is not None and not self.tabulates:
                 yield from self._explain(bits[wrong], codes[wrong], wrong.mean())
             if not (self._lost and (yield from self._tabulate())) and mistaken:
                 self.refit()
@@ -78,26 +82,35 @@ class Learner:
         return not self.tabulates and self.sketch is not None and junta.crowded(self.sketch)
 
     def _tabulate(self) -> Steps[bool]:
-        """Ask the whole table over the relevant features where that is no dearer than what was asked; whether it will.
+        """Ask the whole table over the relevant features where it seems complete and is not too dear; whether it will.
 
         While it is too dear, and not by much, trees are not worth a search.
         """
         self._complete = False
-        while len(self.relevant) <= junta.MOST:
-            missing = junta.missing(self.pool.bits, self.relevant)
+        while len(self.relevant) <= junta.MOST and self._settled:
+            missing, before = junta.missing(self.pool.bits, self.relevant), len(self.relevant)
             if not len(missing):
                 self._know_table()
                 return True
-            if len(missing) > max(junta.CHEAP, self.pool.size):
-                self.tabulates = 1 << len(self.relevant) <= SOON * self.pool.size
+            dear = len(missing) > max(junta.CHEAP, self.pool.size) / DOUBT**self._failed
+            self.tabulates = not dear or 1 << before <= SOON * self.pool.size / DOUBT**self._failed
+            if dear:
                 return self.tabulates and self.sketch is not None
-            self.tabulates = True
             others = self.pool.bits[self._random.integers(self.pool.size, size=len(missing))]
             seen = yield Ask(junta.members(missing, self.relevant, others), "walk")
             self.pool.add(seen.inner, seen.codes)
             yield from self._settle_conflicts()
+            self._failed += len(self.relevant) > before
         self.tabulates = False
         return False
+
+    @property
+    def _settled(self) -> bool:
+        """Whether no feature is likely to be missing: many answers came without one, or most cells were seen twice."""
+        if self._since >= ALONE + len(self.relevant):
+            return True
+        cells = len(np.unique(junta.cells(self.pool.bits, self.relevant)))
+        return self.pool.size - cells >= 1 << len(self.relevant)
 
     @property
     def confirmations(self) -> int:
@@ -192,6 +205,7 @@ class Learner:
         found = yield from walk(one, two, lambda row: self._is(row, code), self._random)
         if found not in self.relevant:
             self.relevant.append(found)
+            self._since = 0
 
     def _is(self, row: Bits, code: int) -> Steps[bool]:
         return (yield from self._answer(row)) == code
