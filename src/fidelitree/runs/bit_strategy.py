@@ -10,7 +10,7 @@ import numpy as np
 
 from fidelitree.certificates.attempts import LATE, Attempt
 from fidelitree.exact.engine import ENUMERATE_UNASKED
-from fidelitree.runs.gate import Gate, Watched
+from fidelitree.runs.gate import GATE, Gate, Watched
 from fidelitree.runs.outcome import Outcome
 from fidelitree.runs.session import Session
 from fidelitree.runs.stopping import Stopping
@@ -65,7 +65,8 @@ class BitStrategy:
         wrong = yield from self.learner.learn(seen.inner, seen.codes, failed)
         sketch = self.learner.sketch
         assert sketch is not None, "a learner that was told something has a tree"
-        if (self._gate.see(sketch, wrong, weights) or self._late()) and sketch != self._under_test:
+        passed = self._gate.see(sketch, wrong, weights) or self.learner.confirmations >= GATE
+        if (passed or self._late()) and sketch != self._under_test:
             self._tested = self._attempts.open(self.tree())
             self._under_test = sketch
         self._session.stand(self._to_stand)
@@ -75,7 +76,7 @@ class BitStrategy:
     def stuck(self) -> bool:
         """Whether the tree learns answers by heart, or many answers did not certify it: votes of many bits do that."""
         known, attempts = self.learner.pool.size, self._attempts
-        if known < MANY or attempts.open_ended or attempts.error_bound <= attempts.epsilon:
+        if known < MANY or self.learner.tabulates or attempts.open_ended or attempts.error_bound <= attempts.epsilon:
             return False
         by_heart = self.learner.sketch is not None and size(self.learner.sketch) * BY_HEART > known
         return by_heart or known > max(TOO_MANY, BY_HEART * attempts.at_best)

@@ -6,10 +6,13 @@ other by halves finds a feature that matters in a few queries. Splits on feature
 
 from __future__ import annotations
 
+from collections import deque
+
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.threads import one_thread
+from fidelitree.search.bits import junta
 from fidelitree.search.bits.lookahead import Watch, go_on
 from fidelitree.search.bits.pool import Bits, Codes, Pool
 from fidelitree.search.bits.sketch import LabelledRows, fit, predict, rename
@@ -22,6 +25,10 @@ UNPROVEN = 0.35  # what it costs more on a feature that is not known to matter
 SEARCH_ALL = 24  # up to so many features the search looks at all of them
 EARLY_WALKS = 3
 PAIRS = 1 << 22  # of inputs that are compared at once
+RECENT, LOST = 24, 0.33  # answers, and the share of mistakes among them from which on trees are no good
+DOUBT = 4  # times cheaper a table must be for each that missed a feature
+ALONE = 8  # answers, and one for each relevant feature, without a new one: then the others hardly matter
+SOON = 4  # times what is known: a table of so many cells will be asked
 FAR_SIGHTED = 40  # up to so many rows a look three splits ahead fits any labels
 
 
@@ -30,6 +37,11 @@ class Learner:
 
     def __init__(self, features: int, random: np.random.Generator, watch: Watch = go_on) -> None:
         self.pool = Pool(features)
+        self.tabulates = False
+        """Whether the table over the relevant features is what it learns, or will be soon."""
+        self._complete = False
+        self._since = self._failed = 0  # answers since the last relevant feature; tables that missed one
+        self._recent: deque[bool] = deque(maxlen=RECENT)
         self.relevant: list[int] = []
         self.sketch: Nested | None = None
         self._features, self._random, self._watch = features, random, watch
@@ -46,15 +58,70 @@ class Learner:
         elif wrong is None:
             wrong = predict(self.sketch, bits) != codes
         mistaken = bool(wrong.any())
-        if mistaken and self.sketch is not None:
-            self.pool.stress(bits[wrong])
+        if self.sketch is not None:
+            self._recent.extend(wrong.tolist())
+            if mistaken:
+                self.pool.stress(bits[wrong])
         self.pool.add(bits, codes)
-        if mistaken:
+        self._since += len(codes)
+        if mistaken or self._crowded:
             yield from self._settle_conflicts()
-            if self.sketch is not None:
+            if self.sketch is not None and not self.tabulates:
                 yield from self._explain(bits[wrong], codes[wrong], wrong.mean())
-            self.refit()
+            if not (self._lost and (yield from self._tabulate())) and mistaken:
+                self.refit()
         return wrong
+
+    @property
+    def _lost(self) -> bool:
+        """Whether trees keep being wrong; a table that is wrong somewhere may need one more feature."""
+        return self.tabulates or self._crowded or sum(self._recent) >= LOST * RECENT
+
+    @property
+    def _crowded(self) -> bool:
+        return not self.tabulates and self.sketch is not None and junta.crowded(self.sketch)
+
+    def _tabulate(self) -> Steps[bool]:
+        """Ask the whole table over the relevant features where it seems complete and is not too dear; whether it will.
+
+        While it is too dear, and not by much, trees are not worth a search.
+        """
+        self._complete = False
+        while len(self.relevant) <= junta.MOST and self._settled:
+            missing, before = junta.missing(self.pool.bits, self.relevant), len(self.relevant)
+            if not len(missing):
+                self._know_table()
+                return True
+            dear = len(missing) > max(junta.CHEAP, self.pool.size) / DOUBT**self._failed
+            self.tabulates = not dear or 1 << before <= SOON * self.pool.size / DOUBT**self._failed
+            if dear:
+                return self.tabulates and self.sketch is not None
+            others = self.pool.bits[self._random.integers(self.pool.size, size=len(missing))]
+            seen = yield Ask(junta.members(missing, self.relevant, others), "walk")
+            self.pool.add(seen.inner, seen.codes)
+            yield from self._settle_conflicts()
+            self._failed += len(self.relevant) > before
+        self.tabulates = False
+        return False
+
+    @property
+    def _settled(self) -> bool:
+        """Whether no feature is likely to be missing: many answers came without one, or most cells were seen twice."""
+        if self._since >= ALONE + len(self.relevant):
+            return True
+        cells = len(np.unique(junta.cells(self.pool.bits, self.relevant)))
+        return self.pool.size - cells >= 1 << len(self.relevant)
+
+    @property
+    def confirmations(self) -> int:
+        """Answers that a complete table did not need, and that agree with it; 0 where it is not complete."""
+        return self.pool.size - (1 << len(self.relevant)) if self._complete else 0
+
+    def _know_table(self) -> None:
+        self._complete = True
+        table = np.empty(1 << len(self.relevant), np.intp)
+        table[junta.cells(self.pool.bits, self.relevant)] = self.pool.codes
+        self.sketch = junta.tree(table, self.relevant)
 
     def refit(self) -> None:
         """Search for the tree that fits all answers; where its watch ends it, the tree stays as it was."""
@@ -73,7 +140,7 @@ class Learner:
 
     def _settle_conflicts(self) -> Steps[None]:
         """Two inputs that agree on all relevant features but not in their label show that another one matters."""
-        while not self._all or self._walks < EARLY_WALKS:
+        while not self._all or self._walks < EARLY_WALKS or self._lost:
             pair = self._conflict()
             if pair is None:
                 return
@@ -83,14 +150,14 @@ class Learner:
     def _conflict(self) -> tuple[int, int] | None:
         """The closest pair of inputs with different labels that agree on every relevant feature."""
         bits, codes = self.pool.bits, self.pool.codes
-        keys = np.packbits(bits[:, self.relevant], axis=1)
-        _, cells = np.unique(keys, axis=0, return_inverse=True) if self.relevant else (None, np.zeros(len(codes), int))
+        cells = row_groups(bits[:, self.relevant])
+        least, most = np.full(len(codes), np.iinfo(np.intp).max), np.full(len(codes), -1)
+        np.minimum.at(least, cells, codes)
+        np.maximum.at(most, cells, codes)
         best: tuple[float, int, int] = np.inf, -1, -1
-        for cell in np.unique(cells):
+        for cell in np.flatnonzero(least < most):
             self._watch()
             rows = np.flatnonzero(cells == cell)
-            if len(np.unique(codes[rows])) < 2:
-                continue
             for part in np.array_split(
                 rows, min(len(rows), -(-(len(rows) ** 2) // PAIRS))
             ):  # so that memory is bounded
@@ -138,6 +205,7 @@ class Learner:
         found = yield from walk(one, two, lambda row: self._is(row, code), self._random)
         if found not in self.relevant:
             self.relevant.append(found)
+            self._since = 0
 
     def _is(self, row: Bits, code: int) -> Steps[bool]:
         return (yield from self._answer(row)) == code
@@ -149,6 +217,13 @@ class Learner:
         seen = yield Ask(row[None], "walk")
         self.pool.add(row[None], seen.codes)
         return int(seen.codes[0])
+
+
+def row_groups(bits: Bits) -> NDArray[np.intp]:
+    """A number for each row, the same for equal rows."""
+    if not bits.shape[1]:
+        return np.zeros(len(bits), np.intp)
+    return np.unique(np.packbits(bits, axis=1), axis=0, return_inverse=True)[1].ravel()
 
 
 def _distances(one: Bits, two: Bits) -> NDArray[np.float32]:
