@@ -27,7 +27,7 @@ EARLY_WALKS = 3
 PAIRS = 1 << 22  # of inputs that are compared at once
 RECENT, LOST = 24, 0.33  # answers, and the share of mistakes among them from which on trees are no good
 DOUBT = 4  # times cheaper a table must be for each that missed a feature
-ALONE = 8  # answers, and one for each relevant feature, without a new one: then the others hardly matter
+CHECKS = 12  # answers that could have shown another relevant feature, and did not
 SOON = 4  # times what is known: a table of so many cells will be asked
 FAR_SIGHTED = 40  # up to so many rows a look three splits ahead fits any labels
 
@@ -40,9 +40,12 @@ class Learner:
         self.tabulates = False
         """Whether the table over the relevant features is what it learns, or will be soon."""
         self._complete = False
-        self._since = self._failed = 0  # answers since the last relevant feature; tables that missed one
+        self._checks = self._failed = 0  # answers that could have shown another feature; tables that missed one
         self._recent: deque[bool] = deque(maxlen=RECENT)
         self.relevant: list[int] = []
+        """Features that were seen to matter somewhere."""
+        self.proven: list[int] = []
+        """Those of them on which a split is cheap."""
         self.sketch: Nested | None = None
         self._features, self._random, self._watch = features, random, watch
         self._walks = 0
@@ -62,8 +65,8 @@ class Learner:
             self._recent.extend(wrong.tolist())
             if mistaken:
                 self.pool.stress(bits[wrong])
+        self._checks += self._checked(bits)
         self.pool.add(bits, codes)
-        self._since += len(codes)
         if mistaken or self._crowded:
             yield from self._settle_conflicts()
             if self.sketch is not None and not self.tabulates:
@@ -104,10 +107,17 @@ class Learner:
         self.tabulates = False
         return False
 
+    def _checked(self, bits: Bits) -> int:
+        """How many of these inputs agree with a known one on all relevant features, and may contradict it."""
+        if not self.relevant:
+            return 0
+        both = row_groups(np.concatenate([self.pool.bits, bits])[:, self.relevant])
+        return int(np.isin(both[self.pool.size :], both[: self.pool.size]).sum())
+
     @property
     def _settled(self) -> bool:
-        """Whether no feature is likely to be missing: many answers came without one, or most cells were seen twice."""
-        if self._since >= ALONE + len(self.relevant):
+        """Whether no feature is likely to be missing: many answers could show it, or most cells were seen twice."""
+        if self._checks >= CHECKS:
             return True
         cells = len(np.unique(junta.cells(self.pool.bits, self.relevant)))
         return self.pool.size - cells >= 1 << len(self.relevant)
@@ -127,7 +137,7 @@ class Learner:
         """Search for the tree that fits all answers; where its watch ends it, the tree stays as it was."""
         pool = self.pool
         penalties = np.full(self._features, SPLIT + UNPROVEN, np.float32)
-        penalties[self.relevant] = SPLIT
+        penalties[self.proven] = SPLIT
         used = sorted(self.relevant) if self.relevant and not self._all else list(range(self._features))
         rows = LabelledRows(pool.bits[:, used].astype(np.float32), pool.codes, pool.weights, penalties[used])
         horizon = 4 if len(used) <= SEARCH_ALL and pool.size > FAR_SIGHTED else 3
@@ -144,8 +154,9 @@ class Learner:
             pair = self._conflict()
             if pair is None:
                 return
+            early = not self._all or self._walks < EARLY_WALKS
             self._walks += 1
-            yield from self._walk(self.pool.bits[pair[0]], self.pool.bits[pair[1]], self.pool.codes[pair[0]])
+            yield from self._walk(self.pool.bits[pair[0]], self.pool.bits[pair[1]], self.pool.codes[pair[0]], early)
 
     def _conflict(self) -> tuple[int, int] | None:
         """The closest pair of inputs with different labels that agree on every relevant feature."""
@@ -200,12 +211,17 @@ class Learner:
         other: Bits = bits[rows[closest]]
         return other
 
-    def _walk(self, one: Bits, two: Bits, code: int) -> Steps[None]:
-        """Find a feature that matters between two inputs with different labels."""
+    def _walk(self, one: Bits, two: Bits, code: int, proves: bool = True) -> Steps[None]:
+        """Find a feature that matters between two inputs with different labels.
+
+        Where few features are searched, only some walks make splits cheaper: if all did, trees would be too large.
+        """
         found = yield from walk(one, two, lambda row: self._is(row, code), self._random)
         if found not in self.relevant:
             self.relevant.append(found)
-            self._since = 0
+            self._checks = 0
+        if proves and found not in self.proven:
+            self.proven.append(found)
 
     def _is(self, row: Bits, code: int) -> Steps[bool]:
         return (yield from self._answer(row)) == code
