@@ -78,11 +78,11 @@ def test_a_certified_result() -> None:
 
 
 def test_a_result_that_is_not_certified_says_so_first() -> None:
-    result = ft.distill(ft.targets.majority(11), BITS, 0.01, max_queries=260)
+    result = ft.distill(ft.targets.majority(11), BITS, 0.01, max_queries=260, seed=6)
     shown = text(result)
-    assert "✗ Certified at 59.3% agreement, goal missed An error of at most 1% was asked for" in shown
-    assert "what could be certified is 40.7%." in shown
-    assert "Of 101 test inputs the tree got 32 wrong (the bound was lowest after the first 60 of them" in shown
+    assert "✗ Certified at 65.1% agreement, goal missed An error of at most 1% was asked for" in shown
+    assert "what could be certified is 34.9%." in shown
+    assert "Of 101 test inputs the tree got 23 wrong (the bound was lowest after the first 60 of them" in shown
     assert "The run ended because of this: max_queries = 260." in shown
     assert "Share of the error" in shown
 
