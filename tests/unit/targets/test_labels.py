@@ -264,8 +264,11 @@ def test_majority_is_the_largest_count_and_ties_go_to_the_first_label_in_order()
     ],
 )
 def test_labels_that_numpy_would_merge_are_refused(container: Any) -> None:
+    labels = container(["a", "a\0"])
+    if isinstance(labels, pd.Categorical) and labels.tolist() == ["a", "a"]:
+        pytest.skip("this pandas merges them itself, before anybody else sees them")
     with pytest.raises(TargetError) as caught:
-        answered(container(["a", "a\0"]), 2)
+        answered(labels, 2)
     assert str(caught.value) == (
         "labels must be text that does not end with NUL, which NumPy drops; the target answered 'a\\x00'. Strip it, or "
         "answer numbers"
