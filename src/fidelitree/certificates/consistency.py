@@ -18,7 +18,7 @@ from fidelitree.certificates.store import CERTIFICATE, FILES, REPORT, SPACE, TRA
 from fidelitree.exact.paths import disagreement
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import Rows
-from fidelitree.theory.binomial import upper_bound
+from fidelitree.theory.binomial import level_of_set, upper_bound
 from fidelitree.theory.sequential import error_bound, level_in
 
 UNCHECKED = (
@@ -90,7 +90,7 @@ def _follows(certificate: Certificate, size: int) -> tuple[float, float]:
     """Level and bound of the tree that was tested, from the counts."""
     errors, samples, delta = certificate.errors or 0, certificate.samples, certificate.delta
     if certificate.method == "fixed":
-        level = delta / (8 * size**2)
+        level = level_of_set(size, samples, delta)
         return level, upper_bound(errors, samples, level) if samples else 1.0
     level = delta
     if certificate.protocol == "prequential":

@@ -102,5 +102,6 @@ def settled(attempts: Attempts, best: Outcome) -> bool:
     if attempts.open_ended:
         return False
     error = best.attempt.rate + best.differs
-    near = best.error_bound < 1 and error > attempts.epsilon and best.error_bound <= TIGHT * error + SLACK
-    return near or best.error_bound <= attempts.epsilon
+    if best.error_bound <= attempts.epsilon:  # a constant that errs no more often may be certified, too
+        return best.tree.size == 1 or all(one.rate > error for one in attempts.standing.constants if one.samples)
+    return best.error_bound < 1 and error > attempts.epsilon and best.error_bound <= TIGHT * error + SLACK

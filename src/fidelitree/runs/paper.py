@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -34,7 +34,7 @@ from fidelitree.spaces.product import ProductSpace, check_space
 from fidelitree.spaces.region import Region
 from fidelitree.targets.labels import Target
 from fidelitree.targets.table import MAX_FEATURES
-from fidelitree.theory.binomial import upper_bound
+from fidelitree.theory.binomial import early_looks, level_of_set, upper_bound
 from fidelitree.trees.answers import LeafLabels
 from fidelitree.trees.bare import BareTree, Leaf
 from fidelitree.trees.tree import Tree
@@ -118,6 +118,7 @@ def grow_exactly(
         "exact",
         tree.digest,
         space.digest,
+        queries=dict(counted.queries.asked),
         split_quality=True,
     )
     return _finish(tree, certificate, counted, trace, reason, observer)
@@ -258,8 +259,9 @@ class _Verdict:
     tests: Mapping[int, Sequence[int]]
 
     def bound(self, delta: float) -> float:
-        """Clopper-Pearson at the level of this tree: the levels of all sizes add up to less than delta."""
-        return upper_bound(self.errors, self.samples, delta / (8 * len(self.codes) ** 2)) if self.samples else 1.0
+        """Clopper-Pearson at the level of this tree."""
+        level = level_of_set(len(self.codes), self.samples, delta)
+        return upper_bound(self.errors, self.samples, level) if self.samples else 1.0
 
 
 class _SampledJudge:
@@ -272,11 +274,24 @@ class _SampledJudge:
         self._verdict: _Verdict | None = None
 
     def hear(self, bare: BareTree, made: Sequence[Leaf]) -> None:
-        for inputs, total in ((self._labels, self._sizes.labels), (self._tests, self._sizes.tests)):
-            if made[0].parent is not None:
+        sets = (self._labels, self._sizes.labels(bare.size)), (self._tests, self._sizes.tests(bare.size))
+        if made[0].parent is not None:
+            for inputs, _ in sets:
                 inputs.follow(*made)
-            inputs.top_up(total(bare.size), bare)
-        self._verdict = self._judge(bare)
+        for most in self._rounds(bare.size):
+            for inputs, total in sets:
+                inputs.top_up(min(total, most), bare)
+            self._verdict = self._judge(bare)
+
+    def _rounds(self, j: int) -> Iterator[int]:
+        """How far both sets may grow before the next verdict on a tree of j leaves.
+
+        The first tree is judged on its way, or a budget that ends there would leave nothing certified.
+        """
+        labels, tests = self._sizes.labels(j), self._sizes.tests(j)
+        if j == 1:
+            yield from early_looks(min(labels, tests))
+        yield max(labels, tests)
 
     def enough(self, bare: BareTree, evidence: Mapping[int, Evidence]) -> bool:
         verdict = self._verdict
@@ -291,7 +306,8 @@ class _SampledJudge:
         codes = {number: book.majority(self._counts(self._labels, number)) for number in bare.leaves}
         tests = {number: self._counts(self._tests, number) for number in bare.leaves}
         samples = sum(sum(counts) for counts in tests.values())
-        return _Verdict(codes, samples - sum(tests[number][code] for number, code in codes.items()), samples, tests)
+        errors = samples - sum(tests[number][code] for number, code in codes.items())
+        return _Verdict(codes, errors, samples, tests)
 
     def _counts(self, inputs: SampleSet, number: int) -> list[int]:
         counts: list[int] = inputs.counts.get(number, np.zeros(0, np.int64)).tolist()
@@ -301,7 +317,7 @@ class _SampledJudge:
         """The tree that was judged last; a split made since then is cut off."""
         if not self._counted.book.seen:
             raise ParameterError(
-                f"max_queries must allow the first {self._sizes.labels(1)} labels, max_seconds the time for them; "
+                f"max_queries must allow the first {next(self._rounds(1))} labels, max_seconds the time for them; "
                 f"the budget ended before the target had answered anything"
             )
         if self._verdict is None:  # the run ended before the first tree, one leaf, was judged
@@ -336,6 +352,7 @@ class _SampledJudge:
             tree.digest,
             self._counted.space.digest,
             seed=seed,
+            queries=dict(self._counted.queries.asked),
             split_quality=sizes.schedule == "corrected",
         )
 

@@ -11,7 +11,8 @@ import fidelitree as ft
 from fidelitree.asking.counted import Counted
 from fidelitree.asking.memory import Memory
 from fidelitree.certificates.attempts import Attempts
-from fidelitree.runs.last_tests import SLACK, TIGHT, tried
+from fidelitree.runs.last_tests import SLACK, TIGHT, settled, tried
+from fidelitree.runs.outcome import Outcome
 from fidelitree.runs.session import Session
 from fidelitree.runs.supply import source_of
 from mixed import MIXED, mixed_tree
@@ -93,3 +94,20 @@ def test_a_tree_that_is_older_does_not_keep_others_from_their_test() -> None:
     constant = ft.Tree.build(MIXED, [0], ["a", "b", "c"])
     assert session.run(tried(session, [constant])).tree == constant
     assert session.run(tried(session, [constant, TRUE])).tree == TRUE
+
+
+def test_in_the_reserve_a_constant_that_errs_no_more_often_is_waited_for() -> None:
+    """A certified tree is not the end while a constant with as few mistakes may be certified, too."""
+    attempts = Attempts(0.1, 0.05)
+    tree, constant = ft.Tree.build(BITS, [(0, 1, 2), 0, 1], (0, 1)), ft.Tree.build(BITS, [0], (0, 1))
+    tested = attempts.open(tree)
+    attempts.standing.open(64, [constant])
+    standing = attempts.standing.constants[0]
+    tested.count(0, 200)
+    best = Outcome(tree, tested, 0.0)
+    assert best.error_bound < attempts.epsilon
+    assert settled(attempts, best), "the constant has counted nothing"
+    standing.count(0, 20)
+    assert not settled(attempts, best)
+    standing.count(30, 180)
+    assert settled(attempts, best)

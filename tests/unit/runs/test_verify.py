@@ -84,6 +84,15 @@ def test_a_fixed_certificate_follows_from_its_counts(tmp_path: Path) -> None:
     assert ft.verify(tmp_path).checks[2].passed is True
 
 
+def test_what_every_door_saves_is_consistent(tmp_path: Path) -> None:
+    """Algorithms 1 and 2 wrote no costs into their certificates, and `verify` said that costs had been changed."""
+    space = ft.ProductSpace.bernoulli(5)
+    doors = (ft.build_top_down(majority(5), space, 0.1), ft.practical_top_down(majority(5), space, 0.3, 0.3))
+    for number, result in enumerate((*doors, ft.distill(majority(5), space), ft.learners.cart(majority(5), space))):
+        result.save(tmp_path / str(number))
+        assert ft.verify(tmp_path / str(number)).consistent
+
+
 def test_an_exact_error_needs_the_target(tmp_path: Path) -> None:
     ft.distill(majority(5), ft.ProductSpace.bernoulli(5), 0).save(tmp_path)
     alone = ft.verify(tmp_path)
