@@ -44,6 +44,8 @@ from fidelitree.trees.tree import Tree
 
 FIRST = 256  # labels
 MOST_LABELS = 1 << 16
+SMALL = 4096
+"""Inputs up to which all are asked: influences and optima are exact then."""
 _LEARNING = 0.7  # of the time that a run may take
 BATCH = 16
 _GRAINS = 2.0**50  # probabilities are weighed in grains, so that sums and differences of weights are exact
@@ -238,6 +240,17 @@ class Lesson:
         answers = self.attempts.answers(best)
         labels = None if answers is None else answers.leaf_labels(best.tree)
         return Distillation(best.tree, certificate, counted.queries, trace, self.space, reason, answers, labels)
+
+
+def check_bits(space: ProductSpace | Rows) -> None:
+    """Refuse features that are not bits."""
+    product = product_of(space)
+    odd = [feature for feature in product if feature.kind != "boolean"]
+    if odd:
+        raise ParameterError(
+            f"space must hold bits only for this learner; feature {odd[0].name!r} is {odd[0].kind} - id3, c45, cart, "
+            f"and distill take any features"
+        )
 
 
 def from_labels(lesson: Lesson, fit: Callable[[Labelled], Tree]) -> Distillation:

@@ -23,8 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import ParameterError, check_count
-from fidelitree.learners.lesson import Lesson, Limits, from_labels
-from fidelitree.learners.size_budget import SMALL
+from fidelitree.learners.lesson import SMALL, Lesson, Limits, from_labels
 from fidelitree.runs.result import Distillation
 from fidelitree.search.labelled import Columns, Labelled
 from fidelitree.search.optimal.affordable import WIDE

@@ -36,13 +36,14 @@ from fidelitree.runs.last_tests import CERTIFIED, OutOfReach, put_to_test, short
 from fidelitree.runs.listed import Known, exact_error, lists_its_answers
 from fidelitree.runs.outcome import Outcome, best_so_far
 from fidelitree.runs.recipe import written
-from fidelitree.runs.result import Distillation, SplitRecord
+from fidelitree.runs.result import Distillation
 from fidelitree.runs.session import Session, Strategy
 from fidelitree.runs.shrinking import SPENT, shrunk
 from fidelitree.runs.smallest import distil_known
 from fidelitree.runs.stopping import AsTested, FewestLeaves, LowestError, Smallest, Stopping
 from fidelitree.runs.supply import Source, source_of
 from fidelitree.runs.table_strategy import FAITHFUL, FRUGAL, Plan, TableStrategy, patient
+from fidelitree.search.trace import SplitRecord
 from fidelitree.spaces.draw import fresh_seed
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import Rows, check_test_rows

@@ -16,14 +16,15 @@ from fidelitree.errors import ParameterError
 from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction, free_of_charge
 from fidelitree.exact.error import labels_inside
 from fidelitree.exact.subfunction import Subfunction
-from fidelitree.runs.issue import Goal, exact_certificate
-from fidelitree.runs.paper import grow_exactly
-from fidelitree.runs.result import Distillation, SplitRecord
+from fidelitree.runs.issue import Goal, exact_certificate, greedy_result
+from fidelitree.runs.result import Distillation
 from fidelitree.runs.stopping import FewestLeaves
 from fidelitree.search.binning import Binning
+from fidelitree.search.exact_growth import grow_exactly
 from fidelitree.search.local.archive import Point
 from fidelitree.search.local.coded import Coded
 from fidelitree.search.local.iterated import Refiner
+from fidelitree.search.trace import SplitRecord
 from fidelitree.spaces.region import Region
 from fidelitree.targets.table import enumerate_inputs
 from fidelitree.trees.answers import LeafLabels, tally
@@ -67,7 +68,7 @@ def distil_exactly(counted: Counted, goal: Goal) -> Distillation:
         raise ParameterError(f"the target must be a tree, or have fewer inputs to be known; got {counted.space.extent}")
     if goal.split_quality:
         grown = grow_exactly(counted, root, epsilon, Budget(max_leaves=most), nobody)
-        return grown.knowing(labels_inside(grown.tree, root, counted.space))
+        return greedy_result(counted, grown, epsilon).knowing(labels_inside(grown.tree, root, counted.space))
     return _smallest_substitute(counted, root, goal)
 
 
@@ -84,14 +85,14 @@ def _smallest_substitute(counted: Counted, root: Subfunction, goal: Goal) -> Dis
     epsilon = goal.epsilon or 0.0
     counted.reserve = None  # nothing is left to be tested
     perfect = grow_exactly(counted, root, 0.0, Budget(), lambda event: counted.watch())
-    if perfect.certificate.error_bound > 0:  # the time was over
+    if perfect.error > 0:  # the time was over
         labels = labels_inside(perfect.tree, root, counted.space)
-        return _result(counted, goal, (perfect.tree, perfect.certificate.error_bound), perfect.trace, labels)
+        return _result(counted, goal, (perfect.tree, perfect.error), perfect.splits, labels)
     found = FewestLeaves(counted).search(perfect.tree)  # no query is at stake any more
     leaves = int(np.argmax(found.disagreements <= epsilon)) + 1
     leaves = min(leaves, counted.budget.max_leaves or leaves)
     tree, error = found.with_leaves(leaves), float(found.disagreements[leaves - 1])
-    return _result(counted, goal, (tree, error), perfect.trace, labels_inside(tree, root, counted.space))
+    return _result(counted, goal, (tree, error), perfect.splits, labels_inside(tree, root, counted.space))
 
 
 def _smallest_of_all(counted: Counted, goal: Goal) -> Distillation:

@@ -17,8 +17,7 @@ from fidelitree.asking.limits import Budget
 from fidelitree.certificates.attempts import Attempt, Attempts
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.runs.outcome import Outcome
-from fidelitree.runs.paper import grow_exactly
-from fidelitree.runs.result import Distillation, SplitRecord
+from fidelitree.search.exact_growth import Grown, grow_exactly
 from fidelitree.search.optimal.lattice import go_on
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
@@ -45,8 +44,7 @@ class _Plan:
         watch()  # it is ended with a tree that is cut short
         alone = 1 - float(root.label_probabilities().max())
         plan, smallest = [(1, alone, 1.0)], 1.0
-        for record in grown.trace:
-            assert isinstance(record, SplitRecord), "Algorithm 1 records splits"
+        for record in grown.splits:
             smallest = min(smallest, record.score)
             plan.append((record.size, record.error, smallest))
         found = [(size, apart, _closeness(score, space)) for size, apart, score in plan if most is None or size <= most]
@@ -101,8 +99,7 @@ class Greedy:
     def _outcome(self, attempt: Attempt, leaves: int, differs: float) -> Outcome:
         """The paper's tree with so many leaves."""
         grown = self._grow(attempt.tree, leaves)
-        splits = tuple(record for record in grown.trace if isinstance(record, SplitRecord))
-        return Outcome(grown.tree, attempt, differs, splits)
+        return Outcome(grown.tree, attempt, differs, grown.splits)
 
     def _plan(self, attempt: Attempt, attempts: Attempts) -> _Plan:
         if attempt.number not in self._plans:
@@ -110,7 +107,7 @@ class Greedy:
             self._plans[attempt.number] = _Plan.of(attempt.tree, self.counted.space, attempts.epsilon, most, watch)
         return self._plans[attempt.number]
 
-    def _grow(self, tree: Tree, leaves: int) -> Distillation:
+    def _grow(self, tree: Tree, leaves: int) -> Grown:
         space = self.counted.space
         root = PathSubfunction(tree, Region.whole(space))
         return grow_exactly(Counted(tree, space), root, 0.0, Budget(max_leaves=leaves), nobody)

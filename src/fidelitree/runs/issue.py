@@ -9,7 +9,9 @@ from fidelitree.certificates.certificate import Certificate
 from fidelitree.certificates.confusion import Confusion, share_of_level
 from fidelitree.exact.error import tree_labels
 from fidelitree.runs.outcome import Outcome
+from fidelitree.runs.result import Distillation
 from fidelitree.runs.session import Session
+from fidelitree.search.exact_growth import Grown
 from fidelitree.trees.tree import Tree
 
 
@@ -31,6 +33,13 @@ def exact_certificate(counted: Counted, tree: Tree, error: float, epsilon: float
     digests = tree.digest, counted.space.digest
     queries = dict(counted.queries.asked)
     return Certificate(epsilon, 0.0, min(1.0, error), counted.asked, None, "exact", *digests, queries=queries)
+
+
+def greedy_result(counted: Counted, grown: Grown, epsilon: float) -> Distillation:
+    """The result of Algorithm 1."""
+    digests = grown.tree.digest, counted.space.digest
+    sealed = Certificate(epsilon, 0.0, grown.error, counted.asked, None, "exact", *digests, split_quality=True)
+    return Distillation(grown.tree, sealed, counted.queries, grown.splits, counted.space, grown.reason)
 
 
 def tested_certificate(outcome: Outcome, session: Session, goal: Goal) -> Certificate:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from fidelitree.certificates.attempts import Attempt, Attempts
-from fidelitree.runs.result import SplitRecord
 from fidelitree.search.optimal.substitutes import Substitutes
 from fidelitree.search.prune import Prunings
+from fidelitree.search.trace import SplitRecord
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.trees.tree import Tree
 

@@ -23,8 +23,8 @@ from fidelitree.exact.error import error_inside, labels_inside
 from fidelitree.exact.subfunction import Subfunction
 from fidelitree.runs.everything import distil_exactly
 from fidelitree.runs.issue import Goal, exact_certificate
-from fidelitree.runs.paper import grow_exactly
 from fidelitree.runs.result import Distillation
+from fidelitree.search.exact_growth import grow_exactly
 from fidelitree.search.optimal.affordable import Enough
 from fidelitree.search.optimal.solve import KnownFunction
 from fidelitree.spaces.region import Region
@@ -78,7 +78,7 @@ def _smallest(counted: Counted, root: Subfunction, epsilon: float) -> tuple[Tree
     if best is not None or not space.all_bits:
         return best
     paper = grow_exactly(counted, root, epsilon, _a_moment(counted.budget), nobody)
-    return paper.tree, paper.certificate.error_bound
+    return paper.tree, paper.error
 
 
 def _a_moment(budget: Budget) -> Budget:

@@ -14,7 +14,7 @@ from fidelitree.asking.limits import Budget
 from fidelitree.certificates.attempts import Attempt, Attempts
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.runs.outcome import Outcome, best_so_far
-from fidelitree.runs.paper import grow_exactly
+from fidelitree.search.exact_growth import grow_exactly
 from fidelitree.search.optimal.affordable import PATIENT, QUICK
 from fidelitree.search.optimal.substitutes import SmallestSubstitutes, Substitutes
 from fidelitree.spaces.product import ProductSpace
