@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+
 RAISED = (Exception, SystemExit)
 """What code of somebody else may raise in place of an answer: a model that calls ``sys.exit(0)`` must not end a run as
 if all were well. An interrupt is the user's, and is not among them."""
@@ -249,3 +250,28 @@ def check_observer(value: object) -> None:
 
 def _as_percentage(number: float) -> str:
     return f" - did you mean {number / 100:g}?" if 1 < number < 100 else ""
+
+
+_PORTION = 1 << 20
+
+
+def read_bytes(path: str | os.PathLike[str], most: int, what: str) -> bytes:
+    """All bytes of a file; a device tells no size and never ends, so that what is read is limited itself."""
+    path = check_path("path", path)
+    with reading(path), path.open("rb") as file:
+        found = bytearray()
+        # Python makes room for all that it is asked to read, so that a small file is read in small portions.
+        while path.stat().st_size <= most and len(found) <= most and (more := file.read(_PORTION)):
+            found += more
+        large = path.stat().st_size > most or len(found) > most
+    if large:
+        raise FormatError(f"{path.name} is larger than the {most // 1_000_000} MB that {what} may have")
+    return bytes(found)
+
+
+def read_text(path: str | os.PathLike[str], most: int, what: str) -> str:
+    """A file of text in UTF-8, with lines that end in a newline as Python has them."""
+    try:
+        return read_bytes(path, most, what).decode().replace("\r\n", "\n")
+    except UnicodeDecodeError:
+        raise FormatError(f"{Path(path).name} must be text in UTF-8") from None

@@ -1,22 +1,43 @@
-"""Spaces as JSON: every marginal exactly as it was, so that a stored space has the digest that certificates name.
+"""Space files: JSON that keeps every marginal exactly, and with it the digest in certificates; TOML written by hand.
 
 What cannot be written (categories that are not text, numbers or truth values) is refused when the space is stored, not
-when it is read.
+when it is read. A file written by hand:
+
+    batch = "pandas"             # what the target receives: dict, pandas, polars or arrow; may be left out
+
+    [features.owner]             # features in the order of the file
+    kind = "boolean"
+    p = 0.3
+
+    [features.job]
+    kind = "categorical"
+    probabilities = { clerk = 0.5, nurse = 0.3, pilot = 0.2 }
+
+    [features.age]
+    kind = "numeric"
+    low = 18
+    high = 90
+
+What a feature may say stands in `features.description`.
 """
 
 from __future__ import annotations
 
+import os
+import tomllib
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
-from fidelitree.errors import FormatError, is_text
-from fidelitree.spaces.batches import Layout, layout
+from fidelitree.errors import FormatError, is_text, read_text
+from fidelitree.spaces.batches import KINDS, Kind, Layout, layout
 from fidelitree.spaces.features import Feature
 from fidelitree.spaces.features.description import FeatureReader, plain
 from fidelitree.spaces.tables import like_table
 
 FORMAT = "fidelitree.space"
 VERSION = 1
+_MOST_BYTES = 16_000_000  # of a file written by hand
 
 
 def encode(features: Sequence[Feature], batches: Layout) -> dict[str, Any]:
@@ -62,3 +83,20 @@ def _layout(features: Sequence[Feature], described: Any) -> Layout:
 
 def _refuse(rule: str) -> NoReturn:
     raise FormatError(f"not a stored space: {rule}")
+
+
+def read_space_file(path: str | os.PathLike[str]) -> tuple[list[Feature], Kind | None]:
+    """The features of a space file in their order, and the kind of batch that it asks for."""
+    text, name = read_text(path, _MOST_BYTES, "a space file"), Path(path).name
+    try:
+        data = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{name} is not TOML: {error}") from None
+    reader = FeatureReader(name, stored=False)
+    reader.check_keys("the file", data, ("batch", "features"))
+    batch, tables = data.get("batch"), data.get("features")
+    if batch is not None and batch not in KINDS:
+        reader.refuse("batch", f"must be one of {', '.join(KINDS)}; got {batch!r}")
+    if not isinstance(tables, dict) or not tables:
+        reader.refuse("features", f"must hold at least one table such as [features.age]; got {tables!r:.80}")
+    return [reader.read(feature, entry) for feature, entry in tables.items()], batch
