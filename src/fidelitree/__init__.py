@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         ParameterError,
         TargetError,
     )
-    from fidelitree.exact.error import tree_error
+    from fidelitree.exact.engine import tree_error
     from fidelitree.learners.compare import Comparison, compare
     from fidelitree.runs.audit import certify
     from fidelitree.runs.distill import distill

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 RAISED = (Exception, SystemExit)
 """What code of somebody else may raise in place of an answer: a model that calls ``sys.exit(0)`` must not end a run as
 if all were well. An interrupt is the user's, and is not among them."""
+MOST = 2**256
+"""Counts and seeds stay below it: floats hold it, and so does every format that stores them."""
+_QUOTED = 80
+_PORTION = 1 << 20
 
 
 class FidelitreeError(Exception):
@@ -83,11 +87,6 @@ def writing(path: Path, way_out: str) -> Iterator[None]:
         raise
     except OSError as error:
         raise WriteError(f"{str(path)!r} cannot be written: {error.strerror or error} - {way_out}") from error
-
-
-MOST = 2**256
-"""Counts and seeds stay below it: floats hold it, and so does every format that stores them."""
-_QUOTED = 80
 
 
 def show(value: object, most: int = _QUOTED) -> str:
@@ -250,9 +249,6 @@ def check_observer(value: object) -> None:
 
 def _as_percentage(number: float) -> str:
     return f" - did you mean {number / 100:g}?" if 1 < number < 100 else ""
-
-
-_PORTION = 1 << 20
 
 
 def read_bytes(path: str | os.PathLike[str], most: int, what: str) -> bytes:

@@ -62,7 +62,7 @@ class StatusLine:
 
     def begin(self, title: str) -> None:
         """A new run begins under a title of its own."""
-        from fidelitree.asking.status import Status
+        from fidelitree.asking.progress import Status
 
         self._title, self._status, self._started = title, Status(*self._wanted), time.monotonic()
 

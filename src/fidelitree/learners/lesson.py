@@ -15,12 +15,10 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.asking.counted import Counted
+from fidelitree.asking.counted import Counted, tabulate
 from fidelitree.asking.events import Finished, Observer, nobody
 from fidelitree.asking.limits import Budget, BudgetSpent
-from fidelitree.asking.memory import CHECKED, Memory
-from fidelitree.asking.needs import REMEMBERED_BYTES
-from fidelitree.asking.tabulate import tabulate
+from fidelitree.asking.memory import CHECKED, REMEMBERED_BYTES, Memory
 from fidelitree.certificates.attempts import FAIR_TRIAL, LATE, LOOK, Attempts
 from fidelitree.errors import ParameterError, check_count, check_delta, check_epsilon, check_observer
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge

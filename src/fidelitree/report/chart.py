@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from fidelitree.display.markup import Html, join, tag
-from fidelitree.display.numbers import at_most, percent, whole
+from fidelitree.display.wording import at_most, percent, whole
 from fidelitree.report.contents import Step
 
 _WIDTH, _HEIGHT = 720.0, 300.0

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from fidelitree.asking.counted import Queries
 from fidelitree.certificates.certificate import Certificate
-from fidelitree.certificates.confusion import CONFIDENCE
-from fidelitree.certificates.leaferrors import LeafError, leaf_errors
+from fidelitree.certificates.confusion import CONFIDENCE, LeafError, leaf_errors
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.trees.answers import LeafLabels
 from fidelitree.trees.tree import Tree

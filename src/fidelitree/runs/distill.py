@@ -12,10 +12,8 @@ from fidelitree.asking.counted import Counted
 from fidelitree.asking.events import Finished, Observer, TreeJudged, nobody
 from fidelitree.asking.journal.ledger import Ledger
 from fidelitree.asking.journalled import name_of
-from fidelitree.asking.limits import Budget, BudgetSpent
-from fidelitree.asking.memory import CHECKED, Memory
-from fidelitree.asking.needs import REMEMBERED_BYTES, check_fits
-from fidelitree.asking.running import Running, Workers
+from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
+from fidelitree.asking.memory import CHECKED, REMEMBERED_BYTES, Memory, check_fits
 from fidelitree.certificates.attempts import Attempts
 from fidelitree.errors import (
     ParameterError,

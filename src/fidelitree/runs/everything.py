@@ -8,13 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fidelitree.asking.counted import Counted
+from fidelitree.asking.counted import Counted, tabulate
 from fidelitree.asking.events import TreeJudged, nobody
 from fidelitree.asking.limits import Budget, BudgetSpent
-from fidelitree.asking.tabulate import tabulate
 from fidelitree.errors import ParameterError
-from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction, free_of_charge
-from fidelitree.exact.error import labels_inside
+from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction, free_of_charge, labels_inside
 from fidelitree.exact.subfunction import Subfunction
 from fidelitree.runs.issue import Goal, exact_certificate, greedy_result
 from fidelitree.runs.result import Distillation

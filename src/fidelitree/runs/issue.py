@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fidelitree.asking.counted import Counted
 from fidelitree.certificates.certificate import Certificate
 from fidelitree.certificates.confusion import Confusion, share_of_level
-from fidelitree.exact.error import tree_labels
+from fidelitree.exact.engine import tree_labels
 from fidelitree.runs.outcome import Outcome
 from fidelitree.runs.result import Distillation
 from fidelitree.runs.session import Session

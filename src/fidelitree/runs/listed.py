@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fidelitree.asking.counted import Counted
 from fidelitree.certificates.attempts import Attempt, Attempts
 from fidelitree.exact.diagram import NoDiagramError
-from fidelitree.exact.error import tree_error
+from fidelitree.exact.engine import tree_error
 from fidelitree.runs.outcome import Outcome
 from fidelitree.runs.stopping import Stopping
 from fidelitree.search.prune import Prunings

@@ -12,12 +12,10 @@ from fidelitree import theory
 from fidelitree.asking.access import Call, access
 from fidelitree.asking.counted import Counted
 from fidelitree.asking.events import Finished, Observer, nobody
-from fidelitree.asking.limits import Budget, BudgetSpent
-from fidelitree.asking.running import Running, Workers
+from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
 from fidelitree.certificates.certificate import Certificate
 from fidelitree.errors import ParameterError, check_choice, check_delta, check_epsilon, check_observer
-from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction
-from fidelitree.exact.error import labels_inside
+from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction, labels_inside
 from fidelitree.exact.grid import MOST as GRID_MOST
 from fidelitree.runs.issue import greedy_result
 from fidelitree.runs.recipe import written
@@ -33,7 +31,7 @@ from fidelitree.spaces.product import ProductSpace, check_space
 from fidelitree.spaces.region import Region
 from fidelitree.targets.labels import Target
 from fidelitree.targets.table import MAX_FEATURES
-from fidelitree.theory.binomial import upper_bound
+from fidelitree.theory.sequential import upper_bound
 from fidelitree.trees.answers import LeafLabels
 from fidelitree.trees.bare import BareTree, Leaf
 from fidelitree.trees.tree import Tree

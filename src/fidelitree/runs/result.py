@@ -12,8 +12,7 @@ from fidelitree.asking.counted import Queries
 from fidelitree.asking.events import TreeJudged
 from fidelitree.certificates import store
 from fidelitree.certificates.certificate import Certificate
-from fidelitree.certificates.confusion import Confusion, share_of_level
-from fidelitree.certificates.leaferrors import LeafError
+from fidelitree.certificates.confusion import Confusion, LeafError, share_of_level
 from fidelitree.display.card import card, folded
 from fidelitree.display.markup import join, tag
 from fidelitree.display.wording import leaves

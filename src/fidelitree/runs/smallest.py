@@ -12,14 +12,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.asking.counted import Counted
+from fidelitree.asking.counted import Counted, tabulate
 from fidelitree.asking.door import Door
 from fidelitree.asking.events import nobody
 from fidelitree.asking.limits import Budget, BudgetSpent
-from fidelitree.asking.tabulate import tabulate
 from fidelitree.exact.diagram import NoDiagramError
-from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction, free_of_charge
-from fidelitree.exact.error import error_inside, labels_inside
+from fidelitree.exact.engine import ENUMERATE_UNASKED, error_inside, exact_subfunction, free_of_charge, labels_inside
 from fidelitree.exact.subfunction import Subfunction
 from fidelitree.runs.everything import distil_exactly
 from fidelitree.runs.issue import Goal, exact_certificate

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from fidelitree.asking.limits import BudgetSpent
-from fidelitree.asking.needs import LABELLED_BYTES, inputs_within
+from fidelitree.asking.memory import LABELLED_BYTES, inputs_within
 from fidelitree.certificates.attempts import LATE, LOOK, Attempt
 from fidelitree.exact.engine import ENUMERATE_UNASKED
 from fidelitree.runs.fitting import HELD, Fitting

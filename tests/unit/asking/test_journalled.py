@@ -15,9 +15,8 @@ import pytest
 import fidelitree as ft
 from fidelitree.asking.call import Direct
 from fidelitree.asking.journal import journal
-from fidelitree.asking.journal.coding import input_bytes
 from fidelitree.asking.journal.journal import Journal
-from fidelitree.asking.journal.records import Record
+from fidelitree.asking.journal.records import Record, input_bytes
 from fidelitree.asking.journal.run import Run
 from fidelitree.asking.journalled import ASKED_AGAIN, Journalled, Replayed, ask_again, name_of
 from fidelitree.runs.replaying import replay

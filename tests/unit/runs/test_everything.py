@@ -167,7 +167,7 @@ def test_no_error_needs_all_inputs(space: ft.ProductSpace, options: dict[str, An
 
 def test_an_interrupt_before_anything_was_learnt_leaves_a_true_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """With this budget all inputs are asked at once, in blocks; the first block is all there is."""
-    monkeypatch.setattr("fidelitree.asking.tabulate.block_rows", lambda features: 10)
+    monkeypatch.setattr("fidelitree.asking.counted.block_rows", lambda features: 10)
     calls: list[int] = []
 
     def target(batch: Any) -> Any:

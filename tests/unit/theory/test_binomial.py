@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from fidelitree.theory.binomial import lower_bound, upper_bound
+from fidelitree.theory.sequential import lower_bound, upper_bound
 
 CASES = [(0, 1), (0, 300), (1, 10), (7, 20), (19, 20), (150, 1000)]
 

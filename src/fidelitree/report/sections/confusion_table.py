@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fidelitree.certificates.confusion import CONFIDENCE, Confusion, LabelPair
 from fidelitree.display.markup import Html, tag
-from fidelitree.display.numbers import counted, percent, span, whole
+from fidelitree.display.wording import counted, percent, span, whole
 from fidelitree.report.contents import Contents
 
 _SHOWN = 16

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fidelitree.display.markup import Html, join, tag
-from fidelitree.display.numbers import at_most, counted, percent, whole
+from fidelitree.display.wording import at_most, counted, percent, whole
 from fidelitree.report.chart import certified, error_chart, thinned
 from fidelitree.report.contents import Contents, Step
 

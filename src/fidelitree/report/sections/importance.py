@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fidelitree.display.markup import Html, tag
-from fidelitree.display.numbers import counted, figure, whole
+from fidelitree.display.wording import counted, figure, whole
 from fidelitree.report.contents import Contents
 from fidelitree.report.influences import Influences
 from fidelitree.report.sections.bars import Row, bars

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from fidelitree.certificates.confusion import CONFIDENCE
-from fidelitree.certificates.leaferrors import FEW, LeafError
+from fidelitree.certificates.confusion import CONFIDENCE, FEW, LeafError
 from fidelitree.display.markup import Html, tag
-from fidelitree.display.numbers import at_most, counted, percent, span, whole
+from fidelitree.display.wording import at_most, counted, percent, span, whole
 from fidelitree.report.contents import Contents
 from fidelitree.report.shares import Shares
 

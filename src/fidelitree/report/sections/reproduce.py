@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fidelitree.display.markup import Html, tag
-from fidelitree.display.numbers import counted
+from fidelitree.display.wording import counted
 from fidelitree.report.contents import Contents
 
 

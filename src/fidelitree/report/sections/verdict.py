@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, Certificate
 from fidelitree.display.markup import Html, join, tag
-from fidelitree.display.numbers import at_least, at_most, counted, percent, whole
+from fidelitree.display.wording import at_least, at_most, counted, percent, whole
 from fidelitree.report.contents import Contents
 from fidelitree.spaces.rows import ASSUMES_NOT_FITTED
 

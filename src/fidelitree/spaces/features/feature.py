@@ -16,6 +16,13 @@ from numpy.typing import NDArray
 
 from fidelitree.display.wording import shown
 
+Floats = NDArray[np.float64]
+Column = NDArray[Any]
+"""Inner values of a feature: bytes of a bit, floats of anything else."""
+Restriction = Any
+"""What is left of a feature, known to its own kind only: of a bit one value (int), of a number an interval open on the
+left ``(low, high]`` (a pair of floats), of a category some codes (a frozenset)."""
+
 
 class Test(Protocol):
     """A question about one feature."""
@@ -94,14 +101,6 @@ class IsIn:
 def short(cut: float) -> str:
     """A number with as few digits as tell it apart, whole ones without ``.0``."""
     return str(int(cut)) if cut.is_integer() and abs(cut) < 1e15 else repr(float(cut))
-
-
-Floats = NDArray[np.float64]
-Column = NDArray[Any]
-"""Inner values of a feature: bytes of a bit, floats of anything else."""
-Restriction = Any
-"""What is left of a feature, known to its own kind only: of a bit one value (int), of a number an interval open on the
-left ``(low, high]`` (a pair of floats), of a category some codes (a frozenset)."""
 
 
 class Feature(Protocol):
