@@ -1,4 +1,4 @@
-"""How a run is doing, in words, and an observer that shows it: one line that changes, on a terminal or in a notebook."""
+"""An observer that shows how a run is doing, in words: one line that changes, on a terminal or in a notebook."""
 
 from __future__ import annotations
 

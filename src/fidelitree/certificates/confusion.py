@@ -1,8 +1,9 @@
 """What the target answers against what the tree answers: which label is lost, and how far a constant would get.
 
 The counts are those of all inputs that tested the returned tree; the certificate's bound may come from the first of
-them. Their intervals are no part of delta: each holds with a confidence of 95 % on its own. The number of tests depends on the answers, so every interval holds at all times at once
-(`sequential.interval`). Three choices that a run makes by looking at answers are paid for:
+them. Their intervals are no part of delta: each holds with a confidence of 95 % on its own. The
+number of tests depends on the answers, so every interval holds at all times at once (`sequential.interval`).
+Three choices that a run makes by looking at answers are paid for:
 
 - *Which attempt is returned.* Number j may fail with its share 6/(pi j)^2 of the 5 %, and the shares add up to all of
   it. Algorithm 2 tests one tree of each size, so the size takes the place of the number.
