@@ -61,7 +61,7 @@ _HOMES = {
     "compare": "learners.compare",
     "distill": "runs.distill",
     "practical_top_down": "runs.paper",
-    "tree_error": "exact.error",
+    "tree_error": "exact.engine",
     "verify": "runs.verify",
 }
 _MODULES = {

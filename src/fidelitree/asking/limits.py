@@ -21,6 +21,14 @@ _ANY = 1 << 40
 Workers = Executor | Callable[[], Executor]
 
 
+Watch = Callable[[], None]
+"""What a search calls now and then: it ends the search by raising."""
+
+
+def go_on() -> None:
+    """The watch over a search that nobody keeps."""
+
+
 class BudgetSpent(Exception):  # noqa: N818 - a signal between our own layers, never an error that users see
     """Raised before a limit would be exceeded; the run ends with what it has."""
 

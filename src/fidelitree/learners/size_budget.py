@@ -26,11 +26,10 @@ from fidelitree.exact.engine import exact_subfunction
 from fidelitree.learners.lesson import CERTIFIED, FIRST, SMALL, Lesson, Limits, check_bits
 from fidelitree.runs.result import Distillation
 from fidelitree.search.exact_growth import grow_exactly
-from fidelitree.search.grow import grow
+from fidelitree.search.grow import Evidence, grow
 from fidelitree.search.labelled import Labelled
-from fidelitree.search.probes.evidence import Evidence
-from fidelitree.search.probes.redrawn import FreshPairs
 from fidelitree.search.questions import Steps
+from fidelitree.search.sampled_probes import FreshPairs
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.features import Test
 from fidelitree.spaces.product import ProductSpace

@@ -17,8 +17,8 @@ from fidelitree.exact.subfunction import Subfunction
 from fidelitree.runs.issue import Goal, exact_certificate, greedy_result
 from fidelitree.runs.result import Distillation
 from fidelitree.runs.stopping import FewestLeaves
-from fidelitree.search.binning import Binning
 from fidelitree.search.exact_growth import grow_exactly
+from fidelitree.search.labelled import Binning
 from fidelitree.search.local.archive import Point
 from fidelitree.search.local.coded import Coded
 from fidelitree.search.local.iterated import Refiner

@@ -8,17 +8,15 @@ influences on both sides of the test are taken away, and differs by at most 4b.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from fidelitree.asking.counted import Counted
 from fidelitree.asking.events import nobody
-from fidelitree.asking.limits import Budget
+from fidelitree.asking.limits import Budget, Watch, go_on
 from fidelitree.certificates.attempts import Attempt, Attempts
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.runs.outcome import Outcome
 from fidelitree.search.exact_growth import Grown, grow_exactly
-from fidelitree.search.optimal.lattice import go_on
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
 from fidelitree.trees.tree import Tree
@@ -34,9 +32,7 @@ class _Plan:
     """Leaves, how much they differ, and up to which error of the tested tree all splits are as good as promised."""
 
     @classmethod
-    def of(
-        cls, tree: Tree, space: ProductSpace, epsilon: float, most: int | None, watch: Callable[[], None] = go_on
-    ) -> _Plan:
+    def of(cls, tree: Tree, space: ProductSpace, epsilon: float, most: int | None, watch: Watch = go_on) -> _Plan:
         """``watch`` is called at every split, and may end it by raising."""
         counted = Counted(tree, space)
         root = PathSubfunction(tree, Region.whole(space))

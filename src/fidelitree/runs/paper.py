@@ -21,10 +21,8 @@ from fidelitree.runs.issue import greedy_result
 from fidelitree.runs.recipe import written
 from fidelitree.runs.result import Distillation
 from fidelitree.search.exact_growth import grow_exactly
-from fidelitree.search.grow import grow
-from fidelitree.search.probes.evidence import Evidence, Probe
-from fidelitree.search.probes.redrawn import FreshPairs, ReusedPairs
-from fidelitree.search.probes.samples import SampleSet, Shelf, label_planes
+from fidelitree.search.grow import Evidence, Probe, grow
+from fidelitree.search.sampled_probes import FreshPairs, ReusedPairs, SampleSet, Shelf, label_planes
 from fidelitree.search.trace import Trace
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.product import ProductSpace, check_space

@@ -10,13 +10,64 @@ from fidelitree.asking.counted import Counted
 from fidelitree.asking.events import Finished, Observer
 from fidelitree.asking.limits import Budget, BudgetSpent
 from fidelitree.exact.subfunction import Subfunction
-from fidelitree.exact.sums import ExactSum
-from fidelitree.search.grow import grow
-from fidelitree.search.probes.evidence import Evidence
-from fidelitree.search.probes.truth import ExactProbe
+from fidelitree.search.grow import Evidence, grow
 from fidelitree.search.trace import SplitRecord, Trace
 from fidelitree.trees.bare import BareTree, Leaf
 from fidelitree.trees.tree import Tree
+
+
+class ExactProbe:
+    """Holds one subfunction for each leaf; a split replaces the parent's by the children's."""
+
+    def __init__(self, root: Subfunction) -> None:
+        self._root = root
+        self._held: dict[int, Subfunction] = {}
+
+    def look(self, bare: BareTree, made: Sequence[Leaf]) -> Mapping[int, Evidence]:
+        """Only new leaves have new evidence."""
+        if made[0].parent is None:
+            self._held = {made[0].number: self._root}
+        else:
+            halves = self._held.pop(made[0].parent).split(bare.test(made[0].parent))
+            self._held.update(zip((leaf.number for leaf in made), halves, strict=True))
+        return {leaf.number: self._evidence(leaf) for leaf in made}
+
+    def _evidence(self, leaf: Leaf) -> Evidence:
+        function, mass = self._held[leaf.number], leaf.region.mass
+        splits = function.splits()
+        cost = mass * float(function.influences().sum()) if splits.tests else None
+        return Evidence(mass * splits.drops, mass * function.label_probabilities(), splits.tests, cost)
+
+
+class ExactSum:
+    """Holds a sum as partials that do not overlap, so that what was added can be taken away again exactly.
+
+    >>> total = ExactSum()
+    >>> for term in (0.1, 1e16, -1e16):
+    ...     total.add(term)
+    >>> total.value
+    0.1
+    """
+
+    def __init__(self) -> None:
+        self._partials: list[float] = []
+
+    def add(self, term: float) -> None:
+        """Add a term; a negative one takes away."""
+        kept = []
+        for partial in self._partials:
+            large, small = (term, partial) if abs(term) >= abs(partial) else (partial, term)
+            total = large + small
+            lost = small - (total - large)
+            if lost:
+                kept.append(lost)
+            term = total
+        self._partials = [*kept, term]
+
+    @property
+    def value(self) -> float:
+        """The sum, rounded once."""
+        return math.fsum(self._partials)
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ import numpy as np
 
 import fidelitree as ft
 from fidelitree.asking.counted import Counted
-from fidelitree.search.probes.redrawn import FreshPairs, ReusedPairs
-from fidelitree.search.probes.samples import Shelf
+from fidelitree.search.sampled_probes import FreshPairs, ReusedPairs, Shelf
 from fidelitree.spaces.draw import Stream, block_rows, draw, redraw
 from fidelitree.spaces.features import IsOne
 from fidelitree.spaces.region import Region
