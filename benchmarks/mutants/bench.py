@@ -27,7 +27,7 @@ TESTS: dict[str, tuple[str, ...]] = {  # below tests/unit, the quickest first
         "certificates/test_certificate_json",
     ),
     "runs/audit": ("runs/test_audit", "runs/test_audit_entropy", "runs/test_audit_journal", "spaces/test_rows"),
-    "runs/issue": ("runs/test_issue",),
+    "runs/goal": ("runs/test_goal",),
     "spaces/region": ("spaces/test_region",),
     "theory/sequential": ("theory/test_sequential", "theory/test_binomial"),
     "trees/tree": ("trees/test_tree", "trees/test_treefile", "display/test_drawing"),

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.analysis.balanced import trial_level
 from fidelitree.analysis.control_variate import corrected
-from fidelitree.analysis.stars import Stars, draw_stars, stars_of_rows
+from fidelitree.analysis.stars import Stars, draw_stars, stars_of_rows, trial_level
 from fidelitree.asking.counted import Counted, Queries
 from fidelitree.asking.limits import Budget
 from fidelitree.display.canvas import bars, check_suffix, save

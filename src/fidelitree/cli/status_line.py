@@ -10,7 +10,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Self
 
-from fidelitree.cli.printing import note
+from fidelitree.cli.ending import note
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -19,8 +19,7 @@ from fidelitree.exact.truthtable import TableSubfunction
 from fidelitree.spaces.features import IsOne
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
-from fidelitree.targets.circuits.circuit import Circuit
-from fidelitree.targets.circuits.difference import difference
+from fidelitree.targets.circuits.circuit import Circuit, difference
 from fidelitree.targets.labels import Codes, Target
 from fidelitree.targets.table import MAX_FEATURES, TruthTable
 from fidelitree.trees.answers import LeafLabels

@@ -22,13 +22,12 @@ from fidelitree.asking.memory import CHECKED, REMEMBERED_BYTES, Memory
 from fidelitree.certificates.attempts import FAIR_TRIAL, LATE, LOOK, Attempts
 from fidelitree.errors import ParameterError, check_count, check_delta, check_epsilon, check_observer
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge
-from fidelitree.runs.issue import Goal, exact_certificate, tested_certificate
+from fidelitree.runs.goal import Goal, exact_certificate, tested_certificate
+from fidelitree.runs.input_source import source_of
 from fidelitree.runs.last_tests import use_reserve
-from fidelitree.runs.outcome import Outcome, best_so_far
-from fidelitree.runs.portions import Portions
 from fidelitree.runs.result import Distillation
-from fidelitree.runs.session import Session
-from fidelitree.runs.supply import source_of
+from fidelitree.runs.session import Portions, Session
+from fidelitree.runs.stopping import Outcome, best_so_far
 from fidelitree.search.labelled import Labelled
 from fidelitree.search.prune import Prunings
 from fidelitree.search.questions import Steps, Tests

@@ -25,7 +25,7 @@ from fidelitree.spaces.features import Test
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import Rows
 from fidelitree.targets.labels import Target
-from fidelitree.targets.models.extras import need
+from fidelitree.targets.models.model import need
 from fidelitree.trees.nested import Nested
 from fidelitree.trees.tree import Tree
 

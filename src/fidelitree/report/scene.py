@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.certificates.confusion import FEW
-from fidelitree.report.contents import Contents
-from fidelitree.report.shares import Shares
+from fidelitree.report.contents import Contents, Shares
 from fidelitree.spaces.features import AtMost, Boolean, Categorical, Feature, IsIn, Numeric
 from fidelitree.trees.tree import Tree
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.limits import Watch
-from fidelitree.runs.supply import Inner
+from fidelitree.runs.input_source import Inner
 from fidelitree.search.labelled import Binning
 from fidelitree.search.local.archive import Point
 from fidelitree.search.local.iterated import Refiner

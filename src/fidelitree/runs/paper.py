@@ -17,9 +17,8 @@ from fidelitree.certificates.certificate import Certificate
 from fidelitree.errors import ParameterError, check_choice, check_delta, check_epsilon, check_observer
 from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction, labels_inside
 from fidelitree.exact.grid import MOST as GRID_MOST
-from fidelitree.runs.issue import greedy_result
-from fidelitree.runs.recipe import written
-from fidelitree.runs.result import Distillation
+from fidelitree.runs.goal import greedy_result
+from fidelitree.runs.result import Distillation, written
 from fidelitree.search.exact_growth import grow_exactly
 from fidelitree.search.grow import Evidence, Probe, grow
 from fidelitree.search.sampled_probes import FreshPairs, ReusedPairs, SampleSet, Shelf, label_planes

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,10 @@ from fidelitree.trees.tree import Tree
 if TYPE_CHECKING:
     from fidelitree.report.contents import Contents
 
+
 _OPENED, _SHOWN = 40, 400  # lines of a tree that a notebook shows at once, and that it shows at all
+_ALWAYS = ("epsilon", "delta", "seed")
+_WRITABLE = (bool, int, float, str, type(None))
 
 
 @dataclass(frozen=True)
@@ -141,3 +145,23 @@ def _row(entry: SplitRecord | TreeJudged, tree: Tree) -> dict[str, Any]:
     shown = {"leaf": str(entry.leaf), "test": entry.test.text(tree.names[entry.feature], True, values)}
     numbers = ("score", "size", "cost", "error", "asked")
     return {**shown, **{name: getattr(entry, name) for name in numbers}}
+
+
+def written(door: Callable[..., Any], arguments: Mapping[str, Any]) -> str:
+    """The call of a public door: target and space by name, then what is not as it would be anyhow.
+
+    Epsilon, delta and the seed are always there. What has no short form in Python, as an observer, is left out: it
+    does not change the result.
+
+    >>> def distill(target, space, epsilon=0.05, *, seed=0, strategy="auto", observer=None): ...
+    >>> written(distill, {"epsilon": 0.1, "seed": 7, "strategy": "influence", "observer": print})
+    "ft.distill(target, space, epsilon=0.1, seed=7, strategy='influence')"
+    """
+    parts = ["target", "space"]
+    for name, parameter in inspect.signature(door).parameters.items():
+        value = arguments.get(name, parameter.default)
+        if name in parts or not isinstance(value, _WRITABLE):
+            continue
+        if name in _ALWAYS or value != parameter.default:
+            parts.append(f"{name}={value!r}")
+    return f"ft.{door.__name__}({', '.join(parts)})"

@@ -11,9 +11,9 @@ import fidelitree as ft
 from fidelitree.asking.counted import Counted
 from fidelitree.asking.memory import Memory
 from fidelitree.certificates.attempts import Attempts
+from fidelitree.runs.input_source import source_of
 from fidelitree.runs.last_tests import SLACK, TIGHT, tried
 from fidelitree.runs.session import Session
-from fidelitree.runs.supply import source_of
 from mixed import MIXED, mixed_tree
 from population import loan, population_error, table_of
 

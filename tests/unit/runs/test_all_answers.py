@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import fidelitree as ft
 from fidelitree.errors import ParameterError
-from fidelitree.runs import everything
+from fidelitree.runs import all_answers as everything
 from mixed import MIXED, every_input, mixed_spaces, mixed_tree
 
 FINITE = ft.ProductSpace(

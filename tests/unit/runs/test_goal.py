@@ -11,11 +11,11 @@ from fidelitree.asking.counted import Counted
 from fidelitree.asking.memory import Memory
 from fidelitree.certificates.attempts import Attempts
 from fidelitree.certificates.certificate import Certificate
-from fidelitree.runs import issue
-from fidelitree.runs.issue import Goal
-from fidelitree.runs.outcome import Outcome
+from fidelitree.runs import goal as issue
+from fidelitree.runs.goal import Goal
+from fidelitree.runs.input_source import Drawn
 from fidelitree.runs.session import Session
-from fidelitree.runs.supply import Drawn
+from fidelitree.runs.stopping import Outcome
 from fidelitree.theory.sequential import error_bound, level_in
 from fidelitree.trees.tree import Tree
 from small import cube

@@ -8,8 +8,7 @@ from fidelitree.asking.counted import Counted
 from fidelitree.certificates.attempts import Attempt, Attempts
 from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import tree_error
-from fidelitree.runs.outcome import Outcome
-from fidelitree.runs.stopping import Stopping
+from fidelitree.runs.stopping import Outcome, Stopping
 from fidelitree.search.prune import Prunings
 from fidelitree.targets.circuits.circuit import Circuit
 from fidelitree.targets.table import TruthTable

@@ -12,8 +12,8 @@ from sklearn.ensemble import RandomForestClassifier
 
 import fidelitree as ft
 from fidelitree.certificates.attempts import Attempts
-from fidelitree.runs.ration import EARLY, Ration
-from fidelitree.runs.supply import Drawn, Listed
+from fidelitree.runs.input_source import Drawn, Listed
+from fidelitree.runs.table_limits import EARLY, Ration
 from mixed import MIXED
 from population import loan, table_of
 

@@ -10,7 +10,7 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.asking.limits import BudgetSpent
-from fidelitree.runs.supply import Drawn, Listed, source_of
+from fidelitree.runs.input_source import Drawn, Listed, source_of
 from fidelitree.search.bits.feed import Feed
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.rows import Rows

@@ -1,13 +1,28 @@
-"""How a target is reached: on which workers, how patiently, and where its answers are kept."""
+"""Options that several commands share, written once.
+
+They say what is asked of a tree, what may be spent on it, and how its target is reached. A parameter of a command whose
+type is a dataclass stands for one option for each of its fields:
+
+    @dataclass(frozen=True)
+    class Limits:
+        max_leaves: Annotated[int | None, typer.Option(help="...")] = None
+
+    def distill(target: Text, limits: Limits) -> int: ...
+"""
 
 from __future__ import annotations
 
+import inspect
 import signal
 import threading
+import typing
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from enum import StrEnum
+from functools import update_wrapper
 from importlib import import_module
+from inspect import Parameter, Signature
 from itertools import count
 from pathlib import Path
 from types import FrameType
@@ -15,14 +30,127 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from fidelitree.cli.printing import note
+from fidelitree.cli.ending import note
 from fidelitree.errors import MissingExtraError, OtherRunError, ParameterError
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+
+_GOAL_PANEL = "Budget"
 _PANEL = "Running"
 Made = TypeVar("Made")
+
+
+class StrategyName(StrEnum):
+    """How a tree is looked for."""
+
+    AUTO = "auto"
+    INFLUENCE = "influence"
+    SMALLEST = "smallest"
+
+
+class PreferenceName(StrEnum):
+    """What is saved."""
+
+    QUERIES = "queries"
+    LEAVES = "leaves"
+
+
+def epsilon_of(text: str) -> float | None:
+    """A tolerated error; ``none`` asks for the smallest one within a budget."""
+    if text.lower() == "none":
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        raise ParameterError(f"--epsilon must be a number, or none; got {text!r}") from None
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """How sure a certificate is, and of what kind of target."""
+
+    delta: Annotated[float, typer.Option(help="Probability that the certificate may be wrong.")] = 0.05
+    noisy: Annotated[
+        bool, typer.Option("--noisy", help="The target may answer the same input differently: ask every input anew.")
+    ] = False
+
+
+@dataclass(frozen=True)
+class Promise:
+    """The error that is asked for."""
+
+    epsilon: Annotated[
+        str, typer.Option(metavar="NUMBER|none", help="Tolerated error; none: the smallest within a budget.")
+    ] = "0.05"
+
+
+@dataclass(frozen=True)
+class Budgets:
+    """Limits that end a run early, with what it has."""
+
+    max_queries: Annotated[int | None, typer.Option(help="End after so many labels.", rich_help_panel=_GOAL_PANEL)] = (
+        None
+    )
+    max_seconds: Annotated[
+        float | None, typer.Option(help="End after so many seconds.", rich_help_panel=_GOAL_PANEL)
+    ] = None
+
+
+@dataclass(frozen=True)
+class Search:
+    """How the tree is found."""
+
+    strategy: Annotated[
+        StrategyName,
+        typer.Option(
+            help="auto: few queries, small tree; influence: the paper's tree with its promise; smallest: fewest leaves."
+        ),
+    ] = StrategyName.AUTO
+    prefer: Annotated[
+        PreferenceName,
+        typer.Option(help="queries: ask little; leaves: a smaller tree, for ten times as many."),
+    ] = PreferenceName.QUERIES
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same tree.")] = 0
+    max_leaves: Annotated[int | None, typer.Option(help="No larger tree.", rich_help_panel=_GOAL_PANEL)] = None
+
+
+def spread(command: Callable[..., Any]) -> Callable[..., Any]:
+    """A function for typer, with one parameter for each option; it calls the command with its dataclasses."""
+    hints = typing.get_type_hints(command, include_extras=True)
+    parameters = inspect.signature(command).parameters
+    groups = {name: hints[name] for name in parameters if is_dataclass(hints[name])}
+    flat: list[Parameter] = []
+    for name, parameter in parameters.items():
+        if name in groups:
+            flat += _options(groups[name])
+        else:
+            flat.append(parameter.replace(annotation=hints[name], kind=Parameter.KEYWORD_ONLY))
+
+    def call(**given: Any) -> Any:
+        made = {
+            name: kind(**{entry.name: given.pop(entry.name) for entry in fields(kind)}) for name, kind in groups.items()
+        }
+        return command(**made, **given)
+
+    update_wrapper(call, command)
+    del call.__wrapped__  # type: ignore[attr-defined]  # or typer would read the signature behind this one
+    call.__signature__ = Signature(flat)  # type: ignore[attr-defined]
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
+    return call
+
+
+def _options(group: type[Any]) -> list[Parameter]:
+    hints = typing.get_type_hints(group, include_extras=True)
+    return [
+        Parameter(entry.name, Parameter.KEYWORD_ONLY, annotation=hints[entry.name], default=_default(entry))
+        for entry in fields(group)
+    ]
+
+
+def _default(entry: Field[Any]) -> Any:
+    return Parameter.empty if entry.default is MISSING else entry.default
 
 
 @dataclass(frozen=True)
