@@ -12,7 +12,7 @@ from benchmarks.clock import Contestant, shortest
 from benchmarks.influences import BOOFUN_AGREEMENT, agree
 from benchmarks.report import Bar, Section, Table, duration, times
 from benchmarks.wired import carry, product
-from fidelitree.asking.tabulate import tabulate
+from fidelitree.asking.counted import tabulate
 from fidelitree.exact.build import build_diagram
 from fidelitree.exact.diagram import DiagramSubfunction
 from fidelitree.exact.subfunction import Floats

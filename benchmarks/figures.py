@@ -9,7 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.report import Bar, Section, Table, duration
-from fidelitree.experiments import pictures, saving, sizes
+from fidelitree.experiments import pictures, sizes
+from fidelitree.experiments.catalogue import save_rows
 from fidelitree.experiments.sizes import PlannedRun, Row
 
 REPETITIONS = 6
@@ -30,7 +31,7 @@ def draw_figure(name: str, schedule: str, smoke: bool) -> tuple[list[Row], float
         cells = [replace(cell, n=3) for cell in cells if cell.n == 3 or cell.epsilon == 0.30]
     rows = sizes.run(cells, PROCESSES, lambda: None)
     with tempfile.TemporaryDirectory() as folder:
-        saving.save(rows, Path(folder) / f"{name}.csv")
+        save_rows(rows, Path(folder) / f"{name}.csv")
         pictures.save(pictures.sizes_figure(rows, axis), Path(folder), name)
     return rows, time.perf_counter() - started
 

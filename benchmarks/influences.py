@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from benchmarks.clock import Contestant, shortest
 from benchmarks.report import Bar, Section, Table, duration, times
-from fidelitree.asking.tabulate import tabulate
+from fidelitree.asking.counted import tabulate
 from fidelitree.exact.truthtable import TableSubfunction
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region

@@ -11,7 +11,7 @@ from benchmarks.campaign import doors
 from fidelitree.asking.counted import Counted
 from fidelitree.certificates.attempts import Attempts
 from fidelitree.theory import sequential
-from fidelitree.theory.binomial import upper_bound
+from fidelitree.theory.sequential import upper_bound
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from scipy import special
 from benchmarks.campaign.doors import DOORS
 from benchmarks.campaign.faults import FAULTS, no_fault
 from benchmarks.campaign.targets import FAMILIES, case
-from fidelitree.theory.binomial import upper_bound
+from fidelitree.theory.sequential import upper_bound
 
 ALARM = 1e-4
 """The chance that certificates which just keep their word are accused, for each line of the table."""

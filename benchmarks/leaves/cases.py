@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import fidelitree as ft
 from benchmarks import subjects
-from fidelitree.runs.supply import Source, source_of
+from fidelitree.runs.input_source import Source, source_of
 from fidelitree.spaces.features import Numeric
 
 DELTA = 0.05

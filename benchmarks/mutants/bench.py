@@ -14,9 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 JOURNAL = tuple(f"asking/journal/test_{name}" for name in ("coding", "run", "journal", "opening"))
 TESTS: dict[str, tuple[str, ...]] = {  # below tests/unit, the quickest first
-    "asking/journal/about": JOURNAL,
-    "asking/journal/coding": JOURNAL,
-    "asking/journal/exporting": ("asking/journal/test_exporting",),
+    "asking/journal/exporting": (*JOURNAL, "asking/journal/test_exporting"),
     "asking/journal/journal": (*JOURNAL, "asking/test_journalled"),
     "asking/journal/opening": JOURNAL,
     "asking/journal/records": JOURNAL,
@@ -29,10 +27,9 @@ TESTS: dict[str, tuple[str, ...]] = {  # below tests/unit, the quickest first
         "certificates/test_certificate_json",
     ),
     "runs/audit": ("runs/test_audit", "runs/test_audit_entropy", "runs/test_audit_journal", "spaces/test_rows"),
-    "runs/issue": ("runs/test_issue",),
+    "runs/goal": ("runs/test_goal",),
     "spaces/region": ("spaces/test_region",),
-    "theory/binomial": ("theory/test_binomial",),
-    "theory/sequential": ("theory/test_sequential",),
+    "theory/sequential": ("theory/test_sequential", "theory/test_binomial"),
     "trees/tree": ("trees/test_tree", "trees/test_treefile", "display/test_drawing"),
     "trees/treefile": ("trees/test_treefile", "trees/test_tree"),
 }

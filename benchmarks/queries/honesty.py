@@ -9,7 +9,7 @@ from benchmarks.queries import large, small
 from benchmarks.queries.runs import Cell, Run, perform, progress, workers
 from benchmarks.queries.settings import DELTA, EPSILON, Settings
 from benchmarks.report import Bar, Section, Table
-from fidelitree.theory.binomial import upper_bound
+from fidelitree.theory.sequential import upper_bound
 
 LEVEL = 0.05
 CHUNK = 100

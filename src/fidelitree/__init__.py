@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         ParameterError,
         TargetError,
     )
-    from fidelitree.exact.error import tree_error
+    from fidelitree.exact.engine import tree_error
     from fidelitree.learners.compare import Comparison, compare
     from fidelitree.runs.audit import certify
     from fidelitree.runs.distill import distill
@@ -61,7 +61,7 @@ _HOMES = {
     "compare": "learners.compare",
     "distill": "runs.distill",
     "practical_top_down": "runs.paper",
-    "tree_error": "exact.error",
+    "tree_error": "exact.engine",
     "verify": "runs.verify",
 }
 _MODULES = {

@@ -17,9 +17,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+
 RAISED = (Exception, SystemExit)
 """What code of somebody else may raise in place of an answer: a model that calls ``sys.exit(0)`` must not end a run as
 if all were well. An interrupt is the user's, and is not among them."""
+MOST = 2**256
+"""Counts and seeds stay below it: floats hold it, and so does every format that stores them."""
+_QUOTED = 80
+_PORTION = 1 << 20
 
 
 class FidelitreeError(Exception):
@@ -82,11 +87,6 @@ def writing(path: Path, way_out: str) -> Iterator[None]:
         raise
     except OSError as error:
         raise WriteError(f"{str(path)!r} cannot be written: {error.strerror or error} - {way_out}") from error
-
-
-MOST = 2**256
-"""Counts and seeds stay below it: floats hold it, and so does every format that stores them."""
-_QUOTED = 80
 
 
 def show(value: object, most: int = _QUOTED) -> str:
@@ -249,3 +249,25 @@ def check_observer(value: object) -> None:
 
 def _as_percentage(number: float) -> str:
     return f" - did you mean {number / 100:g}?" if 1 < number < 100 else ""
+
+
+def read_bytes(path: str | os.PathLike[str], most: int, what: str) -> bytes:
+    """All bytes of a file; a device tells no size and never ends, so that what is read is limited itself."""
+    path = check_path("path", path)
+    with reading(path), path.open("rb") as file:
+        found = bytearray()
+        # Python makes room for all that it is asked to read, so that a small file is read in small portions.
+        while path.stat().st_size <= most and len(found) <= most and (more := file.read(_PORTION)):
+            found += more
+        large = path.stat().st_size > most or len(found) > most
+    if large:
+        raise FormatError(f"{path.name} is larger than the {most // 1_000_000} MB that {what} may have")
+    return bytes(found)
+
+
+def read_text(path: str | os.PathLike[str], most: int, what: str) -> str:
+    """A file of text in UTF-8, with lines that end in a newline as Python has them."""
+    try:
+        return read_bytes(path, most, what).decode().replace("\r\n", "\n")
+    except UnicodeDecodeError:
+        raise FormatError(f"{Path(path).name} must be text in UTF-8") from None

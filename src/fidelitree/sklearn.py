@@ -21,7 +21,7 @@ from fidelitree.spaces.inputs import as_table
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import ASSUMES_NOT_FITTED, Rows
 from fidelitree.targets.fitted import warn_if_fitted
-from fidelitree.targets.models.extras import need
+from fidelitree.targets.models.model import need
 from fidelitree.trees.tree import Tree
 
 need("sklearn", "sklearn", "scikit-learn classifiers")

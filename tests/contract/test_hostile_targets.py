@@ -19,7 +19,7 @@ import fidelitree as ft
 from fidelitree.asking import call as calls
 from fidelitree.asking.workers import processes
 from fidelitree.errors import FidelitreeError
-from fidelitree.learners.named import LEARNERS
+from fidelitree.learners import LEARNERS
 from hostile import DEADLY, FAULTY, HARMLESS, WRONG, HostileTarget
 
 BITS, FEW = ft.ProductSpace.bernoulli(12), ft.ProductSpace.bernoulli(5)

@@ -12,13 +12,12 @@ import pytest
 
 import fidelitree as ft
 import reference
+from fidelitree import search
 from fidelitree.asking.counted import Counted
 from fidelitree.exact.engine import exact_subfunction
-from fidelitree.search import probes
-from fidelitree.search.probes.evidence import Evidence, Probe
-from fidelitree.search.probes.redrawn import FreshPairs, ReusedPairs
-from fidelitree.search.probes.samples import Shelf
-from fidelitree.search.probes.truth import ExactProbe
+from fidelitree.search.exact_growth import ExactProbe
+from fidelitree.search.grow import Evidence, Probe
+from fidelitree.search.sampled_probes import FreshPairs, ReusedPairs, Shelf
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.features import IsOne
 from fidelitree.spaces.region import Region
@@ -52,7 +51,7 @@ SPLITS = [(0, 2), (2, 0), (1, 4), (4, 1), (6, 3)]
 
 
 def members() -> Iterator[type]:
-    for found in pkgutil.iter_modules(probes.__path__, f"{probes.__name__}."):
+    for found in pkgutil.iter_modules(search.__path__, f"{search.__name__}."):
         for _, kind in inspect.getmembers(importlib.import_module(found.name), inspect.isclass):
             if kind.__module__ == found.name and kind is not Probe and hasattr(kind, "look"):
                 yield kind

@@ -15,12 +15,10 @@ from driving import driven
 from fidelitree.search.bits.learner import Learner
 from fidelitree.search.bits.sketch import LabelledRows, fit
 from fidelitree.search.labelled import Labelled
-from fidelitree.search.local.grouped import Grouped
-from fidelitree.search.local.growth import Grower, best_first
-from fidelitree.search.local.impurity import IMPURITIES, gini
+from fidelitree.search.local.coded import Grouped
 from fidelitree.search.local.iterated import Refiner
-from fidelitree.search.local.node import Node, nested
-from fidelitree.search.local.splits import Splits
+from fidelitree.search.local.node import Grower, Node, best_first, nested
+from fidelitree.search.local.splits import IMPURITIES, Splits, gini
 from mixed import MIXED, some_inputs
 
 MOST = 7

@@ -9,7 +9,8 @@ import pytest
 
 import reference
 from fidelitree import theory
-from fidelitree.experiments import errata, worked_examples
+from fidelitree.experiments import errata
+from fidelitree.experiments.catalogue import worked_examples
 from fidelitree.experiments.errata import chances, checks, examples, small
 from fidelitree.experiments.errata.family import SelectorParity
 
@@ -142,7 +143,7 @@ def test_lemmas_5_3_and_5_4_are_checked_where_they_can_fail() -> None:
 
 
 def test_bounds_rows_hold_both_examples_at_every_size_and_epsilon() -> None:
-    rows = worked_examples.rows()
+    rows = worked_examples()
     pairs = {(name, epsilon) for name in ("balanced", "path") for epsilon in worked_examples.EPSILONS}
     assert {(row.name, row.epsilon) for row in rows} == pairs
     assert len(rows) == len(worked_examples.EPSILONS) * (len(worked_examples.DEPTHS) + len(worked_examples.FEATURES))
@@ -152,4 +153,4 @@ def test_bounds_rows_hold_both_examples_at_every_size_and_epsilon() -> None:
 
 def test_corrected_is_below_printed_on_both_examples() -> None:
     """Here no region is harder than the whole, and Inf <= Delta/2 even improves on the print."""
-    assert all(row.corrected < row.theorem_1_1_printed * (1 + 1e-12) for row in worked_examples.rows())
+    assert all(row.corrected < row.theorem_1_1_printed * (1 + 1e-12) for row in worked_examples())

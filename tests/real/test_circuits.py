@@ -13,7 +13,7 @@ import pytest
 import fidelitree as ft
 from circuitfiles import circuits
 from fidelitree.exact.build import build_diagram
-from fidelitree.exact.error import known_error
+from fidelitree.exact.engine import known_error
 from fidelitree.exact.truthtable import TableSubfunction
 from fidelitree.spaces.region import Region
 from fidelitree.targets import Circuit, read_circuit

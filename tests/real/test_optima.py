@@ -14,8 +14,8 @@ import pytest
 
 import fidelitree as ft
 from circuitfiles import circuits
-from fidelitree.search.optimal.all_sizes import least_errors
 from fidelitree.search.optimal.lattice import axes_of
+from fidelitree.search.optimal.optimum import least_errors
 from small import cube
 from textbooks import function
 

@@ -17,7 +17,7 @@ import pytest
 import fidelitree as ft
 from chances import too_many
 from fidelitree.certificates.attempts import Attempt, Attempts
-from fidelitree.runs.gate import GATE
+from fidelitree.runs.bit_strategy import GATE
 from fidelitree.theory import sequential
 from fidelitree.theory.sequential import level_of_attempt
 from fidelitree.trees.tree import Tree

@@ -16,8 +16,7 @@ import pytest
 import fidelitree as ft
 from chances import too_many
 from fidelitree.certificates.confusion import Confusion
-from fidelitree.theory.binomial import upper_bound
-from fidelitree.theory.sequential import interval
+from fidelitree.theory.sequential import interval, upper_bound
 from small import cube
 
 ALARM = 1e-6

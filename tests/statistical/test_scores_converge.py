@@ -17,11 +17,10 @@ import fidelitree as ft
 from chances import plausible
 from fidelitree.asking.counted import Counted
 from fidelitree.exact.truthtable import TableSubfunction
-from fidelitree.search.probes import redrawn as pairs_module
-from fidelitree.search.probes.evidence import Probe
-from fidelitree.search.probes.redrawn import FreshPairs, ReusedPairs
-from fidelitree.search.probes.samples import Shelf
-from fidelitree.search.probes.truth import ExactProbe
+from fidelitree.search import sampled_probes as pairs_module
+from fidelitree.search.exact_growth import ExactProbe
+from fidelitree.search.grow import Probe
+from fidelitree.search.sampled_probes import FreshPairs, ReusedPairs, Shelf
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.features import IsOne
 from fidelitree.spaces.region import Region

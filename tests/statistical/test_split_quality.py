@@ -8,7 +8,7 @@ import pytest
 import fidelitree as ft
 from chances import too_many
 from fidelitree.runs import greedy
-from fidelitree.runs.result import SplitRecord
+from fidelitree.search.trace import SplitRecord
 from fidelitree.spaces.region import Region
 
 DELTA = 0.2

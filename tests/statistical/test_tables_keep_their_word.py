@@ -14,7 +14,7 @@ import pytest
 
 import fidelitree as ft
 from chances import too_many
-from fidelitree.runs.supply import Listed
+from fidelitree.runs.input_source import Listed
 from mixed import MIXED, mixed_tree
 from population import PEOPLE, population_error, table_of
 

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.runs.replaying import replay
 from fidelitree.runs.result import Distillation
+from fidelitree.runs.verify import replay
 from fidelitree.search.bits.lookahead import Lookahead
-from fidelitree.search.local.grouped import Grouped
+from fidelitree.search.local.coded import Grouped
 from fidelitree.spaces.draw import Stream, draw
 from fidelitree.spaces.region import Region
 

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.analysis.balanced import trial_level
 from fidelitree.analysis.control_variate import corrected
-from fidelitree.analysis.stars import Stars, draw_stars, stars_of_rows
+from fidelitree.analysis.stars import Stars, draw_stars, stars_of_rows, trial_level
 from fidelitree.asking.counted import Counted, Queries
 from fidelitree.asking.limits import Budget
-from fidelitree.display.barplot import bars, save
-from fidelitree.display.canvas import check_suffix
+from fidelitree.display.canvas import bars, check_suffix, save
 from fidelitree.errors import ParameterError, check_choice, check_count, check_delta
 from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import exact_subfunction
@@ -25,7 +23,7 @@ from fidelitree.spaces.product import ProductSpace, check_space, product_of
 from fidelitree.spaces.region import Region
 from fidelitree.spaces.rows import Rows
 from fidelitree.targets.labels import Target
-from fidelitree.theory.binomial import lower_bound, upper_bound
+from fidelitree.theory.sequential import lower_bound, upper_bound
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

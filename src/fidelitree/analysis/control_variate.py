@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from fidelitree.analysis.stars import Star, Stars
 from fidelitree.asking.limits import Budget
 from fidelitree.exact.paths import PathSubfunction
-from fidelitree.search.grow import grow
-from fidelitree.search.probes.evidence import Evidence
+from fidelitree.search.grow import Evidence, grow
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.features import Test
 from fidelitree.targets.labels import Codes

@@ -14,9 +14,8 @@ from fidelitree.asking.events import Observer, nobody
 from fidelitree.asking.journal.journal import Ending, Journal
 from fidelitree.asking.journal.run import Run
 from fidelitree.asking.journalled import Journalled, Replayed, ask_again, name_of
-from fidelitree.asking.limits import Budget
+from fidelitree.asking.limits import Budget, Running
 from fidelitree.asking.memory import Memory
-from fidelitree.asking.running import Running
 from fidelitree.asking.workers import OnWorkers
 from fidelitree.errors import ParameterError, TargetError
 from fidelitree.spaces.features.description import outline

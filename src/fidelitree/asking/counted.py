@@ -16,8 +16,11 @@ from fidelitree.asking.events import Asked, Observer, nobody
 from fidelitree.asking.journal.journal import Ending, Journal
 from fidelitree.asking.limits import LEARNING, Budget, BudgetSpent
 from fidelitree.asking.memory import Memory, Recalled
+from fidelitree.spaces.draw import block_rows
 from fidelitree.spaces.product import ProductSpace, check_space
+from fidelitree.spaces.region import Region
 from fidelitree.targets.labels import Codes, LabelBook, Target
+from fidelitree.targets.table import TruthTable, enumerate_inputs
 
 __all__ = ["Counted", "Queries", "Tally", "Target"]
 
@@ -250,3 +253,20 @@ class Counted:
         # Labels are numbered in draw order, whatever order they were answered in.
         parts = [found[start] for start in sorted(found)]
         return self.book.encode(parts[0] if len(parts) == 1 else np.concatenate(parts))
+
+
+def tabulate(target: Counted, region: Region, purpose: str = "enumerate") -> NDArray[np.integer[Any]]:
+    """Label codes of every input of a finite region, asked in blocks."""
+    points = region.points
+    assert points is not None, "only finite regions are tabulated"
+    rows = block_rows(len(region.space))
+    if isinstance(target.target, TruthTable) and not region.restrictions and not target.memory:
+        return target.ask_known(target.target.labels, purpose)
+    codes: NDArray[np.integer[Any]] = np.empty(points, np.uint8)
+    for start in range(0, points, rows):
+        stop = min(start + rows, points)
+        answers = target.complete(enumerate_inputs(region, start, stop), purpose)
+        if answers.max() > np.iinfo(codes.dtype).max:
+            codes = codes.astype(np.uint32)
+        codes[start:stop] = answers
+    return codes

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from fidelitree.asking.call import Calls, Part
 from fidelitree.asking.door import Inner
-from fidelitree.asking.journal.coding import digest, input_bytes
 from fidelitree.asking.journal.journal import Journal
-from fidelitree.asking.journal.records import Record
+from fidelitree.asking.journal.records import Record, digest, input_bytes
 from fidelitree.errors import OtherRunError, TargetError
 from fidelitree.targets.labels import Target
 

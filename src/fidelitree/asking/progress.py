@@ -1,4 +1,4 @@
-"""An observer that shows how a run is doing: one line that changes, on a terminal or in a notebook."""
+"""An observer that shows how a run is doing, in words: one line that changes, on a terminal or in a notebook."""
 
 from __future__ import annotations
 
@@ -11,12 +11,82 @@ from rich.control import Control
 from rich.segment import ControlType
 from rich.text import Text
 
-from fidelitree.asking.events import Event, Finished
-from fidelitree.asking.status import Status
+from fidelitree.asking.events import Event, Finished, TreeJudged, UnderTest
 from fidelitree.display.markup import tag
 from fidelitree.errors import check_number
+from fidelitree.theory.sequential import error_bound
 
 _START_OF_LINE = Control((ControlType.CARRIAGE_RETURN,), (ControlType.ERASE_IN_LINE, 2))
+
+
+class Status:
+    """The newest of everything that events have said; looking at it records nothing, so that a run is not changed.
+
+    ``epsilon`` is the error that is wanted; ``limits`` are the queries and the seconds that the run may use.
+
+    >>> status = Status(0.05)
+    >>> status.see(TreeJudged(1200, 7, 0.0413, 1.0))
+    >>> print(*status.parts(seconds=2), sep=", ")
+    1,200 labels, 7 leaves, error about 0.041, nothing certified yet, 600 labels/s, 0:02
+    """
+
+    def __init__(self, epsilon: float | None = None, limits: tuple[int | None, float | None] = (None, None)) -> None:
+        self._epsilon, self._limits = epsilon, limits
+        self._asked, self._bound = 0, 1.0
+        self._size: int | None = None
+        self._error: float | None = None
+        self._test: UnderTest | None = None
+        self._needed: int | None = None
+
+    def see(self, event: Event) -> None:
+        """Take over what an event says."""
+        self._asked = event.asked
+        if isinstance(event, TreeJudged):
+            self._size, self._error = event.size or None, event.error
+            self._bound = min(self._bound, event.error_bound)
+        elif isinstance(event, UnderTest):
+            self._size, self._test, self._needed = event.size or None, event, event.needed
+        elif isinstance(event, Finished):
+            self._size, self._bound, self._test, self._needed = event.size, event.error_bound, None, None
+
+    def parts(self, seconds: float) -> list[str]:
+        """Labels, leaves, error, certified bound, rate, time, and the time that is left as far as it is known."""
+        parts = [f"{self._asked:,} labels"]
+        if self._size is not None:
+            parts.append(f"{self._size:,} leaves")
+        if self._error is not None:
+            parts.append(f"error about {self._error:.2g}")
+        bound = self._certified()
+        wanted = "" if self._epsilon is None else f" of {self._epsilon:g}"
+        parts.append(f"certified {bound:.3g}{wanted}" if bound < 1 else "nothing certified yet")
+        if seconds >= 1:
+            parts.append(f"{self._asked / seconds:,.0f} labels/s")
+        left = self._left(seconds)
+        return [*parts, _clock(seconds), *([left] if left else [])]
+
+    def _certified(self) -> float:
+        """The smallest error certified so far, worked out when somebody looks."""
+        if self._test is not None:
+            test, self._test = self._test, None
+            self._bound = min(self._bound, error_bound(test.errors, test.samples, test.level))
+        return self._bound
+
+    def _left(self, seconds: float) -> str:
+        """At least the time until a certificate if no error comes, at most the time until a budget ends."""
+        queries, most = self._limits
+        rate = self._asked / seconds if seconds > 0 else 0.0
+        ends = [] if most is None else [most - seconds]
+        if queries is not None and rate > 0:
+            ends.append((queries - self._asked) / rate)
+        if self._needed is not None and rate > 0:
+            return f"at least {_clock(min([self._needed / rate, *ends]))} left"
+        return f"at most {_clock(min(ends))} left" if ends else ""
+
+
+def _clock(seconds: float) -> str:
+    whole = max(0, int(seconds))
+    hours = f"{whole // 3600}:" if whole >= 3600 else ""
+    return f"{hours}{whole // 60 % 60:0{2 if hours else 1}d}:{whole % 60:02d}"
 
 
 class Progress:

@@ -7,23 +7,83 @@ import math
 import os
 import pickle
 import signal
+import threading
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from multiprocessing import connection, parent_process
 from typing import Any
 
-from fidelitree.asking import worker
 from fidelitree.asking.call import Part, pieces, wait_before
 from fidelitree.asking.door import Door, Failure, Inner, failed
-from fidelitree.asking.running import Running
+from fidelitree.asking.limits import Running
+from fidelitree.asking.threads import one_thread_for_good
 from fidelitree.errors import RAISED, ParameterError, TargetError
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.targets.labels import LabelBook, Target
 
+_THREADS = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+)
+_doors: dict[str, Door] = {}
+_limited: list[int] = []
+_LOOK = 1.0  # seconds between two looks at who the parent is
 _KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows has one way only
 REBUILDS = 3  # pools that may break one after the other without an answer in between
+
+
+def call_in_worker(home: int, key: str, pickled: bytes | None, inner: Inner) -> Any:
+    """The target's labels, or the `Failure` that came of it; None where the worker does not have the target yet.
+
+    ``home`` is the process of the run, whose own libraries are left alone. What is ``pickled`` is the `Door`.
+    """
+    if os.getpid() not in (home, *_limited):
+        one_thread_each()
+        _limited[:] = [os.getpid()]  # a process that is forked off later must do it itself
+    door = _doors.get(key)  # threads of one process may serve several runs
+    if door is not None:
+        return door.tried(inner)
+    if pickled is None:
+        return None
+    try:
+        door = pickle.loads(pickled)
+    except RAISED as error:  # its modules may be missing here
+        return Failure(str(failed(error, len(inner))), again=True)
+    _doors.clear()
+    _doors[key] = door
+    return door.tried(inner)
+
+
+def one_thread_each() -> None:
+    """As many workers as cores is right only if none of them uses several: limit what is loaded and what will be."""
+    os.environ.update(dict.fromkeys(_THREADS, "1"))
+    one_thread_for_good()
+
+
+def start_worker() -> None:
+    """For pools of our own: Ctrl-C is for the run, which ends its workers itself; they end when it is killed, too."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_the_run, args=(os.getppid(),), daemon=True).start()
+    one_thread_each()
+
+
+def _end_with_the_run(parent: int) -> None:
+    """Wait for the end of the run, then end, whatever the target does.
+
+    The sentinel tells of it at once. But a worker that was forked keeps the sentinels of older ones open, and so does
+    whatever it starts; then it is the new parent that tells.
+    """
+    run = parent_process()
+    assert run is not None, "a worker was started by a run"
+    while os.getppid() == parent and not connection.wait([run.sentinel], _LOOK):
+        pass
+    os._exit(1)
 
 
 @dataclass
@@ -163,7 +223,7 @@ class OnWorkers:
             return pool.submit(self._door.tried, piece.rows)
         pickled, piece.carries = self._pickle(), self._owed > 0
         rows = piece.rows.copy(order="K")  # a part of an array that is not copied would travel row by row
-        future = pool.submit(worker.call, os.getpid(), self._key, pickled if piece.carries else None, rows)
+        future = pool.submit(call_in_worker, os.getpid(), self._key, pickled if piece.carries else None, rows)
         self._owed -= piece.carries
         return future
 
@@ -242,7 +302,7 @@ def processes(jobs: int) -> partial[Executor]:
     """A function that makes a pool of so many processes."""
     from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 - needs semaphores, which some systems lack
 
-    return partial(ProcessPoolExecutor, jobs, initializer=worker.start)
+    return partial(ProcessPoolExecutor, jobs, initializer=start_worker)
 
 
 def _workers(pool: Executor | None) -> int | None:

@@ -12,8 +12,7 @@ from typing import Any
 from fidelitree.asking.journal.run import versions as versions_now
 from fidelitree.certificates import confusionfile
 from fidelitree.certificates.confusion import Confusion
-from fidelitree.display.card import card
-from fidelitree.display.standing import Standing, standing
+from fidelitree.display.card import Standing, card, standing
 from fidelitree.errors import FormatError, is_entropy, is_text
 from fidelitree.theory.sequential import LEDGERS, WHOLE
 

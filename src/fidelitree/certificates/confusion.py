@@ -1,9 +1,9 @@
 """What the target answers against what the tree answers: which label is lost, and how far a constant would get.
 
 The counts are those of all inputs that tested the returned tree; the certificate's bound may come from the first of
-them. Their intervals are no part of delta: each holds with a
-confidence of 95 % on its own. The number of tests depends on the answers, so every interval holds at all times at once
-(`sequential.interval`). Three choices that a run makes by looking at answers are paid for:
+them. Their intervals are no part of delta: each holds with a confidence of 95 % on its own. The
+number of tests depends on the answers, so every interval holds at all times at once (`sequential.interval`).
+Three choices that a run makes by looking at answers are paid for:
 
 - *Which attempt is returned.* Number j may fail with its share 6/(pi j)^2 of the 5 %, and the shares add up to all of
   it. Algorithm 2 tests one tree of each size, so the size takes the place of the number.
@@ -20,7 +20,9 @@ confidence of 95 % on its own. The number of tests depends on the answers, so ev
 
 Within a row of the table only inputs with that label of the target count, and within a leaf only those that reach it.
 These inputs, in the order of their appearance, are independent draws from the same conditional distribution. Hence the
-sequence of intervals, indexed by their number, is valid for any number of them.
+sequence of intervals, indexed by their number, is valid for any number of them. Leaves that few test inputs reach are
+joined: a share of ten answers tells nothing. Which leaves these are depends on the tests, so together they get a count
+and no interval.
 """
 
 from __future__ import annotations
@@ -32,8 +34,7 @@ from typing import Any
 
 import numpy as np
 
-from fidelitree.display.numbers import counted, percent, span
-from fidelitree.display.wording import shown
+from fidelitree.display.wording import counted, leaves, percent, shown, span, whole
 from fidelitree.theory.sequential import error_bound, interval, level_in, level_of_attempt
 from fidelitree.trees.answers import LeafLabels
 from fidelitree.trees.tree import Tree
@@ -49,6 +50,9 @@ _SHOWN = 16  # cells of a table as text
 Count = int | float
 """Test inputs, or a probability where every answer is known."""
 Ends = tuple[float, float]
+FEW = 20
+"""Test inputs below which a leaf is joined with others."""
+_TINY = 1e-12
 
 
 def share_of_level(attempt: int, substitute: int | None, ledger: str = "run") -> float:
@@ -252,3 +256,57 @@ def _names(entry: LabelPair | Label) -> tuple[Any, ...]:
 
 def _place(label: Any) -> tuple[str, Any]:
     return ("", label) if not isinstance(label, str) else (label, 0)
+
+
+@dataclass(frozen=True)
+class LeafError:
+    """Of ``reached`` test inputs the leaf gets ``wrong`` ones wrong; probabilities, where these are exact.
+
+    ``nodes`` are several where leaves were joined, and ``share`` is None for them: the ends of how often the leaf is
+    wrong.
+
+    >>> print(LeafError((3,), 2, 40, (0.0042, 0.21)))
+    2 of 40 wrong (0.42% to 21%)
+    """
+
+    nodes: tuple[int, ...]
+    wrong: float
+    reached: float
+    share: tuple[float, float] | None
+
+    @property
+    def exact(self) -> bool:
+        """Whether the share is known."""
+        return self.share is not None and self.share[0] == self.share[1]
+
+    @property
+    def counts(self) -> str:
+        """So many of so many."""
+        return f"{whole(int(self.wrong))} of {whole(int(self.reached))}"
+
+    def __str__(self) -> str:
+        if self.share is None:
+            each = "" if len(self.nodes) == 1 else " each"
+            return f"{self.counts} wrong, in {leaves(len(self.nodes))} with fewer than {FEW} test inputs{each}"
+        return f"{span(*self.share)} wrong" if self.exact else f"{self.counts} wrong ({span(*self.share)})"
+
+
+def leaf_errors(labels: LeafLabels, tree: Tree, level: float) -> list[LeafError]:
+    """Every leaf that inputs reach, the one with the most errors first; those that were joined come last."""
+    nodes, exact = np.flatnonzero(tree.feature < 0).tolist(), labels.samples is None
+    counts = labels.counts
+    reached = counts.sum(axis=1)
+    wrong = labels.wrong(tree) if exact else np.rint(labels.wrong(tree) * (labels.samples or 0)).astype(np.int64)
+    found, few = [], []
+    for place in np.argsort(-wrong, kind="stable").tolist():
+        errors, inputs = wrong[place].item(), reached[place].item()
+        if exact and inputs > _TINY:
+            found.append(LeafError((nodes[place],), errors, inputs, (errors / inputs,) * 2))
+        elif not exact and inputs >= FEW:
+            found.append(LeafError((nodes[place],), errors, inputs, interval(errors, inputs, level)))
+        elif not exact and inputs:
+            few.append(place)
+    if few:
+        together = int(wrong[few].sum()), int(reached[few].sum())
+        found.append(LeafError(tuple(nodes[place] for place in sorted(few)), *together, None))
+    return found

@@ -18,8 +18,8 @@ from fidelitree.certificates.store import CERTIFICATE, FILES, REPORT, SPACE, TRA
 from fidelitree.exact.paths import disagreement
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import Rows
-from fidelitree.theory.binomial import level_of_set, upper_bound
-from fidelitree.theory.sequential import error_bound, level_in
+from fidelitree.theory.bounds import level_of_set
+from fidelitree.theory.sequential import error_bound, level_in, upper_bound
 
 UNCHECKED = (
     "the name of the target",

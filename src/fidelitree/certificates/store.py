@@ -31,9 +31,8 @@ from pathlib import Path
 from typing import Any
 
 from fidelitree.certificates.certificate import Certificate
-from fidelitree.errors import FormatError, ParameterError, check_path, reading, writing
+from fidelitree.errors import FormatError, ParameterError, check_path, read_text, reading, writing
 from fidelitree.spaces.product import ProductSpace
-from fidelitree.spaces.reading import read_text
 from fidelitree.spaces.rows import Rows
 from fidelitree.trees.tree import Tree
 from fidelitree.trees.treefile import MAX_BYTES

@@ -2,7 +2,7 @@
 
 A file of this package that holds a function of its own name is a command, and one that holds a Typer application called
 ``app`` is a group of commands. So a new command is one new file. A command returns its exit code (`ending.Code`), may
-raise any error of fidelitree's own, and takes shared options as dataclasses (`signature`).
+raise any error of fidelitree's own, and takes shared options as dataclasses (`shared_options`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import typer
 
 import fidelitree
 from fidelitree.cli.ending import guarded
-from fidelitree.cli.signature import spread
+from fidelitree.cli.shared_options import spread
 
 _FIRST = ("distill", "certify", "verify", "show", "export", "analyze")  # as one meets them; the others follow by name
 

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fidelitree.cli.ending import Code
-from fidelitree.cli.places import check_place
-from fidelitree.cli.printing import AsJson, say, say_json, written
+from fidelitree.cli.ending import AsJson, Code, check_place, say, say_json, written
 from fidelitree.cli.space_options import SpaceOptions
 from fidelitree.cli.target_options import TargetOptions, TargetText, opened
 from fidelitree.errors import ParameterError

@@ -9,11 +9,8 @@ from typing import Annotated
 
 import typer
 
-from fidelitree.cli.call_options import CallOptions
-from fidelitree.cli.ending import Code
-from fidelitree.cli.goal_options import Budgets, Confidence
-from fidelitree.cli.places import check_place
-from fidelitree.cli.printing import AsJson, note, say, say_json, written
+from fidelitree.cli.ending import AsJson, Code, check_place, note, say, say_json, written
+from fidelitree.cli.shared_options import Budgets, CallOptions, Confidence
 from fidelitree.cli.space_options import SpaceOptions
 from fidelitree.cli.status_line import StatusLine
 from fidelitree.cli.target_options import OpenedTarget, TargetOptions, TargetText, opened

@@ -10,11 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fidelitree.cli.call_options import interruptible
-from fidelitree.cli.ending import Code
-from fidelitree.cli.goal_options import epsilon_of
-from fidelitree.cli.places import check_place
-from fidelitree.cli.printing import AsJson, note, say, say_json, written
+from fidelitree.cli.ending import AsJson, Code, check_place, note, say, say_json, written
+from fidelitree.cli.shared_options import epsilon_of, interruptible
 from fidelitree.cli.space_options import SpaceOptions
 from fidelitree.cli.status_line import StatusLine
 from fidelitree.cli.target_options import TargetOptions, TargetText, opened

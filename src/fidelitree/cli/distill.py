@@ -12,11 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fidelitree.cli.call_options import RunningOptions, interruptible
-from fidelitree.cli.ending import Code
-from fidelitree.cli.goal_options import Budgets, Confidence, Promise, Search, epsilon_of
-from fidelitree.cli.places import check_place
-from fidelitree.cli.printing import AsJson, note, say, say_json
+from fidelitree.cli.ending import AsJson, Code, check_place, note, say, say_json
+from fidelitree.cli.shared_options import (
+    Budgets,
+    Confidence,
+    Promise,
+    RunningOptions,
+    Search,
+    epsilon_of,
+    interruptible,
+)
 from fidelitree.cli.space_options import SpaceOptions
 from fidelitree.cli.status_line import StatusLine
 from fidelitree.cli.target_options import OpenedTarget, TargetOptions, TargetText, is_command, opened

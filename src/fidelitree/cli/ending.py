@@ -1,30 +1,27 @@
-"""How a command ends: its exit code, and an error in one line without a traceback."""
+"""What a command says, where it may write, and how it ends: an exit code, and an error in one line.
+
+Standard output has sentences for people, or one JSON object for scripts. Where a command is to write is looked at
+before anything is paid for, not after.
+"""
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
 from functools import wraps
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
-from fidelitree.errors import FidelitreeError, FittedRowsWarning, TargetError
+from fidelitree.errors import FidelitreeError, FittedRowsWarning, ParameterError, TargetError
 
-
-class Code(IntEnum):
-    """What scripts may rely on."""
-
-    CERTIFIED = 0
-    TARGET_FAILED = 1
-    BAD_INPUT = 2
-    NOT_CERTIFIED = 3
-    UNDECIDED = 5
-
-
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of sentences.")]
 _SPOKEN = {
     "trust_pickle=True": "--trust-pickle",
     "deterministic=False": "--noisy",
@@ -60,6 +57,38 @@ _SPOKEN = {
     "and give Rows the other": "and give --rows the other",
 }
 """Arguments of the library as the command line calls them."""
+
+
+def say(*lines: object) -> None:
+    """Lines as they are; a terminal may wrap them, nothing else does."""
+    for line in lines:
+        typer.echo(str(line))
+
+
+def say_json(data: dict[str, Any]) -> None:
+    """One JSON object."""
+    typer.echo(json.dumps(data, indent=1))
+
+
+def written(paths: Sequence[Path], as_json: bool) -> None:
+    """Which files there are now; not after a JSON object, which must be all that is printed."""
+    if not as_json:
+        say(*(f"wrote {path}" for path in paths))
+
+
+def note(line: str) -> None:
+    """Something that a person should know and a script should not read."""
+    typer.echo(line, err=True)
+
+
+class Code(IntEnum):
+    """What scripts may rely on."""
+
+    CERTIFIED = 0
+    TARGET_FAILED = 1
+    BAD_INPUT = 2
+    NOT_CERTIFIED = 3
+    UNDECIDED = 5
 
 
 def guarded(command: Callable[..., int]) -> Callable[..., None]:
@@ -124,3 +153,15 @@ def _code(error: FidelitreeError) -> Code:
 def _failed(message: str, code: Code) -> Code:
     typer.echo(f"fidelitree: {message}", err=True)
     return code
+
+
+def check_place(option: str, path: Path, *, folder: bool = False) -> None:
+    """Refuse a file, or a folder, that could not be written; folders that are missing on the way can be made."""
+    wanted = "a folder" if folder else "a file"
+    if path.exists() and path.is_dir() is not folder:
+        raise ParameterError(f"{option} must be {wanted}, or a name that is not taken; {str(path)!r} is taken")
+    nearest = next(place for place in (path, *path.absolute().parents) if place.exists())
+    if not nearest.is_dir() and nearest != path:
+        raise ParameterError(f"{option} must be {wanted} that can be made; {str(nearest)!r} is no folder")
+    if not os.access(nearest, os.W_OK):
+        raise ParameterError(f"{option} must be {wanted} that may be written; {str(nearest)!r} may not")

@@ -9,9 +9,7 @@ from typing import Annotated
 
 import typer
 
-from fidelitree.cli.ending import Code
-from fidelitree.cli.places import check_place
-from fidelitree.cli.printing import AsJson, say, say_json
+from fidelitree.cli.ending import AsJson, Code, check_place, say, say_json
 
 
 class ExperimentName(StrEnum):
@@ -54,7 +52,7 @@ def experiment(
     from rich.console import Console
     from rich.progress import Progress
 
-    from fidelitree.experiments import Settings, run
+    from fidelitree.experiments.catalogue import Settings, run
 
     check_place("--out", chosen.out, folder=True)
     settings = Settings(chosen.out, chosen.repetitions, chosen.schedule.value, chosen.seed, chosen.jobs)

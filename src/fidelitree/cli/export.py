@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fidelitree.cli.ending import Code
-from fidelitree.cli.printing import AsJson, say, say_json
+from fidelitree.cli.ending import AsJson, Code, say, say_json
 from fidelitree.cli.show import PathText
 from fidelitree.errors import ParameterError
 
@@ -74,7 +73,7 @@ def _content(made: Any, options: ExportOptions) -> bytes:
     if hasattr(made, "SerializeToString"):
         return bytes(made.SerializeToString())
     if hasattr(made, "predict"):
-        from fidelitree.targets.models.extras import need
+        from fidelitree.targets.models.model import need
 
         return bytes(need("skops.io", "skops", "scikit-learn trees in files").dumps(made))
     return str(made).encode()

@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fidelitree.cli.ending import Code
-from fidelitree.cli.printing import AsJson, say, say_json
+from fidelitree.cli.ending import AsJson, Code, say, say_json
 
 app = typer.Typer(help="Look into the journal of a run, or take its answers out.", no_args_is_help=True)
 

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fidelitree.cli.ending import Code
-from fidelitree.cli.printing import AsJson, say, say_json
+from fidelitree.cli.ending import AsJson, Code, say, say_json
 from fidelitree.display.wording import leaves
 
 PathText = Annotated[Path, typer.Argument(metavar="PATH", help="A result folder, or a stored tree (tree.json).")]

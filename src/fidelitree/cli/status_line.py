@@ -10,7 +10,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Self
 
-from fidelitree.cli.printing import note
+from fidelitree.cli.ending import note
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -62,7 +62,7 @@ class StatusLine:
 
     def begin(self, title: str) -> None:
         """A new run begins under a title of its own."""
-        from fidelitree.asking.status import Status
+        from fidelitree.asking.progress import Status
 
         self._title, self._status, self._started = title, Status(*self._wanted), time.monotonic()
 

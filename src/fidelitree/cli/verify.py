@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fidelitree.cli.ending import Code
-from fidelitree.cli.printing import AsJson, say, say_json
+from fidelitree.cli.ending import AsJson, Code, say, say_json
 from fidelitree.cli.space_options import SpaceOptions
 from fidelitree.cli.status_line import StatusLine
 from fidelitree.cli.target_options import OpenedTarget, TargetOptions, opened

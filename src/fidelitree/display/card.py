@@ -1,11 +1,12 @@
-"""What a notebook shows for a result: a small card that looks right on light and on dark pages."""
+"""What a notebook shows for a result: how it stands, on a small card that looks right on light and on dark pages."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from fidelitree.display.markup import Html, tag
-from fidelitree.display.standing import Standing
+from fidelitree.display.wording import at_least
 
 _FRAME = (
     "border:1px solid rgba(127,127,127,.45);border-radius:8px;padding:.8em 1.1em;max-width:52em;"
@@ -13,6 +14,38 @@ _FRAME = (
 )
 _STATUS = "font-weight:600;border:1px solid;border-radius:99px;padding:.1em .7em;font-size:.85em"
 _FACTS = "margin:.5em 0 0;display:flex;flex-wrap:wrap;gap:.2em 1.6em;font-size:.92em"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """``state`` is ``met``, ``missed`` or ``nothing``; ``words`` say it."""
+
+    state: str
+    words: str
+
+    @property
+    def badge(self) -> str:
+        """The words with a sign before them, beginning with a capital."""
+        sign = {"met": "✓", "missed": "✗", "nothing": "✗"}[self.state]
+        return f"{sign} {self.words[0].upper()}{self.words[1:]}"
+
+
+def standing(epsilon: float | None, error_bound: float, exact: bool) -> Standing:
+    """Where no error was named, any certified one meets the goal.
+
+    >>> [standing(0.1, bound, False).words for bound in (0.08, 0.108, 1.0)]
+    ['certified, goal met', 'certified at 89.2% agreement, goal missed', 'nothing certified']
+    >>> standing(None, 0.108, False).words
+    'certified at 89.2% agreement'
+    """
+    if error_bound >= 1 and (epsilon is None or not exact):
+        return Standing("nothing", "nothing certified")
+    certified = f"certified at {at_least(error_bound, 4 if exact else 3)} agreement"
+    if epsilon is None:
+        return Standing("met", certified)
+    if error_bound > epsilon:
+        return Standing("missed", f"{certified}, goal missed")
+    return Standing("met", "certified, goal met")
 
 
 def card(standing: Standing, sentence: str, facts: Sequence[tuple[str, str]], more: Html | None = None) -> str:

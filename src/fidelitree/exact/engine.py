@@ -1,25 +1,29 @@
-"""Which exact engine fits a target."""
+"""Which exact engine fits a target, and the exact error of a tree."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 
-from fidelitree.asking.counted import Counted
-from fidelitree.asking.tabulate import tabulate
+from fidelitree.asking.counted import Counted, tabulate
 from fidelitree.errors import MissingExtraError, ParameterError
 from fidelitree.exact.build import build_diagram
 from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.grid import MOST as GRID_MOST
 from fidelitree.exact.grid import GridSubfunction
-from fidelitree.exact.paths import PathSubfunction
+from fidelitree.exact.paths import PathSubfunction, disagreement
 from fidelitree.exact.subfunction import Subfunction
 from fidelitree.exact.truthtable import TableSubfunction
 from fidelitree.spaces.features import IsOne
+from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
-from fidelitree.targets.circuits.circuit import Circuit
-from fidelitree.targets.labels import Codes
+from fidelitree.targets.circuits.circuit import Circuit, difference
+from fidelitree.targets.labels import Codes, Target
 from fidelitree.targets.table import MAX_FEATURES, TruthTable
-from fidelitree.trees.tree import Tree
+from fidelitree.trees.answers import LeafLabels
+from fidelitree.trees.tree import Tree, check_tree
 
 ENUMERATE_UNASKED = 1 << 20
 """Inputs that a call whose purpose is to be exact asks about without being told how many it may ask."""
@@ -80,3 +84,93 @@ def _from_diagram(circuit: Circuit, region: Region) -> Subfunction | None:
 
 def _recode(codes: Codes, ranks: list[int]) -> Codes:
     return np.array(ranks, codes.dtype)[codes]
+
+
+def tree_error(tree: Tree, target: Target, space: ProductSpace) -> float:
+    """Probability that a tree and a target answer differently, exact up to rounding.
+
+    Two trees are compared path by path, at any number of features; a circuit of many inputs becomes a decision
+    diagram. Any other target is asked about every input, up to 2^20 of them (2^26 for a truth table or a circuit).
+
+    >>> from fidelitree.targets import balanced, majority
+    >>> space = ProductSpace.bernoulli(2000, 0.3)
+    >>> tree_error(balanced(space, 3, seed=1), balanced(space, 3, seed=1), space)
+    0.0
+    >>> tree_error(Tree.constant(ProductSpace.bernoulli(3), 1), majority(3), ProductSpace.bernoulli(3))
+    0.5
+    """
+    check_tree(tree)
+    tree.check_space(space)
+    if isinstance(target, Tree):
+        return disagreement(tree, target, space)
+    return error_inside(tree, _known(target, space), space)
+
+
+def tree_labels(tree: Tree, target: Target, space: ProductSpace) -> LeafLabels:
+    """How often inputs reach each leaf with each label of the target, exact where `tree_error` is."""
+    return labels_inside(tree, _known(target, space), space)
+
+
+def _known(target: Target, space: ProductSpace) -> Subfunction:
+    root = exact_subfunction(Counted(target, space), Region.whole(space), ENUMERATE_UNASKED)
+    if root is None:
+        raise ParameterError(
+            f"target must be a tree, or have at most 2^20 inputs for its error to be exact; got {space.extent}. "
+            "certify draws inputs instead"
+        )
+    return root
+
+
+def known_error(predictor: Any, target: Target, space: ProductSpace) -> float | None:
+    """Probability that two trees or circuits answer differently, without a query to anybody.
+
+    None where one of them is neither, or where a circuit is too large for it.
+    """
+    try:
+        if isinstance(predictor, Tree) and isinstance(target, (Circuit, Tree)):
+            return tree_error(predictor, target, space)
+        if isinstance(predictor, Circuit) and isinstance(target, Circuit):
+            return tree_error(Tree.constant(space, 0), difference(predictor, target), space)
+        if isinstance(predictor, Circuit) and isinstance(target, Tree):
+            return tree_error(target, predictor, space)
+    except NoDiagramError:
+        pass
+    return None
+
+
+def error_inside(tree: Tree, root: Subfunction, space: ProductSpace) -> float:
+    """The same for a target whose answers are all known."""
+    wrong = 0.0
+    for node, mass, function in _leaves(tree, root, space):
+        label = tree.labels[tree.code[node]]
+        shares = zip(root.labels, function.label_probabilities().tolist(), strict=True)
+        wrong += mass * sum(share for found, share in shares if found != label)
+    return wrong
+
+
+def labels_inside(tree: Tree, root: Subfunction, space: ProductSpace) -> LeafLabels:
+    """How often inputs reach each leaf with each label of a target whose answers are all known."""
+    places = (np.cumsum(tree.feature < 0) - 1).tolist()
+    shares = np.zeros((tree.size, len(root.labels)))
+    for node, mass, function in _leaves(tree, root, space):
+        shares[places[node]] = mass * function.label_probabilities()
+    return LeafLabels(tuple(root.labels), shares)
+
+
+def _leaves(tree: Tree, root: Subfunction, space: ProductSpace) -> Iterator[tuple[int, float, Subfunction]]:
+    """Every leaf that can be reached: node, mass, and the target inside it."""
+    waiting = [(0, root, 1.0, Region.whole(space))]
+    while waiting:
+        node, function, mass, region = waiting.pop()
+        if mass == 0:
+            continue
+        if tree.feature[node] < 0:
+            yield node, mass, function
+            continue
+        test = tree.test(node)
+        feature, left = space.features[test.feature], region.restrictions.get(test.feature)
+        for child, part, side in zip(
+            (tree.no[node], tree.yes[node]), function.split(test), region.split(test), strict=True
+        ):
+            share = feature.mass(side.restrictions[test.feature]) / feature.mass(left)
+            waiting.append((int(child), part, mass * share, side))

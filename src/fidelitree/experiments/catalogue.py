@@ -2,20 +2,49 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from fidelitree import theory
 from fidelitree.errors import ParameterError
-from fidelitree.experiments import errata, pictures, published, saving, sizes, worked_examples
+from fidelitree.experiments import errata, pictures, published, sizes
 from fidelitree.experiments.sizes import BIASES, FAMILIES, Row
+from fidelitree.theory.bounds import WorkedExample
 
+EPSILONS = (0.3, 0.1, 0.03, 0.01)
+DEPTHS = tuple(range(1, 21))
+FEATURES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256)
 Advance = Callable[[int, int], None]
 """Told how many of how many steps are done."""
+
+
+def worked_examples(
+    epsilons: Sequence[float] = EPSILONS, depths: Sequence[int] = DEPTHS, features: Sequence[int] = FEATURES
+) -> list[WorkedExample]:
+    """Complete trees of 2^depth leaves and paths over so many features, at every epsilon; bounds as logarithms."""
+    balanced = [theory.balanced_example(2**depth, epsilon) for epsilon in epsilons for depth in depths]
+    return balanced + [theory.path_example(n, epsilon) for epsilon in epsilons for n in features]
+
+
+def save_rows(rows: Sequence[Any], path: Path) -> Path:
+    """Write dataclass rows, one column for each field."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, [field.name for field in fields(rows[0])], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(asdict(row) for row in rows)
+    return path
+
+
+def save_text(lines: Sequence[str], path: Path) -> Path:
+    """Write the lines that the command also prints."""
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
 
 
 @dataclass(frozen=True)
@@ -65,10 +94,10 @@ def _sizes(axis: str, settings: Settings, advance: Advance) -> Report:
 
     rows = sizes.run(cells, settings.jobs, one_more)
     name = f"{'size-vs-epsilon' if axis == 'epsilon' else 'size-vs-dimension'}-{settings.schedule}"
-    files = [saving.save(rows, settings.out / f"{name}.csv")]
+    files = [save_rows(rows, settings.out / f"{name}.csv")]
     files += pictures.save(pictures.sizes_figure(rows, axis), settings.out, name)
     summary = _sizes_summary(rows, axis)
-    files.append(saving.save_text(summary, settings.out / f"{name}.txt"))
+    files.append(save_text(summary, settings.out / f"{name}.txt"))
     return Report(files, summary)
 
 
@@ -96,23 +125,23 @@ def _cells(rows: Sequence[Row], axis: str) -> list[list[Row]]:
 
 
 def _bounds(settings: Settings, advance: Advance) -> Report:
-    rows = worked_examples.rows()
+    rows = worked_examples()
     advance(1, 1)
-    files = [saving.save(rows, settings.out / "bounds.csv")]
+    files = [save_rows(rows, settings.out / "bounds.csv")]
     files += pictures.save(pictures.bounds_figure(rows), settings.out, "bounds")
     lines = ["ln of the size bounds        leaves  printed (Thm 1.1)  corrected (best form)"]
     for row in rows:
         if row.epsilon == 0.1 and row.leaves in (16, 17, 65, 1024):
             name = f"{row.name}, epsilon = {row.epsilon:g}"
             lines.append(f"{name:<29}{row.leaves:<8}{row.theorem_1_1_printed:<19.1f}{row.corrected:.1f}")
-    files.append(saving.save_text(lines, settings.out / "bounds.txt"))
+    files.append(save_text(lines, settings.out / "bounds.txt"))
     return Report(files, lines)
 
 
 def _errata(settings: Settings, advance: Advance) -> Report:
     rows = errata.rows()
     advance(1, 1)
-    files = [saving.save(rows, settings.out / "errata.csv")]
+    files = [save_rows(rows, settings.out / "errata.csv")]
     files += pictures.save(pictures.errata_figure(rows), settings.out, "errata")
     lines = []
     for row in rows:
@@ -124,7 +153,7 @@ def _errata(settings: Settings, advance: Advance) -> Report:
     wrong = sum(row.verdict == "false" for row in rows)
     still = sum(row.corrected_violations for row in rows)
     lines.append(f"{wrong} of {len(rows)} statements are false as printed; violations of corrected forms: {still}")
-    files.append(saving.save_text(lines, settings.out / "errata.txt"))
+    files.append(save_text(lines, settings.out / "errata.txt"))
     return Report(files, lines)
 
 
@@ -135,7 +164,7 @@ def _published(name: str, settings: Settings, advance: Advance) -> Report:
         rows.append(published.row(case))
         advance(len(rows), len(cases))
     lines = published.summary(rows)
-    files = [saving.save(rows, settings.out / f"{name}.csv"), saving.save_text(lines, settings.out / f"{name}.txt")]
+    files = [save_rows(rows, settings.out / f"{name}.csv"), save_text(lines, settings.out / f"{name}.txt")]
     return Report(files, lines)
 
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 from fidelitree import theory
 from fidelitree.asking.counted import Counted
-from fidelitree.exact.engine import exact_subfunction
-from fidelitree.exact.error import tree_error
+from fidelitree.exact.engine import exact_subfunction, tree_error
 from fidelitree.runs.paper import practical_top_down
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region

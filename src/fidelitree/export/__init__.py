@@ -6,19 +6,16 @@
 from collections.abc import Callable
 from typing import Any
 
-from fidelitree.export.blif import to_blif
 from fidelitree.export.c import to_c
-from fidelitree.export.dot import to_dot
+from fidelitree.export.drawings import to_dot, to_svg
 from fidelitree.export.encoder import Encoder
-from fidelitree.export.json import to_json
+from fidelitree.export.netlists import to_blif, to_pla
 from fidelitree.export.onnx import to_onnx
-from fidelitree.export.pla import to_pla
+from fidelitree.export.plain import to_json, to_text
 from fidelitree.export.python import to_python
 from fidelitree.export.rules import Condition, Rule, Rules, to_rules
 from fidelitree.export.sklearn import to_sklearn
 from fidelitree.export.sql import to_sql
-from fidelitree.export.svg import to_svg
-from fidelitree.export.text import to_text
 
 FORMATS: dict[str, Callable[..., Any]] = {
     "text": to_text,

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from fidelitree.errors import ParameterError
 from fidelitree.export.matrix import MatrixColumns
 from fidelitree.spaces.features import AtMost, IsIn
-from fidelitree.spaces.features.tests import short
+from fidelitree.spaces.features.feature import short
 from fidelitree.spaces.inputs import as_inner
 from fidelitree.trees.tree import Tree
 

@@ -11,7 +11,7 @@ import numpy as np
 from fidelitree.errors import ParameterError
 from fidelitree.export.matrix import Column, MatrixColumns
 from fidelitree.spaces.features import AtMost
-from fidelitree.targets.models.extras import need
+from fidelitree.targets.models.model import need
 from fidelitree.trees.tree import Tree, check_tree
 
 _IR, _OPSET, _ML = 8, 15, 3  # old enough for runtimes of 2022

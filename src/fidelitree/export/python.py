@@ -9,8 +9,7 @@ import math
 from typing import Any
 
 from fidelitree.errors import ParameterError, show
-from fidelitree.export.clauses import clauses
-from fidelitree.export.identifiers import identifiers, is_identifier
+from fidelitree.export.clauses import clauses, identifiers, is_identifier
 from fidelitree.spaces.features import AtMost, IsIn
 from fidelitree.trees.tree import Tree, check_tree
 

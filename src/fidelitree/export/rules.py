@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fidelitree.display.wording import shown
 from fidelitree.errors import MissingExtraError, ParameterError, check_choice, show
 from fidelitree.spaces.features import AtMost, IsIn, Test
-from fidelitree.spaces.features.tests import short
+from fidelitree.spaces.features.feature import short
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import Rows
 from fidelitree.trees.answers import Answers

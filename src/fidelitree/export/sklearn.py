@@ -13,7 +13,7 @@ from fidelitree.export.rules import reach
 from fidelitree.spaces.features import AtMost
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import Rows
-from fidelitree.targets.models.extras import need
+from fidelitree.targets.models.model import need
 from fidelitree.trees.tree import Tree
 
 _LEAST = 1e-12

@@ -4,17 +4,26 @@ Each is a function of a target, a space, epsilon, delta and a seed, takes ``max_
 ``max_seconds`` and ``observer`` besides options of its own, and returns what `distill` returns.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+from fidelitree.exact.engine import ENUMERATE_UNASKED
 from fidelitree.learners.cost_complexity import cart
 from fidelitree.learners.entropy import id3
 from fidelitree.learners.gain_ratio import c45
 from fidelitree.learners.monotone import monotone_top_down
 from fidelitree.learners.most_influential import blanc_lange_qiao_tan
-from fidelitree.learners.named import LEARNERS, Learner
 from fidelitree.learners.rank import lowest_rank
 from fidelitree.learners.restrictions import mehta_raghavan
 from fidelitree.learners.separation import streed
 from fidelitree.learners.size_budget import top_down
 from fidelitree.learners.subcubes import optimal
+from fidelitree.runs.result import Distillation
+from fidelitree.spaces.product import ProductSpace, product_of
+from fidelitree.spaces.rows import Rows
 
 __all__ = [
     "LEARNERS",
@@ -30,3 +39,51 @@ __all__ = [
     "streed",
     "top_down",
 ]
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A learner of the literature.
+
+    ``asks`` is what it sees of a target: ``labels`` of inputs as they are drawn, ``queries`` of its own choice, or
+    ``everything``. ``library`` is what must be installed.
+    """
+
+    name: str
+    learn: Callable[..., Distillation]
+    paper: str
+    asks: str
+    bits_only: bool = False
+    library: str | None = None
+
+    def why_not(self, space: ProductSpace | Rows) -> str | None:
+        """Why it does not apply to a space; None where it does."""
+        product = product_of(space)
+        if self.library is not None and find_spec(self.library) is None:
+            return f"{self.library} is not installed"
+        if self.bits_only and any(feature.kind != "boolean" for feature in product):
+            return "not all features are bits"
+        if isinstance(space, Rows) and self.asks != "labels":
+            return "it chooses its own inputs, and these are rows of a table"
+        if self.asks == "everything" and (product.points is None or product.points > ENUMERATE_UNASKED):
+            return f"{product.extent} are too many to ask them all"
+        return None
+
+
+LEARNERS = {
+    learner.name: learner
+    for learner in (
+        Learner("top_down", top_down, "Blanc, Lange, Tan 2020", "queries", bits_only=True),
+        Learner("monotone_top_down", monotone_top_down, "Blanc, Lange, Tan 2020", "labels", bits_only=True),
+        Learner("id3", id3, "Quinlan 1986", "labels"),
+        Learner("c45", c45, "Quinlan 1993", "labels"),
+        Learner("cart", cart, "Breiman, Friedman, Olshen, Stone 1984", "labels", library="sklearn"),
+        Learner("lowest_rank", lowest_rank, "Ehrenfeucht, Haussler 1989", "labels"),
+        Learner("mehta_raghavan", mehta_raghavan, "Mehta, Raghavan 2002", "labels"),
+        Learner(
+            "blanc_lange_qiao_tan", blanc_lange_qiao_tan, "Blanc, Lange, Qiao, Tan 2022", "queries", bits_only=True
+        ),
+        Learner("streed", streed, "van der Linden, de Weerdt, Demirovic 2023", "labels", library="pystreed"),
+        Learner("optimal", optimal, "dynamic programming over subcubes", "everything"),
+    )
+}

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.asking.counted import Counted
+from fidelitree.asking.counted import Counted, tabulate
 from fidelitree.asking.events import LearnerBegan, Observer, nobody
-from fidelitree.asking.tabulate import tabulate
 from fidelitree.display.canvas import figure
 from fidelitree.errors import (
     MissingExtraError,
@@ -31,8 +30,7 @@ from fidelitree.errors import (
     writing,
 )
 from fidelitree.exact.diagram import NoDiagramError
-from fidelitree.exact.engine import exact_subfunction, free_of_charge
-from fidelitree.exact.error import error_inside
+from fidelitree.exact.engine import error_inside, exact_subfunction, free_of_charge
 from fidelitree.exact.subfunction import Subfunction
 from fidelitree.learners import LEARNERS
 from fidelitree.runs.distill import distill

@@ -23,7 +23,7 @@ from fidelitree.search.labelled import Columns, Labelled
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import Rows
 from fidelitree.targets.labels import Target
-from fidelitree.targets.models.extras import need
+from fidelitree.targets.models.model import need
 from fidelitree.trees.nested import Nested
 from fidelitree.trees.tree import Tree
 

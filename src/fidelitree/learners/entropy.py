@@ -15,11 +15,9 @@ from typing import Unpack
 from fidelitree.learners.lesson import Lesson, Limits, from_labels
 from fidelitree.runs.result import Distillation
 from fidelitree.search.labelled import Labelled
-from fidelitree.search.local.grouped import Grouped
-from fidelitree.search.local.growth import Grower
-from fidelitree.search.local.impurity import entropy
-from fidelitree.search.local.node import nested
-from fidelitree.search.local.splits import Splits
+from fidelitree.search.local.coded import Grouped
+from fidelitree.search.local.node import Grower, nested
+from fidelitree.search.local.splits import Splits, entropy
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import Rows
 from fidelitree.targets.labels import Target

@@ -20,12 +20,10 @@ from scipy import special
 from fidelitree.learners.lesson import Lesson, Limits, from_labels
 from fidelitree.runs.result import Distillation
 from fidelitree.search.labelled import Labelled
-from fidelitree.search.local.coded import Floats
-from fidelitree.search.local.grouped import Grouped
-from fidelitree.search.local.grouped import Rows as Places
-from fidelitree.search.local.impurity import entropy
+from fidelitree.search.local.coded import Floats, Grouped
+from fidelitree.search.local.coded import Rows as Places
 from fidelitree.search.local.node import Leaf, Node, leaf, nested, split
-from fidelitree.search.local.splits import Menu, Splits
+from fidelitree.search.local.splits import Menu, Splits, entropy
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import Rows
 from fidelitree.targets.labels import Target

@@ -15,22 +15,19 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.asking.counted import Counted
+from fidelitree.asking.counted import Counted, tabulate
 from fidelitree.asking.events import Finished, Observer, nobody
 from fidelitree.asking.limits import Budget, BudgetSpent
-from fidelitree.asking.memory import CHECKED, Memory
-from fidelitree.asking.needs import REMEMBERED_BYTES
-from fidelitree.asking.tabulate import tabulate
+from fidelitree.asking.memory import CHECKED, REMEMBERED_BYTES, Memory
 from fidelitree.certificates.attempts import FAIR_TRIAL, LATE, LOOK, Attempts
 from fidelitree.errors import ParameterError, check_count, check_delta, check_epsilon, check_observer
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge
-from fidelitree.runs.issue import Goal, exact_certificate, tested_certificate
+from fidelitree.runs.goal import Goal, exact_certificate, tested_certificate
+from fidelitree.runs.input_source import source_of
 from fidelitree.runs.last_tests import use_reserve
-from fidelitree.runs.outcome import Outcome, best_so_far
-from fidelitree.runs.portions import Portions
 from fidelitree.runs.result import Distillation
-from fidelitree.runs.session import Session
-from fidelitree.runs.supply import source_of
+from fidelitree.runs.session import Portions, Session
+from fidelitree.runs.stopping import Outcome, best_so_far
 from fidelitree.search.labelled import Labelled
 from fidelitree.search.prune import Prunings
 from fidelitree.search.questions import Steps, Tests
@@ -44,6 +41,8 @@ from fidelitree.trees.tree import Tree
 
 FIRST = 256  # labels
 MOST_LABELS = 1 << 16
+SMALL = 4096
+"""Inputs up to which all are asked: influences and optima are exact then."""
 _LEARNING = 0.7  # of the time that a run may take
 BATCH = 16
 _GRAINS = 2.0**50  # probabilities are weighed in grains, so that sums and differences of weights are exact
@@ -238,6 +237,17 @@ class Lesson:
         answers = self.attempts.answers(best)
         labels = None if answers is None else answers.leaf_labels(best.tree)
         return Distillation(best.tree, certificate, counted.queries, trace, self.space, reason, answers, labels)
+
+
+def check_bits(space: ProductSpace | Rows) -> None:
+    """Refuse features that are not bits."""
+    product = product_of(space)
+    odd = [feature for feature in product if feature.kind != "boolean"]
+    if odd:
+        raise ParameterError(
+            f"space must hold bits only for this learner; feature {odd[0].name!r} is {odd[0].kind} - id3, c45, cart, "
+            f"and distill take any features"
+        )
 
 
 def from_labels(lesson: Lesson, fit: Callable[[Labelled], Tree]) -> Distillation:

@@ -19,12 +19,12 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.errors import ParameterError, check_count
-from fidelitree.learners.lesson import Lesson, Limits, from_labels
+from fidelitree.errors import check_count
+from fidelitree.learners.lesson import Lesson, Limits, check_bits, from_labels
 from fidelitree.runs.result import Distillation
 from fidelitree.search.labelled import Labelled
 from fidelitree.spaces.features import IsOne
-from fidelitree.spaces.product import ProductSpace, product_of
+from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import Rows
 from fidelitree.targets.labels import Target
 from fidelitree.trees.tree import Node, Tree
@@ -58,17 +58,6 @@ def monotone_top_down(
     check_bits(space)
     lesson = Lesson.begin(target, space, (epsilon, delta, seed), own)
     return from_labels(lesson, lambda data: fit(data, lesson.epsilon, size))
-
-
-def check_bits(space: ProductSpace | Rows) -> None:
-    """Refuse features that are not bits."""
-    product = product_of(space)
-    odd = [feature for feature in product if feature.kind != "boolean"]
-    if odd:
-        raise ParameterError(
-            f"space must hold bits only for this learner; feature {odd[0].name!r} is {odd[0].kind} - id3, c45, cart, "
-            f"and distill take any features"
-        )
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,7 @@ from numpy.typing import NDArray
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.errors import check_count
 from fidelitree.exact.engine import exact_subfunction
-from fidelitree.learners.lesson import CERTIFIED, Lesson, Limits
-from fidelitree.learners.monotone import check_bits
-from fidelitree.learners.size_budget import SMALL
+from fidelitree.learners.lesson import CERTIFIED, SMALL, Lesson, Limits, check_bits
 from fidelitree.runs.result import Distillation
 from fidelitree.search.questions import Ask, Steps
 from fidelitree.spaces.features import IsOne, Test

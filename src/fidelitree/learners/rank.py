@@ -14,13 +14,13 @@ makes the rank explode, and ranks above 3 take long.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.asking.limits import Watch
 from fidelitree.errors import check_count
 from fidelitree.learners.lesson import Lesson, Limits, from_labels
 from fidelitree.runs.result import Distillation
@@ -60,7 +60,7 @@ def lowest_rank(
     return from_labels(lesson, lambda data: fit(data, rank, lesson.watch))
 
 
-def fit(data: Labelled, most: int, watch: Callable[[], None]) -> Tree:
+def fit(data: Labelled, most: int, watch: Watch) -> Tree:
     """The tree for the rows that teach; above the largest rank, leaves get their majority's label."""
     columns = Columns.binary(data.space, data.inner)
     rows = data.growing
@@ -86,7 +86,7 @@ class _Find:
     answers: NDArray[np.bool_]
     codes: NDArray[np.intp]
     columns: Columns[Test]
-    watch: Callable[[], None]
+    watch: Watch
     tried: int = 0
 
     def find(self, rows: NDArray[np.intp], rank: int, greedy: bool) -> Nested | None:

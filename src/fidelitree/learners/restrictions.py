@@ -15,20 +15,19 @@ that labelled inputs mislead; the certificate does not rely on either.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from itertools import combinations
 from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.asking.limits import Watch, go_on
 from fidelitree.errors import ParameterError, check_count
-from fidelitree.learners.lesson import Lesson, Limits, from_labels
-from fidelitree.learners.size_budget import SMALL
+from fidelitree.learners.lesson import SMALL, Lesson, Limits, from_labels
 from fidelitree.runs.result import Distillation
 from fidelitree.search.labelled import Columns, Labelled
 from fidelitree.search.optimal.affordable import WIDE
-from fidelitree.search.optimal.lattice import axes_of, go_on
+from fidelitree.search.optimal.lattice import axes_of
 from fidelitree.search.optimal.solve import widening
 from fidelitree.spaces.features import IsOne, Test
 from fidelitree.spaces.product import ProductSpace
@@ -88,7 +87,7 @@ def _on_all_inputs(lesson: Lesson) -> str:
     return lesson.settle(nested.build(lesson.product, best, everything.labels), everything)
 
 
-def fit(data: Labelled, epsilon: float, depth: int | None, watch: Callable[[], None] = go_on) -> Tree:
+def fit(data: Labelled, epsilon: float, depth: int | None, watch: Watch = go_on) -> Tree:
     """The smallest tree of a depth that errs little enough on the judging rows; the best one where none does."""
     columns = Columns.binary(data.space, data.inner)
     count = len(columns.tests)
@@ -114,7 +113,7 @@ def fit(data: Labelled, epsilon: float, depth: int | None, watch: Callable[[], N
 class _Curves:
     """For every set of at most ``depth`` columns and all their values, the fewest errors for each number of leaves."""
 
-    def __init__(self, bits: NDArray[np.bool_], data: Labelled, depth: int, watch: Callable[[], None]) -> None:
+    def __init__(self, bits: NDArray[np.bool_], data: Labelled, depth: int, watch: Watch) -> None:
         rows = data.growing
         self._bits, self._labels, self._depth = bits[rows].astype(np.intp), len(data.labels), depth
         self._codes, self._weights = data.codes[rows], data.weights[rows]

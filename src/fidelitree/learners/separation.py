@@ -12,11 +12,11 @@ only the certificate speaks.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Unpack
 
 import numpy as np
 
+from fidelitree.asking.limits import Watch
 from fidelitree.errors import check_count
 from fidelitree.learners.lesson import Lesson, Limits, from_labels
 from fidelitree.runs.result import Distillation
@@ -25,7 +25,7 @@ from fidelitree.spaces.features import Test
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import Rows
 from fidelitree.targets.labels import Target
-from fidelitree.targets.models.extras import need
+from fidelitree.targets.models.model import need
 from fidelitree.trees.nested import Nested
 from fidelitree.trees.tree import Tree
 
@@ -54,7 +54,7 @@ def streed(
     return from_labels(lesson, lambda data: fit(data, lesson.epsilon, depth, lesson.watch))
 
 
-def fit(data: Labelled, epsilon: float, deepest: int, watch: Callable[[], None]) -> Tree:
+def fit(data: Labelled, epsilon: float, deepest: int, watch: Watch) -> Tree:
     """The first depth whose tree does well on the judging rows; else the tree that does best there."""
     columns = Columns.binary(data.space, data.inner)
     rows = data.growing

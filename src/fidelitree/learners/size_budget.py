@@ -23,15 +23,13 @@ from fidelitree.asking.events import nobody
 from fidelitree.asking.limits import Budget
 from fidelitree.errors import check_count
 from fidelitree.exact.engine import exact_subfunction
-from fidelitree.learners.lesson import CERTIFIED, FIRST, Lesson, Limits
-from fidelitree.learners.monotone import check_bits
-from fidelitree.runs.paper import grow_exactly
+from fidelitree.learners.lesson import CERTIFIED, FIRST, SMALL, Lesson, Limits, check_bits
 from fidelitree.runs.result import Distillation
-from fidelitree.search.grow import grow
+from fidelitree.search.exact_growth import grow_exactly
+from fidelitree.search.grow import Evidence, grow
 from fidelitree.search.labelled import Labelled
-from fidelitree.search.probes.evidence import Evidence
-from fidelitree.search.probes.redrawn import FreshPairs
 from fidelitree.search.questions import Steps
+from fidelitree.search.sampled_probes import FreshPairs
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.features import Test
 from fidelitree.spaces.product import ProductSpace
@@ -41,8 +39,6 @@ from fidelitree.trees.bare import BareTree, Leaf
 from fidelitree.trees.tree import Tree
 
 PAIRS = 64
-SMALL = 4096
-"""Inputs up to which all are asked, and influences are exact."""
 _LABELS = 2_048
 _MOST_LEAVES = 1_024
 
@@ -96,7 +92,7 @@ def _exactly(lesson: Lesson, size: int | None, most: int) -> str:
     assert root is not None, "all inputs were asked"
     limit = Budget(max_leaves=most if size or counted.budget.max_leaves else None)
     grown = grow_exactly(counted, root, 0.0 if size else lesson.epsilon, limit, nobody)
-    return lesson.settle_at(grown.tree, grown.certificate.error_bound)
+    return lesson.settle_at(grown.tree, grown.error)
 
 
 class _Judge:

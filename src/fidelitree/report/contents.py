@@ -1,16 +1,23 @@
-"""What a report is about: plain data, so that it can be made from a result or from stored files."""
+"""What a report is about: plain data, so that it can be made from a result or from stored files.
+
+`Shares` is how inputs spread over the nodes of a tree: their masses, the target's labels, and the errors.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from fidelitree.asking.counted import Queries
 from fidelitree.certificates.certificate import Certificate
-from fidelitree.certificates.confusion import CONFIDENCE
-from fidelitree.certificates.leaferrors import LeafError, leaf_errors
+from fidelitree.certificates.confusion import CONFIDENCE, LeafError, leaf_errors
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.trees.answers import LeafLabels
 from fidelitree.trees.tree import Tree
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -52,3 +59,34 @@ class Contents:
         table, labels = self.certificate.confusion, self.leaf_labels
         level = None if table is None else table.level
         return [] if labels is None else leaf_errors(labels, self.tree, level or 1 - CONFIDENCE)
+
+
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """For every node: the share of inputs that reach it, and the share that reach it and are labelled wrongly.
+
+    ``masses`` are None where they are not known, ``wrong`` where no answers were kept.
+    """
+
+    masses: Floats | None
+    wrong: Floats | None
+    estimated: bool
+    """Whether the masses, too, come from answers."""
+
+    @classmethod
+    def of(cls, contents: Contents) -> Shares:
+        """Masses from the space; of rows of a table only the answers tell how many reach a leaf."""
+        tree, labels = contents.tree, contents.leaf_labels
+        wrong = None if labels is None else upwards(tree, labels.wrong(tree))
+        if not contents.rows:
+            return cls(np.array([region.mass for _, region in tree.regions(contents.space)]), wrong, False)
+        return cls(None if labels is None else upwards(tree, labels.shares.sum(axis=1)), wrong, True)
+
+
+def upwards(tree: Tree, of_leaves: Floats) -> Floats:
+    """From a number for each leaf to the sum below every node."""
+    sums = np.zeros(len(tree.feature))
+    sums[tree.feature < 0] = of_leaves
+    for node in np.flatnonzero(tree.feature >= 0)[::-1].tolist():  # children stand after their parents
+        sums[node] = sums[tree.no[node]] + sums[tree.yes[node]]
+    return sums

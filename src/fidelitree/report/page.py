@@ -13,18 +13,13 @@ from importlib.resources import files
 from string import Template
 
 from fidelitree.display.markup import Html, embedded, join, tag
-from fidelitree.report.contents import Contents
-from fidelitree.report.influences import influences
+from fidelitree.report.contents import Contents, Shares
 from fidelitree.report.scene import scene
-from fidelitree.report.sections.confusion_table import answers
+from fidelitree.report.sections.bars import importance, influences, spending
 from fidelitree.report.sections.course import course
-from fidelitree.report.sections.importance import importance
-from fidelitree.report.sections.remaining import remaining
-from fidelitree.report.sections.reproduce import reproduce
-from fidelitree.report.sections.spending import spending
+from fidelitree.report.sections.remaining import answers, remaining
 from fidelitree.report.sections.tree_outline import tree_section
-from fidelitree.report.sections.verdict import headline, verdict
-from fidelitree.report.shares import Shares
+from fidelitree.report.sections.verdict import headline, reproduce, verdict
 
 
 def render(contents: Contents) -> str:

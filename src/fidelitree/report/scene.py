@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.certificates.leaferrors import FEW
-from fidelitree.report.contents import Contents
-from fidelitree.report.shares import Shares
+from fidelitree.certificates.confusion import FEW
+from fidelitree.report.contents import Contents, Shares
 from fidelitree.spaces.features import AtMost, Boolean, Categorical, Feature, IsIn, Numeric
 from fidelitree.trees.tree import Tree
 

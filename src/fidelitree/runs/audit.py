@@ -17,8 +17,7 @@ from fidelitree.asking.access import Access, Call, access
 from fidelitree.asking.counted import Counted
 from fidelitree.asking.door import Door
 from fidelitree.asking.events import Observer, TreeJudged, UnderTest, nobody
-from fidelitree.asking.limits import Budget, BudgetSpent
-from fidelitree.asking.running import Running, Workers
+from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
 from fidelitree.certificates.certificate import OF_ANSWERS, Certificate, assumptions
 from fidelitree.certificates.confusion import CONFIDENCE, Confusion
 from fidelitree.errors import (
@@ -32,8 +31,7 @@ from fidelitree.errors import (
     check_switch,
     show,
 )
-from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge
-from fidelitree.exact.error import known_error, tree_labels
+from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge, known_error, tree_labels
 from fidelitree.spaces.draw import Stream, block_rows, draw, fresh_entropy, fresh_seed
 from fidelitree.spaces.product import ProductSpace, check_space
 from fidelitree.spaces.region import Region
@@ -41,7 +39,7 @@ from fidelitree.spaces.rows import ASSUMES_NOT_FITTED, ASSUMES_ROWS, ASSUMES_UNS
 from fidelitree.targets.labels import Target
 from fidelitree.targets.table import MAX_FEATURES, enumerate_inputs
 from fidelitree.theory.sequential import Bet, log_e_value_below
-from fidelitree.trees.crosstab import Crosstab
+from fidelitree.trees.answers import Crosstab
 from fidelitree.trees.tree import Tree
 
 PATIENCE = 64  # how many times ln(1/delta)/epsilon answers an undecided audit may take

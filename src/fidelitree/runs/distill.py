@@ -12,10 +12,8 @@ from fidelitree.asking.counted import Counted
 from fidelitree.asking.events import Finished, Observer, TreeJudged, nobody
 from fidelitree.asking.journal.ledger import Ledger
 from fidelitree.asking.journalled import name_of
-from fidelitree.asking.limits import Budget, BudgetSpent
-from fidelitree.asking.memory import CHECKED, Memory
-from fidelitree.asking.needs import REMEMBERED_BYTES, check_fits
-from fidelitree.asking.running import Running, Workers
+from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
+from fidelitree.asking.memory import CHECKED, REMEMBERED_BYTES, Memory, check_fits
 from fidelitree.certificates.attempts import Attempts
 from fidelitree.errors import (
     ParameterError,
@@ -28,21 +26,19 @@ from fidelitree.errors import (
 )
 from fidelitree.exact.cells import ALL_SUBSETS
 from fidelitree.exact.engine import free_of_charge
+from fidelitree.runs.all_answers import distil_exactly, distil_known, no_error_allowed
 from fidelitree.runs.bit_strategy import BitStrategy
-from fidelitree.runs.everything import distil_exactly, no_error_allowed
+from fidelitree.runs.goal import Goal, tested_certificate
 from fidelitree.runs.greedy import Greedy
-from fidelitree.runs.issue import Goal, tested_certificate
+from fidelitree.runs.input_source import Source, source_of
 from fidelitree.runs.last_tests import CERTIFIED, OutOfReach, put_to_test, shortfall, use_reserve
-from fidelitree.runs.listed import Known, exact_error, lists_its_answers
-from fidelitree.runs.outcome import Outcome, best_so_far
-from fidelitree.runs.recipe import written
-from fidelitree.runs.result import Distillation, SplitRecord
+from fidelitree.runs.lookup import Known, exact_error, lists_its_answers
+from fidelitree.runs.result import Distillation, written
 from fidelitree.runs.session import Session, Strategy
 from fidelitree.runs.shrinking import SPENT, shrunk
-from fidelitree.runs.smallest import distil_known
-from fidelitree.runs.stopping import AsTested, FewestLeaves, LowestError, Smallest, Stopping
-from fidelitree.runs.supply import Source, source_of
+from fidelitree.runs.stopping import AsTested, FewestLeaves, LowestError, Outcome, Smallest, Stopping, best_so_far
 from fidelitree.runs.table_strategy import FAITHFUL, FRUGAL, Plan, TableStrategy, patient
+from fidelitree.search.trace import SplitRecord
 from fidelitree.spaces.draw import fresh_seed
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import Rows, check_test_rows

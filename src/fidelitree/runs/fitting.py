@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.runs.supply import Inner
-from fidelitree.search.binning import Binning
+from fidelitree.asking.limits import Watch
+from fidelitree.runs.input_source import Inner
+from fidelitree.search.labelled import Binning
 from fidelitree.search.local.archive import Point
-from fidelitree.search.local.grouped import Watch
 from fidelitree.search.local.iterated import Refiner
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.trees.nested import Nested

@@ -8,18 +8,15 @@ influences on both sides of the test are taken away, and differs by at most 4b.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from fidelitree.asking.counted import Counted
 from fidelitree.asking.events import nobody
-from fidelitree.asking.limits import Budget
+from fidelitree.asking.limits import Budget, Watch, go_on
 from fidelitree.certificates.attempts import Attempt, Attempts
 from fidelitree.exact.paths import PathSubfunction
-from fidelitree.runs.outcome import Outcome
-from fidelitree.runs.paper import grow_exactly
-from fidelitree.runs.result import Distillation, SplitRecord
-from fidelitree.search.optimal.lattice import go_on
+from fidelitree.runs.stopping import Outcome
+from fidelitree.search.exact_growth import Grown, grow_exactly
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
 from fidelitree.trees.tree import Tree
@@ -35,9 +32,7 @@ class _Plan:
     """Leaves, how much they differ, and up to which error of the tested tree all splits are as good as promised."""
 
     @classmethod
-    def of(
-        cls, tree: Tree, space: ProductSpace, epsilon: float, most: int | None, watch: Callable[[], None] = go_on
-    ) -> _Plan:
+    def of(cls, tree: Tree, space: ProductSpace, epsilon: float, most: int | None, watch: Watch = go_on) -> _Plan:
         """``watch`` is called at every split, and may end it by raising."""
         counted = Counted(tree, space)
         root = PathSubfunction(tree, Region.whole(space))
@@ -45,8 +40,7 @@ class _Plan:
         watch()  # it is ended with a tree that is cut short
         alone = 1 - float(root.label_probabilities().max())
         plan, smallest = [(1, alone, 1.0)], 1.0
-        for record in grown.trace:
-            assert isinstance(record, SplitRecord), "Algorithm 1 records splits"
+        for record in grown.splits:
             smallest = min(smallest, record.score)
             plan.append((record.size, record.error, smallest))
         found = [(size, apart, _closeness(score, space)) for size, apart, score in plan if most is None or size <= most]
@@ -101,8 +95,7 @@ class Greedy:
     def _outcome(self, attempt: Attempt, leaves: int, differs: float) -> Outcome:
         """The paper's tree with so many leaves."""
         grown = self._grow(attempt.tree, leaves)
-        splits = tuple(record for record in grown.trace if isinstance(record, SplitRecord))
-        return Outcome(grown.tree, attempt, differs, splits)
+        return Outcome(grown.tree, attempt, differs, grown.splits)
 
     def _plan(self, attempt: Attempt, attempts: Attempts) -> _Plan:
         if attempt.number not in self._plans:
@@ -110,7 +103,7 @@ class Greedy:
             self._plans[attempt.number] = _Plan.of(attempt.tree, self.counted.space, attempts.epsilon, most, watch)
         return self._plans[attempt.number]
 
-    def _grow(self, tree: Tree, leaves: int) -> Distillation:
+    def _grow(self, tree: Tree, leaves: int) -> Grown:
         space = self.counted.space
         root = PathSubfunction(tree, Region.whole(space))
         return grow_exactly(Counted(tree, space), root, 0.0, Budget(max_leaves=leaves), nobody)

@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.certificates.attempts import Attempt, Attempts
-from fidelitree.runs.outcome import Outcome, best_so_far
 from fidelitree.runs.session import Session
+from fidelitree.runs.stopping import Outcome, best_so_far
 from fidelitree.search.questions import Steps, Tests
 from fidelitree.trees.tree import Tree
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,28 +12,24 @@ from fidelitree import theory
 from fidelitree.asking.access import Call, access
 from fidelitree.asking.counted import Counted
 from fidelitree.asking.events import Finished, Observer, nobody
-from fidelitree.asking.limits import Budget, BudgetSpent
-from fidelitree.asking.running import Running, Workers
+from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
 from fidelitree.certificates.certificate import Certificate
 from fidelitree.errors import ParameterError, check_choice, check_delta, check_epsilon, check_observer
-from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction
-from fidelitree.exact.error import labels_inside
+from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction, labels_inside
 from fidelitree.exact.grid import MOST as GRID_MOST
-from fidelitree.exact.subfunction import Subfunction
-from fidelitree.exact.sums import ExactSum
-from fidelitree.runs.recipe import written
-from fidelitree.runs.result import Distillation, Trace
-from fidelitree.search.grow import grow
-from fidelitree.search.probes.evidence import Evidence, Probe
-from fidelitree.search.probes.redrawn import FreshPairs, ReusedPairs
-from fidelitree.search.probes.samples import SampleSet, Shelf, label_planes
-from fidelitree.search.probes.truth import ExactProbe
+from fidelitree.runs.goal import greedy_result
+from fidelitree.runs.result import Distillation, written
+from fidelitree.search.exact_growth import grow_exactly
+from fidelitree.search.grow import Evidence, Probe, grow
+from fidelitree.search.sampled_probes import FreshPairs, ReusedPairs, SampleSet, Shelf, label_planes
+from fidelitree.search.trace import Trace
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.product import ProductSpace, check_space
 from fidelitree.spaces.region import Region
 from fidelitree.targets.labels import Target
 from fidelitree.targets.table import MAX_FEATURES
-from fidelitree.theory.binomial import early_looks, level_of_set, upper_bound
+from fidelitree.theory.bounds import early_looks, level_of_set
+from fidelitree.theory.sequential import upper_bound
 from fidelitree.trees.answers import LeafLabels
 from fidelitree.trees.bare import BareTree, Leaf
 from fidelitree.trees.tree import Tree
@@ -73,7 +68,7 @@ def build_top_down(
         if root is None:
             raise ParameterError(_too_many(space, max_queries))
         grown = grow_exactly(counted, root, epsilon, limits, observer)
-    known = grown.knowing(labels_inside(grown.tree, root, space))
+    known = greedy_result(counted, grown, epsilon).knowing(labels_inside(grown.tree, root, space))
     return replace(known, call=written(build_top_down, arguments))
 
 
@@ -90,70 +85,6 @@ def _too_many(space: ProductSpace, max_queries: int | None) -> str:
         f"{allowed if len(space) <= MAX_FEATURES else 'a table may hold'}; allow them with max_queries "
         f"(up to 2^26), or use practical_top_down, which draws inputs"
     )
-
-
-def grow_exactly(
-    counted: Counted, root: Subfunction, epsilon: float, limits: Budget, observer: Observer
-) -> Distillation:
-    """Algorithm 1 on a target whose answers are all known."""
-    space = counted.space
-    bare, trace = BareTree(space), Trace(counted, observer)
-    judge = _ExactJudge(epsilon, limits, trace)
-    try:
-        reason = grow(bare, ExactProbe(root), judge, trace, limits)
-    except (BudgetSpent, KeyboardInterrupt) as stop:
-        if not judge.known:
-            raise
-        reason = str(stop) or "interrupted"
-    leaves = {number: judge.known[number] for number in bare.cut(judge.known)}
-    tree = bare.complete({number: what.best for number, what in leaves.items()}, root.labels)
-    error = math.fsum(what.error for what in leaves.values())
-    trace.close(tree.size, error, error)
-    certificate = Certificate(
-        epsilon,
-        0.0,
-        error,
-        counted.asked,
-        None,
-        "exact",
-        tree.digest,
-        space.digest,
-        queries=dict(counted.queries.asked),
-        split_quality=True,
-    )
-    return _finish(tree, certificate, counted, trace, reason, observer)
-
-
-class _ExactJudge:
-    """Compares the exact error with epsilon after every split.
-
-    An interrupt may come between any two steps. So new leaves are known before their parent is forgotten, and what
-    is certified in the end is summed up from the leaves of the tree that is returned.
-    """
-
-    def __init__(self, epsilon: float, budget: Budget, trace: Trace) -> None:
-        self.known: dict[int, Evidence] = {}
-        self._error, self._cost = ExactSum(), ExactSum()
-        self._epsilon, self._budget, self._trace = epsilon, budget, trace
-        self._parent: int | None = None
-
-    def hear(self, bare: BareTree, made: Sequence[Leaf]) -> None:
-        self._parent = made[0].parent
-        if self._parent is not None:
-            self._budget.check(0)
-
-    def enough(self, bare: BareTree, evidence: Mapping[int, Evidence]) -> bool:
-        self.known.update(evidence)
-        if self._parent is not None:
-            self._count(self.known.pop(self._parent), -1)
-        for what in evidence.values():
-            self._count(what, 1)
-        self._trace.judged(bare.size, self._cost.value, self._error.value, self._error.value)
-        return self._error.value <= self._epsilon
-
-    def _count(self, evidence: Evidence, sign: int) -> None:
-        self._error.add(sign * evidence.error)
-        self._cost.add(sign * evidence.cost)
 
 
 def practical_top_down(
@@ -215,7 +146,9 @@ def _grow_sampled(counted: Counted, sizes: _Sizes, seed: int, observer: Observer
             raise
         reason = str(stop) or "interrupted"
     tree = judge.tree(bare)
-    result = _finish(tree, judge.certificate(tree, seed), counted, trace, reason, observer)
+    certificate, splits = judge.certificate(tree, seed), tuple(trace.records)
+    observer(Finished(counted.asked, tree.size, certificate.error_bound, reason))
+    result = Distillation(tree, certificate, counted.queries, splits, counted.space, reason)
     return result.knowing(judge.leaf_labels(bare))
 
 
@@ -363,10 +296,3 @@ def _check_promise(epsilon: float, delta: float, schedule: str) -> tuple[float, 
         raise ParameterError("epsilon must be above 0 where inputs are drawn; got 0 - build_top_down can be exact")
     check_choice("schedule", schedule, theory.SCHEDULES)
     return epsilon, delta
-
-
-def _finish(
-    tree: Tree, certificate: Certificate, counted: Counted, trace: Trace, reason: str, observer: Observer
-) -> Distillation:
-    observer(Finished(counted.asked, tree.size, certificate.error_bound, reason))
-    return Distillation(tree, certificate, counted.queries, tuple(trace.records), counted.space, reason)

@@ -2,86 +2,35 @@
 
 from __future__ import annotations
 
-import math
+import inspect
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fidelitree.asking.counted import Counted, Queries
-from fidelitree.asking.events import Observer, SplitMade, TreeJudged
+from fidelitree.asking.counted import Queries
+from fidelitree.asking.events import TreeJudged
 from fidelitree.certificates import store
 from fidelitree.certificates.certificate import Certificate
-from fidelitree.certificates.confusion import Confusion, share_of_level
-from fidelitree.certificates.leaferrors import LeafError
+from fidelitree.certificates.confusion import Confusion, LeafError, share_of_level
 from fidelitree.display.card import card, folded
 from fidelitree.display.markup import join, tag
 from fidelitree.display.wording import leaves
 from fidelitree.errors import check_path, writing
-from fidelitree.report import Contents, Step, render
-from fidelitree.spaces.features import Test
+from fidelitree.search.trace import SplitRecord
 from fidelitree.spaces.product import ProductSpace
-from fidelitree.spaces.region import Region
 from fidelitree.spaces.rows import Rows
 from fidelitree.trees.answers import Answers, LeafLabels
-from fidelitree.trees.bare import Leaf
 from fidelitree.trees.tree import Tree
 
+if TYPE_CHECKING:
+    from fidelitree.report.contents import Contents
+
+
 _OPENED, _SHOWN = 40, 400  # lines of a tree that a notebook shows at once, and that it shows at all
-
-
-@dataclass(frozen=True)
-class SplitRecord:
-    """One split: the leaf and the test with their score, then what the tree was like after it.
-
-    ``error`` is the error of the tree after the split, exact or estimated; ``cost`` is the paper's potential, the
-    sum of all leaves' scores over all features (NaN where the run ended before it was known); ``asked`` counts the
-    labels used until then.
-    """
-
-    leaf: Region
-    test: Test
-    score: float
-    size: int
-    cost: float
-    error: float
-    asked: int
-
-    @property
-    def feature(self) -> int:
-        """Position of the feature that was split."""
-        return self.test.feature
-
-
-class Trace:
-    """Keeps one record per split, and tells the observer."""
-
-    def __init__(self, counted: Counted, observer: Observer) -> None:
-        self.records: list[SplitRecord] = []
-        self._counted, self._observer = counted, observer
-        self._pending: tuple[Leaf, Test, float] | None = None
-
-    def split(self, leaf: Leaf, test: Test, score: float) -> None:
-        """A split begins: what it leads to is not known yet."""
-        self._pending = leaf, test, score
-
-    def judged(self, size: int, cost: float, error: float, error_bound: float) -> None:
-        """The tree after the split was judged."""
-        asked = self._counted.asked
-        if self._pending is not None:
-            leaf, test, score = self._pending
-            self.records.append(SplitRecord(leaf.region, test, score, size, cost, error, asked))
-            self._pending = None
-            feature = self._counted.space.features[test.feature]
-            shown = test.text(feature.name, True, feature.values)
-            self._observer(SplitMade(asked, size, str(leaf.region), shown, score))
-        self._observer(TreeJudged(asked, size, error, error_bound))
-
-    def close(self, size: int, error: float, error_bound: float) -> None:
-        """The run is over: record a split whose tree was judged before its cost was known."""
-        if size == len(self.records) + 2:
-            self.judged(size, math.nan, error, error_bound)
+_ALWAYS = ("epsilon", "delta", "seed")
+_WRITABLE = (bool, int, float, str, type(None))
 
 
 @dataclass(frozen=True)
@@ -122,19 +71,31 @@ class Distillation:
         """
         path = check_path("path", path)
         with writing(path, "give a file in a folder that exists"):
-            path.write_text(render(self.contents), encoding="utf-8")
+            path.write_text(self._page(), encoding="utf-8")
         return path
+
+    def _page(self) -> str:
+        from fidelitree.report.page import render  # noqa: PLC0415 - only who wants a page waits for what draws it
+
+        return render(self.contents)
 
     @property
     def contents(self) -> Contents:
         """What a report of this result shows."""
+        from fidelitree.report.contents import Contents, Step  # noqa: PLC0415 - the same
+
+        bounds = (None if isinstance(record, SplitRecord) else record.error_bound for record in self.trace)
+        steps = (
+            Step(record.asked, record.size, record.error, bound)
+            for record, bound in zip(self.trace, bounds, strict=True)
+        )
         listed = isinstance(self.space, Rows)
         return Contents(
             self.tree,
             self.space.product,
             self.certificate,
             self.queries,
-            tuple(_step(record) for record in self.trace),
+            tuple(steps),
             all(isinstance(record, SplitRecord) for record in self.trace),
             self.leaf_labels,
             listed,
@@ -164,7 +125,7 @@ class Distillation:
         nobody who must not see them.
         """
         run = {**self.run, "reason": self.reason, "asked": dict(self.queries.asked), "paid": dict(self.queries.paid)}
-        record = store.Record(self.space, self.rows, run, self.tested, render(self.contents))
+        record = store.Record(self.space, self.rows, run, self.tested, self._page())
         return store.save(folder, self.tree, self.certificate, record)
 
     @property
@@ -176,12 +137,6 @@ class Distillation:
         return f"{self.tree}\n\n{self.certificate}\n{leaves(self.tree.size)}, depth {self.tree.depth}; {self.queries}"
 
 
-def _step(record: SplitRecord | TreeJudged) -> Step:
-    if isinstance(record, SplitRecord):
-        return Step(record.asked, record.size, record.error, None)
-    return Step(record.asked, record.size, record.error, record.error_bound)
-
-
 def _row(entry: SplitRecord | TreeJudged, tree: Tree) -> dict[str, Any]:
     """A record of the trace as text and numbers."""
     if isinstance(entry, TreeJudged):
@@ -190,3 +145,23 @@ def _row(entry: SplitRecord | TreeJudged, tree: Tree) -> dict[str, Any]:
     shown = {"leaf": str(entry.leaf), "test": entry.test.text(tree.names[entry.feature], True, values)}
     numbers = ("score", "size", "cost", "error", "asked")
     return {**shown, **{name: getattr(entry, name) for name in numbers}}
+
+
+def written(door: Callable[..., Any], arguments: Mapping[str, Any]) -> str:
+    """The call of a public door: target and space by name, then what is not as it would be anyhow.
+
+    Epsilon, delta and the seed are always there. What has no short form in Python, as an observer, is left out: it
+    does not change the result.
+
+    >>> def distill(target, space, epsilon=0.05, *, seed=0, strategy="auto", observer=None): ...
+    >>> written(distill, {"epsilon": 0.1, "seed": 7, "strategy": "influence", "observer": print})
+    "ft.distill(target, space, epsilon=0.1, seed=7, strategy='influence')"
+    """
+    parts = ["target", "space"]
+    for name, parameter in inspect.signature(door).parameters.items():
+        value = arguments.get(name, parameter.default)
+        if name in parts or not isinstance(value, _WRITABLE):
+            continue
+        if name in _ALWAYS or value != parameter.default:
+            parts.append(f"{name}={value!r}")
+    return f"ft.{door.__name__}({', '.join(parts)})"

@@ -12,8 +12,8 @@ from fidelitree.asking.counted import Counted
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.certificates.attempts import Attempt
 from fidelitree.exact.paths import disagreement
-from fidelitree.runs.outcome import Outcome
 from fidelitree.runs.session import Session
+from fidelitree.runs.stopping import Outcome
 from fidelitree.search.optimal.affordable import Enough
 from fidelitree.search.optimal.substitutes import nearby
 from fidelitree.search.questions import Steps, Tests

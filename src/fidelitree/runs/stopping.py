@@ -1,6 +1,7 @@
 """Stopping rules: when the answers are enough, and which tree is returned then.
 
-A rule may return a tree that was not tested itself, where it disagrees with a tested one little enough (`outcome`).
+How often two trees disagree is known exactly, without a query. So any tree that disagrees with a tested one, whose
+error is certified to be at most b, on d of the inputs has an error of at most b + d; a rule may return such a tree.
 """
 
 from __future__ import annotations
@@ -9,22 +10,125 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
+import numpy as np
+
 from fidelitree.asking.counted import Counted
 from fidelitree.asking.limits import Budget
 from fidelitree.certificates.attempts import Attempt, Attempts
 from fidelitree.exact.paths import PathSubfunction
-from fidelitree.runs.outcome import Outcome, best_so_far
-from fidelitree.runs.paper import grow_exactly
+from fidelitree.search.exact_growth import grow_exactly
 from fidelitree.search.optimal.affordable import PATIENT, QUICK
 from fidelitree.search.optimal.substitutes import SmallestSubstitutes, Substitutes
+from fidelitree.search.prune import Prunings
+from fidelitree.search.trace import SplitRecord
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
 from fidelitree.trees.tree import Tree
 
+AS_GOOD = 0.05  # of the errors of the best tree: how much higher a bound about as good as its own is
 PATIENCE = 10  # times the queries of the first certificate, for fewer leaves
 WORTH = 3  # half the leaves are worth 26 % more queries
 FAR = 0.25  # epsilons: a tree with more errors is far from its target
 HURRY = 2  # the same where queries are what matters
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A tree, the attempt that vouches for it, and how often it differs from the tree that was tested.
+
+    ``error`` is its error where that is known exactly.
+    """
+
+    tree: Tree
+    attempt: Attempt
+    differs: float
+    splits: tuple[SplitRecord, ...] = ()
+    """How the tree was grown, where that is part of the promise."""
+    error: float | None = None
+
+    @property
+    def error_bound(self) -> float:
+        """The error certified for the tree."""
+        if self.error is not None:
+            return self.error
+        return min(1.0, self.attempt.error_bound + self.differs)
+
+    @property
+    def tested(self) -> Tree | None:
+        """The tree that was tested, where another one is returned and its error is not known."""
+        return None if self.error is not None or self.tree == self.attempt.tree else self.attempt.tree
+
+
+def best_so_far(attempts: Attempts, space: ProductSpace | None, max_leaves: int | None) -> Outcome:
+    """What a run that is ended early has to show: the smallest tree that is good enough, else the best certified.
+
+    Of trees that are about as good as the best it is the smallest, unless the smallest error is what was asked for.
+    Without a space, masses are not known, and trees stay as they were tested. Where nothing is good enough, a tree that
+    does not clearly err less often than a constant gives way to it.
+    """
+    whole = [_least(one, space, max_leaves) for one in attempts.live]
+    best = min(whole, key=_doubt)
+    if attempts.open_ended:
+        return _or_constant(best, attempts)
+    enough = best.error_bound <= attempts.epsilon
+    good = attempts.epsilon if enough else best.error_bound + AS_GOOD * best.attempt.rate * (best.error_bound < 1)
+    options = [_smallest(one.attempt, space, good) for one in whole if one.error_bound <= good]
+    chosen = min(options, key=lambda found: (found.tree.size, found.attempt.ledger, found.error_bound))
+    return chosen if enough else _or_constant(chosen, attempts)
+
+
+def _or_constant(outcome: Outcome, attempts: Attempts) -> Outcome:
+    """The best constant, where a tree does not err less often by more than a standard error of the difference."""
+    tested = outcome.attempt
+
+    def beaten(constant: Attempt) -> bool:
+        error: float = (_variance(tested) + _variance(constant)) ** 0.5  # how often two trees differ is exact
+        return tested.rate + outcome.differs + error < constant.rate
+
+    if outcome.tree.size == 1:
+        return outcome
+    constants = [one for one in attempts.standing.constants if one.samples and not beaten(one)]
+    return min((Outcome(one.tree, one, 0.0) for one in constants), key=_doubt, default=outcome)
+
+
+def _variance(attempt: Attempt) -> float:
+    """Of the share of errors that an attempt has counted; without any, one may be on its way."""
+    samples = max(1, attempt.samples)
+    return (attempt.rate + 1 / samples) / samples
+
+
+def _doubt(outcome: Outcome) -> tuple[float, int]:
+    return outcome.error_bound, outcome.tree.size
+
+
+def _least(attempt: Attempt, space: ProductSpace | None, max_leaves: int | None) -> Outcome:
+    """The tree of an attempt, or what comes closest to it with as many leaves as may be."""
+    if max_leaves is None or attempt.tree.size <= max_leaves:
+        return Outcome(attempt.tree, attempt, 0.0)
+    found = _substitutes(attempt.tree, space)
+    return Outcome(found.with_leaves(max_leaves), attempt, float(found.disagreements[max_leaves - 1]))
+
+
+def _smallest(attempt: Attempt, space: ProductSpace | None, good: float) -> Outcome:
+    """The fewest leaves that the bound of an attempt leaves room for."""
+    found = _substitutes(attempt.tree, space)
+    place = int(np.argmax(attempt.error_bound + found.disagreements <= good))
+    return Outcome(found.with_leaves(place + 1), attempt, float(found.disagreements[place]))
+
+
+def _substitutes(tree: Tree, space: ProductSpace | None) -> Substitutes:
+    return _AsItIs(tree) if space is None else Prunings(tree, space)
+
+
+class _AsItIs:
+    """A tree that cannot be pruned for want of masses: any smaller one may disagree with it everywhere."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.disagreements = np.array([1.0] * (tree.size - 1) + [0.0])
+
+    def with_leaves(self, leaves: int) -> Tree:
+        return self.tree
 
 
 class Stopping(Protocol):

@@ -13,17 +13,14 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from fidelitree.asking.limits import BudgetSpent
-from fidelitree.asking.needs import LABELLED_BYTES, inputs_within
+from fidelitree.asking.memory import LABELLED_BYTES, inputs_within
 from fidelitree.certificates.attempts import LATE, LOOK, Attempt
 from fidelitree.exact.engine import ENUMERATE_UNASKED
 from fidelitree.runs.fitting import HELD, Fitting
 from fidelitree.runs.last_tests import OutOfReach, tried
-from fidelitree.runs.outcome import Outcome
-from fidelitree.runs.portions import Portions
-from fidelitree.runs.ration import Ration
-from fidelitree.runs.reach import LEAVES, Reach
-from fidelitree.runs.session import Session
-from fidelitree.runs.stopping import Stopping
+from fidelitree.runs.session import Portions, Session
+from fidelitree.runs.stopping import Outcome, Stopping
+from fidelitree.runs.table_limits import LEAVES, Ration, Reach
 from fidelitree.search.questions import Steps, Tests
 from fidelitree.trees.nested import Nested, size
 from fidelitree.trees.tree import Tree

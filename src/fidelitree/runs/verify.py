@@ -1,35 +1,69 @@
-"""``verify``: whether a stored result is what it says, and whether the target still agrees with it."""
+"""``verify``: whether a stored result is what it says, and whether the target still agrees with it.
+
+A run is made again from its journal alone: same tree, same certificate, and nobody is asked.
+"""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from fidelitree.asking.access import described
 from fidelitree.asking.events import Observer, nobody
 from fidelitree.asking.journal.journal import Journal
 from fidelitree.asking.journal.run import LIMITS
+from fidelitree.asking.journalled import Replayed
 from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, Certificate
 from fidelitree.certificates.consistency import UNCHECKED, Check, checks, same
 from fidelitree.certificates.store import Stored, load, table
 from fidelitree.errors import FormatError, ParameterError, TargetError
 from fidelitree.runs.audit import certify, patience_of
-from fidelitree.runs.replaying import replay
+from fidelitree.runs.distill import distill
 from fidelitree.runs.result import Distillation
 from fidelitree.spaces.product import ProductSpace, product_of
 from fidelitree.spaces.rows import Rows
 from fidelitree.targets.labels import Target
 from fidelitree.theory.sequential import log_e_value_below
 
+ARGUMENTS = (
+    "epsilon",
+    "delta",
+    "strategy",
+    "prefer",
+    "deterministic",
+    "max_queries",
+    "max_leaves",
+    "max_seconds",
+)
 __all__ = ["Check", "Verification", "verify"]
-
 _PATIENCE = 256  # times ln(1/delta)/epsilon answers: trees are made to be no better than they must
 _DELTA = 0.05  # of a fresh test where the stored certificate is exact and has none
 _ROUNDING = 1e-9  # of an exact error
 _ABOUT = "the answers in the journal lead to this tree and this certificate"
+
+
+def replay(
+    path: str | os.PathLike[str], space: ProductSpace | Rows, limits: Mapping[str, Any] | None = None
+) -> Distillation:
+    """The result of the `distill` whose journal this is, from its answers; the journal is not changed.
+
+    ``limits`` are those of an earlier run, where the journal was taken over by one with others.
+
+    A run that ran out of time ends where it did. One that was interrupted while it waited for the target does too; one
+    that was interrupted between two batches may go on for as long as it needs no answer. Where the journal's answers do
+    not suffice, as in a run that was cut off, TargetError says so.
+    """
+    with Journal(path) as journal:
+        run = journal.run
+    if run.door != "distill":
+        raise ParameterError(f"journal must be that of a distill; this one belongs to {run.door}")
+    if unknown := sorted(set(run.arguments) ^ set(ARGUMENTS)):
+        raise FormatError(f"journal {os.fspath(path)!r}: arguments are missing or unknown: {', '.join(unknown):.200}")
+    return distill(Replayed(), space, seed=run.seed, journal=path, **{**run.arguments, **(limits or {})})
 
 
 @dataclass(frozen=True)

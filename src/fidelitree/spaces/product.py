@@ -31,9 +31,8 @@ from fidelitree.errors import (
 )
 from fidelitree.spaces.batches import Kind, Layout, layout
 from fidelitree.spaces.features import Boolean, Feature
-from fidelitree.spaces.handwritten import read_space_file
+from fidelitree.spaces.files import decode, encode, read_space_file
 from fidelitree.spaces.inputs import as_inner
-from fidelitree.spaces.stored import decode, encode
 from fidelitree.spaces.tables import read_table
 
 MOST_BITS = 1_000_000

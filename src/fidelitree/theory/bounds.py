@@ -15,7 +15,7 @@ Algorithm 1, 1/4 for Algorithm 2).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -351,3 +351,24 @@ def _check_depths(depth: float, average: float, name: str = "average_depth") -> 
     if average_number > depth:
         raise ParameterError(f"{name} must be at most the depth, {depth:g}; got {average!r}")
     return depth, average_number
+
+
+_EARLY, _STEP = 16, 4  # inputs of the first early look at a tree, and how many times as many the next one has
+
+
+def early_looks(whole: int) -> Iterator[int]:
+    """Sizes, fixed in advance, at which Algorithm 2 looks at its first tree before the set is whole."""
+    size = _EARLY
+    while size < whole:
+        yield size
+        size *= _STEP
+
+
+def level_of_set(leaves: int, samples: int, delta: float) -> float:
+    """What the bound of Algorithm 2 may spend on a tree and a test set of this size.
+
+    An eighth of delta over the square of the number of leaves; the early looks at one leaf share another quarter. All
+    together stay below delta / 2.
+    """
+    looks = list(early_looks(samples + 1)) if leaves == 1 else []
+    return delta / (8 * leaves**2) / (2.0 ** (len(looks) - 1) if looks and looks[-1] == samples else 1.0)

@@ -5,6 +5,8 @@ holds, and so exceeds 1/level, at any time at all, with probability at most ``le
 mixture of bets on error rates below epsilon will do. Ours puts a quarter on error 0 and the rest on a triangle over
 (0, epsilon), highest at 0. At epsilon/2 the triangle is as high as an even spread, below it higher, so that it needs
 fewer samples there and never more: 88 instead of 94 at an error of epsilon/4, epsilon = 0.1, level 0.03.
+
+Where the number of trials is fixed beforehand, the bound is Clopper and Pearson's (1934).
 """
 
 from __future__ import annotations
@@ -235,3 +237,21 @@ class Bet:
         if found is None:
             found = self._enough[self.errors, epsilon] = samples_needed(self.errors, epsilon, self.level)
         return found
+
+
+def upper_bound(errors: int, samples: int, level: float) -> float:
+    """The largest probability that is not refuted at this level: it is exceeded with probability at most ``level``.
+
+    >>> round(upper_bound(0, 300, 0.05), 4)
+    0.0099
+    """
+    if errors >= samples:
+        return 1.0
+    return float(special.betainccinv(errors + 1, samples - errors, level))
+
+
+def lower_bound(hits: int, samples: int, level: float) -> float:
+    """The smallest probability that is not refuted at this level."""
+    if hits <= 0:
+        return 0.0
+    return float(special.betaincinv(hits, samples - hits + 1, level))

@@ -16,10 +16,9 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.errors import FormatError, ParameterError, is_text
+from fidelitree.errors import FormatError, ParameterError, is_text, read_text
 from fidelitree.spaces.features import AtMost, IsIn, IsOne, Test
-from fidelitree.spaces.features.categorical import plain
-from fidelitree.spaces.reading import read_text
+from fidelitree.spaces.features.feature import json_value
 
 FORMAT = "fidelitree.tree"
 VERSION = 1
@@ -46,7 +45,7 @@ def encode(
     features: list[dict[str, Any]] = [{"name": name, "kind": kind} for name, kind in zip(names, kinds, strict=True)]
     for entry, known in zip(features, values, strict=False):
         if known is not None:
-            entry["values"] = [plain(value) for value in known]
+            entry["values"] = [json_value(value) for value in known]
     return {
         "format": FORMAT,
         "version": VERSION,

@@ -10,10 +10,10 @@ from scipy import special
 
 import fidelitree as ft
 from chances import plausible
-from fidelitree.analysis.balanced import can_balance, draw_balanced, trial_level
+from fidelitree.analysis.stars import can_balance, draw_balanced, trial_level
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.region import Region
-from fidelitree.theory.binomial import lower_bound, upper_bound
+from fidelitree.theory.sequential import lower_bound, upper_bound
 
 BIASES = [0.5, 0.3, 0.8, 0.6, 0.05]
 SPACE = ft.ProductSpace.bernoulli(5, BIASES)

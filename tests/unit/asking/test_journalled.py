@@ -15,12 +15,11 @@ import pytest
 import fidelitree as ft
 from fidelitree.asking.call import Direct
 from fidelitree.asking.journal import journal
-from fidelitree.asking.journal.coding import input_bytes
 from fidelitree.asking.journal.journal import Journal
-from fidelitree.asking.journal.records import Record
+from fidelitree.asking.journal.records import Record, input_bytes
 from fidelitree.asking.journal.run import Run
 from fidelitree.asking.journalled import ASKED_AGAIN, Journalled, Replayed, ask_again, name_of
-from fidelitree.runs.replaying import replay
+from fidelitree.runs.verify import replay
 from fidelitree.targets.labels import LabelBook
 from journals import BITS, MIXED, Counting, alike, drawn, on_bits, on_mixed
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import fidelitree as ft
-from fidelitree.asking import needs
+from fidelitree.asking import memory as needs
 from fidelitree.asking.memory import Memory
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import fidelitree as ft
-from fidelitree.asking.running import Running
+from fidelitree.asking.limits import Running
 from journals import BITS, on_bits
 
 

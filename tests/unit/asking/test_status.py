@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fidelitree.asking.events import Asked, Finished, TreeJudged, UnderTest
-from fidelitree.asking.status import Status
+from fidelitree.asking.progress import Status
 from fidelitree.theory.sequential import error_bound
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.certificates.leaferrors import FEW, leaf_errors
+from fidelitree.certificates.confusion import FEW, leaf_errors
 from fidelitree.theory.sequential import interval
 from fidelitree.trees.answers import Answers, LeafLabels
 from fidelitree.trees.tree import Tree

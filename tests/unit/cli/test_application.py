@@ -15,7 +15,7 @@ import typer
 import fidelitree
 from commandline import run
 from fidelitree import cli
-from fidelitree.cli.signature import spread
+from fidelitree.cli.shared_options import spread
 
 COMMANDS = ["distill", "certify", "verify", "show", "export", "analyze"]
 EXTRAS = ["joblib", "lightgbm", "matplotlib", "onnx", "onnxruntime", "oxidd", "pandas", "polars", "pyarrow", "sklearn"]

@@ -11,7 +11,7 @@ import pytest
 
 import fidelitree as ft
 from commandline import BITS, people, run
-from fidelitree.cli.goal_options import PreferenceName, StrategyName
+from fidelitree.cli.shared_options import PreferenceName, StrategyName
 from fidelitree.runs.distill import PREFERENCES, STRATEGIES
 from fidelitree.targets import read_circuit
 

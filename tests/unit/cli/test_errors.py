@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from commandline import BITS, people, refused, run
-from fidelitree.cli import tablefiles
+from fidelitree.cli import space_options as tablefiles
 from fidelitree.cli.ending import in_options
 
 KNOWN = (

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fidelitree.display.numbers import at_least, at_most, counted, figure, percent, whole
+from fidelitree.display.wording import at_least, at_most, counted, figure, percent, whole
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 import fidelitree as ft
-from fidelitree.display.standing import standing
+from fidelitree.display.card import standing
 from fidelitree.report import render
 
 SPACE = ft.ProductSpace.bernoulli(11)

@@ -12,11 +12,9 @@ import fidelitree as ft
 from fidelitree.asking.counted import Counted
 from fidelitree.errors import MissingExtraError, ParameterError
 from fidelitree.exact import build, diagram, engine
-from fidelitree.exact.build import build_diagram
+from fidelitree.exact.build import ORDERS, as_listed, as_wired, build_diagram, deepest_first
 from fidelitree.exact.diagram import NoDiagramError
-from fidelitree.exact.engine import exact_subfunction
-from fidelitree.exact.error import known_error
-from fidelitree.exact.orders import ORDERS, as_listed, as_wired, deepest_first
+from fidelitree.exact.engine import exact_subfunction, known_error
 from fidelitree.exact.truthtable import TableSubfunction
 from fidelitree.spaces.region import Region
 from fidelitree.targets import Circuit, expression

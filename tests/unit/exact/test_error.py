@@ -9,8 +9,7 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.asking.counted import Counted
-from fidelitree.exact.engine import exact_subfunction
-from fidelitree.exact.error import error_inside
+from fidelitree.exact.engine import error_inside, exact_subfunction
 from fidelitree.spaces.region import Region
 from fidelitree.trees.tree import Tree
 from small import LABEL_SETS, cube, random_tree, true_error

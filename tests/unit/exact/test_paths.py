@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.exact.error import tree_error
+from fidelitree.exact.engine import tree_error
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.spaces.region import Region
 from fidelitree.trees.tree import Tree

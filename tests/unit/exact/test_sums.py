@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fidelitree.exact.sums import ExactSum
+from fidelitree.search.exact_growth import ExactSum
 
 terms = st.lists(st.floats(-1e9, 1e9, allow_subnormal=False) | st.floats(0, 1e-20), max_size=40)
 

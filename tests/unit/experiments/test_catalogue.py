@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.experiments import EXPERIMENTS, Report, Settings, errata, run, sizes
+from fidelitree.experiments import errata, sizes
+from fidelitree.experiments.catalogue import EXPERIMENTS, Report, Settings, run
 from fidelitree.experiments.sizes import PlannedRun
 
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from fidelitree.errors import MissingExtraError
-from fidelitree.experiments import pictures, worked_examples
+from fidelitree.experiments import pictures
+from fidelitree.experiments.catalogue import worked_examples
 from fidelitree.experiments.errata import Erratum
 from fidelitree.experiments.sizes import BIASES, FAMILIES, Row
 
@@ -82,7 +83,7 @@ def test_errata_are_bars_with_a_word_each() -> None:
 
 
 def test_bounds_are_drawn_printed_beside_corrected() -> None:
-    figure = pictures.bounds_figure(worked_examples.rows(depths=(1, 2, 3), features=(1, 2, 4)))
+    figure = pictures.bounds_figure(worked_examples(depths=(1, 2, 3), features=(1, 2, 4)))
     for place, name, x in zip(figure.axes, ("balanced", "path"), ([1, 2, 3], [1, 2, 4]), strict=True):
         assert place.get_title() == f"{name} example"
         drawn = {line.get_label(): line for line in place.get_lines()}

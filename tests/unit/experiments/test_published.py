@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fidelitree.experiments import Settings, published, run
+from fidelitree.experiments import published
+from fidelitree.experiments.catalogue import Settings, run
 
 
 def test_influence_greedy_loses_on_selectors(tmp_path: Path) -> None:

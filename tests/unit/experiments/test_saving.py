@@ -6,7 +6,7 @@ import csv
 from dataclasses import dataclass
 from pathlib import Path
 
-from fidelitree.experiments import saving
+from fidelitree.experiments.catalogue import save_rows, save_text
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Line:
 
 
 def test_a_column_for_each_field_and_a_line_for_each_row(tmp_path: Path) -> None:
-    path = saving.save([Line("a, b", 0.1, 3), Line('"c"', 1e-12, 4)], tmp_path / "lines.csv")
+    path = save_rows([Line("a, b", 0.1, 3), Line('"c"', 1e-12, 4)], tmp_path / "lines.csv")
     assert path == tmp_path / "lines.csv"
     with path.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -26,5 +26,5 @@ def test_a_column_for_each_field_and_a_line_for_each_row(tmp_path: Path) -> None
 
 
 def test_lines_of_text_end_with_a_newline_each(tmp_path: Path) -> None:
-    path = saving.save_text(["10.5 ± 0.5", "two"], tmp_path / "lines.txt")
+    path = save_text(["10.5 ± 0.5", "two"], tmp_path / "lines.txt")
     assert path.read_bytes() == "10.5 ± 0.5\ntwo\n".encode()

@@ -12,8 +12,7 @@ import pytest
 import fidelitree as ft
 from fidelitree.errors import ParameterError
 from fidelitree.export import to_c, to_python, to_sql
-from fidelitree.export.clauses import clauses
-from fidelitree.export.identifiers import identifiers
+from fidelitree.export.clauses import clauses, identifiers
 from fidelitree.spaces.features import AtMost, IsIn
 from fidelitree.trees.tree import Tree
 from small import random_tree

@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.report import influences as influences_module
-from fidelitree.report.chart import error_chart, thinned
-from fidelitree.report.contents import Step
-from fidelitree.report.influences import influences
+from fidelitree.report.contents import Shares, Step, upwards
 from fidelitree.report.scene import scene
-from fidelitree.report.shares import Shares, upwards
+from fidelitree.report.sections import bars as influences_module
+from fidelitree.report.sections.bars import influences
+from fidelitree.report.sections.course import error_chart, thinned
 from mixed import MIXED, mixed_tree, some_inputs
 
 TREE = mixed_tree(MIXED, np.random.default_rng(15), ["approve", "decline", "refer"], 0.95)

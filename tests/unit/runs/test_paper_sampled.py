@@ -11,7 +11,7 @@ import pytest
 import fidelitree as ft
 from fidelitree import theory
 from fidelitree.runs import paper
-from fidelitree.search.probes.samples import Shelf
+from fidelitree.search.sampled_probes import Shelf
 from small import Bits
 
 N, EPSILON, DELTA = 6, 0.2, 0.1

@@ -10,9 +10,10 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.certificates.attempts import Attempts
-from fidelitree.runs import everything, reach
-from fidelitree.runs.outcome import AS_GOOD, best_so_far
-from fidelitree.runs.reach import LEAST, Reach
+from fidelitree.runs import all_answers as everything
+from fidelitree.runs import table_limits as reach
+from fidelitree.runs.stopping import AS_GOOD, best_so_far
+from fidelitree.runs.table_limits import LEAST, Reach
 
 SQUARE = ft.ProductSpace([ft.Numeric("x", 0, 1), ft.Numeric("y", 0, 1)])
 

@@ -11,7 +11,7 @@ import pytest
 import fidelitree as ft
 from fidelitree.asking.counted import Counted
 from fidelitree.asking.events import Event, SplitMade, TreeJudged, nobody
-from fidelitree.runs.result import Trace
+from fidelitree.search.trace import Trace
 from fidelitree.spaces.features import IsOne
 from fidelitree.trees.bare import BareTree
 from mixed import MIXED

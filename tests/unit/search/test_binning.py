@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fidelitree as ft
-from fidelitree.search.binning import Binning
+from fidelitree.search.labelled import Binning
 from fidelitree.spaces.features import AtMost, IsIn, IsOne
 from labelled import random_nested
 from mixed import MIXED, mixed_spaces, some_inputs

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 import fidelitree as ft
 from fidelitree.asking.limits import Budget
-from fidelitree.search.grow import GOOD_ENOUGH, NOTHING_LEFT, Frontier, grow
-from fidelitree.search.probes.evidence import NEAR_TIE, Evidence
+from fidelitree.search.grow import GOOD_ENOUGH, NEAR_TIE, NOTHING_LEFT, Evidence, Frontier, grow
 from fidelitree.spaces.features import Test as FeatureTest
 from fidelitree.trees.bare import BareTree, Leaf
 

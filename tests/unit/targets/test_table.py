@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.asking.counted import Counted
-from fidelitree.asking.tabulate import tabulate
+from fidelitree.asking.counted import Counted, tabulate
 from fidelitree.spaces.region import Region
 from fidelitree.targets.table import MAX_FEATURES, TruthTable, enumerate_inputs
 from small import cube

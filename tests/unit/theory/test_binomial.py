@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from fidelitree.theory.binomial import early_looks, level_of_set, lower_bound, upper_bound
+from fidelitree.theory.sequential import lower_bound, upper_bound
 
 CASES = [(0, 1), (0, 300), (1, 10), (7, 20), (19, 20), (150, 1000)]
 
@@ -47,13 +47,3 @@ def test_bounds_at_the_ends() -> None:
 def test_the_two_bounds_are_mirror_images() -> None:
     for errors, samples in CASES:
         assert lower_bound(samples - errors, samples, 0.01) == pytest.approx(1 - upper_bound(errors, samples, 0.01))
-
-
-def test_the_levels_of_all_trees_and_looks_stay_below_half_of_delta() -> None:
-    assert list(early_looks(257)) == [16, 64, 256]
-    assert list(early_looks(256)) == [16, 64]
-    assert [level_of_set(1, size, 0.8) for size in (16, 64, 256)] == [0.1, 0.05, 0.025]
-    assert [level_of_set(1, size, 0.8) for size in (15, 17, 100, 1_000)] == [0.1] * 4
-    assert [level_of_set(2, size, 0.8) for size in (16, 17, 64)] == [0.025] * 3
-    looks = [level_of_set(1, size, 1.0) for size in early_looks(10**12)]
-    assert sum(looks) + sum(level_of_set(leaves, 1_000, 1.0) for leaves in range(1, 10_000)) < 0.5

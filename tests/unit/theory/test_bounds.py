@@ -12,6 +12,7 @@ import pytest
 from fidelitree import theory
 from fidelitree.errors import FidelitreeError, ParameterError
 from fidelitree.theory import bounds
+from fidelitree.theory.bounds import early_looks, level_of_set
 
 loose: Any = theory  # so that the type checker lets arguments of a wrong kind pass
 
@@ -168,3 +169,13 @@ def test_bounds_fall_as_epsilon_grows() -> None:
     for bound in bounds:
         sizes = [bound(level) for level in levels]
         assert sizes == sorted(sizes, reverse=True)
+
+
+def test_the_levels_of_all_trees_and_looks_stay_below_half_of_delta() -> None:
+    assert list(early_looks(257)) == [16, 64, 256]
+    assert list(early_looks(256)) == [16, 64]
+    assert [level_of_set(1, size, 0.8) for size in (16, 64, 256)] == [0.1, 0.05, 0.025]
+    assert [level_of_set(1, size, 0.8) for size in (15, 17, 100, 1_000)] == [0.1] * 4
+    assert [level_of_set(2, size, 0.8) for size in (16, 17, 64)] == [0.025] * 3
+    looks = [level_of_set(1, size, 1.0) for size in early_looks(10**12)]
+    assert sum(looks) + sum(level_of_set(leaves, 1_000, 1.0) for leaves in range(1, 10_000)) < 0.5

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from fidelitree.trees.crosstab import Crosstab
+from fidelitree.trees.answers import Crosstab
 
 
 def test_batches_add_up_and_the_first_can_be_had_alone() -> None:

@@ -7,7 +7,6 @@
 True
 """
 
-from fidelitree.asking.journal.about import Info, info
-from fidelitree.asking.journal.exporting import export
+from fidelitree.asking.journal.exporting import Info, export, info
 
 __all__ = ["Info", "export", "info"]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from fidelitree.display.markup import Html, tag
-from fidelitree.display.numbers import counted
-from fidelitree.report.contents import Contents
+from fidelitree.display.wording import counted
+from fidelitree.report.contents import Contents, Shares
 from fidelitree.report.scene import tested
-from fidelitree.report.shares import Shares
 
 _MOST_CONTROLS = 200
 

@@ -11,9 +11,9 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.asking.limits import Watch, go_on
 from fidelitree.asking.threads import one_thread
 from fidelitree.search.bits import junta
-from fidelitree.search.bits.lookahead import Watch, go_on
 from fidelitree.search.bits.pool import Bits, Codes, Pool
 from fidelitree.search.bits.sketch import LabelledRows, fit, predict, rename
 from fidelitree.search.bits.walk import walk

@@ -8,7 +8,7 @@ larger sets cost least.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from itertools import combinations
 from math import comb
@@ -16,13 +16,10 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.asking.limits import Watch, go_on
+
 Floats = NDArray[np.float32]
 Places = NDArray[np.intp]
-Watch = Callable[[], None]
-
-
-def go_on() -> None:
-    """The watch over a search that nobody keeps."""
 
 
 class Lookahead:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.search.bits.lookahead import Lookahead, Watch, go_on
+from fidelitree.asking.limits import Watch, go_on
+from fidelitree.search.bits.lookahead import Lookahead
 from fidelitree.spaces.features import IsOne, Test
 from fidelitree.trees.nested import Nested, itself, mapped
 from fidelitree.trees.predict import leaf_values

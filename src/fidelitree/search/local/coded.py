@@ -1,8 +1,12 @@
-"""Labelled rows as the search wants them: every value is the number of a bin.
+"""Labelled rows as the search wants them: every value is the number of a bin; and labels counted by bin.
 
 A numeric feature becomes bins between sorted cuts (`bins_of`), a categorical one the codes of its values.
 So one array of small integers serves thresholds and subsets alike, and counting labels by value is one `bincount`.
 Tests are those of numbers and categories, over bins: `AtMost` asks for a bin up to its cut, `IsIn` for one of a set.
+
+Labels are counted for all features of a node at once. Neighbouring bins of a feature with very many of them are put
+into groups of about equal weight, so that one `bincount` of moderate length counts everything; the exact threshold
+inside a group is looked for afterwards, in the rows of that group alone.
 """
 
 from __future__ import annotations
@@ -15,8 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fidelitree.asking.limits import Watch, go_on
 from fidelitree.errors import ParameterError
-from fidelitree.spaces.features import Test
+from fidelitree.spaces.features import AtMost, Test
 from fidelitree.trees.nested import Nested, itself
 from fidelitree.trees.predict import leaf_values
 
@@ -26,6 +31,8 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 _BINS = 1 << 16
+Rows = NDArray[np.int32]
+_GROUPS = 200  # of one ordered feature
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,3 +105,109 @@ def bins_of(column: ArrayLike, cuts: Floats) -> Bins:
     if len(cuts) >= _BINS:
         raise ParameterError(f"a feature must have fewer than {_BINS} cuts; got {len(cuts)} - use cuts_of to thin them")
     return np.searchsorted(cuts, np.asarray(column, np.float64), side="left").astype(np.uint16)
+
+
+class Grouped:
+    """Coded rows with their groups laid side by side: feature i owns groups starts[i] to starts[i + 1] - 1.
+
+    Features that are not among ``features`` own none, so that no test on them is looked for.
+    """
+
+    def __init__(self, coded: Coded, features: Sequence[int] | None = None, watch: Watch = go_on) -> None:
+        """``watch`` is called before labels are counted, and may end a search by raising."""
+        self.coded, self.watch = coded, watch
+        chosen = range(len(coded.sizes)) if features is None else features
+        self.classes = coded.classes
+        self.group_of = {feature: self._groups(feature) for feature in chosen}
+        """For each feature, the group of each bin, counted from 0."""
+        widths = np.zeros(len(coded.sizes), np.intp)
+        for feature, groups in self.group_of.items():
+            widths[feature] = groups[-1] + 1
+        self.starts = np.concatenate([[0], np.cumsum(widths)]).astype(np.intp)
+        self.width = int(self.starts[-1])
+        self.owner = np.repeat(np.arange(len(widths)), widths)
+        """The feature of each group."""
+        self.before = (np.cumsum(widths > 0) - 1)[self.owner]
+        """How many features have their groups before it."""
+        self.ordered = np.array(coded.ordered, bool)[self.owner]
+        """For each group whether its feature is ordered."""
+        keys = np.empty((len(coded.codes), len(self.group_of)), np.int32)
+        for column, (feature, groups) in enumerate(self.group_of.items()):
+            keys[:, column] = groups[coded.bins[feature]] + self.starts[feature]
+        keys += (coded.codes * self.width).astype(np.int32)[:, None]
+        self._keys = keys
+        self._alike = bool((coded.weights == coded.weights[0]).all())
+
+    def _groups(self, feature: int) -> NDArray[np.intp]:
+        coded = self.coded
+        size = coded.sizes[feature]
+        if not coded.ordered[feature] or size <= _GROUPS:
+            return np.arange(size)
+        below = np.cumsum(np.bincount(coded.bins[feature], coded.weights, minlength=size))
+        share = np.concatenate([[0.0], below[:-1]]) * (_GROUPS / below[-1])
+        return np.unique(share.astype(np.intp), return_inverse=True)[1]
+
+    @cached_property
+    def everything(self) -> Rows:
+        """All rows."""
+        return np.arange(len(self.coded.codes), dtype=np.int32)
+
+    def counts(self, rows: Rows) -> Floats:
+        """The weight of each label among these rows."""
+        codes = self.coded.codes.take(rows)
+        if self._alike:
+            return np.asarray(np.bincount(codes, minlength=self.classes) * self.coded.weights[0])
+        return np.asarray(np.bincount(codes, self.coded.weights.take(rows), self.classes), np.float64)
+
+    def histogram(self, rows: Rows) -> Floats:
+        """The weight of each label (line) in each group (column) among these rows."""
+        return self.weigh(rows, None)
+
+    def weigh(self, rows: Rows, weights: Floats | None) -> Floats:
+        """The same with other weights."""
+        self.watch()
+        keys = self._keys.take(rows, axis=0)
+        length = self.classes * self.width
+        if weights is None and self._alike:
+            flat = np.bincount(keys.ravel(), minlength=length) * self.coded.weights[0]
+        else:
+            mine = self.coded.weights.take(rows) if weights is None else weights
+            flat = np.bincount(keys.ravel(), np.repeat(mine, keys.shape[1]), length)
+        return np.asarray(flat.reshape(self.classes, self.width))
+
+    def inside(self, feature: int, first: int, last: int, rows: Rows) -> tuple[int, Floats, Floats]:
+        """Exact counts in the bins of groups ``first`` to ``last``: the first bin, what is below it, and each bin."""
+        groups = self.group_of[feature]
+        low, high = (int(edge) for edge in np.searchsorted(groups, [first, last + 1]))
+        values = self.coded.bins[feature].take(rows)
+        below = self.counts(rows[values < low])
+        near = (values >= low) & (values < high)
+        rows, values = rows[near], values[near].astype(np.intp)
+        keys = self.coded.codes.take(rows) * (high - low) + (values - low)
+        flat = np.bincount(keys, self.coded.weights.take(rows), self.classes * (high - low))
+        return low, below, np.asarray(flat.reshape(self.classes, high - low), np.float64)
+
+    def centred(self, test: Test, rows: Rows, yes: NDArray[np.bool_]) -> Test:
+        """A threshold that divides the rows the same way, moved to the middle of the gap between them.
+
+        The middle by weight of all rows: where the true cut is unknown inside the gap, it is the safest guess.
+        """
+        if not isinstance(test, AtMost):
+            return test
+        feature = test.feature
+        values = self.coded.bins[feature].take(rows)
+        low = int(values[yes].max(initial=0))
+        high = int(values[~yes].min(initial=self.coded.sizes[feature] - 1))
+        if high - low <= 1:
+            return test
+        below = self._below[feature]
+        middle = (below[low] + below[high - 1]) / 2
+        return AtMost(feature, low + int(np.argmin(np.abs(below[low:high] - middle))))
+
+    @cached_property
+    def _below(self) -> list[Floats]:
+        coded = self.coded
+        return [
+            np.cumsum(np.bincount(coded.bins[feature], coded.weights, minlength=size))
+            for feature, size in enumerate(coded.sizes)
+        ]

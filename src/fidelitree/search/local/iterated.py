@@ -4,29 +4,118 @@ This cost is a sum over subtrees, so a proposal for a node is judged on the node
 first the slope of the curve "fewest errors for each number of leaves" at the error that is wanted, and then follows the
 error of the trees it leads to, so the search works where the answer will be taken from. CART's own tree with all its
 prunings is on the curve from the beginning.
+
+Proposals are other subtrees for the rows of one node. Which features matter is told from the labelled rows alone: every
+feature gets a shadow, the same values in random order, which explain nothing. CART grows a tree on both; a feature that
+explains less than the best of the shadows is noise, and a search that may use it only fits the noise.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from fidelitree.asking.limits import Watch, go_on
 from fidelitree.search.local.archive import Archive, Point
-from fidelitree.search.local.coded import Coded
-from fidelitree.search.local.grouped import Grouped, Watch, go_on
-from fidelitree.search.local.growth import best_first
-from fidelitree.search.local.impurity import gini
-from fidelitree.search.local.moves import Moves
-from fidelitree.search.local.node import Node, Shape, inner, replace
-from fidelitree.search.local.relevance import relevant
-from fidelitree.search.local.splits import Splits
+from fidelitree.search.local.coded import Bools, Coded, Floats, Grouped
+from fidelitree.search.local.node import Grower, Leaf, Node, Shape, Split, best_first, inner, paying, replace, split
+from fidelitree.search.local.polish import Polisher
+from fidelitree.search.local.splits import IMPURITIES, Impurity, Splits, gini
+from fidelitree.spaces.features import Test
 from fidelitree.trees.nested import Nested
 
+_PULLED = 0.5  # how often a test from further down is tried above
+_ANY = 0.2  # how often a feature is drawn first, however little it explains alone: a selector explains nothing
+_TOP, _FEW = 25, 3  # best tests that one is drawn from, of all features and of one
+_POLISHED = 0.4  # polishing costs as much as two proposals, and fits noise where rows are few
+_HOPE = 1.3  # a proposal that is dearer than this is not polished
 _ROUND = 150  # proposals between two looks at the curve
 _CART = 400  # leaves of CART's tree
 _MOST = 300  # leaves beyond which no small tree is to be hoped for
 _SHADOWED = 200  # leaves of the tree that tells which features matter
 _CHEAPER, _DEARER = 0.87, 1.1  # how the price of a leaf follows the error of the tree that it led to
 _SLACK = 1e-9
+
+
+@dataclass(frozen=True)
+class Moves:
+    """Proposals at one price of a leaf, drawn from one stream of random numbers."""
+
+    splits: Splits
+    price: float
+    random: np.random.Generator
+
+    @property
+    def polisher(self) -> Polisher:
+        """Polishes at the same price."""
+        return Polisher(self.splits.grouped, self.price)
+
+    def propose(self, node: Split) -> Node:
+        """Another test for a node; each side grown anew, or what the old tree becomes there, whichever is cheaper."""
+        polisher = self.polisher
+        impurity = IMPURITIES[int(self.random.integers(len(IMPURITIES)))]
+        histogram = self.splits.grouped.histogram(node.rows)
+        first = self._first(node, histogram, impurity)
+        new = Grower(self.splits, self.price, impurity).divided(node, histogram, first)
+        if isinstance(new, Split):
+            no, yes = (
+                min(side, polisher.refit(node, side.rows, side.counts), key=polisher.cost) for side in (new.no, new.yes)
+            )
+            new = paying(split(new.rows, new.counts, first[0], (no, yes)), self.price)
+        hopeful = polisher.cost(new) < _HOPE * polisher.cost(node) + self.price
+        return polisher.polish(new, 1) if hopeful and self.random.random() < _POLISHED else new
+
+    def _first(self, node: Split, histogram: Floats, impurity: Impurity) -> tuple[Test, Bools]:
+        """A test for the node, and which of its rows pass."""
+        kind = self.random.random()
+        menu = self.splits.look(histogram, node.counts)
+        scores = menu.scores(impurity)
+        if kind < _PULLED or scores.min(initial=np.inf) == np.inf:
+            _, below = inner(node, int(self.random.integers(node.leaves - 1)))
+            return below.test, self.splits.grouped.coded.says_yes(below.test, node.rows)
+        most = _TOP
+        if kind < _PULLED + _ANY:
+            features = self.splits.features
+            scores[features != self.random.choice(np.unique(features[scores < np.inf]))] = np.inf
+            most = _FEW
+        top = np.argpartition(scores, min(most, len(scores)) - 1)[:most]
+        rough = menu.decode(int(self.random.choice(top[scores[top] < np.inf])))
+        return self.splits.divide(rough, node.rows, impurity)
+
+    def extend(self, node: Node) -> Node:
+        """The tree with its leaves grown on where that pays."""
+        if isinstance(node, Leaf):
+            return Grower(self.splits, self.price, gini).grow(node.rows, node.counts)
+        sides = self.extend(node.no), self.extend(node.yes)
+        return paying(split(node.rows, node.counts, node.test, sides), self.price)
+
+
+def relevant(coded: Coded, leaves: int, random: np.random.Generator, watch: Watch = go_on) -> list[int]:
+    """The features that explain more than any shadow does in CART's tree with so many leaves; all, if none does."""
+    features = len(coded.sizes)
+    shadows = random.permuted(coded.bins, axis=1)
+    both = Coded(
+        np.concatenate([coded.bins, shadows]),
+        [*coded.ordered, *coded.ordered],
+        [*coded.sizes, *coded.sizes],
+        coded.codes,
+        coded.weights,
+    )
+    explained = np.zeros(2 * features)
+    _explain(best_first(Splits(Grouped(both, watch=watch)), leaves, gini), explained)
+    found: list[int] = np.flatnonzero(explained[:features] > explained[features:].max()).tolist()
+    return found or list(range(features))
+
+
+def _explain(node: Node, explained: Floats) -> None:
+    if isinstance(node, Leaf):
+        return
+    sides = np.stack([node.counts, node.no.counts, node.yes.counts], axis=1)
+    whole, no, yes = gini(sides)
+    explained[node.test.feature] += whole - no - yes
+    _explain(node.no, explained)
+    _explain(node.yes, explained)
 
 
 class Refiner:

@@ -11,10 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fidelitree.search.local.coded import Bools, Floats
-from fidelitree.search.local.grouped import Grouped, Rows
-from fidelitree.search.local.growth import paying
-from fidelitree.search.local.node import Leaf, Node, Shape, Split, below, leaf, split
+from fidelitree.search.local.coded import Bools, Floats, Grouped, Rows
+from fidelitree.search.local.node import Leaf, Node, Shape, Split, below, leaf, paying, split
 from fidelitree.spaces.features import AtMost, IsIn, Test
 from fidelitree.trees.predict import leaf_values
 

@@ -2,23 +2,53 @@
 
 Ordered features offer every threshold. Unordered ones offer every single value, and sets of values: all of them up
 to 10 values; beyond, the values are put in order of the share of a class and divided like an ordered feature, which
-for two classes loses nothing whatever the (concave) impurity.
+for two classes loses nothing whatever the (concave) impurity. An impurity is a mass, not a share: summed over both
+sides of a split it is what the split leaves unexplained. Its lines are classes, entries of a line are the splits.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.search.local.coded import Bools, Floats
-from fidelitree.search.local.grouped import Grouped, Rows
-from fidelitree.search.local.impurity import Impurity
+from fidelitree.search.local.coded import Bools, Floats, Grouped, Rows
 from fidelitree.spaces.features import AtMost, IsIn, Test
 
+Impurity = Callable[[Floats], Floats]
+
+_TINY = 1e-300  # keeps an empty side from dividing 0 by 0
 _EXHAUSTIVE = 10  # values of an unordered feature whose every subset is tried
 _TOLERANCE = 1e-9
+
+
+def gini(side: Floats) -> Floats:
+    """Mass times the chance that two of its draws differ: what CART minimises."""
+    mass = side.sum(axis=0)
+    return np.asarray(mass - (side * side).sum(axis=0) / np.maximum(mass, _TINY))
+
+
+def root(side: Floats) -> Floats:
+    """Sum of the standard deviations of the label indicators; steeper than Gini near purity."""
+    mass = side.sum(axis=0)
+    return np.asarray(np.sqrt(np.maximum(side * (mass - side), 0)).sum(axis=0))
+
+
+def entropy(side: Floats) -> Floats:
+    """Mass times Shannon's entropy."""
+    logs = np.log(np.maximum(side, _TINY))
+    mass = side.sum(axis=0)
+    return np.asarray(mass * np.log(np.maximum(mass, _TINY)) - (side * logs).sum(axis=0))
+
+
+def errors(side: Floats) -> Floats:
+    """What the best single label gets wrong."""
+    return np.asarray(side.sum(axis=0) - side.max(axis=0))
+
+
+IMPURITIES: tuple[Impurity, ...] = (gini, root, entropy)
 
 
 class Splits:

@@ -222,10 +222,6 @@ class Lattice:
         return array.reshape((*self.shape(levels), *array.shape[1:]))[tuple(place for _, place in spot)]
 
 
-def go_on() -> None:
-    """The watch over a search that nobody keeps."""
-
-
 def masses_of(axes: Sequence[Axis]) -> Floats:
     """The probability of every combination of cells, one axis each."""
     found = combined(np.array([cell.share for cell in axis.cells]) for axis in axes)

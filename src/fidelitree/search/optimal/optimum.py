@@ -1,27 +1,39 @@
-"""The smallest tree for a function, by a dynamic program over all restrictions of its features.
+"""The smallest tree for a function, and the least error for every size: dynamic programs over all its restrictions.
 
-The least cost of a restriction on which the function is constant is 0; of any other it is the least over all tests of
-what the test and the least costs of both sides come to. That takes one array operation for each group of restrictions
-and each of its tests (`lattice`): 3^r r/3 additions for r bits. What is counted is splits (one less than leaves),
-depth, or average depth; all at error 0.
+`Optimum`: the least cost of a restriction on which the function is constant is 0; of any other it is the least over all
+tests of what the test and the least costs of both sides come to. That takes one array operation for each group of
+restrictions and each of its tests (`lattice`): 3^r r/3 additions for r bits. What is counted is splits (one less than
+leaves), depth, or average depth; all at error 0.
+
+`least_errors`: what is known about a restriction is its curve, the least error of a tree with s leaves, for every s, or
+of s levels, which is one more than its depth. Mehta and Raghavan (2002) solve the problem for the uniform distribution
+in this way; masses make it any product distribution, and parts of values (`lattice`) any features with few of them. A
+restriction of k inputs needs at most k leaves, so that most curves are short.
+
+`errors_of_few_bits`: the errors alone, without the trees. With few bits, going through groups one by one takes longer
+than the sums, so restrictions with equally many free bits are solved together. Their number is written to base 3, one
+digit for each bit: 0 or 1 where it is fixed, 2 where it is free.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.search.optimal.lattice import Axis, Codes, Division, Lattice, Levels, Spot, go_on
+from fidelitree.asking.limits import Watch, go_on
+from fidelitree.search.optimal.lattice import Axis, Codes, Division, Lattice, Levels, Spot, label_masses
+from fidelitree.trees.curve import Curve, Floats, Places, first_share, min_plus
 from fidelitree.trees.nested import Nested
 
 Objective = Literal["leaves", "depth", "average_depth"]
 OBJECTIVES = ("leaves", "depth", "average_depth")
-
 Costs = NDArray[Any]
+By = Literal["leaves", "depth"]
 
 
 class Optimum:
@@ -31,7 +43,7 @@ class Optimum:
     """
 
     def __init__(
-        self, axes: Sequence[Axis], grid: Codes, objective: Objective = "leaves", watch: Callable[[], None] = go_on
+        self, axes: Sequence[Axis], grid: Codes, objective: Objective = "leaves", watch: Watch = go_on
     ) -> None:
         self._lattice, self._objective = Lattice(axes), objective
         self._codes: dict[Levels, Codes] = {}
@@ -97,3 +109,119 @@ class Optimum:
 def _common(no: Codes, yes: Codes) -> Codes:
     """The label of both sides; -1 where there is more than one."""
     return np.where(no == yes, no, -1)
+
+
+def entries(axes: Sequence[Axis], most: int) -> int:
+    """How many numbers all curves together have at most."""
+    lattice = Lattice(axes)
+    return sum(math.prod(lattice.shape(levels)) * min(most, _points(levels)) for levels in lattice.groups())
+
+
+def _points(levels: Levels) -> int:
+    """Inputs of each restriction of a group."""
+    return math.prod(level + 1 for level in levels)
+
+
+def least_errors(axes: Sequence[Axis], grid: Codes, most: int, by: By = "leaves", watch: Watch = go_on) -> Curve:
+    """The curve of a function up to ``most`` leaves, or levels.
+
+    ``grid`` holds the codes of its labels, one axis for each of ``axes``. ``watch`` is called before every group of
+    restrictions and may end the search by raising.
+    """
+    solved = _Solved(axes, grid, most, by, watch)
+    return Curve(solved.errors, solved.build)
+
+
+class _Solved:
+    """Masses of labels and curves of all restrictions, group by group."""
+
+    def __init__(self, axes: Sequence[Axis], grid: Codes, most: int, by: By, watch: Watch) -> None:
+        self._lattice, self._by = Lattice(axes), by
+        self._most = min(most, grid.size if by == "leaves" else 1 + sum(level for level, _ in self._lattice.whole))
+        weights = label_masses(axes, grid).reshape(grid.size, -1)
+        self._masses: dict[Levels, Floats] = {}
+        self._errors: dict[Levels, Floats] = {}
+        for levels in self._lattice.groups():
+            watch()
+            self._masses[levels] = self._lattice.summed(self._masses, levels, np.add) if self._masses else weights
+            self._errors[levels] = self._curves(levels)
+
+    @property
+    def errors(self) -> Floats:
+        """Of the whole space."""
+        found = self._lattice.at(self._errors, self._lattice.whole)
+        return np.pad(found, (0, self._most - len(found)), mode="edge")
+
+    def build(self, size: int) -> Nested:
+        """A tree with the least error among those with at most so many leaves, or levels."""
+        return self._tree(self._lattice.whole, size)
+
+    def _curves(self, levels: Levels) -> Floats:
+        masses = self._masses[levels]
+        alone = masses.sum(axis=1) - masses.max(axis=1)
+        width = min(self._most, _points(levels) if self._by == "leaves" else 1 + sum(levels))
+        curves = np.repeat(alone[:, None], width, axis=1)
+        lower = min_plus if self._by == "leaves" else _level_by_level
+        for step in self._lattice.steps(levels):
+            lower(step.part(curves), *step.sides(self._errors))
+        curves = np.minimum.accumulate(curves, axis=1)
+        useful = np.flatnonzero((np.diff(curves, axis=1) < 0).any(axis=0))
+        return np.ascontiguousarray(curves[:, : 2 + useful[-1] if len(useful) else 1])
+
+    def _tree(self, spot: Spot, size: int) -> Nested:
+        """The first split that reaches the least error, with the best trees below it."""
+        curve = self._lattice.at(self._errors, spot)
+        wanted = curve[min(size, len(curve)) - 1]
+        if wanted >= curve[0]:
+            return int(self._lattice.at(self._masses, spot).argmax())
+        for division, no, yes in self._lattice.tests(spot):
+            sides = self._lattice.at(self._errors, no), self._lattice.at(self._errors, yes)
+            if self._by == "leaves":
+                share = first_share(*sides, size, wanted)
+                if share is not None:
+                    return division.test, self._tree(no, share), self._tree(yes, size - share)
+            elif sum(side[min(size - 1, len(side)) - 1] for side in sides) <= wanted:
+                return division.test, self._tree(no, size - 1), self._tree(yes, size - 1)
+        raise AssertionError("the least error was reached by some split")
+
+
+def _level_by_level(best: Floats, no: Floats, yes: Floats) -> None:
+    """Lower ``best`` to the sum of both sides, one level further up."""
+    for depth in range(1, best.shape[-1]):
+        sums = sum((side[..., min(depth, side.shape[-1]) - 1] for side in (no, yes)), np.zeros(()))
+        np.minimum(best[..., depth], sums, out=best[..., depth])
+
+
+def errors_of_few_bits(masses: Floats, most: int) -> Floats:
+    """Entry s - 1 is the least error of a tree with at most s leaves, up to ``most`` of them.
+
+    ``masses`` has an axis of length 2 for every bit and one for the labels: how probable an input with a label is.
+
+    >>> parity = np.array([[[0.25, 0], [0, 0.25]], [[0, 0.25], [0.25, 0]]])
+    >>> errors_of_few_bits(parity, 5).tolist()
+    [0.5, 0.5, 0.25, 0.0, 0.0]
+    """
+    bits = masses.ndim - 1
+    for axis in range(bits):
+        masses = np.concatenate([masses, masses.sum(axis=axis, keepdims=True)], axis=axis)
+    masses = masses.reshape(3**bits, -1)
+    curves = np.repeat((masses.sum(axis=1) - masses.max(axis=1))[:, None], most, axis=1)
+    for free, (places, no, yes) in enumerate(_layers(bits), start=1):
+        best = np.repeat(curves[places][:, None], free, axis=1)
+        width = 1 << free - 1  # more leaves are of no use to a side
+        min_plus(best, curves[no][..., :width], curves[yes])
+        curves[places] = best.min(axis=1)
+    return np.asarray(curves[-1])
+
+
+@lru_cache(maxsize=16)
+def _layers(bits: int) -> list[tuple[Places, Places, Places]]:
+    """For 1, 2, ... free bits: the restrictions, and where each of their free bits, a column, leads as 0 and as 1."""
+    powers = 3 ** np.arange(bits)
+    free = np.arange(3**bits)[:, None] // powers % 3 == 2
+    layers = []
+    for count in range(1, bits + 1):
+        places = np.flatnonzero(free.sum(axis=1) == count)
+        steps = powers[np.nonzero(free[places])[1].reshape(-1, count)]
+        layers.append((places, places[:, None] - 2 * steps, places[:, None] - steps))
+    return layers

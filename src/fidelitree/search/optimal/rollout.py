@@ -23,9 +23,8 @@ from fidelitree.exact.diagram import DiagramSubfunction
 from fidelitree.exact.subfunction import Subfunction
 from fidelitree.search.optimal import affordable
 from fidelitree.search.optimal.affordable import Clock, Enough
-from fidelitree.search.optimal.all_sizes import least_errors
 from fidelitree.search.optimal.lattice import Axis, Codes, axes_of
-from fidelitree.search.optimal.optimum import Optimum
+from fidelitree.search.optimal.optimum import Optimum, least_errors
 from fidelitree.spaces.features import IsOne
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region

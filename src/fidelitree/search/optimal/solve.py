@@ -1,8 +1,8 @@
 """The door to all searches for the smallest tree of a known function; which of them is affordable is decided here.
 
 The optimum is computed where it can be: by a dynamic program over all restrictions (`optimum` where no error is
-allowed, `all_sizes` elsewhere) or, for circuits of more inputs, by branch and bound (`branching`). Elsewhere rollouts
-go on from the paper's tree (`rollout`), and what they find is never larger.
+allowed, `least_errors` elsewhere) or, for circuits of more inputs, by branch and bound (`branching`). Elsewhere
+rollouts go on from the paper's tree (`rollout`), and what they find is never larger.
 """
 
 from __future__ import annotations
@@ -15,15 +15,14 @@ from itertools import count, islice
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.asking.limits import Watch, go_on
 from fidelitree.exact.diagram import DiagramSubfunction
 from fidelitree.exact.subfunction import Subfunction
 from fidelitree.search.optimal import affordable
 from fidelitree.search.optimal.affordable import Clock, Enough
-from fidelitree.search.optimal.all_sizes import By, entries, least_errors
-from fidelitree.search.optimal.branching import Branching
-from fidelitree.search.optimal.functions import Functions
-from fidelitree.search.optimal.lattice import Axis, Codes, Lattice, axes_of, go_on
-from fidelitree.search.optimal.optimum import Optimum
+from fidelitree.search.optimal.branching import Branching, Functions
+from fidelitree.search.optimal.lattice import Axis, Codes, Lattice, axes_of
+from fidelitree.search.optimal.optimum import By, Optimum, entries, least_errors
 from fidelitree.search.optimal.rollout import Answer, Rollouts
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.trees.curve import Curve
@@ -35,7 +34,7 @@ def widening(
     widths: tuple[int, int | None],
     room: float = affordable.NUMBERS,
     by: By = "leaves",
-    watch: Callable[[], None] = go_on,
+    watch: Watch = go_on,
 ) -> Iterator[Curve]:
     """Curves of a function over cells, each twice as long, for as long as they fit: from one width, up to another."""
     (width, limit), longest = widths, 0

@@ -2,10 +2,8 @@
 
 from fidelitree.spaces.features.boolean import Boolean
 from fidelitree.spaces.features.categorical import Categorical
-from fidelitree.spaces.features.feature import Column, Feature, Floats, Restriction
-from fidelitree.spaces.features.marginals import midway
-from fidelitree.spaces.features.numeric import Numeric
-from fidelitree.spaces.features.tests import AtMost, IsIn, IsOne, Test
+from fidelitree.spaces.features.feature import AtMost, Column, Feature, Floats, IsIn, IsOne, Restriction, Test
+from fidelitree.spaces.features.numeric import Numeric, midway
 
 __all__ = [
     "AtMost",

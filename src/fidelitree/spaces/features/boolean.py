@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import ParameterError, check_probability, check_text, show
-from fidelitree.spaces.features.feature import Column, Floats
-from fidelitree.spaces.features.tests import IsOne, Test
+from fidelitree.spaces.features.feature import Column, Floats, IsOne, Test
 
 _UNIFORM_BITS = 53
 _LOW_BITS = _UNIFORM_BITS - 8

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import RAISED, ParameterError, check_list, check_number, check_probability, check_text, show
-from fidelitree.spaces.features.feature import Floats, uniforms
-from fidelitree.spaces.features.tests import IsIn, Test
+from fidelitree.spaces.features.feature import Floats, IsIn, Test, json_value, pick, uniforms
 
 _ROUNDING = 1e-9
 Codes = frozenset[int]
@@ -153,7 +152,7 @@ class Categorical:
     def describe(self) -> dict[str, Any]:
         """Kind, name, values and probabilities in hexadecimal."""
         chances = [p.hex() for p in self.probabilities.tolist()]
-        return {"kind": self.kind, "name": self.name, "values": [plain(v) for v in self.values], "p": chances}
+        return {"kind": self.kind, "name": self.name, "values": [json_value(v) for v in self.values], "p": chances}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Categorical) and self.describe() == other.describe()
@@ -172,14 +171,6 @@ def _own(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def pick(uniform: Floats, shares: Floats) -> NDArray[np.intp]:
-    """The position that each uniform number falls on when positions get these shares; never one with share 0."""
-    ends = np.cumsum(shares)
-    places = np.searchsorted(ends, uniform * ends[-1], side="right")
-    last = np.flatnonzero(shares)[-1]  # rounding may carry a product to the very end
-    return np.asarray(np.minimum(places, last))
-
-
 def value_array(values: Sequence[Any]) -> NDArray[Any]:
     """Values in an array of str, bool, int or float where all are of that kind, of objects otherwise."""
     kinds = {type(value) for value in values}
@@ -190,15 +181,6 @@ def value_array(values: Sequence[Any]) -> NDArray[Any]:
     array = np.empty(len(values), object)
     array[:] = values
     return array
-
-
-def plain(value: Any) -> Any:
-    """A value as JSON can hold it, different for different values: floats in hexadecimal, foreign kinds by repr."""
-    if value is None or isinstance(value, (str, bool, int)):
-        return value
-    if isinstance(value, float):
-        return {"float": value.hex()}
-    return {"repr": repr(value)}
 
 
 def _listed(name: str, values: Iterable[Hashable]) -> list[Hashable]:

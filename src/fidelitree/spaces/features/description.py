@@ -21,8 +21,7 @@ from fidelitree.errors import FormatError, ParameterError
 from fidelitree.spaces.features.boolean import Boolean
 from fidelitree.spaces.features.categorical import Categorical
 from fidelitree.spaces.features.feature import Feature
-from fidelitree.spaces.features.marginals import Observed
-from fidelitree.spaces.features.numeric import Numeric
+from fidelitree.spaces.features.numeric import Numeric, Observed
 
 _MOST_INTEGERS = 1 << 20
 Entry = Mapping[str, Any]

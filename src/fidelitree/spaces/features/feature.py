@@ -1,17 +1,20 @@
-"""The contract of features: one independent coordinate of a space.
+"""The contract of features, and the tests that split them.
 
-A feature knows its marginal and what it means to be restricted. Above this package a value is an *inner* number: a bit
-is 0 or 1, a category its position among the feature's values, a number itself.
+A feature is one independent coordinate of a space. It knows its marginal and what it means to be restricted. Above
+this package a value is an *inner* number: a bit is 0 or 1, a category its position among the feature's values, a number
+itself. A test is a question about one feature, answered yes or no: what an inner node of a tree holds.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.spaces.features.tests import Test
+from fidelitree.display.wording import shown
 
 Floats = NDArray[np.float64]
 Column = NDArray[Any]
@@ -19,6 +22,85 @@ Column = NDArray[Any]
 Restriction = Any
 """What is left of a feature, known to its own kind only: of a bit one value (int), of a number an interval open on the
 left ``(low, high]`` (a pair of floats), of a category some codes (a frozenset)."""
+
+
+class Test(Protocol):
+    """A question about one feature."""
+
+    @property
+    def feature(self) -> int:
+        """Position of the feature in its space."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of feature that it asks about."""
+
+    def answers(self, column: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which inner values of the feature are on the yes side."""
+
+    def text(self, name: str, yes: bool, values: Sequence[Any] | None = None) -> str:
+        """The condition that inputs on this side meet; ``values`` are the feature's categories, if it has any."""
+
+
+@dataclass(frozen=True)
+class IsOne:
+    """The test ``x = 1`` of a bit."""
+
+    feature: int
+
+    kind = "boolean"
+
+    def answers(self, column: NDArray[Any]) -> NDArray[np.bool_]:
+        return np.asarray(column != 0)
+
+    def text(self, name: str, yes: bool, values: Sequence[Any] | None = None) -> str:
+        """``x3 = 1`` on the yes side."""
+        return f"{shown(name)} = {int(yes)}"
+
+
+@dataclass(frozen=True)
+class AtMost:
+    """The test ``x <= cut`` of a number."""
+
+    feature: int
+    cut: float
+
+    kind = "numeric"
+
+    def answers(self, column: NDArray[Any]) -> NDArray[np.bool_]:
+        return np.asarray(column <= self.cut)
+
+    def text(self, name: str, yes: bool, values: Sequence[Any] | None = None) -> str:
+        """``age <= 32.5`` on the yes side."""
+        return f"{shown(name)} {'<=' if yes else '>'} {short(self.cut)}"
+
+
+@dataclass(frozen=True)
+class IsIn:
+    """The test ``x in A`` of a category; ``codes`` are the positions of A's values among the feature's values."""
+
+    feature: int
+    codes: frozenset[int]
+
+    kind = "categorical"
+
+    def answers(self, column: NDArray[Any]) -> NDArray[np.bool_]:
+        """A value that the feature does not have, code -1, is outside every set."""
+        inside = np.zeros(max(self.codes, default=-1) + 2, np.bool_)
+        inside[list(self.codes)] = True
+        return np.asarray(inside[np.minimum(column, len(inside) - 1).astype(np.intp)])
+
+    def text(self, name: str, yes: bool, values: Sequence[Any] | None = None) -> str:
+        """``job in {clerk, nurse}`` on the yes side, ``job = pilot`` where A has one value."""
+        members = [shown(code if values is None else values[code]) for code in sorted(self.codes)]
+        if len(members) == 1:
+            return f"{shown(name)} {'=' if yes else '!='} {members[0]}"
+        return f"{shown(name)} {'' if yes else 'not '}in {{{', '.join(members)}}}"
+
+
+def short(cut: float) -> str:
+    """A number with as few digits as tell it apart, whole ones without ``.0``."""
+    return str(int(cut)) if cut.is_integer() and abs(cut) < 1e15 else repr(float(cut))
 
 
 class Feature(Protocol):
@@ -71,3 +153,20 @@ class Feature(Protocol):
 def uniforms(bits: np.random.BitGenerator, rows: int) -> Floats:
     """Random numbers of 53 bits, at least 0 and below 1."""
     return np.asarray((bits.random_raw(rows) >> 11) * 2.0**-53)
+
+
+def pick(uniform: Floats, shares: Floats) -> NDArray[np.intp]:
+    """The position that each uniform number falls on when positions get these shares; never one with share 0."""
+    ends = np.cumsum(shares)
+    places = np.searchsorted(ends, uniform * ends[-1], side="right")
+    last = np.flatnonzero(shares)[-1]  # rounding may carry a product to the very end
+    return np.asarray(np.minimum(places, last))
+
+
+def json_value(value: Any) -> Any:
+    """A value as JSON can hold it, different for different values: floats in hexadecimal, foreign kinds by repr."""
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float):
+        return {"float": value.hex()}
+    return {"repr": repr(value)}

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NoReturn
 
-from fidelitree.targets.circuits.network import MAX_GATES, Gates, Network
-from fidelitree.targets.circuits.order import in_order
+from fidelitree.targets.circuits.network import MAX_GATES, Gates, Network, in_order
 from fidelitree.targets.circuits.source import MAX_WIRES, CircuitFile
 
 _HEADER = "the header must be 'aig M I L O A' or 'aag M I L O A'"

@@ -7,8 +7,7 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from fidelitree.targets.circuits.network import FALSE, Gates, Network
-from fidelitree.targets.circuits.order import in_order
+from fidelitree.targets.circuits.network import FALSE, Gates, Network, in_order
 from fidelitree.targets.circuits.source import MAX_WIRES, CircuitFile
 
 # Areas, delays and loads: nothing that changes a value.

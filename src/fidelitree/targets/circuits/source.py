@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from fidelitree.errors import FormatError, ParameterError, reading
-from fidelitree.spaces.reading import read_bytes
+from fidelitree.errors import FormatError, ParameterError, read_bytes, reading
 
 MAX_BYTES = 32_000_000
 MAX_WIRES = 100_000

@@ -1,12 +1,11 @@
 """Targets from models: each file turns one kind of model into a callable from a batch to labels."""
 
-from fidelitree.targets.models.columns import ModelColumns
 from fidelitree.targets.models.command import Command
 from fidelitree.targets.models.estimator import Estimator
 from fidelitree.targets.models.function import Function
 from fidelitree.targets.models.lightgbm import LightGBMModel
 from fidelitree.targets.models.loading import from_model, load_model
-from fidelitree.targets.models.model import Model
+from fidelitree.targets.models.model import Model, ModelColumns
 from fidelitree.targets.models.onnx import OnnxModel
 from fidelitree.targets.models.xgboost import XGBoostModel
 

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from fidelitree.errors import ParameterError, TargetError, check_list, check_names, check_number, show
 from fidelitree.targets.labels import as_answered
-from fidelitree.targets.models.columns import ModelColumns
-from fidelitree.targets.models.model import Model
+from fidelitree.targets.models.model import Model, ModelColumns
 from fidelitree.targets.models.process import LineProcess, shown
 
 Label = bool | int | str

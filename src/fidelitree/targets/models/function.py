@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from fidelitree.errors import RAISED, ParameterError, TargetError, check_text, show
 from fidelitree.targets.labels import as_answered
-from fidelitree.targets.models.columns import ModelColumns
-from fidelitree.targets.models.model import Model
+from fidelitree.targets.models.model import Model, ModelColumns
 
 ADDRESS = re.compile(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):([^\W\d]\w*(?:\.[^\W\d]\w*)*)")
 

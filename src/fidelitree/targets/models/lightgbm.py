@@ -9,10 +9,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from fidelitree.errors import FormatError, ParameterError, reading
-from fidelitree.targets.models.columns import ModelColumns
-from fidelitree.targets.models.extras import need
 from fidelitree.targets.models.fromscores import Rule, classes_of, labels_of, rule_for
-from fidelitree.targets.models.model import Model
+from fidelitree.targets.models.model import Model, ModelColumns, need
 from fidelitree.targets.models.sandbox import Refused, try_first
 
 _RULES: dict[str, Rule] = {"binary": 0.5, "multiclass": "argmax", "multiclassova": "argmax"}

@@ -10,12 +10,11 @@ from typing import Any
 
 from fidelitree.errors import ParameterError, check_path
 from fidelitree.targets.models.command import Command
-from fidelitree.targets.models.estimator import Estimator
+from fidelitree.targets.models.estimator import Estimator, read_pickle, read_skops
 from fidelitree.targets.models.function import ADDRESS, Function, import_object
 from fidelitree.targets.models.lightgbm import LightGBMModel
 from fidelitree.targets.models.model import Model
 from fidelitree.targets.models.onnx import OnnxModel
-from fidelitree.targets.models.saved import read_pickle, read_skops
 from fidelitree.targets.models.xgboost import XGBoostModel
 
 _COMMAND = "cmd:"

@@ -12,10 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import FidelitreeError, FormatError, ParameterError
-from fidelitree.targets.models.columns import ModelColumns, converted, count_rows
-from fidelitree.targets.models.extras import need
 from fidelitree.targets.models.fromscores import Rule, check_rule, classes_of, labels_of
-from fidelitree.targets.models.model import Model
+from fidelitree.targets.models.model import Model, ModelColumns, converted, count_rows, need
 from fidelitree.targets.models.sandbox import try_first
 
 _KINDS: dict[str, Any] = {

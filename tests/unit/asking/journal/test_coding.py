@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.asking.journal.coding import digest, input_bytes, inputs_from, label_bytes, labels_from
+from fidelitree.asking.journal.records import digest, input_bytes, inputs_from, label_bytes, labels_from
 
 
 @pytest.mark.parametrize("n", [1, 7, 8, 9, 30])

@@ -14,9 +14,8 @@ import pytest
 from pyarrow import parquet
 
 import fidelitree as ft
-from fidelitree.asking.journal.coding import input_bytes
 from fidelitree.asking.journal.journal import Journal
-from fidelitree.asking.journal.records import Record
+from fidelitree.asking.journal.records import Record, input_bytes
 from fidelitree.errors import JournalError, MissingExtraError, WriteError
 from journals import MIXED, RUN, on_mixed
 

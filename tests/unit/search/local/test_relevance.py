@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fidelitree.search.local.coded import Coded
-from fidelitree.search.local.iterated import Refiner
-from fidelitree.search.local.relevance import relevant
+from fidelitree.search.local.iterated import Refiner, relevant
 from fidelitree.trees.nested import size
 from labelled import multiplexer
 

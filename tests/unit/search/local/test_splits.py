@@ -8,11 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
-from fidelitree.search.local import grouped as grouping
-from fidelitree.search.local.coded import Coded
-from fidelitree.search.local.grouped import Grouped
-from fidelitree.search.local.impurity import IMPURITIES, errors, gini
-from fidelitree.search.local.splits import Splits
+from fidelitree.search.local import coded as grouping
+from fidelitree.search.local.coded import Coded, Grouped
+from fidelitree.search.local.splits import IMPURITIES, Splits, errors, gini
 from fidelitree.spaces.features import AtMost, IsIn
 from fidelitree.spaces.features import Test as FeatureTest
 from labelled import coded_rows

@@ -11,14 +11,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import reference
-from fidelitree.search.local.coded import Coded
-from fidelitree.search.local.grouped import Grouped
-from fidelitree.search.local.growth import Grower, best_first
-from fidelitree.search.local.impurity import IMPURITIES, Impurity, gini
-from fidelitree.search.local.node import Leaf, Node, inner, leaf, nested, replace
+from fidelitree.search.local.archive import Prunings
+from fidelitree.search.local.coded import Coded, Grouped
+from fidelitree.search.local.node import Grower, Leaf, Node, best_first, inner, leaf, nested, replace
 from fidelitree.search.local.polish import Polisher
-from fidelitree.search.local.pruning import Prunings
-from fidelitree.search.local.splits import Splits
+from fidelitree.search.local.splits import IMPURITIES, Impurity, Splits, gini
 from fidelitree.spaces.features import AtMost
 from fidelitree.trees.nested import Nested, size
 from labelled import asked, coded_rows, multiplexer, random_nested

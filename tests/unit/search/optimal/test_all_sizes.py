@@ -9,9 +9,8 @@ import pytest
 
 import fidelitree as ft
 import reference
-from fidelitree.search.optimal.all_sizes import entries, least_errors
-from fidelitree.search.optimal.few_bits import errors_of_few_bits
 from fidelitree.search.optimal.lattice import axes_of, label_masses
+from fidelitree.search.optimal.optimum import entries, errors_of_few_bits, least_errors
 from fidelitree.search.prune import Prunings
 from fidelitree.trees import nested
 from fidelitree.trees.curve import Curve

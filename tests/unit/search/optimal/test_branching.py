@@ -9,10 +9,10 @@ import pytest
 
 import fidelitree as ft
 import reference
+from fidelitree.asking.limits import go_on
 from fidelitree.exact.build import build_diagram
-from fidelitree.search.optimal.branching import Branching
-from fidelitree.search.optimal.functions import Functions
-from fidelitree.search.optimal.lattice import axes_of, go_on
+from fidelitree.search.optimal.branching import Branching, Functions
+from fidelitree.search.optimal.lattice import axes_of
 from fidelitree.search.optimal.optimum import Optimum
 from fidelitree.trees import nested
 from small import cube

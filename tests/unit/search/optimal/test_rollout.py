@@ -11,8 +11,8 @@ from fidelitree.asking.limits import Budget
 from fidelitree.exact.engine import exact_subfunction
 from fidelitree.search.optimal import affordable
 from fidelitree.search.optimal.affordable import Enough
-from fidelitree.search.optimal.all_sizes import least_errors
 from fidelitree.search.optimal.lattice import axes_of
+from fidelitree.search.optimal.optimum import least_errors
 from fidelitree.search.optimal.rollout import GREEDY, POLICIES, Policy, Rollouts
 from fidelitree.search.prune import Prunings
 from fidelitree.spaces.region import Region

@@ -10,9 +10,9 @@ import pytest
 import fidelitree as ft
 from fidelitree.exact.paths import disagreement
 from fidelitree.search.optimal.affordable import SETS
-from fidelitree.search.optimal.all_sizes import least_errors
 from fidelitree.search.optimal.lattice import masses_of
-from fidelitree.search.optimal.treecells import cells_of
+from fidelitree.search.optimal.optimum import least_errors
+from fidelitree.search.optimal.substitutes import cells_of
 from fidelitree.spaces.features import AtMost, IsIn, IsOne
 from fidelitree.trees import nested
 

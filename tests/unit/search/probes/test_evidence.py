@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fidelitree.search.probes.evidence import Evidence
+from fidelitree.search.grow import Evidence
 
 NO_SCORES = np.zeros(2)
 

@@ -7,7 +7,7 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.asking.counted import Counted
-from fidelitree.search.probes.samples import SampleSet, Shelf, add, label_planes
+from fidelitree.search.sampled_probes import SampleSet, Shelf, add, label_planes
 from fidelitree.spaces.draw import Stream, block_rows, draw
 from fidelitree.spaces.features import IsOne
 from fidelitree.spaces.region import Region

@@ -6,7 +6,7 @@ import numpy as np
 
 import fidelitree as ft
 from fidelitree.exact.paths import PathSubfunction
-from fidelitree.search.probes.truth import ExactProbe
+from fidelitree.search.exact_growth import ExactProbe
 from fidelitree.spaces.features import IsOne
 from fidelitree.spaces.region import Region
 from fidelitree.trees.bare import BareTree

@@ -10,7 +10,7 @@ import pytest
 import fidelitree as ft
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.features import AtMost, IsIn
-from fidelitree.spaces.features.categorical import pick, plain, value_array
+from fidelitree.spaces.features.categorical import json_value, pick, value_array
 
 JOB = ft.Categorical("job", {"clerk": 0.5, "nurse": 0.3, "pilot": 0.2})
 
@@ -181,6 +181,6 @@ def test_it_describes_itself() -> None:
         "values": ["clerk", "nurse", "pilot"],
         "p": [(0.5).hex(), (0.3).hex(), (0.2).hex()],
     }
-    assert [plain(value) for value in (None, 1, 0.5, (1,))] == [None, 1, {"float": (0.5).hex()}, {"repr": "(1,)"}]
+    assert [json_value(value) for value in (None, 1, 0.5, (1,))] == [None, 1, {"float": (0.5).hex()}, {"repr": "(1,)"}]
     assert repr(JOB) == "Categorical('job', {'clerk': 0.5, 'nurse': 0.3, 'pilot': 0.2})"
     assert repr(ft.Categorical("x", range(9))).endswith("3: 0.1111, ...})")

@@ -8,7 +8,7 @@ import pytest
 import fidelitree as ft
 from fidelitree.errors import ParameterError
 from fidelitree.targets import expression
-from fidelitree.targets.circuits.difference import difference
+from fidelitree.targets.circuits.circuit import difference
 from small import cube, true_error
 
 NAMES = list("abcd")

@@ -13,7 +13,7 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.errors import MissingExtraError
-from fidelitree.targets.models.columns import ModelColumns, count_rows
+from fidelitree.targets.models.model import ModelColumns, count_rows
 
 MIXED = {"age": [31, 45], "job": ["nurse", "pilot"], "tall": [True, False]}
 

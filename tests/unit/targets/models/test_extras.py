@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fidelitree.errors import MissingExtraError
-from fidelitree.targets.models.extras import need
+from fidelitree.targets.models.model import need
 
 
 def test_what_is_there_is_loaded() -> None:

@@ -1,0 +1,281 @@
+"""Options that several commands share, written once.
+
+They say what is asked of a tree, what may be spent on it, and how its target is reached. A parameter of a command whose
+type is a dataclass stands for one option for each of its fields:
+
+    @dataclass(frozen=True)
+    class Limits:
+        max_leaves: Annotated[int | None, typer.Option(help="...")] = None
+
+    def distill(target: Text, limits: Limits) -> int: ...
+"""
+
+from __future__ import annotations
+
+import inspect
+import signal
+import threading
+import typing
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from enum import StrEnum
+from functools import update_wrapper
+from importlib import import_module
+from inspect import Parameter, Signature
+from itertools import count
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from fidelitree.cli.ending import note
+from fidelitree.errors import MissingExtraError, OtherRunError, ParameterError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+
+_GOAL_PANEL = "Budget"
+_PANEL = "Running"
+Made = TypeVar("Made")
+
+
+class StrategyName(StrEnum):
+    """How a tree is looked for."""
+
+    AUTO = "auto"
+    INFLUENCE = "influence"
+    SMALLEST = "smallest"
+
+
+class PreferenceName(StrEnum):
+    """What is saved."""
+
+    QUERIES = "queries"
+    LEAVES = "leaves"
+
+
+def epsilon_of(text: str) -> float | None:
+    """A tolerated error; ``none`` asks for the smallest one within a budget."""
+    if text.lower() == "none":
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        raise ParameterError(f"--epsilon must be a number, or none; got {text!r}") from None
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """How sure a certificate is, and of what kind of target."""
+
+    delta: Annotated[float, typer.Option(help="Probability that the certificate may be wrong.")] = 0.05
+    noisy: Annotated[
+        bool, typer.Option("--noisy", help="The target may answer the same input differently: ask every input anew.")
+    ] = False
+
+
+@dataclass(frozen=True)
+class Promise:
+    """The error that is asked for."""
+
+    epsilon: Annotated[
+        str, typer.Option(metavar="NUMBER|none", help="Tolerated error; none: the smallest within a budget.")
+    ] = "0.05"
+
+
+@dataclass(frozen=True)
+class Budgets:
+    """Limits that end a run early, with what it has."""
+
+    max_queries: Annotated[int | None, typer.Option(help="End after so many labels.", rich_help_panel=_GOAL_PANEL)] = (
+        None
+    )
+    max_seconds: Annotated[
+        float | None, typer.Option(help="End after so many seconds.", rich_help_panel=_GOAL_PANEL)
+    ] = None
+
+
+@dataclass(frozen=True)
+class Search:
+    """How the tree is found."""
+
+    strategy: Annotated[
+        StrategyName,
+        typer.Option(
+            help="auto: few queries, small tree; influence: the paper's tree with its promise; smallest: fewest leaves."
+        ),
+    ] = StrategyName.AUTO
+    prefer: Annotated[
+        PreferenceName,
+        typer.Option(help="queries: ask little; leaves: a smaller tree, for ten times as many."),
+    ] = PreferenceName.QUERIES
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same tree.")] = 0
+    max_leaves: Annotated[int | None, typer.Option(help="No larger tree.", rich_help_panel=_GOAL_PANEL)] = None
+
+
+def spread(command: Callable[..., Any]) -> Callable[..., Any]:
+    """A function for typer, with one parameter for each option; it calls the command with its dataclasses."""
+    hints = typing.get_type_hints(command, include_extras=True)
+    parameters = inspect.signature(command).parameters
+    groups = {name: hints[name] for name in parameters if is_dataclass(hints[name])}
+    flat: list[Parameter] = []
+    for name, parameter in parameters.items():
+        if name in groups:
+            flat += _options(groups[name])
+        else:
+            flat.append(parameter.replace(annotation=hints[name], kind=Parameter.KEYWORD_ONLY))
+
+    def call(**given: Any) -> Any:
+        made = {
+            name: kind(**{entry.name: given.pop(entry.name) for entry in fields(kind)}) for name, kind in groups.items()
+        }
+        return command(**made, **given)
+
+    update_wrapper(call, command)
+    del call.__wrapped__  # type: ignore[attr-defined]  # or typer would read the signature behind this one
+    call.__signature__ = Signature(flat)  # type: ignore[attr-defined]
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
+    return call
+
+
+def _options(group: type[Any]) -> list[Parameter]:
+    hints = typing.get_type_hints(group, include_extras=True)
+    return [
+        Parameter(entry.name, Parameter.KEYWORD_ONLY, annotation=hints[entry.name], default=_default(entry))
+        for entry in fields(group)
+    ]
+
+
+def _default(entry: Field[Any]) -> Any:
+    return Parameter.empty if entry.default is MISSING else entry.default
+
+
+@dataclass(frozen=True)
+class CallOptions:
+    """How a target is called, which changes neither tree nor certificate."""
+
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Ask the target in so many processes.", rich_help_panel=_PANEL)
+    ] = None
+    dask: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Ask the target on a Dask cluster.", rich_help_panel=_PANEL)
+    ] = None
+    retries: Annotated[
+        int, typer.Option(min=0, help="Make a call that failed so many times more.", rich_help_panel=_PANEL)
+    ] = 0
+    batch_size: Annotated[
+        int | None, typer.Option(min=1, help="The most inputs of one call.", rich_help_panel=_PANEL)
+    ] = None
+
+    @contextmanager
+    def arguments(self, journal: Path | None, timeout: float | None) -> Iterator[dict[str, Any]]:
+        """The running arguments of `ft.distill` and `ft.certify`."""
+        if self.jobs is not None and self.dask is not None:
+            raise ParameterError("--jobs and --dask must not be given together: one of them asks the target")
+        with ExitStack() as stack:
+            yield {
+                "journal": journal,
+                "executor": self._executor(stack),
+                "timeout": timeout,
+                "retries": self.retries,
+                "batch_size": self.batch_size,
+            }
+
+    def _executor(self, stack: ExitStack) -> Any:
+        if self.jobs is not None:
+            from fidelitree.asking.workers import processes
+
+            return processes(self.jobs)
+        return None if self.dask is None else stack.enter_context(_cluster(self.dask))
+
+
+@dataclass(frozen=True)
+class RunningOptions(CallOptions):
+    """How a target is called for a result that goes into a folder, and where its answers are kept."""
+
+    journal: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Keep every answer here (default: DIR/journal.db).", rich_help_panel=_PANEL),
+    ] = None
+    no_journal: Annotated[bool, typer.Option("--no-journal", help="Keep no answers.", rich_help_panel=_PANEL)] = False
+
+    def run(self, begin: Callable[[], Made], journal: Path | None) -> Made:
+        """Run with the journal; where another run left its own in the folder, that one is put aside first."""
+        try:
+            return begin()
+        except OtherRunError:
+            if journal is None or journal == self.journal:
+                raise
+        _put_aside(journal)
+        return begin()
+
+    @staticmethod
+    def clear(folder: Path, journal: Path | None) -> None:
+        """Put aside the journal that lies where a result goes, unless it is this run's: it says nothing about it."""
+        from fidelitree.certificates.store import JOURNAL
+
+        found = folder / JOURNAL
+        if found.exists() and (journal is None or not found.samefile(journal)):
+            _put_aside(found)
+
+    def journal_in(self, folder: Path, target: Any) -> Path | None:
+        """The journal of a run whose result goes into a folder, which is made for it."""
+        if self.no_journal and self.journal is not None:
+            raise ParameterError("--journal and --no-journal must not be given together")
+        if self.no_journal or self.journal is not None:
+            return self.journal
+        from fidelitree.certificates.store import JOURNAL
+        from fidelitree.targets import Circuit
+        from fidelitree.trees.tree import Tree
+
+        if isinstance(target, (Circuit, Tree)):  # their answers cost nothing
+            return None
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder / JOURNAL
+
+
+def _put_aside(journal: Path) -> None:
+    kept = next(path for k in count(1) if not (path := journal.with_stem(f"{journal.stem}-{k}")).exists())
+    journal.rename(kept)
+    note(f"the journal in {journal.parent} belongs to another run: it is kept as {kept.name}")
+
+
+@contextmanager
+def _cluster(address: str) -> Iterator[Executor]:
+    try:
+        distributed: Any = import_module("distributed")
+    except ModuleNotFoundError:
+        raise MissingExtraError("--dask needs Dask: install it with: pip install 'fidelitree[dask]'") from None
+    try:
+        client = distributed.Client(address, timeout=10)
+    except (OSError, ValueError) as error:
+        raise ParameterError(f"--dask must be the address of a scheduler, such as tcp://host:8786; {error}") from None
+    with client:
+        yield client.get_executor()
+
+
+@contextmanager
+def interruptible() -> Iterator[list[int]]:
+    """A process that is asked to end does what it does on Ctrl-C: it returns the best tree so far.
+
+    The list holds the signals that came: a search that has something to return may keep quiet about them.
+    """
+    came: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield came
+        return
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        raise KeyboardInterrupt
+
+    heard = [number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.signal(number, interrupt) for number in heard}
+    try:
+        yield came
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,229 @@
+"""Runs that end by knowing the answer to every input: all can be asked, or a circuit lists them.
+
+Their error is exact. Under ``strategy="smallest"`` searches that ask nothing look for the smallest tree
+(`search.optimal`). A time limit, or Ctrl-C, ends them with the smallest tree so far. Where only some answers are known,
+see `shrinking`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.asking.counted import Counted, tabulate
+from fidelitree.asking.door import Door
+from fidelitree.asking.events import TreeJudged, nobody
+from fidelitree.asking.limits import Budget, BudgetSpent
+from fidelitree.errors import ParameterError
+from fidelitree.exact.diagram import NoDiagramError
+from fidelitree.exact.engine import ENUMERATE_UNASKED, error_inside, exact_subfunction, free_of_charge, labels_inside
+from fidelitree.exact.subfunction import Subfunction
+from fidelitree.runs.goal import Goal, exact_certificate, greedy_result
+from fidelitree.runs.result import Distillation
+from fidelitree.runs.stopping import FewestLeaves
+from fidelitree.search.exact_growth import grow_exactly
+from fidelitree.search.labelled import Binning
+from fidelitree.search.local.archive import Point
+from fidelitree.search.local.coded import Coded
+from fidelitree.search.local.iterated import Refiner
+from fidelitree.search.optimal.affordable import Enough
+from fidelitree.search.optimal.solve import KnownFunction
+from fidelitree.search.trace import SplitRecord
+from fidelitree.spaces.region import Region
+from fidelitree.targets.table import enumerate_inputs
+from fidelitree.trees import nested
+from fidelitree.trees.answers import LeafLabels, tally
+from fidelitree.trees.nested import Nested, size
+from fidelitree.trees.tree import Tree
+
+Trace = tuple[SplitRecord | TreeJudged, ...]
+_PROPOSALS, _ROUNDS = 150, 20
+_ROWS = 2e5  # rows that all rounds together may look at, about
+_GRAINS = 2.0**50  # probabilities go into the search as so many grains: sums and differences of them are exact
+_TINY = 1e-6  # an epsilon below it asks for no error; then inputs of any probability count alike
+ASKED = 1 << 15
+"""Queries that may be spent unasked on knowing every input, where an error is allowed: 15 bits."""
+
+
+@contextmanager
+def no_error_allowed(counted: Counted) -> Iterator[None]:
+    """Refuse a run that must ask about every input where it cannot."""
+    if not counted.deterministic:
+        raise ParameterError("epsilon must be above 0 with deterministic=False: no error of a noisy target is 0; got 0")
+    limit, points = counted.budget.max_queries, counted.space.points
+    allowed = ENUMERATE_UNASKED if limit is None else limit
+    if not free_of_charge(counted) and (points is None or points > allowed):
+        raise ParameterError(
+            f"epsilon must be above 0 where not every input can be asked: {counted.space.extent} are more than "
+            f"{allowed:,}; got 0 - raise max_queries, or ask for a small epsilon"
+        )
+    try:
+        yield
+    except BudgetSpent as stop:
+        raise ParameterError(
+            f"epsilon must be above 0 where not every input can be asked: {stop} ended the run; got 0"
+        ) from None
+
+
+def distil_exactly(counted: Counted, goal: Goal) -> Distillation:
+    """All answers; then Algorithm 1, or the smallest tree found that is good enough."""
+    epsilon, most = goal.epsilon or 0.0, counted.budget.max_leaves
+    if not (goal.split_quality or counted.space.all_bits or isinstance(counted.target, Tree)):
+        return _smallest_of_all(counted, goal)
+    root = exact_subfunction(counted, Region.whole(counted.space), counted.space.points or 0)
+    if root is None:
+        raise ParameterError(f"the target must be a tree, or have fewer inputs to be known; got {counted.space.extent}")
+    if goal.split_quality:
+        grown = grow_exactly(counted, root, epsilon, Budget(max_leaves=most), nobody)
+        return greedy_result(counted, grown, epsilon).knowing(labels_inside(grown.tree, root, counted.space))
+    return _smallest_substitute(counted, root, goal)
+
+
+def _result(counted: Counted, goal: Goal, found: tuple[Tree, float], trace: Trace, labels: LeafLabels) -> Distillation:
+    (tree, error), most = found, counted.budget.max_leaves
+    certificate = exact_certificate(counted, tree, error, goal.epsilon)
+    enough = error <= (goal.epsilon or 0.0)
+    reason = "certified" if enough else f"max_leaves = {most}" if most else counted.budget.time_over
+    return Distillation(tree, certificate, counted.queries, trace, counted.space, reason).knowing(labels)
+
+
+def _smallest_substitute(counted: Counted, root: Subfunction, goal: Goal) -> Distillation:
+    """A tree without error by Algorithm 1, then the smallest substitute for it."""
+    epsilon = goal.epsilon or 0.0
+    counted.reserve = None  # nothing is left to be tested
+    perfect = grow_exactly(counted, root, 0.0, Budget(), lambda event: counted.watch())
+    if perfect.error > 0:  # the time was over
+        labels = labels_inside(perfect.tree, root, counted.space)
+        return _result(counted, goal, (perfect.tree, perfect.error), perfect.splits, labels)
+    found = FewestLeaves(counted).search(perfect.tree)  # no query is at stake any more
+    leaves = int(np.argmax(found.disagreements <= epsilon)) + 1
+    leaves = min(leaves, counted.budget.max_leaves or leaves)
+    tree, error = found.with_leaves(leaves), float(found.disagreements[leaves - 1])
+    return _result(counted, goal, (tree, error), perfect.splits, labels_inside(tree, root, counted.space))
+
+
+def _smallest_of_all(counted: Counted, goal: Goal) -> Distillation:
+    """A search over all inputs, weighed by their probabilities."""
+    epsilon, seed = goal.epsilon or 0.0, goal.seed
+    space, whole = counted.space, Region.whole(counted.space)
+    codes = tabulate(counted, whole).astype(np.intp)
+    inner = enumerate_inputs(whole, 0, len(codes))
+    chances = space.chances(inner)
+    weights = (chances > 0).astype(np.float64) if epsilon < _TINY else np.rint(chances * _GRAINS)
+    binning, some = Binning.of(space, inner), weights > 0
+    refiner = Refiner(binning.coded(inner[some], codes[some], weights[some]), None, seed)
+    judged = _Judged(refiner, binning.coded(inner, codes, chances), weights.sum(), counted.budget)
+    least = 1 if epsilon else len(counted.book.seen)
+    for _ in range(int(min(_ROUNDS, max(1, _ROWS / len(codes))))):
+        if size(refiner.smallest(epsilon)) <= least or counted.over():
+            break
+        refiner.improve(epsilon, _PROPOSALS)
+    sketch = judged.smallest(epsilon)
+    if sketch is None:
+        refiner.improve(0.0, 1)  # goes on to trees without an error, however large
+        sketch = judged.smallest(epsilon)
+    if sketch is None:
+        sketch = judged.most_faithful()
+    tree = binning.tree(sketch, counted.book.ranks(), counted.book.sorted())
+    error = judged.error(sketch)
+    shares = tally(tree, inner, counted.labels(codes), counted.book.sorted(), chances)
+    labels = LeafLabels(tuple(counted.book.sorted()), shares)
+    return _result(counted, goal, (tree, error), (TreeJudged(counted.asked, tree.size, error, error),), labels)
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """What a search has found, judged by the probabilities themselves, whatever weights it worked with."""
+
+    refiner: Refiner
+    rows: Coded
+    weight: float
+    budget: Budget
+
+    def smallest(self, epsilon: float) -> Nested | None:
+        """The first tree that is good enough."""
+        hopeful = (point for point in self._allowed() if point.errors <= (epsilon + _TINY) * self.weight)
+        return next((point.tree for point in hopeful if self.error(point.tree) <= epsilon), None)
+
+    def most_faithful(self) -> Nested:
+        """The tree with the smallest error."""
+        return min((point.tree for point in self._allowed()), key=self.error)
+
+    def error(self, sketch: Nested) -> float:
+        """The probability of the inputs that a tree gets wrong."""
+        return self.rows.errors(sketch) / self.rows.total
+
+    def _allowed(self) -> list[Point]:
+        return [point for point in self.refiner.points() if self.budget.allows(point.leaves)]
+
+
+def distil_known(counted: Counted, goal: Goal) -> Distillation | None:
+    """The smallest tree found where every answer is known; None where that takes too many queries, or too long."""
+    try:
+        root = _known(counted, goal)
+    except BudgetSpent:
+        return None
+    if root is None:
+        return None
+    best, error = _smallest(counted, root, goal.epsilon or 0.0) or (None, 0.0)
+    if best is None or not counted.budget.allows(best.size):
+        return distil_exactly(counted, goal)
+    certificate = exact_certificate(counted, best, error, goal.epsilon)
+    reason = "certified" if certificate.holds else f"max_seconds = {counted.budget.max_seconds}"
+    made = Distillation(best, certificate, counted.queries, (), counted.space, reason)
+    return made.knowing(labels_inside(best, root, counted.space))
+
+
+def _known(counted: Counted, goal: Goal) -> Subfunction | None:
+    points, limit = counted.space.points, counted.budget.max_queries
+    unasked = ENUMERATE_UNASKED if goal.epsilon == 0 else ASKED
+    if not counted.deterministic or goal.epsilon is None:
+        return None
+    if not free_of_charge(counted) and (points is None or points > (unasked if limit is None else limit)):
+        return None
+    try:
+        return exact_subfunction(counted, Region.whole(counted.space), points or 0)
+    except NoDiagramError:
+        return None
+
+
+def _smallest(counted: Counted, root: Subfunction, epsilon: float) -> tuple[Tree, float] | None:
+    """The smallest tree that was found in time, and its error; where there was no time, the paper's tree so far."""
+    best: tuple[Tree, float] | None = None
+    space = counted.space
+    with suppress(BudgetSpent, Enough, KeyboardInterrupt):
+        for found in _function(counted, root).smaller_and_smaller(epsilon):
+            tree = nested.build(space, found, root.labels)
+            error = error_inside(tree, root, space)
+            if error <= epsilon and (best is None or tree.size < best[0].size):
+                best = tree, error
+    if best is not None or not space.all_bits:
+        return best
+    paper = grow_exactly(counted, root, epsilon, _a_moment(counted.budget), nobody)
+    return paper.tree, paper.error
+
+
+def _a_moment(budget: Budget) -> Budget:
+    """A second more than there was, where there was a limit."""
+    if budget.max_seconds is None:
+        return Budget()
+    return replace(budget, max_queries=None, max_leaves=None, max_seconds=budget.max_seconds + 1)
+
+
+def _function(counted: Counted, root: Subfunction) -> KnownFunction:
+    """What is known already, or free, as places among the labels."""
+    labels, free, door = np.array(root.labels), free_of_charge(counted), Door(counted.target, counted.space)
+
+    def answer(inputs: NDArray[np.uint8]) -> NDArray[np.intp]:
+        if free:  # a circuit, a table or a tree is read, not asked
+            return np.searchsorted(labels, door(inputs))
+        return np.searchsorted(labels, counted.labels(counted.complete(inputs, "enumerate")))
+
+    def table() -> NDArray[np.intp]:
+        return np.searchsorted(labels, counted.labels(tabulate(counted, Region.whole(counted.space))))
+
+    return KnownFunction(counted.space, root, answer, table, counted)

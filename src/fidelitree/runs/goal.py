@@ -1,0 +1,80 @@
+"""What was asked for, and the certificate that says how far it was reached."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from fidelitree.asking.counted import Counted
+from fidelitree.certificates.certificate import Certificate
+from fidelitree.certificates.confusion import Confusion, share_of_level
+from fidelitree.exact.engine import tree_labels
+from fidelitree.runs.result import Distillation
+from fidelitree.runs.session import Session
+from fidelitree.runs.stopping import Outcome
+from fidelitree.search.exact_growth import Grown
+from fidelitree.trees.tree import Tree
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What was asked for."""
+
+    epsilon: float | None
+    delta: float
+    seed: int
+    seed_chosen: bool = True
+    split_quality: bool = False
+    few_leaves: bool = False
+    smallest: bool = False
+
+
+def exact_certificate(counted: Counted, tree: Tree, error: float, epsilon: float | None) -> Certificate:
+    """The certificate of an error that is known."""
+    digests = tree.digest, counted.space.digest
+    queries = dict(counted.queries.asked)
+    return Certificate(epsilon, 0.0, min(1.0, error), counted.asked, None, "exact", *digests, queries=queries)
+
+
+def greedy_result(counted: Counted, grown: Grown, epsilon: float) -> Distillation:
+    """The result of Algorithm 1."""
+    exact = replace(exact_certificate(counted, grown.tree, grown.error, epsilon), split_quality=True)
+    return Distillation(grown.tree, exact, counted.queries, grown.splits, counted.space, grown.reason)
+
+
+def tested_certificate(outcome: Outcome, session: Session, goal: Goal) -> Certificate:
+    """The certificate of what an attempt vouches for."""
+    attempt, counted = outcome.attempt, session.counted
+    if outcome.error is not None:
+        known = tree_labels(outcome.tree, counted.target, counted.space)
+        sealed = exact_certificate(counted, outcome.tree, outcome.error, goal.epsilon)
+        return replace(sealed, confusion=Confusion.of_leaves(known, outcome.tree, None))
+    errors, samples = attempt.counts
+    kept = session.attempts.kept_for(attempt)
+    answers, level = (
+        kept.last(attempt.samples),
+        share_of_level(attempt.number, outcome.tree.size if outcome.differs else None, attempt.ledger),
+    )
+    labels = None if answers is None else answers.leaf_labels(outcome.tree)
+    return Certificate(
+        goal.epsilon,
+        goal.delta,
+        outcome.error_bound,
+        samples,
+        errors,
+        "sequential",
+        outcome.tree.digest,
+        session.source.digest,
+        seed=goal.seed,
+        seed_chosen=goal.seed_chosen,
+        split_quality=goal.split_quality,
+        assumes=session.source.assumes(counted.deterministic),
+        protocol="prequential",
+        attempts=session.attempts.opened(attempt.ledger),
+        attempt=attempt.number,
+        ledger=attempt.ledger,
+        level=attempt.level,
+        differs=outcome.differs,
+        tested_digest=None if outcome.tested is None else outcome.tested.digest,
+        queries=dict(counted.queries.asked),
+        confusion=Confusion.of_leaves(labels, outcome.tree, level, kept.label_counts()),
+    )

@@ -1,1 +1,0 @@
-"""Probes: what a grower may know about the leaves of a growing tree."""
