@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from fidelitree.learners.compare import Comparison, compare
     from fidelitree.runs.audit import certify
     from fidelitree.runs.distill import distill
+    from fidelitree.runs.frontier import frontier
+    from fidelitree.runs.frontier_result import Frontier
     from fidelitree.runs.paper import build_top_down, practical_top_down
     from fidelitree.runs.result import Distillation
     from fidelitree.runs.verify import Verification, verify
@@ -46,6 +48,7 @@ _HOMES = {
     "FidelitreeError": "errors",
     "FittedRowsWarning": "errors",
     "FormatError": "errors",
+    "Frontier": "runs.frontier_result",
     "JournalError": "errors",
     "Numeric": "spaces.features",
     "ParameterError": "errors",
@@ -60,6 +63,7 @@ _HOMES = {
     "certify": "runs.audit",
     "compare": "learners.compare",
     "distill": "runs.distill",
+    "frontier": "runs.frontier",
     "practical_top_down": "runs.paper",
     "tree_error": "exact.engine",
     "verify": "runs.verify",
@@ -82,6 +86,7 @@ __all__ = [
     "FidelitreeError",
     "FittedRowsWarning",
     "FormatError",
+    "Frontier",
     "JournalError",
     "Numeric",
     "ParameterError",
@@ -98,6 +103,7 @@ __all__ = [
     "compare",
     "distill",
     "export",
+    "frontier",
     "journal",
     "learners",
     "practical_top_down",

@@ -27,6 +27,7 @@ DOORS = {
     "audit.py": {"certify"},
     "compare.py": {"compare"},
     "distill.py": {"distill"},
+    "frontier.py": {"frontier"},
     "sklearn.py": {"__init__"},
 }
 

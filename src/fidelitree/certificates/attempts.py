@@ -6,14 +6,15 @@ counted for it. Each attempt's e-value is a bet that cannot win on average while
 attempts together fail with probability at most the sum of their levels, which is below delta. A journal keeps one
 numbering for all runs that share it (`journal.ledger`).
 
-There are two ledgers. The attempts that a run opens to end by them share 19/20 of delta. The others are *standing*
-attempts, which share the rest: at 64 labels, and whenever twice as many were asked, the tree that there is gets one,
-and so does the best constant. They cost no label, because every input that comes as the space gives it counts for them
-before it teaches; so whatever ends a run, there is a bound. Whether the run goes on, what it opens and when it ends may
-depend on all that was counted: each e-value is a supermartingale given the past from the moment its attempt was opened,
-and what it has won exceeds 1/level, at any time, with probability at most its level (THEORY 4(a)). The outcome of a
-failed attempt may therefore steer everything but one thing: which of the inputs drawn since are counted. All are, or,
-once an attempt is given up, none.
+There are two ledgers. The attempts that a run opens to end by them share 19/20 of delta; those of a frontier share
+23/25, nine at a time in equal parts, because all of them are returned. The others are *standing* attempts, which share
+3/100; what is left of delta is for the lower ends of intervals. At 64 labels, and whenever twice as many were asked,
+the tree that there is gets a standing attempt, and so does the best constant. They cost no label, because every input
+that comes as the space gives it counts for them before it teaches; so whatever ends a run, there is a bound. Whether
+the run goes on, what it opens and when it ends may depend on all that was counted: each e-value is a supermartingale
+given the past from the moment its attempt was opened, and what it has won exceeds 1/level, at any time, with
+probability at most its level (THEORY 4(a)). The outcome of a failed attempt may therefore steer everything but one
+thing: which of the inputs drawn since are counted. All are, or, once an attempt is given up, none.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.events import Observer, TreeJudged, UnderTest, nobody
-from fidelitree.asking.journal.ledger import RUN, STANDING, TEST, Entry, Ledger, entered
-from fidelitree.theory.sequential import Bet, level_in, log_e_value
+from fidelitree.asking.journal.ledger import TEST, Entry, Ledger, entered
+from fidelitree.theory.sequential import RUN, STANDING, Bet, level_in, log_e_value
 from fidelitree.trees.answers import Answers, Kept
 from fidelitree.trees.tree import Tree
 
@@ -126,8 +127,8 @@ class Attempts:
     (``open_ended``) starts with a large one and goes on to half of it whenever it is certified.
     """
 
-    def __init__(self, epsilon: float | None, delta: float, ledger: Ledger | None = None) -> None:
-        self._ledger = ledger
+    def __init__(self, epsilon: float | None, delta: float, ledger: Ledger | None = None, part: str = RUN) -> None:
+        self._ledger, self._part = ledger, part
         self.open_ended = epsilon is None
         self.epsilon, self.delta = _FIRST if epsilon is None else epsilon, delta
         self.all: list[Attempt] = []
@@ -143,7 +144,7 @@ class Attempts:
         found = self.of(tree)
         if found is None:
             ledger = self._ledger if written_down else None
-            found = Attempt(tree, self.delta, entered(ledger, RUN, tree.digest, len(self.all)))
+            found = Attempt(tree, self.delta, entered(ledger, self._part, tree.digest, len(self.all)))
             self.all.append(found)
         return found
 
@@ -153,7 +154,7 @@ class Attempts:
 
     def opened(self, ledger: str) -> int:
         """How many attempts of a ledger have numbers up to the last one's."""
-        return max(attempt.number for attempt in (self.all if ledger == RUN else self.standing.all))
+        return max(attempt.number for attempt in (self.standing.all if ledger == STANDING else self.all))
 
     def judged(self, asked: int, size: int, error: float, tested: Attempt | None) -> TreeJudged:
         """One tree's own figures: what an attempt has counted for its tree; before that, an estimate and no bound."""
@@ -177,7 +178,7 @@ class Attempts:
 
     def kept_for(self, attempt: Attempt) -> Kept:
         """Where its answers are."""
-        return self.kept if attempt.ledger == RUN else self.standing.kept
+        return self.standing.kept if attempt.ledger == STANDING else self.kept
 
     @property
     def certified(self) -> bool:
@@ -191,7 +192,7 @@ class Attempts:
 
     def level(self, number: int) -> float:
         """What an attempt of the run may spend."""
-        return level_in("run", number, self.delta)
+        return level_in(self._part, number, self.delta)
 
     def count(self, batch: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.bool_]:
         """Count answers to inputs drawn since; which of them the last tree has wrong."""

@@ -14,7 +14,7 @@ from fidelitree.certificates import confusionfile
 from fidelitree.certificates.confusion import Confusion
 from fidelitree.display.card import Standing, card, standing
 from fidelitree.errors import FormatError, is_entropy, is_text
-from fidelitree.theory.sequential import LEDGERS, WHOLE
+from fidelitree.theory.sequential import LEDGERS, WHOLE, least_error
 
 ASSUMES_DETERMINISTIC = "the target is deterministic"
 ASSUMES_DISTRIBUTION = "inputs follow the stated product distribution"
@@ -43,8 +43,9 @@ class Certificate:
     another tree was tested (``tested_digest``), and this one disagrees with it on exactly that share of inputs.
     ``attempts`` were opened in all, by earlier runs of the same journal too; this is number ``attempt``, which may fail
     with probability ``level``, its share of delta: the bound of a sequential certificate follows from errors, samples
-    and level. Attempts of a ``ledger`` share a part of delta: 19/20 if the run opened them to end by them, 1/20 if they
-    were opened on the way (``standing``). ``epsilon`` is None where the best tree within a budget was asked for.
+    and level. Attempts of a ``ledger`` share a part of delta: 19/20 if the run opened them to end by them, 3/100 if
+    they were opened on the way (``standing``), 23/25 if they are points of a ``frontier``. ``epsilon`` is None where
+    the best tree within a budget was asked for.
     ``entropy`` went into the test inputs of an audit, beside the seed, so that nobody could foresee them; ``replayed``
     says that it was given, and the test inputs were known. ``confusion`` is the table of the target's answers against
     the tree's; its intervals have a confidence of their own and are no part of delta. It is None where no answers tell.
@@ -79,6 +80,16 @@ class Certificate:
     def holds(self) -> bool:
         """Whether the error asked for was certified; where none was named, whether anything was."""
         return self.error_bound < 1 if self.epsilon is None else self.error_bound <= self.epsilon
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Both ends of the error, true together with all that the run states; 0 where no lower end was kept."""
+        if self.method == "exact":
+            return self.error_bound, self.error_bound
+        if self.protocol != "prequential" or self.level is None or not self.errors:
+            return 0.0, self.error_bound
+        least = least_error(self.errors, self.samples, self.ledger, self.level) - self.differs
+        return min(max(0.0, least), self.error_bound), self.error_bound
 
     @property
     def standing(self) -> Standing:

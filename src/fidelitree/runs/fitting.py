@@ -83,19 +83,14 @@ class Fitting:
         if self._everything is None:
             self._everything = Refiner(self.binning.coded(self._inner, self._codes), None, self._seed, self._watch)
             self._everything.improve(aim, steps)
-        return [_within(self._everything, min(leaves, self._most or leaves)) for leaves in sizes]
+        return [self._everything.with_leaves(min(leaves, self._most or leaves)).tree for leaves in sizes]
 
     def carried_on(self, sizes: Sequence[int], steps: int) -> list[Nested]:
         """The same from where the search has come to, for as many steps again; sizes that may not be are left out."""
         everything = self._refiner.carried_on(self.binning.coded(self._inner, self._codes), steps)
-        return [_within(everything, leaves) for leaves in sizes if self._most is None or leaves <= self._most]
+        return [everything.with_leaves(leaves).tree for leaves in sizes if self._most is None or leaves <= self._most]
 
     def _points(self, most: int | None = None) -> list[Point]:
         """The curve, up to so many leaves."""
         limit = min((leaves for leaves in (most, self._most) if leaves is not None), default=None)
         return [point for point in self._refiner.points() if limit is None or point.leaves <= limit]
-
-
-def _within(refiner: Refiner, most: int) -> Nested:
-    """The tree with the fewest errors on the rows that has at most so many leaves."""
-    return [point for point in refiner.points() if point.leaves <= most][-1].tree

@@ -16,7 +16,7 @@ from fidelitree.certificates.certificate import Certificate
 from fidelitree.certificates.confusion import Confusion, LeafError, share_of_level
 from fidelitree.display.card import card, folded
 from fidelitree.display.markup import join, tag
-from fidelitree.display.wording import leaves
+from fidelitree.display.wording import leaves as in_words
 from fidelitree.errors import check_path, writing
 from fidelitree.search.trace import SplitRecord
 from fidelitree.spaces.product import ProductSpace
@@ -26,6 +26,7 @@ from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
     from fidelitree.report.contents import Contents
+    from fidelitree.runs.frontier_result import Frontier
 
 
 _OPENED, _SHOWN = 40, 400  # lines of a tree that a notebook shows at once, and that it shows at all
@@ -55,6 +56,28 @@ class Distillation:
     """How it was asked for: the arguments of the door it came through."""
     tested: Tree | None = field(default=None, repr=False)
     """The tree that was tested, where this one differs from it."""
+    frontier: Frontier | None = field(default=None, compare=False, repr=False)
+    """The trees of all sizes that the same answers vouch for, where the run made some."""
+
+    @property
+    def leaves(self) -> int:
+        """The number of leaves of the tree."""
+        return self.tree.size
+
+    @property
+    def depth(self) -> int:
+        """The depth of the tree."""
+        return self.tree.depth
+
+    @property
+    def error_bound(self) -> float:
+        """The error that is certified."""
+        return self.certificate.error_bound
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Both ends of the error."""
+        return self.certificate.interval
 
     def knowing(self, labels: LeafLabels | None) -> Distillation:
         """The same with the target's labels in each leaf, which the certificate then tells of too."""
@@ -134,7 +157,7 @@ class Distillation:
         return [_row(entry, self.tree) for entry in self.trace]
 
     def __str__(self) -> str:
-        return f"{self.tree}\n\n{self.certificate}\n{leaves(self.tree.size)}, depth {self.tree.depth}; {self.queries}"
+        return f"{self.tree}\n\n{self.certificate}\n{in_words(self.tree.size)}, depth {self.tree.depth}; {self.queries}"
 
 
 def _row(entry: SplitRecord | TreeJudged, tree: Tree) -> dict[str, Any]:

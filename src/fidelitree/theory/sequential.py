@@ -18,8 +18,14 @@ from scipy import special
 ATOM = 0.25
 WHOLE = "whole"
 """The ledger of certificates that are older than the two: their attempts share all of delta."""
-LEDGERS = {"run": 0.95, "standing": 0.05}
-"""The parts of delta: what the attempts of a run may spend, and what its standing attempts may (`attempts`)."""
+RUN, STANDING, FRONTIER = "run", "standing", "frontier"
+LEDGERS = {RUN: 0.95, STANDING: 0.03, FRONTIER: 0.92}
+"""The parts of delta: what the attempts of a run or a frontier may spend, and what its standing attempts may."""
+LOWER_ENDS = {RUN: 0.018, STANDING: 0.002, FRONTIER: 0.048}
+"""What their lower ends may spend: a run has attempts of its own and standing ones, and all parts are delta."""
+ROUND = 9
+"""Attempts of a frontier that are opened together, and share one level."""
+_FIRST_ROUND = 0.8  # of its part goes to the first round of a frontier, and of the rest to the next
 _FAR = 1 << 40
 _share = special.betainc  # of a beta distribution below a point
 
@@ -149,8 +155,33 @@ def level_of_attempt(attempt: int, delta: float) -> float:
 
 
 def level_in(ledger: str, attempt: int, delta: float) -> float:
-    """The same of an attempt that shares one part of delta with the others of its ledger."""
-    return level_of_attempt(attempt, LEDGERS.get(ledger, 1.0) * delta)
+    """The same of an attempt that shares one part of delta with the others of its ledger.
+
+    >>> round(sum(level_in("frontier", number, 1.0) for number in range(1, 500)), 6)
+    0.92
+    """
+    part = LEDGERS.get(ledger, 1.0) * delta
+    if ledger != FRONTIER:
+        return level_of_attempt(attempt, part)
+    return part * _FIRST_ROUND * (1 - _FIRST_ROUND) ** ((attempt - 1) // ROUND) / ROUND
+
+
+def least_error(errors: int, samples: int, ledger: str, level: float) -> float:
+    """The lower end that belongs to an upper one at this level; 0 in ledgers that keep nothing for it.
+
+    Where the e-values against "the error is at most epsilon" stop to refuse; up to the share of errors they only fall.
+
+    >>> round(least_error(100, 1000, "run", 0.05), 3)
+    0.064
+    """
+    if ledger not in LOWER_ENDS or not errors:
+        return 0.0
+    wanted = -math.log(level * LOWER_ENDS[ledger] / LEDGERS[ledger])
+    low, high = 0.0, errors / (samples + 1)
+    while high - low > 1e-9 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if log_e_value_below(errors, samples, middle) >= wanted else (low, middle)
+    return low
 
 
 class Bet:

@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from fidelitree.asking.journal.journal import Journal
 from fidelitree.asking.journal.records import Opened
 from fidelitree.errors import TargetError
+from fidelitree.theory.sequential import STANDING
 
-RUN, STANDING = "run", "standing"
-"""The two ledgers: attempts that a run opens to end by them, and those that are opened on the way."""
 LABEL, TEST = "label", "test"
 """The two streams of inputs."""
 

@@ -159,6 +159,20 @@ class Refiner:
                 # A tree with too many leaves to be read is no reason to pay for still more of them.
                 price *= _CHEAPER if share > error and self._tree.leaves < _MOST else _DEARER
 
+    def improve_at(self, leaves: int, steps: int) -> None:
+        """Make so many proposals to trees with about so many leaves, at the price that a leaf has there."""
+        least = float(self._rows.weights.min()) / 2
+        while steps > 0:
+            point = self.with_leaves(leaves)
+            moves = Moves(self._splits, max(self._curve.slope(point), least), self._random)
+            start = moves.polisher.polish(moves.extend(moves.polisher.fit(point.tree)), 1)
+            self._curve.add(self._descend(start, moves, min(_ROUND, steps)))
+            steps -= _ROUND
+
+    def with_leaves(self, most: int) -> Point:
+        """The tree with the fewest errors that has at most so many leaves."""
+        return [point for point in self.points() if point.leaves <= most][-1]
+
     def carried_on(self, rows: Coded, steps: int) -> Refiner:
         """So many proposals more, on other rows, the held-out ones among them: nothing is left to choose a size by.
 

@@ -81,7 +81,7 @@ class Polisher:
         best = int(running.argmax())
         taken = np.bincount(grouped.owner, np.where(grouped.ordered, 0.0, np.maximum(table, 0)))
         other = int(taken.argmax())
-        if taken[other] > running[best]:
+        if taken[other] > max(running[best], 0.0):
             chosen = np.flatnonzero(table[starts[other] : starts[other + 1]] > 0)
             return float(taken[other]), IsIn(other, frozenset(chosen.tolist()))
         feature = int(grouped.owner[best])

@@ -1,0 +1,144 @@
+"""``frontier``: from a function to trees of many sizes, each with a certificate, from one run."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import replace
+
+from fidelitree.asking.access import Call, access
+from fidelitree.asking.counted import Counted
+from fidelitree.asking.events import Finished, Observer, nobody
+from fidelitree.asking.journal.ledger import Ledger
+from fidelitree.asking.journalled import name_of
+from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
+from fidelitree.asking.memory import CHECKED, REMEMBERED_BYTES, Memory
+from fidelitree.certificates.attempts import Attempt, Attempts
+from fidelitree.errors import ParameterError, check_choice, check_count, check_delta, check_observer, check_switch
+from fidelitree.runs.frontier_result import Frontier
+from fidelitree.runs.frontier_strategy import EFFORTS, FrontierStrategy, sizes_up_to
+from fidelitree.runs.goal import Goal, tested_certificate
+from fidelitree.runs.input_source import source_of
+from fidelitree.runs.lookup import exact_error, lists_its_answers
+from fidelitree.runs.result import Distillation, written
+from fidelitree.runs.session import Session
+from fidelitree.runs.stopping import Outcome
+from fidelitree.spaces.draw import fresh_seed
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.spaces.rows import Rows
+from fidelitree.targets.labels import Target
+from fidelitree.theory.sequential import FRONTIER
+
+
+def frontier(
+    target: Target,
+    space: ProductSpace | Rows,
+    delta: float = 0.05,
+    *,
+    seed: int | None = 0,
+    prefer: str = "queries",
+    deterministic: bool = True,
+    max_queries: int | None = None,
+    max_leaves: int = 64,
+    max_seconds: float | None = None,
+    batch_size: int | None = None,
+    executor: Workers | None = None,
+    timeout: float | None = None,
+    retries: int = 0,
+    journal: str | os.PathLike[str] | None = None,
+    observer: Observer = nobody,
+) -> Frontier:
+    """Trees of 1, 2, 3, 5, 8 ... leaves, each with a certificate, all of them true with confidence 1 - delta.
+
+    There is no epsilon to guess: look at the curve, and pick a point of it. The run ends by itself when no size would
+    gain a tenth of its error from as many labels again, and every bound is close to the error that it is about. A
+    budget, or Ctrl-C, ends it early with the bounds that it has. With ``prefer="leaves"`` it learns from more labels
+    and searches longer. For the rest see `distill` and `Running`.
+
+    >>> from fidelitree.targets import majority
+    >>> curve = frontier(majority(5), ProductSpace.bernoulli(5), max_leaves=8)
+    >>> [point.leaves for point in curve][:3]
+    [1, 2, 3]
+    """
+    check_choice("prefer", prefer, tuple(EFFORTS))
+    check_switch("deterministic", deterministic)
+    check_observer(observer)
+    most = check_count("max_leaves", max_leaves)
+    budget = Budget(max_queries=max_queries, max_leaves=most, max_seconds=max_seconds)
+    known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
+    goal = Goal(None, check_delta(delta), known_seed, seed is not None)
+    running = Running(batch_size, executor, timeout, retries, journal)
+    told = {"delta": goal.delta, "prefer": prefer, "deterministic": deterministic, **budget.limits()}
+    call = Call("frontier", known_seed, seed is not None, told)
+    with access(target, space, running, call) as way:
+        goal = replace(goal, seed=way.seed, seed_chosen=way.seed_chosen)
+        memory = Memory.within(REMEMBERED_BYTES, way.space, CHECKED) if deterministic else None
+        counted = way.counted(memory, budget, observer)
+        session = _session(counted, space, goal, observer)
+        reason = _run(session, FrontierStrategy(session, sizes_up_to(most), EFFORTS[prefer], goal.seed))
+        points = [_result(session, attempt, goal, reason) for attempt in _opened(session)]
+        with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
+            observer(Finished(counted.asked, points[-1].leaves, points[-1].error_bound, reason))
+        way.end(counted, reason)
+    run = {"door": call.door, "target": name_of(target), "seed": goal.seed, "seed_chosen": goal.seed_chosen}
+    text = written(frontier, {**call.arguments, **running.told(), "seed": goal.seed})
+    whole = [replace(point, space=space, run={**run, **call.arguments}, call=text) for point in points]
+    return Frontier(_undominated(whole), goal.delta, counted.queries, reason)
+
+
+def _session(counted: Counted, space: ProductSpace | Rows, goal: Goal, observer: Observer) -> Session:
+    source = source_of(space, goal.seed)
+    ledger = None if counted.journal is None else Ledger(counted.journal, lambda: source.drawn)
+    return Session(counted, source, Attempts(None, goal.delta, ledger, FRONTIER), observer)
+
+
+def _run(session: Session, strategy: FrontierStrategy) -> str:
+    """Learn, then test what was learnt, whatever ended the learning; why the run ended."""
+    counted = session.counted
+    try:
+        reason = session.run(strategy.learn())
+    except BudgetSpent as stop:
+        reason = str(stop)
+    except KeyboardInterrupt:
+        if not counted.book.seen:
+            raise
+        return "interrupted"
+    if not counted.book.seen:
+        raise ParameterError("max_queries and max_seconds must allow some labels; the budget ended before the first")
+    counted.reserve = None
+    try:
+        session.run(strategy.test())
+    except BudgetSpent as stop:
+        return str(stop)
+    except KeyboardInterrupt:
+        return "interrupted"
+    return reason
+
+
+def _opened(session: Session) -> list[Attempt]:
+    """The points' attempts; where the run ended before there were any, those that stand."""
+    attempts = session.attempts
+    if not attempts.all and not attempts.standing.live:
+        attempts.open(session.always(attempts.standing.usual() or session.counted.book.sorted()[0]), written_down=False)
+    return attempts.all or attempts.standing.live
+
+
+def _result(session: Session, attempt: Attempt, goal: Goal, reason: str) -> Distillation:
+    """One point, with its exact error where that can be looked up."""
+    counted, error = session.counted, None
+    if lists_its_answers(counted):
+        error = exact_error(attempt.tree, counted)
+    outcome = Outcome(attempt.tree, attempt, 0.0, error=error)
+    answers = session.attempts.answers(attempt)
+    labels = None if answers is None else answers.leaf_labels(attempt.tree)
+    certificate, trace = tested_certificate(outcome, session, goal), tuple(session.history)
+    return Distillation(attempt.tree, certificate, counted.queries, trace, counted.space, reason, answers, labels)
+
+
+def _undominated(points: list[Distillation]) -> tuple[Distillation, ...]:
+    """From the smallest up, those whose bound is below all before them; of one leaf there is always one."""
+    found: list[Distillation] = []
+    for point in sorted(points, key=lambda point: (point.leaves, point.error_bound)):
+        if not found or point.error_bound < found[-1].error_bound:
+            found.append(point)
+    return tuple(found)

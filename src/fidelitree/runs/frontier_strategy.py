@@ -1,0 +1,146 @@
+"""Trees of many sizes for one set of answers, tested together on one stream of fresh inputs.
+
+Three kinds of answers are kept apart. Those that teach come in portions, each as large as all before it. A portion
+judges the trees of the last two before it teaches (a hold-out that costs nothing), which tells whether more labels are
+worth their price. When they are not, one tree of each size is fitted to all of them, an attempt is opened for each, and
+only then the tests are drawn that count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fidelitree.certificates.attempts import LATE, Attempt
+from fidelitree.runs.session import Portions, Session
+from fidelitree.search.labelled import Binning
+from fidelitree.search.local.iterated import Refiner
+from fidelitree.search.questions import Steps, Tests
+from fidelitree.theory.sequential import ROUND
+from fidelitree.trees.tree import Tree
+
+FIRST = 400  # labels of the first portion
+TIGHT, SLACK = 1.12, 0.008  # a bound of TIGHT times the error, and SLACK more, is close to it
+_TESTS, _PART = 50, 8  # answers between two looks at the bounds: one in so many of those counted
+_BRIEF = 5  # times fewer proposals, while labels are still coming
+_WORK = 4e9  # label counts that one search may take, about: a minute of it
+
+
+@dataclass(frozen=True)
+class Effort:
+    """When a frontier has learnt enough: what a size must gain from as many labels again, and labels at most."""
+
+    gain: float
+    most: int
+    steps: int
+
+
+EFFORTS = {"queries": Effort(0.1, 16_000, 150), "leaves": Effort(0.03, 64_000, 450)}
+
+
+def sizes_up_to(most: int) -> list[int]:
+    """Numbers of leaves, from 1 up to ``most``, evenly spread on a logarithmic scale; nine of them, as one round has.
+
+    >>> sizes_up_to(64), sizes_up_to(4), sizes_up_to(1)
+    ([1, 2, 3, 5, 8, 13, 23, 38, 64], [1, 2, 3, 4], [1])
+    """
+    return sorted({round(size) for size in np.geomspace(1, most, ROUND).tolist()})
+
+
+class FrontierStrategy:
+    """Portions of labels while they pay, a search for the best tree of every size, and one test of them all."""
+
+    def __init__(self, session: Session, sizes: Sequence[int], effort: Effort, seed: int) -> None:
+        self._session, self._counted, self._source = session, session.counted, session.source
+        self._sizes, self._effort, self._seed = sizes, effort, seed
+        self._pool = Portions(session)
+        self._curves: list[list[Tree]] = []
+        """Trees of all sizes for the labels of each portion and those before it."""
+        self.held_out: list[float] = []
+        """For each size the share of errors that the trees of the last portion but one made on the last one."""
+
+    def learn(self) -> Steps[str]:
+        """Buy labels for as long as they pay; why it ended."""
+        wanted = FIRST
+        while True:
+            before = len(self._pool)
+            reason = yield from self._buy(wanted)
+            if len(self._pool) > before or not self._curves:
+                gain = self._judge(before)
+                over = bool(reason) or gain <= self._effort.gain
+                self._fit(self._effort.steps if over else self._effort.steps // _BRIEF)
+                if gain <= self._effort.gain:
+                    return f"no size would gain {self._effort.gain:.0%} of its error from as many labels again"
+            if reason:
+                return reason
+            wanted = 2 * len(self._pool)
+
+    def _buy(self, wanted: int) -> Steps[str]:
+        """The next portion, as far as there is one; why there will be no other."""
+        limit, most, reason = self._counted.budget.max_queries, self._effort.most, ""
+        rows = min(wanted, most) - len(self._pool)
+        if limit is not None:
+            allowed = int(LATE * limit) - self._counted.asked
+            if rows >= allowed:
+                rows, reason = max(allowed, 0 if len(self._pool) else 1), f"max_queries = {limit}"
+        if rows >= self._source.labels_left:
+            rows, reason = int(self._source.labels_left), f"the table's {self._source.most:,.0f} rows for learning"
+        if len(self._pool) + rows >= most:
+            reason = reason or f"{most:,} labels to learn from"
+        yield from self._pool.buy(len(self._pool) + rows, self._to_stand)
+        return reason
+
+    def _to_stand(self) -> list[Tree]:
+        return [*(self._curves[-1][-1:] if self._curves else ()), self._pool.constant()]
+
+    def _judge(self, before: int) -> float:
+        """What the best of all sizes gained from the labels of the last portion but one, by those of the last.
+
+        As many labels again are taken to bring half of that: errors fall to a level that is not 0.
+        """
+        new, codes = self._pool.inner[before:], self._pool.codes[before:]
+        if not self._curves or not len(codes):
+            return 1.0
+        labels = self._counted.labels(codes)
+        errors = [[float((tree.predict_inner(new) != labels).mean()) for tree in trees] for trees in self._curves[-2:]]
+        self.held_out = errors[-1]
+        for tree, error in zip(self._curves[-1], errors[-1], strict=True):
+            self._session.judge(tree.size, error, None)
+        if len(errors) == 1:
+            return 1.0
+        gains: list[float] = [(old - now) / (2 * max(now, 1 / len(codes))) for old, now in zip(*errors, strict=True)]
+        return max(gains)
+
+    def _fit(self, steps: int) -> None:
+        """One tree of each size for all labels so far."""
+        inner, codes, book = self._pool.inner, self._pool.codes, self._counted.book
+        binning = Binning.of(self._source.product, inner)
+        refiner = Refiner(binning.coded(inner, codes), None, self._seed, self._counted.watch)
+        work = inner.size * len(book.seen) * len(self._sizes)
+        steps = int(min(steps, max(10, _WORK / work)))
+        try:
+            for size in (*self._sizes[1:], *reversed(self._sizes[1:])):  # what one size finds helps its neighbours
+                refiner.improve_at(size, steps)
+        finally:  # where the time is over, what was found is known
+            found = [refiner.with_leaves(size).tree for size in self._sizes]
+            self._curves.append([binning.tree(tree, book.ranks(), book.sorted()) for tree in found])
+
+    def test(self) -> Steps[str]:
+        """Open an attempt for each size, and count answers until every bound is close to its error; why it ended."""
+        under_test = self.open()
+        while not all(map(_close, under_test)):
+            yield Tests(max(_TESTS, under_test[0].samples // _PART))
+            for attempt in under_test:
+                self._session.judge(attempt.tree.size, attempt.rate, attempt)
+        return "all bounds are close"
+
+    def open(self) -> list[Attempt]:
+        """An attempt for the tree of each size, and for the best constant where nothing was fitted."""
+        trees = self._curves[-1] if self._curves else [self._pool.constant()]
+        return [self._session.attempts.open(tree) for tree in dict.fromkeys(trees)]
+
+
+def _close(attempt: Attempt) -> bool:
+    return attempt.samples > 0 and attempt.error_bound <= TIGHT * attempt.rate + SLACK
