@@ -9,7 +9,7 @@ not seen: the stars are dealt into groups, and each group's tree is grown from a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,13 @@ from fidelitree.analysis.stars import Star, Stars
 from fidelitree.asking.limits import Budget
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.search.grow import Evidence, grow
-from fidelitree.spaces.draw import Stream
-from fidelitree.spaces.features import Test
-from fidelitree.targets.labels import Codes
 from fidelitree.trees.bare import BareTree, Leaf
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.draw import Stream
+    from fidelitree.spaces.features import Test
+    from fidelitree.targets.labels import Codes
+    from fidelitree.trees.tree import Tree
 
 Floats = NDArray[np.float64]
 

@@ -6,21 +6,23 @@ from collections import Counter
 from collections.abc import Callable, Iterator, KeysView, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.call import Calls, Direct
 from fidelitree.asking.events import Asked, Observer, nobody
-from fidelitree.asking.journal.journal import Ending, Journal
 from fidelitree.asking.limits import LEARNING, Budget, BudgetSpent
-from fidelitree.asking.memory import Memory, Recalled
 from fidelitree.spaces.draw import block_rows
 from fidelitree.spaces.product import ProductSpace, check_space
-from fidelitree.spaces.region import Region
 from fidelitree.targets.labels import Codes, LabelBook, Target
 from fidelitree.targets.table import TruthTable, enumerate_inputs
+
+if TYPE_CHECKING:
+    from fidelitree.asking.journal.journal import Ending, Journal
+    from fidelitree.asking.memory import Memory, Recalled
+    from fidelitree.spaces.region import Region
 
 __all__ = ["Counted", "Queries", "Tally", "Target"]
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,9 @@ from fidelitree.asking.events import Observer, TreeJudged, UnderTest, nobody
 from fidelitree.asking.journal.ledger import RUN, STANDING, TEST, Entry, Ledger, entered
 from fidelitree.theory.sequential import Bet, level_in, log_e_value
 from fidelitree.trees.answers import Answers, Kept
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.trees.tree import Tree
 
 LATE = 0.6  # of a budget that will be spent goes into learning, the rest into tests
 LOOK = 20  # answers before an attempt may be given up

@@ -30,14 +30,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fidelitree.display.wording import counted, leaves, percent, shown, span, whole
 from fidelitree.theory.sequential import error_bound, interval, level_in, level_of_attempt
-from fidelitree.trees.answers import LeafLabels
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.trees.answers import LeafLabels
+    from fidelitree.trees.tree import Tree
 
 CONFIDENCE = 0.95
 _LEVEL = 0.05

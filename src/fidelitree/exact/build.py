@@ -13,12 +13,14 @@ file: the wires of a two-level cover say little, and whoever wrote the file may 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fidelitree.errors import MissingExtraError
 from fidelitree.exact.diagram import Diagram, DiagramSubfunction, NoDiagramError
-from fidelitree.spaces.product import ProductSpace
-from fidelitree.targets.circuits.circuit import Circuit
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.targets.circuits.circuit import Circuit
 
 NODE_LIMIT = 1 << 18
 _RUNGS = (1 << 12, 1 << 15)  # limits that are tried first, so that a bad order does not cost what the limit costs

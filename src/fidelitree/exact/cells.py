@@ -11,12 +11,15 @@ import itertools
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.exact.subfunction import Floats
 from fidelitree.spaces.features import AtMost, Feature, IsIn, IsOne, Restriction, Test, midway
+
+if TYPE_CHECKING:
+    from fidelitree.exact.subfunction import Floats
 
 ALL_SUBSETS = 10
 """Up to so many categories every subset is tried; of more, single ones and those that are neighbours in an order."""

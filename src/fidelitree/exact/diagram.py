@@ -14,14 +14,16 @@ Every label has sums of its own, without subtractions: a label of mass 1e-30 is 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fidelitree.errors import ParameterError
 from fidelitree.exact.subfunction import Floats, Splits
-from fidelitree.spaces.features import Test
-from fidelitree.spaces.product import ProductSpace
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.features import Test
+    from fidelitree.spaces.product import ProductSpace
 
 PAIR_LIMIT = 1 << 21
 """Disagreements that are remembered: about 400 MB."""

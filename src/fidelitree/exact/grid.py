@@ -7,15 +7,17 @@ else being equal, is a small matrix; influences and the worth of every test are 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.exact.cells import Cells, combined
 from fidelitree.exact.subfunction import Floats, Splits
-from fidelitree.spaces.features import Test
-from fidelitree.spaces.region import Region
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.features import Test
+    from fidelitree.spaces.region import Region
 
 MOST = 1 << 22
 """Inputs of a grid: about fifty bytes each while it works."""

@@ -10,16 +10,18 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fidelitree.exact.cells import Cells
 from fidelitree.exact.subfunction import Floats, Splits
 from fidelitree.spaces.features import Feature, Restriction, Test
-from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
 from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.product import ProductSpace
 
 Place = tuple[Tree, int]
 Path = Mapping[int, Restriction]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.spaces.features import Test
+if TYPE_CHECKING:
+    from fidelitree.spaces.features import Test
 
 Floats = NDArray[np.float64]
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from fidelitree.display.wording import shown
 from fidelitree.export.rules import reach
-from fidelitree.spaces.product import ProductSpace
-from fidelitree.spaces.rows import Rows
 from fidelitree.trees.tree import Tree, check_tree
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.rows import Rows
 
 
 def to_dot(tree: Tree) -> str:

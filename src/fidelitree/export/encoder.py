@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,9 @@ from fidelitree.export.matrix import MatrixColumns
 from fidelitree.spaces.features import AtMost, IsIn
 from fidelitree.spaces.features.feature import short
 from fidelitree.spaces.inputs import as_inner
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.trees.tree import Tree
 
 Singles = NDArray[np.float32]
 _MOST = float(np.finfo(np.float32).max)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,12 @@ from fidelitree.export.clauses import leaves_below
 from fidelitree.export.encoder import Encoder
 from fidelitree.export.rules import reach
 from fidelitree.spaces.features import AtMost
-from fidelitree.spaces.product import ProductSpace
-from fidelitree.spaces.rows import Rows
 from fidelitree.targets.models.model import need
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.rows import Rows
+    from fidelitree.trees.tree import Tree
 
 _LEAST = 1e-12
 """SHAP divides by weights: what is never drawn weighs a little."""

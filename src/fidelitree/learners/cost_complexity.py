@@ -13,19 +13,21 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from functools import cache
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from fidelitree.learners.lesson import Lesson, Limits, from_labels
-from fidelitree.runs.result import Distillation
 from fidelitree.search.labelled import Columns, Labelled
-from fidelitree.spaces.product import ProductSpace
-from fidelitree.spaces.rows import Rows
-from fidelitree.targets.labels import Target
 from fidelitree.targets.models.model import need
-from fidelitree.trees.nested import Nested
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.runs.result import Distillation
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.rows import Rows
+    from fidelitree.targets.labels import Target
+    from fidelitree.trees.nested import Nested
+    from fidelitree.trees.tree import Tree
 
 
 def cart(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,9 +35,11 @@ from fidelitree.spaces.product import ProductSpace, product_of
 from fidelitree.spaces.region import Region
 from fidelitree.spaces.rows import Rows
 from fidelitree.targets.fitted import warn_if_fitted
-from fidelitree.targets.labels import Target
 from fidelitree.targets.table import enumerate_inputs
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.targets.labels import Target
+    from fidelitree.trees.tree import Tree
 
 FIRST = 256  # labels
 MOST_LABELS = 1 << 16

@@ -14,20 +14,22 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import check_count
 from fidelitree.learners.lesson import Lesson, Limits, check_bits, from_labels
-from fidelitree.runs.result import Distillation
-from fidelitree.search.labelled import Labelled
 from fidelitree.spaces.features import IsOne
-from fidelitree.spaces.product import ProductSpace
-from fidelitree.spaces.rows import Rows
-from fidelitree.targets.labels import Target
 from fidelitree.trees.tree import Node, Tree
+
+if TYPE_CHECKING:
+    from fidelitree.runs.result import Distillation
+    from fidelitree.search.labelled import Labelled
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.rows import Rows
+    from fidelitree.targets.labels import Target
 
 MOST_LEAVES = 2_000
 _ROUNDING = 1e-12

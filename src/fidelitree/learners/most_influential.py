@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, Unpack
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,13 +24,15 @@ from fidelitree.asking.limits import BudgetSpent
 from fidelitree.errors import check_count
 from fidelitree.exact.engine import exact_subfunction
 from fidelitree.learners.lesson import CERTIFIED, SMALL, Lesson, Limits, check_bits
-from fidelitree.runs.result import Distillation
 from fidelitree.search.questions import Ask, Steps
 from fidelitree.spaces.features import IsOne, Test
-from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
-from fidelitree.targets.labels import Target
-from fidelitree.trees.nested import Nested
+
+if TYPE_CHECKING:
+    from fidelitree.runs.result import Distillation
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.targets.labels import Target
+    from fidelitree.trees.nested import Nested
 
 CANDIDATES = 3
 STARS = 512  # inputs whose every flip is asked

@@ -15,22 +15,24 @@ makes the rank explode, and ranks above 3 take long.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.asking.limits import Watch
 from fidelitree.errors import check_count
 from fidelitree.learners.lesson import Lesson, Limits, from_labels
-from fidelitree.runs.result import Distillation
 from fidelitree.search.labelled import Columns, Labelled
-from fidelitree.spaces.features import Test
-from fidelitree.spaces.product import ProductSpace
-from fidelitree.spaces.rows import Rows
-from fidelitree.targets.labels import Target
-from fidelitree.trees.nested import Nested
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.asking.limits import Watch
+    from fidelitree.runs.result import Distillation
+    from fidelitree.spaces.features import Test
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.rows import Rows
+    from fidelitree.targets.labels import Target
+    from fidelitree.trees.nested import Nested
+    from fidelitree.trees.tree import Tree
 
 _TRIES = 20_000  # tests of one search for a rank; then the next rank is tried
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from itertools import combinations
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,19 +24,21 @@ from numpy.typing import NDArray
 from fidelitree.asking.limits import Watch, go_on
 from fidelitree.errors import ParameterError, check_count
 from fidelitree.learners.lesson import SMALL, Lesson, Limits, from_labels
-from fidelitree.runs.result import Distillation
 from fidelitree.search.labelled import Columns, Labelled
 from fidelitree.search.optimal.affordable import WIDE
 from fidelitree.search.optimal.lattice import axes_of
 from fidelitree.search.optimal.solve import widening
 from fidelitree.spaces.features import IsOne, Test
-from fidelitree.spaces.product import ProductSpace
-from fidelitree.spaces.rows import Rows
-from fidelitree.targets.labels import Target
 from fidelitree.trees import nested
 from fidelitree.trees.curve import Floats, first_share, min_plus
 from fidelitree.trees.nested import Nested, mapped
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.runs.result import Distillation
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.rows import Rows
+    from fidelitree.targets.labels import Target
+    from fidelitree.trees.tree import Tree
 
 _RESTRICTIONS = 100_000
 _DEEPEST = 8

@@ -15,7 +15,7 @@ splits needs.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -24,19 +24,21 @@ from fidelitree.asking.limits import Budget
 from fidelitree.errors import check_count
 from fidelitree.exact.engine import exact_subfunction
 from fidelitree.learners.lesson import CERTIFIED, FIRST, SMALL, Lesson, Limits, check_bits
-from fidelitree.runs.result import Distillation
 from fidelitree.search.exact_growth import grow_exactly
 from fidelitree.search.grow import Evidence, grow
-from fidelitree.search.labelled import Labelled
-from fidelitree.search.questions import Steps
 from fidelitree.search.sampled_probes import FreshPairs
 from fidelitree.spaces.draw import Stream
-from fidelitree.spaces.features import Test
-from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
-from fidelitree.targets.labels import Target
 from fidelitree.trees.bare import BareTree, Leaf
 from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.runs.result import Distillation
+    from fidelitree.search.labelled import Labelled
+    from fidelitree.search.questions import Steps
+    from fidelitree.spaces.features import Test
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.targets.labels import Target
 
 PAIRS = 64
 _LABELS = 2_048

@@ -6,16 +6,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.asking.counted import Queries
-from fidelitree.certificates.certificate import Certificate
 from fidelitree.certificates.confusion import CONFIDENCE, LeafError, leaf_errors
-from fidelitree.spaces.product import ProductSpace
-from fidelitree.trees.answers import LeafLabels
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.asking.counted import Queries
+    from fidelitree.certificates.certificate import Certificate
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.trees.answers import LeafLabels
+    from fidelitree.trees.tree import Tree
 
 Floats = NDArray[np.float64]
 

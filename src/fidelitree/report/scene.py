@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.certificates.confusion import FEW
-from fidelitree.report.contents import Contents, Shares
 from fidelitree.spaces.features import AtMost, Boolean, Categorical, Feature, IsIn, Numeric
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.report.contents import Contents, Shares
+    from fidelitree.trees.tree import Tree
 
 _LEVELS = (np.arange(21) + 0.5) / 21
 _DIGITS = 6

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +22,11 @@ from fidelitree.asking.limits import Budget, BudgetSpent
 from fidelitree.errors import ParameterError
 from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import ENUMERATE_UNASKED, error_inside, exact_subfunction, free_of_charge, labels_inside
-from fidelitree.exact.subfunction import Subfunction
 from fidelitree.runs.goal import Goal, exact_certificate, greedy_result
 from fidelitree.runs.result import Distillation
 from fidelitree.runs.stopping import FewestLeaves
 from fidelitree.search.exact_growth import grow_exactly
 from fidelitree.search.labelled import Binning
-from fidelitree.search.local.archive import Point
-from fidelitree.search.local.coded import Coded
 from fidelitree.search.local.iterated import Refiner
 from fidelitree.search.optimal.affordable import Enough
 from fidelitree.search.optimal.solve import KnownFunction
@@ -39,6 +37,11 @@ from fidelitree.trees import nested
 from fidelitree.trees.answers import LeafLabels, tally
 from fidelitree.trees.nested import Nested, size
 from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.exact.subfunction import Subfunction
+    from fidelitree.search.local.archive import Point
+    from fidelitree.search.local.coded import Coded
 
 Trace = tuple[SplitRecord | TreeJudged, ...]
 _PROPOSALS, _ROUNDS = 150, 20

@@ -8,13 +8,12 @@ import math
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.access import Access, Call, access
-from fidelitree.asking.counted import Counted
 from fidelitree.asking.door import Door
 from fidelitree.asking.events import Observer, TreeJudged, UnderTest, nobody
 from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
@@ -36,11 +35,14 @@ from fidelitree.spaces.draw import Stream, block_rows, draw, fresh_entropy, fres
 from fidelitree.spaces.product import ProductSpace, check_space
 from fidelitree.spaces.region import Region
 from fidelitree.spaces.rows import ASSUMES_NOT_FITTED, ASSUMES_ROWS, ASSUMES_UNSEEN, Rows, check_test_rows
-from fidelitree.targets.labels import Target
 from fidelitree.targets.table import MAX_FEATURES, enumerate_inputs
 from fidelitree.theory.sequential import Bet, log_e_value_below
 from fidelitree.trees.answers import Crosstab
 from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.asking.counted import Counted
+    from fidelitree.targets.labels import Target
 
 PATIENCE = 64  # how many times ln(1/delta)/epsilon answers an undecided audit may take
 FINGERPRINT = 4096  # inputs on which a predictor that has no digest of its own is told from others

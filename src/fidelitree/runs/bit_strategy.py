@@ -6,24 +6,28 @@ that takes long, a quarter of the inputs come as they are drawn, for the standin
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.certificates.attempts import LATE, Attempt, Attempts
 from fidelitree.exact.engine import ENUMERATE_UNASKED
-from fidelitree.runs.session import Session
-from fidelitree.runs.stopping import Outcome, Stopping
 from fidelitree.search.bits.explore import Explorer, Weights
 from fidelitree.search.bits.learner import Learner
-from fidelitree.search.bits.pool import Codes
 from fidelitree.search.questions import Answered, Ask, Steps, Tests
 from fidelitree.spaces.draw import Stream, draw_feature
-from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
 from fidelitree.trees.bits import Words, everyone, pack, unpack
 from fidelitree.trees.nested import Nested, build, itself, size
 from fidelitree.trees.predict import route
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.runs.session import Session
+    from fidelitree.runs.stopping import Outcome, Stopping
+    from fidelitree.search.bits.pool import Codes
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.trees.tree import Tree
 
 GATE = 12  # answers without a mistake before an attempt is opened
 GATE_SLACK = 0.1

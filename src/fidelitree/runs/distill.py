@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from dataclasses import replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from fidelitree.asking.access import Call, access
-from fidelitree.asking.counted import Counted
 from fidelitree.asking.events import Finished, Observer, TreeJudged, nobody
 from fidelitree.asking.journal.ledger import Ledger
 from fidelitree.asking.journalled import name_of
@@ -38,11 +37,14 @@ from fidelitree.runs.session import Session, Strategy
 from fidelitree.runs.shrinking import SPENT, shrunk
 from fidelitree.runs.stopping import AsTested, FewestLeaves, LowestError, Outcome, Smallest, Stopping, best_so_far
 from fidelitree.runs.table_strategy import FAITHFUL, FRUGAL, Plan, TableStrategy, patient
-from fidelitree.search.trace import SplitRecord
 from fidelitree.spaces.draw import fresh_seed
-from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import Rows, check_test_rows
-from fidelitree.targets.labels import Target
+
+if TYPE_CHECKING:
+    from fidelitree.asking.counted import Counted
+    from fidelitree.search.trace import SplitRecord
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.targets.labels import Target
 
 StrategyName = Literal["auto", "influence", "smallest"]
 Preference = Literal["queries", "leaves"]

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.asking.limits import Watch
-from fidelitree.runs.input_source import Inner
 from fidelitree.search.labelled import Binning
-from fidelitree.search.local.archive import Point
 from fidelitree.search.local.iterated import Refiner
-from fidelitree.spaces.product import ProductSpace
-from fidelitree.trees.nested import Nested
+
+if TYPE_CHECKING:
+    from fidelitree.asking.limits import Watch
+    from fidelitree.runs.input_source import Inner
+    from fidelitree.search.local.archive import Point
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.trees.nested import Nested
 
 Codes = NDArray[np.intp]
 

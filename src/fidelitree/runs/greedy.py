@@ -9,17 +9,20 @@ influences on both sides of the test are taken away, and differs by at most 4b.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from fidelitree.asking.counted import Counted
 from fidelitree.asking.events import nobody
 from fidelitree.asking.limits import Budget, Watch, go_on
-from fidelitree.certificates.attempts import Attempt, Attempts
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.runs.stopping import Outcome
 from fidelitree.search.exact_growth import Grown, grow_exactly
-from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.certificates.attempts import Attempt, Attempts
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.trees.tree import Tree
 
 KAPPA = 0.25
 

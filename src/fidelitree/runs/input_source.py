@@ -6,7 +6,7 @@ Inputs for learning and inputs for tests are kept apart: they come from differen
 from __future__ import annotations
 
 import math
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,11 @@ from fidelitree.asking.limits import BudgetSpent
 from fidelitree.certificates.certificate import assumptions
 from fidelitree.search.bits.feed import Feed
 from fidelitree.spaces.draw import Stream, block_rows, draw
-from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
 from fidelitree.spaces.rows import ASSUMES_NOT_FITTED, ASSUMES_ROWS, Rows
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.product import ProductSpace
 
 Inner = NDArray[Any]
 

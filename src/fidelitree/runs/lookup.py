@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from fidelitree.asking.counted import Counted
-from fidelitree.certificates.attempts import Attempt, Attempts
 from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import tree_error
 from fidelitree.runs.stopping import Outcome, Stopping
 from fidelitree.search.prune import Prunings
 from fidelitree.targets.circuits.circuit import Circuit
 from fidelitree.targets.table import TruthTable
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.asking.counted import Counted
+    from fidelitree.certificates.attempts import Attempt, Attempts
+    from fidelitree.trees.tree import Tree
 
 
 def lists_its_answers(counted: Counted) -> bool:

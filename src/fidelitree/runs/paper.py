@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fidelitree import theory
 from fidelitree.asking.access import Call, access
-from fidelitree.asking.counted import Counted
 from fidelitree.asking.events import Finished, Observer, nobody
 from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
 from fidelitree.certificates.certificate import Certificate
@@ -26,12 +26,15 @@ from fidelitree.search.trace import Trace
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.product import ProductSpace, check_space
 from fidelitree.spaces.region import Region
-from fidelitree.targets.labels import Target
 from fidelitree.targets.table import MAX_FEATURES
 from fidelitree.theory.sequential import upper_bound
 from fidelitree.trees.answers import LeafLabels
 from fidelitree.trees.bare import BareTree, Leaf
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.asking.counted import Counted
+    from fidelitree.targets.labels import Target
+    from fidelitree.trees.tree import Tree
 
 
 def build_top_down(

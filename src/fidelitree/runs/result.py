@@ -9,23 +9,23 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fidelitree.asking.counted import Queries
 from fidelitree.asking.events import TreeJudged
 from fidelitree.certificates import store
-from fidelitree.certificates.certificate import Certificate
 from fidelitree.certificates.confusion import Confusion, LeafError, share_of_level
 from fidelitree.display.card import card, folded
 from fidelitree.display.markup import join, tag
 from fidelitree.display.wording import leaves
 from fidelitree.errors import check_path, writing
 from fidelitree.search.trace import SplitRecord
-from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import Rows
-from fidelitree.trees.answers import Answers, LeafLabels
-from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
+    from fidelitree.asking.counted import Queries
+    from fidelitree.certificates.certificate import Certificate
     from fidelitree.report.contents import Contents
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.trees.answers import Answers, LeafLabels
+    from fidelitree.trees.tree import Tree
 
 
 _OPENED, _SHOWN = 40, 400  # lines of a tree that a notebook shows at once, and that it shows at all

@@ -8,22 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from fidelitree.asking.counted import Counted
 from fidelitree.asking.limits import Budget
-from fidelitree.certificates.attempts import Attempt, Attempts
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.search.exact_growth import grow_exactly
 from fidelitree.search.optimal.affordable import PATIENT, QUICK
 from fidelitree.search.optimal.substitutes import SmallestSubstitutes, Substitutes
 from fidelitree.search.prune import Prunings
-from fidelitree.search.trace import SplitRecord
-from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.certificates.attempts import Attempt, Attempts
+    from fidelitree.search.trace import SplitRecord
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.trees.tree import Tree
 
 AS_GOOD = 0.05  # of the errors of the best tree: how much higher a bound about as good as its own is
 PATIENCE = 10  # times the queries of the first certificate, for fewer leaves

@@ -12,10 +12,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from fidelitree.certificates.attempts import FAIR_TRIAL, Attempts
-from fidelitree.runs.input_source import Source
 from fidelitree.theory.sequential import Bet, divergence
+
+if TYPE_CHECKING:
+    from fidelitree.runs.input_source import Source
 
 EARLY = 0.5  # of a table's test rows, for all attempts while rows for learning are left
 _AIMS = (0.9, 0.85, 0.8, 0.7, 0.6, 0.5)  # errors of trees that may be worth a test, in epsilons

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.asking.memory import LABELLED_BYTES, inputs_within
@@ -19,11 +19,13 @@ from fidelitree.exact.engine import ENUMERATE_UNASKED
 from fidelitree.runs.fitting import HELD, Fitting
 from fidelitree.runs.last_tests import OutOfReach, tried
 from fidelitree.runs.session import Portions, Session
-from fidelitree.runs.stopping import Outcome, Stopping
 from fidelitree.runs.table_limits import LEAVES, Ration, Reach
 from fidelitree.search.questions import Steps, Tests
 from fidelitree.trees.nested import Nested, size
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.runs.stopping import Outcome, Stopping
+    from fidelitree.trees.tree import Tree
 
 BATCH = 8
 MOST_LABELS = 100_000

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fidelitree.asking.access import described
 from fidelitree.asking.events import Observer, nobody
@@ -23,11 +23,13 @@ from fidelitree.certificates.store import Stored, load, table
 from fidelitree.errors import FormatError, ParameterError, TargetError
 from fidelitree.runs.audit import certify, patience_of
 from fidelitree.runs.distill import distill
-from fidelitree.runs.result import Distillation
 from fidelitree.spaces.product import ProductSpace, product_of
 from fidelitree.spaces.rows import Rows
-from fidelitree.targets.labels import Target
 from fidelitree.theory.sequential import log_e_value_below
+
+if TYPE_CHECKING:
+    from fidelitree.runs.result import Distillation
+    from fidelitree.targets.labels import Target
 
 ARGUMENTS = (
     "epsilon",

@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from fidelitree.asking.counted import Counted
 from fidelitree.asking.events import Finished, Observer
 from fidelitree.asking.limits import Budget, BudgetSpent
-from fidelitree.exact.subfunction import Subfunction
 from fidelitree.search.grow import Evidence, grow
 from fidelitree.search.trace import SplitRecord, Trace
 from fidelitree.trees.bare import BareTree, Leaf
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.asking.counted import Counted
+    from fidelitree.exact.subfunction import Subfunction
+    from fidelitree.trees.tree import Tree
 
 
 class ExactProbe:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.asking.limits import Budget
 from fidelitree.spaces.features import IsOne, Test
-from fidelitree.trees.bare import BareTree, Leaf
+
+if TYPE_CHECKING:
+    from fidelitree.asking.limits import Budget
+    from fidelitree.trees.bare import BareTree, Leaf
 
 Floats = NDArray[np.float64]
 

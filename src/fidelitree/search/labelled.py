@@ -8,16 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.search.local.coded import Coded, bins_of, cuts_of
 from fidelitree.spaces.features import AtMost, IsIn, IsOne, Test
-from fidelitree.spaces.product import ProductSpace
 from fidelitree.trees.nested import Nested, build, mapped, simplest
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.trees.tree import Tree
 
 Codes = NDArray[np.intp]
 Floats = NDArray[np.float64]

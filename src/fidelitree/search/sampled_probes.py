@@ -13,16 +13,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.asking.counted import Counted
 from fidelitree.search.grow import Evidence
 from fidelitree.spaces.draw import Inputs, Stream, block_rows, draw, draw_feature, paired, redraw
 from fidelitree.spaces.region import Region
-from fidelitree.trees.bare import BareTree, Leaf
 from fidelitree.trees.bits import Words, count, everyone, pack
+
+if TYPE_CHECKING:
+    from fidelitree.asking.counted import Counted
+    from fidelitree.trees.bare import BareTree, Leaf
 
 Planes = list[Words]
 Answer = Callable[[Inputs, int], Planes]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from fidelitree.asking.counted import Counted
 from fidelitree.asking.events import Observer, SplitMade, TreeJudged
-from fidelitree.spaces.features import Test
-from fidelitree.spaces.region import Region
-from fidelitree.trees.bare import Leaf
+
+if TYPE_CHECKING:
+    from fidelitree.asking.counted import Counted
+    from fidelitree.spaces.features import Test
+    from fidelitree.spaces.region import Region
+    from fidelitree.trees.bare import Leaf
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fidelitree.spaces.features import Test
-from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
 from fidelitree.trees.bits import Columns, Words, everyone
 from fidelitree.trees.predict import route
 from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.features import Test
+    from fidelitree.spaces.product import ProductSpace
 
 
 @dataclass(frozen=True)

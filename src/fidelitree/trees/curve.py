@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.spaces.features import Test
-from fidelitree.trees.nested import Nested
+if TYPE_CHECKING:
+    from fidelitree.spaces.features import Test
+    from fidelitree.trees.nested import Nested
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]

@@ -11,10 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from fidelitree.asking.journal.journal import Journal
 from fidelitree.asking.journal.records import Opened
 from fidelitree.errors import TargetError
+
+if TYPE_CHECKING:
+    from fidelitree.asking.journal.journal import Journal
 
 RUN, STANDING = "run", "standing"
 """The two ledgers: attempts that a run opens to end by them, and those that are opened on the way."""

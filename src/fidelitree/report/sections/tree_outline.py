@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from fidelitree.display.markup import Html, tag
 from fidelitree.display.wording import counted
-from fidelitree.report.contents import Contents, Shares
 from fidelitree.report.scene import tested
+
+if TYPE_CHECKING:
+    from fidelitree.report.contents import Contents, Shares
 
 _MOST_CONTROLS = 200
 

@@ -10,13 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fidelitree.search.local.coded import Coded, Rows
 from fidelitree.search.local.node import Leaf, Node
 from fidelitree.trees.curve import min_plus
-from fidelitree.trees.nested import Nested
+
+if TYPE_CHECKING:
+    from fidelitree.search.local.coded import Coded, Rows
+    from fidelitree.trees.nested import Nested
 
 _SLACK = 1e-9
 

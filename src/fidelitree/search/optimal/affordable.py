@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from fidelitree.asking.limits import Budget
+if TYPE_CHECKING:
+    from fidelitree.asking.limits import Budget
 
 # Dynamic programs over all restrictions.
 RESTRICTIONS = 3**16  # of 16 bits: the optimum takes three bytes for each, nine where it is the average depth

@@ -14,21 +14,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.exact.diagram import DiagramSubfunction
-from fidelitree.exact.subfunction import Subfunction
 from fidelitree.search.optimal import affordable
 from fidelitree.search.optimal.affordable import Clock, Enough
 from fidelitree.search.optimal.lattice import Axis, Codes, axes_of
 from fidelitree.search.optimal.optimum import Optimum, least_errors
 from fidelitree.spaces.features import IsOne
-from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
 from fidelitree.trees.curve import Curve, Floats, Split
+
+if TYPE_CHECKING:
+    from fidelitree.exact.subfunction import Subfunction
+    from fidelitree.spaces.product import ProductSpace
 
 Answer = Callable[[NDArray[np.uint8]], NDArray[np.intp]]
 """Label codes of inputs, which cost nothing."""

@@ -11,22 +11,25 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count, islice
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.limits import Watch, go_on
 from fidelitree.exact.diagram import DiagramSubfunction
-from fidelitree.exact.subfunction import Subfunction
 from fidelitree.search.optimal import affordable
 from fidelitree.search.optimal.affordable import Clock, Enough
 from fidelitree.search.optimal.branching import Branching, Functions
 from fidelitree.search.optimal.lattice import Axis, Codes, Lattice, axes_of
 from fidelitree.search.optimal.optimum import By, Optimum, entries, least_errors
 from fidelitree.search.optimal.rollout import Answer, Rollouts
-from fidelitree.spaces.product import ProductSpace
-from fidelitree.trees.curve import Curve
 from fidelitree.trees.nested import Nested, simplest
+
+if TYPE_CHECKING:
+    from fidelitree.exact.subfunction import Subfunction
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.trees.curve import Curve
 
 
 def widening(

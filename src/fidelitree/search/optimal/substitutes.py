@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +24,12 @@ from fidelitree.search.optimal.optimum import errors_of_few_bits, least_errors
 from fidelitree.search.optimal.rollout import Rollouts
 from fidelitree.search.optimal.solve import widening
 from fidelitree.search.prune import Prunings
-from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
 from fidelitree.trees.curve import Curve
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.trees.tree import Tree
 
 Floats = NDArray[np.float64]
 
