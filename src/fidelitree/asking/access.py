@@ -26,7 +26,7 @@ from fidelitree.targets.table import TruthTable
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from fidelitree.asking.limits import Budget, Running
+    from fidelitree.asking.limits import Budget, CallOptions
     from fidelitree.asking.memory import Memory
 
 
@@ -76,7 +76,7 @@ class Access:
         if self.journal is None:
             return
         told = reason.removeprefix("certified, then ")
-        ending, timed = Ending(counted.questions, told, tuple(counted.strikes)), "max_seconds"
+        ending, timed = Ending(counted.questions, told, tuple(counted.late_looks)), "max_seconds"
         if self.journal.writes:
             self.journal.end(ending)
         elif self.journal.run.arguments.get(timed) is None and self.journal.ending not in (None, ending):
@@ -86,7 +86,7 @@ class Access:
 
 
 @contextmanager
-def access(target: Target, space: ProductSpace | Rows, running: Running, call: Call) -> Iterator[Access]:
+def access(target: Target, space: ProductSpace | Rows, running: CallOptions, call: Call) -> Iterator[Access]:
     """Open the journal and the workers; both are closed at the end, and what was answered is kept."""
     product, book = product_of(space), LabelBook()
     with ExitStack() as closing:

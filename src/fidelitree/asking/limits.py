@@ -111,7 +111,7 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Running:
+class CallOptions:
     """None of this changes a tree, a bound or the number of queries.
 
     ``batch_size`` is the most inputs that one call of the target receives. ``executor`` runs calls elsewhere: any

@@ -22,7 +22,7 @@ from fidelitree.asking.threads import one_thread_for_good
 from fidelitree.errors import RAISED, ParameterError, TargetError
 
 if TYPE_CHECKING:
-    from fidelitree.asking.limits import Running
+    from fidelitree.asking.limits import CallOptions
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.targets.labels import LabelBook, Target
 
@@ -136,7 +136,7 @@ class OnWorkers:
     breaks is made again where ``executor`` is a function that makes one; so is a pool that was silent for too long.
     """
 
-    def __init__(self, target: Target, space: ProductSpace, book: LabelBook, running: Running) -> None:
+    def __init__(self, target: Target, space: ProductSpace, book: LabelBook, running: CallOptions) -> None:
         self._door, self._book, self._running = Door(target, space), book, running
         given = running.executor
         self._pool: Executor | None = None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from fidelitree.asking.journal.run import versions as versions_now
 from fidelitree.certificates import confusionfile
-from fidelitree.display.card import Standing, card, standing
+from fidelitree.display.card import Status, card, standing
 from fidelitree.errors import FormatError, is_entropy, is_text
 from fidelitree.theory.sequential import LEDGERS, WHOLE
 
@@ -83,7 +83,7 @@ class Certificate:
         return self.error_bound < 1 if self.epsilon is None else self.error_bound <= self.epsilon
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> Status:
         """In words: certified, goal met; certified at some agreement, goal missed; nothing certified."""
         return standing(self.epsilon, self.error_bound, self.method == "exact")
 

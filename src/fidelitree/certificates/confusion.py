@@ -92,7 +92,7 @@ class Label:
 
 
 @dataclass(frozen=True)
-class Answered:
+class TargetAnswers:
     """What the target answered, whatever the tree: ``best`` is the most frequent of ``labels`` different ones."""
 
     inputs: Count
@@ -113,7 +113,7 @@ class Confusion:
     tests: Count
     wrong: Count
     level: float | None
-    target: Answered
+    target: TargetAnswers
     never: tuple[Label, ...]
     never_in_all: int
     cells: tuple[LabelPair, ...]
@@ -153,7 +153,7 @@ class Confusion:
             1.0 if level is None else sum(rows.values()),
             total(cell.count for cell in wrong),
             level,
-            Answered(1.0 if level is None else sum(target.values()), len(target), best),
+            TargetAnswers(1.0 if level is None else sum(target.values()), len(target), best),
             tuple(never[:MOST]),
             len(never),
             tuple(listed),

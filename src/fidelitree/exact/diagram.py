@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fidelitree.errors import ParameterError
-from fidelitree.exact.subfunction import Floats, Splits
+from fidelitree.exact.subfunction import BestTests, Floats
 
 if TYPE_CHECKING:
     from fidelitree.spaces.features import Test
@@ -214,9 +214,9 @@ class DiagramSubfunction:
         """One pass over the nodes below."""
         return self.diagram.influences(self.root)
 
-    def splits(self) -> Splits:
+    def splits(self) -> BestTests:
         """A bit has one test."""
-        return Splits(self.influences())
+        return BestTests(self.influences())
 
     def split(self, test: Test) -> tuple[DiagramSubfunction, DiagramSubfunction]:
         """The nodes above the test are made anew, those below are shared."""

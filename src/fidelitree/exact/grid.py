@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.exact.cells import Cells, combined
-from fidelitree.exact.subfunction import Floats, Splits
+from fidelitree.exact.subfunction import BestTests, Floats
 
 if TYPE_CHECKING:
     from fidelitree.spaces.features import Test
@@ -42,10 +42,10 @@ class GridSubfunction:
         """Two values are drawn; how often do they part the labels?"""
         return np.array([float(c.shares @ a @ c.shares) for c, a in zip(self._cells, self._apart, strict=True)])
 
-    def splits(self) -> Splits:
+    def splits(self) -> BestTests:
         """The best test of every feature."""
         best = [cells.best_test(apart) for cells, apart in zip(self._cells, self._apart, strict=True)]
-        return Splits(np.array([drop for drop, _ in best]), [test for _, test in best])
+        return BestTests(np.array([drop for drop, _ in best]), [test for _, test in best])
 
     def split(self, test: Test) -> tuple[GridSubfunction, GridSubfunction]:
         """Two smaller grids."""

@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Splits:
+class BestTests:
     """For every feature, how much its best test lowers the cost, and that test.
 
     A bit has one test, and its drop is its influence; where all features are bits ``tests`` is empty.
@@ -39,7 +39,7 @@ class Subfunction(Protocol):
     def influences(self) -> Floats:
         """For every feature, the probability that re-drawing it changes the label."""
 
-    def splits(self) -> Splits:
+    def splits(self) -> BestTests:
         """The best test of every feature."""
 
     def split(self, test: Test) -> tuple[Subfunction, Subfunction]:

@@ -26,7 +26,7 @@ from fidelitree.runs.goal import Goal, exact_certificate, tested_certificate
 from fidelitree.runs.input_source import source_of
 from fidelitree.runs.last_tests import use_reserve
 from fidelitree.runs.result import Distillation
-from fidelitree.runs.session import Portions, Session
+from fidelitree.runs.session import Session, TrainingSet
 from fidelitree.runs.stopping import Outcome, best_so_far
 from fidelitree.search.labelled import Labelled
 from fidelitree.search.prune import Prunings
@@ -69,7 +69,7 @@ class Lesson:
         self.space, self.goal = space, goal
         assert goal.epsilon is not None, "a learner is told its epsilon"
         self.epsilon: float = goal.epsilon
-        self._pool = Portions(session)
+        self._pool = TrainingSet(session)
         self._table: NDArray[np.intp] | None = None
         self._last: Tree | None = None
         self._known: tuple[Tree, float] | None = None

@@ -63,7 +63,7 @@ def monotone_top_down(
 
 
 @dataclass(frozen=True)
-class _Leaf:
+class _OpenLeaf:
     node: int
     rows: NDArray[np.intp]
     judged: NDArray[np.intp]
@@ -86,7 +86,7 @@ class _Growth:
         self._data = data
         self._bits = np.asarray(data.inner, np.bool_)
         self.nodes: list[Node] = []
-        self.heap: list[tuple[float, int, int, _Leaf]] = []
+        self.heap: list[tuple[float, int, int, _OpenLeaf]] = []
         self._total = float(data.weights[data.judging].sum())
         self.error = 0.0
         self._add(np.flatnonzero(data.growing), np.flatnonzero(data.judging), 0)
@@ -106,7 +106,7 @@ class _Growth:
     def _add(self, rows: NDArray[np.intp], judged: NDArray[np.intp], parent: int) -> None:
         data = self._data
         masses = np.bincount(data.codes[rows], data.weights[rows], len(data.labels)).astype(np.float64)
-        leaf = _Leaf(len(self.nodes), rows, judged)
+        leaf = _OpenLeaf(len(self.nodes), rows, judged)
         self.nodes.append(int(masses.argmax()) if len(rows) else parent)
         self.error += self._wrong(leaf)
         if (masses > 0).sum() > 1:
@@ -114,7 +114,7 @@ class _Growth:
             if scores.max() > _ROUNDING * self._total:
                 heapq.heappush(self.heap, (-float(scores.max()), leaf.node, int(scores.argmax()), leaf))
 
-    def _wrong(self, leaf: _Leaf) -> float:
+    def _wrong(self, leaf: _OpenLeaf) -> float:
         wrong = self._data.codes[leaf.judged] != self.nodes[leaf.node]
         return float(self._data.weights[leaf.judged][wrong].sum()) / self._total
 

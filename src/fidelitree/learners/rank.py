@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from fidelitree.errors import check_count
 from fidelitree.learners.lesson import Lesson, Limits, from_labels
-from fidelitree.search.labelled import Columns, Labelled
+from fidelitree.search.labelled import FeatureColumns, Labelled
 
 if TYPE_CHECKING:
     from fidelitree.asking.limits import Watch
@@ -64,7 +64,7 @@ def lowest_rank(
 
 def fit(data: Labelled, most: int, watch: Watch) -> Tree:
     """The tree for the rows that teach; above the largest rank, leaves get their majority's label."""
-    columns = Columns.binary(data.space, data.inner)
+    columns = FeatureColumns.binary(data.space, data.inner)
     rows = data.growing
     answers = columns.of(data.inner[rows]).astype(np.bool_)
     found: Nested | None = None
@@ -87,7 +87,7 @@ class _Stop(Exception):  # noqa: N818 - a signal of this file
 class _Find:
     answers: NDArray[np.bool_]
     codes: NDArray[np.intp]
-    columns: Columns[Test]
+    columns: FeatureColumns[Test]
     watch: Watch
     tried: int = 0
 

@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Step:
+class TracePoint:
     """A tree on the way: labels asked until then, its leaves, its error, and the error certified for this tree.
 
     The error is exact or estimated; what is not known is None.
@@ -48,7 +48,7 @@ class Contents:
     space: ProductSpace
     certificate: Certificate
     queries: Queries
-    steps: tuple[Step, ...] = ()
+    steps: tuple[TracePoint, ...] = ()
     by_leaves: bool = False
     """Whether each step is one more split of the same tree, so that leaves are what to draw errors against."""
     leaf_labels: LeafLabels | None = None

@@ -28,7 +28,7 @@ from fidelitree.runs.stopping import FewestLeaves
 from fidelitree.search.exact_growth import grow_exactly
 from fidelitree.search.labelled import Binning
 from fidelitree.search.local.iterated import Refiner
-from fidelitree.search.optimal.affordable import Enough
+from fidelitree.search.optimal.affordable import SearchEnded
 from fidelitree.search.optimal.solve import KnownFunction
 from fidelitree.search.trace import SplitRecord
 from fidelitree.spaces.region import Region
@@ -198,7 +198,7 @@ def _smallest(counted: Counted, root: Subfunction, epsilon: float) -> tuple[Tree
     """The smallest tree that was found in time, and its error; where there was no time, the paper's tree so far."""
     best: tuple[Tree, float] | None = None
     space = counted.space
-    with suppress(BudgetSpent, Enough, KeyboardInterrupt):
+    with suppress(BudgetSpent, SearchEnded, KeyboardInterrupt):
         for found in _function(counted, root).smaller_and_smaller(epsilon):
             tree = nested.build(space, found, root.labels)
             error = error_inside(tree, root, space)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fidelitree.asking.access import Access, Call, access
 from fidelitree.asking.door import Door
 from fidelitree.asking.events import Observer, TreeJudged, UnderTest, nobody
-from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
+from fidelitree.asking.limits import Budget, BudgetSpent, CallOptions, Workers
 from fidelitree.certificates.certificate import OF_ANSWERS, Certificate, assumptions
 from fidelitree.certificates.confusion import CONFIDENCE, Confusion
 from fidelitree.errors import (
@@ -82,7 +82,7 @@ def certify(
     target can be asked for less, and where trees and circuits are compared, the certificate is exact.
 
     Where ``space`` is `Rows`, all rows of the table are test inputs, each at most once and in random order: neither the
-    predictor may be made from them nor the target fitted to them. For the other arguments see `Running`.
+    predictor may be made from them nor the target fitted to them. For the other arguments see `CallOptions`.
 
     >>> from fidelitree.targets import majority
     >>> print(certify(Tree.constant(ProductSpace.bernoulli(3), 1), majority(3), ProductSpace.bernoulli(3)))
@@ -95,7 +95,7 @@ certified), provided that the target is deterministic and inputs follow the stat
     fresh = _fresh_entropy(predictor, seed, entropy)
     known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
     budget = Budget(max_queries=max_queries, max_seconds=max_seconds)
-    running = Running(batch_size, executor, timeout, retries, journal)
+    running = CallOptions(batch_size, executor, timeout, retries, journal)
     predict = _prediction(predictor, _product(space, epsilon, delta))
     digest = predictor.digest if isinstance(predictor, Tree) else _fingerprint(predict, space)
     told = {"epsilon": epsilon, "delta": delta, "deterministic": deterministic, "predictor": digest, **budget.limits()}
@@ -152,19 +152,19 @@ def patience_of(times: int, epsilon: float, delta: float) -> int:
 
 
 @dataclass(frozen=True)
-class _Source:
+class _TestInputs:
     """Test inputs: ``take`` gives some of a numbered block, after those that were taken before."""
 
     take: Callable[[int, int, int], NDArray[Any]]
     most: float
 
 
-def _source(space: ProductSpace | Rows, stream: Stream) -> _Source:
+def _source(space: ProductSpace | Rows, stream: Stream) -> _TestInputs:
     if isinstance(space, Rows):
         order = space.shuffled(stream)
-        return _Source(lambda block, taken, rows: order[taken : taken + rows], len(order))
+        return _TestInputs(lambda block, taken, rows: order[taken : taken + rows], len(order))
     whole = Region.whole(space)
-    return _Source(lambda block, taken, rows: draw(whole, stream, block, rows).T, math.inf)
+    return _TestInputs(lambda block, taken, rows: draw(whole, stream, block, rows).T, math.inf)
 
 
 def _labels(predict: Target, batch: NDArray[Any]) -> NDArray[Any]:
@@ -201,7 +201,7 @@ class _Audit:
     predictor: Any
     both: Crosstab = field(default_factory=Crosstab)
 
-    def source(self, space: ProductSpace | Rows, way: Access) -> _Source:
+    def source(self, space: ProductSpace | Rows, way: Access) -> _TestInputs:
         """Inputs as they come, chosen by the seed, the predictor's digest and what nobody could foresee."""
         key = [self.digest] if way.entropy is None else [self.digest, way.entropy]
         return _source(space, Stream.named(way.seed, "certify").child(*key))
@@ -299,7 +299,7 @@ class _Audit:
             confusion=self.confusion(None),
         )
 
-    def test(self, source: _Source, observer: Observer) -> Bet:
+    def test(self, source: _TestInputs, observer: Observer) -> Bet:
         """Inputs as they come, until the error is certified, or shown to be too large, or patience ends."""
         bet = Bet(self.delta)
         limit = self.counted.budget.max_queries

@@ -11,7 +11,7 @@ from fidelitree.asking.access import Call, access
 from fidelitree.asking.events import Finished, Observer, TreeJudged, nobody
 from fidelitree.asking.journal.ledger import Ledger
 from fidelitree.asking.journalled import name_of
-from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
+from fidelitree.asking.limits import Budget, BudgetSpent, CallOptions, Workers
 from fidelitree.asking.memory import CHECKED, REMEMBERED_BYTES, Memory, check_fits
 from fidelitree.certificates.attempts import Attempts
 from fidelitree.errors import (
@@ -86,7 +86,7 @@ def distill(
     factor 1/4 of the best one, with the same confidence. ``strategy="smallest"`` looks for the fewest leaves: the
     optimum where up to 32 768 queries (or ``max_queries``) answer for all inputs, else what 20 000 can vouch for, in
     the time that ``max_seconds`` allows. The same seed gives the same tree; ``seed=None`` takes one from the machine
-    and records it. Over `Rows`, one part of the rows is for learning, the other for tests. For the rest see `Running`.
+    and records it. Over `Rows`, one part of the rows is for learning, the other for tests. See also `CallOptions`.
 
     >>> from fidelitree.targets import majority
     >>> result = distill(majority(5), ProductSpace.bernoulli(5), epsilon=0)
@@ -101,7 +101,7 @@ def distill(
     known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
     few_leaves, smallest = prefer == "leaves" or strategy == "smallest", strategy == "smallest"
     goal = Goal(*promised, known_seed, seed is not None, strategy == "influence", few_leaves, smallest)
-    running = Running(batch_size, executor, timeout, retries, journal)
+    running = CallOptions(batch_size, executor, timeout, retries, journal)
     told = {"strategy": strategy, "prefer": prefer, "deterministic": deterministic, **budget.limits()}
     call = Call("distill", known_seed, seed is not None, {"epsilon": goal.epsilon, "delta": goal.delta, **told})
     with access(target, space, running, call) as way:

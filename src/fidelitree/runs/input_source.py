@@ -69,7 +69,7 @@ class Source(Protocol):
         """What a certificate over these inputs takes for granted."""
 
 
-class _Feed(Protocol):
+class _Inputs(Protocol):
     """Inputs one after the other."""
 
     taken: int
@@ -88,7 +88,7 @@ class Drawn:
         self.digest = space.digest
         labels, tests = (Stream.named(seed, purpose) for purpose in ("label", "certify"))
         self._labels = _Blocks(space, labels.child("any"))  # of its own: a learner over bits draws from "label" itself
-        self._tests: _Feed = Feed(space.biases, tests) if together else _Blocks(space, tests.child("any"))
+        self._tests: _Inputs = Feed(space.biases, tests) if together else _Blocks(space, tests.child("any"))
 
     @property
     def drawn(self) -> tuple[int, int]:

@@ -12,7 +12,7 @@ import numpy as np
 from fidelitree import theory
 from fidelitree.asking.access import Call, access
 from fidelitree.asking.events import Finished, Observer, nobody
-from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
+from fidelitree.asking.limits import Budget, BudgetSpent, CallOptions, Workers
 from fidelitree.certificates.certificate import Certificate
 from fidelitree.errors import ParameterError, check_choice, check_delta, check_epsilon, check_observer
 from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction, labels_inside
@@ -29,7 +29,7 @@ from fidelitree.spaces.region import Region
 from fidelitree.targets.table import MAX_FEATURES
 from fidelitree.theory.sequential import upper_bound
 from fidelitree.trees.answers import LeafLabels
-from fidelitree.trees.bare import BareTree, Leaf
+from fidelitree.trees.growing import GrowingLeaf, GrowingTree
 
 if TYPE_CHECKING:
     from fidelitree.asking.counted import Counted
@@ -55,12 +55,12 @@ def build_top_down(
     """Algorithm 1: grow from exact probabilities and influences until the error is at most ``epsilon``.
 
     A target that is not a table, a tree or a circuit is asked about every input, up to 2^20 of them unless
-    ``max_queries`` allows more. The certificate is exact. What follows the limits changes nothing: see `Running`.
+    ``max_queries`` allows more. The certificate is exact. What follows the limits changes nothing: see `CallOptions`.
     """
     arguments, epsilon = locals(), check_epsilon(epsilon)
     check_observer(observer)
     limits = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
-    running = Running(batch_size, executor, timeout, retries, journal)
+    running = CallOptions(batch_size, executor, timeout, retries, journal)
     with access(
         target, space, running, Call("build_top_down", 0, True, {"epsilon": epsilon, **limits.limits()})
     ) as way:
@@ -112,13 +112,13 @@ def practical_top_down(
     ``schedule="printed"`` follows the pseudocode to the letter; ``"corrected"`` keeps the promise that every
     split is within a factor 1/4 of the best one. Three streams feed it: pairs that choose splits, inputs that
     label leaves, inputs that measure the error. A budget ends it early with the bound certified so far. What follows
-    the limits changes nothing: see `Running`.
+    the limits changes nothing: see `CallOptions`.
     """
     arguments = locals()
     epsilon, delta = _check_promise(epsilon, delta, schedule)
     check_observer(observer)
     limits = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
-    running = Running(batch_size, executor, timeout, retries, journal)
+    running = CallOptions(batch_size, executor, timeout, retries, journal)
     check_space(space)
     if not space.all_bits:
         raise ParameterError(
@@ -134,7 +134,7 @@ def practical_top_down(
 
 
 def _grow_sampled(counted: Counted, sizes: _Sizes, seed: int, observer: Observer) -> Distillation:
-    bare, trace, shelf = BareTree(counted.space), Trace(counted, observer), Shelf()
+    bare, trace, shelf = GrowingTree(counted.space), Trace(counted, observer), Shelf()
     judge = _SampledJudge(counted, sizes, seed, trace, shelf)
     probe: Probe
     if sizes.schedule == "printed":
@@ -207,14 +207,14 @@ class _SampledJudge:
         self._tests = SampleSet(Stream.named(seed, "certify"), label_planes(counted, "certify"), shelf)
         self._verdict: _Verdict | None = None
 
-    def hear(self, bare: BareTree, made: Sequence[Leaf]) -> None:
+    def hear(self, bare: GrowingTree, made: Sequence[GrowingLeaf]) -> None:
         for inputs, total in ((self._labels, self._sizes.labels), (self._tests, self._sizes.tests)):
             if made[0].parent is not None:
                 inputs.follow(*made)
             inputs.top_up(total(bare.size), bare)
         self._verdict = self._judge(bare)
 
-    def enough(self, bare: BareTree, evidence: Mapping[int, Evidence]) -> bool:
+    def enough(self, bare: GrowingTree, evidence: Mapping[int, Evidence]) -> bool:
         verdict = self._verdict
         assert verdict is not None, "the judge hears of every tree first"
         cost = sum(float(what.scores.sum()) for what in evidence.values())
@@ -222,7 +222,7 @@ class _SampledJudge:
         self._trace.judged(bare.size, cost, verdict.errors / verdict.samples, bound)
         return verdict.errors <= self._sizes.errors_allowed(bare.size)
 
-    def _judge(self, bare: BareTree) -> _Verdict:
+    def _judge(self, bare: GrowingTree) -> _Verdict:
         book = self._counted.book
         codes = {number: book.majority(self._counts(self._labels, number)) for number in bare.leaves}
         tests = {number: self._counts(self._tests, number) for number in bare.leaves}
@@ -233,7 +233,7 @@ class _SampledJudge:
         counts: list[int] = inputs.counts.get(number, np.zeros(0, np.int64)).tolist()
         return counts + [0] * (len(self._counted.book.seen) - len(counts))
 
-    def tree(self, bare: BareTree) -> Tree:
+    def tree(self, bare: GrowingTree) -> Tree:
         """The tree that was judged last; a split made since then is cut off."""
         if not self._counted.book.seen:
             raise ParameterError(
@@ -246,7 +246,7 @@ class _SampledJudge:
         ranks = book.ranks()
         return bare.complete({number: ranks[code] for number, code in self._verdict.codes.items()}, book.sorted())
 
-    def leaf_labels(self, bare: BareTree) -> LeafLabels | None:
+    def leaf_labels(self, bare: GrowingTree) -> LeafLabels | None:
         """The labels of the test inputs that reached each leaf; None where there were none."""
         verdict = self._verdict
         if verdict is None or not verdict.samples:

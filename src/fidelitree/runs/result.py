@@ -82,11 +82,11 @@ class Distillation:
     @property
     def contents(self) -> Contents:
         """What a report of this result shows."""
-        from fidelitree.report.contents import Contents, Step  # noqa: PLC0415 - the same
+        from fidelitree.report.contents import Contents, TracePoint  # noqa: PLC0415 - the same
 
         bounds = (None if isinstance(record, SplitRecord) else record.error_bound for record in self.trace)
         steps = (
-            Step(record.asked, record.size, record.error, bound)
+            TracePoint(record.asked, record.size, record.error, bound)
             for record, bound in zip(self.trace, bounds, strict=True)
         )
         listed = isinstance(self.space, Rows)
@@ -125,7 +125,7 @@ class Distillation:
         nobody who must not see them.
         """
         run = {**self.run, "reason": self.reason, "asked": dict(self.queries.asked), "paid": dict(self.queries.paid)}
-        record = store.Record(self.space, self.rows, run, self.tested, self._page())
+        record = store.RunRecord(self.space, self.rows, run, self.tested, self._page())
         return store.save(folder, self.tree, self.certificate, record)
 
     @property

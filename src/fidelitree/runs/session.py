@@ -112,7 +112,7 @@ class Session:
         return tree if space is None or most is None or tree.size <= most else Prunings(tree, space).with_leaves(most)
 
 
-class Portions:
+class TrainingSet:
     """What a strategy has been told so far, in the order of the answers."""
 
     def __init__(self, session: Session) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.exact.paths import disagreement
 from fidelitree.runs.stopping import Outcome
-from fidelitree.search.optimal.affordable import Enough
+from fidelitree.search.optimal.affordable import SearchEnded
 from fidelitree.search.optimal.substitutes import nearby
 from fidelitree.search.questions import Steps, Tests
 from fidelitree.trees.nested import build, simplest
@@ -97,7 +97,7 @@ class _Stand:
     def __init__(self, tested: Tree, counted: Counted) -> None:
         self._tested, self.space = tested, counted.space
         self._curves: list[Curve] = []
-        with suppress(Enough):
+        with suppress(SearchEnded):
             self._curves.extend(nearby(tested, self.space, counted))
 
     def smallest(self, room: float) -> list[Tree]:

@@ -18,7 +18,7 @@ from fidelitree.certificates.attempts import LATE, LOOK, Attempt
 from fidelitree.exact.engine import ENUMERATE_UNASKED
 from fidelitree.runs.fitting import HELD, Fitting
 from fidelitree.runs.last_tests import OutOfReach, tried
-from fidelitree.runs.session import Portions, Session
+from fidelitree.runs.session import Session, TrainingSet
 from fidelitree.runs.table_limits import LEAVES, Ration, Reach
 from fidelitree.search.questions import Steps, Tests
 from fidelitree.trees.nested import Nested, size
@@ -74,7 +74,7 @@ class TableStrategy:
     def __init__(self, session: Session, plan: Plan, seed: int) -> None:
         self._session, self._plan, self._seed = session, plan, seed
         self._counted, self._attempts, self._source = session.counted, session.attempts, session.source
-        self._pool = Portions(session)
+        self._pool = TrainingSet(session)
         self._best: Tree | None = None
         self._last: list[Tree] = []
         """What is tested in the end, where nothing is good enough."""

@@ -232,7 +232,7 @@ def _other(stored: Stored, again: Distillation) -> list[str]:
 def _differing(stored: Stored, journal: Path, space: ProductSpace | Rows) -> str:
     """In what a journal says itself that it is another run's: an older one may lie where a result was written."""
     with Journal(journal) as kept:
-        run, rungs = kept.run, kept.rungs or [kept.run.limits]
+        run, all_limits = kept.run, kept.all_limits or [kept.run.limits]
         for record in kept.all():  # one that is damaged is noticed, also where nobody needs it
             record.inner(len(run.features), run.bits)
     names = ("door", "target", "space", "seed", "seed_chosen")
@@ -240,7 +240,7 @@ def _differing(stored: Stored, journal: Path, space: ProductSpace | Rows) -> str
     ours = {**stored.run, "space": space.digest} if stored.run else theirs
     differ = [name for name in theirs if name not in LIMITS and not same(theirs[name], ours.get(name))]
     limits = {name: ours.get(name, "none") for name in run.limits}
-    differ += [] if limits in rungs else [name for name in limits if limits[name] != run.limits[name]]
+    differ += [] if limits in all_limits else [name for name in limits if limits[name] != run.limits[name]]
     differ += [] if list(run.features) == described(space) else ["features"]
     return ", ".join(differ)
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.trees import nested
-from fidelitree.trees.curve import Curve, Split
+from fidelitree.trees.curve import Curve, CurveSplit
 
 if TYPE_CHECKING:
     from fidelitree.spaces.product import ProductSpace
@@ -47,7 +47,7 @@ class Prunings:
             here = Curve.leaf(int(masses[node].argmax()), masses[node].sum() - masses[node].max())
             if tree.feature[node] >= 0:
                 sides = curves.pop(int(tree.no[node])), curves.pop(int(tree.yes[node]))
-                here = here.or_split(Split(tree.test(node), *sides))
+                here = here.or_split(CurveSplit(tree.test(node), *sides))
             curves[node] = here
         return curves[0]
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import fidelitree as ft
-from fidelitree.asking.limits import Running
+from fidelitree.asking.limits import CallOptions
 from journals import BITS, on_bits
 
 
@@ -24,7 +24,7 @@ from journals import BITS, on_bits
     ],
 )
 def test_rules(arguments: dict[str, Any], sentence: str) -> None:
-    for call in (Running, lambda **given: ft.distill(on_bits, BITS, **given)):
+    for call in (CallOptions, lambda **given: ft.distill(on_bits, BITS, **given)):
         with pytest.raises(ft.ParameterError) as caught:
             call(**arguments)
         assert sentence in str(caught.value)
@@ -32,7 +32,7 @@ def test_rules(arguments: dict[str, Any], sentence: str) -> None:
 
 def test_threads_cannot_be_timed() -> None:
     with ThreadPoolExecutor(1) as pool, pytest.raises(ft.ParameterError, match="give an executor of processes too"):
-        Running(executor=pool, timeout=1)
+        CallOptions(executor=pool, timeout=1)
     with pytest.raises(ft.ParameterError, match="threads of this process call the target: they cannot be ended"):
         ft.distill(on_bits, BITS, executor=ThreadPoolExecutor, timeout=1)
 

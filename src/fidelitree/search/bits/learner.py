@@ -35,7 +35,7 @@ SOON = 4  # times what is known: a table of so many cells will be asked
 FAR_SIGHTED = 40  # up to so many rows a look three splits ahead fits any labels
 
 
-class Learner:
+class BitLearner:
     """Holds the answers, the features known to matter, and the tree that fits both."""
 
     def __init__(self, features: int, random: np.random.Generator, watch: Watch = go_on) -> None:

@@ -31,7 +31,7 @@ STEPS = 10_000  # after the first search, where no time is given: half a minute 
 STEP = 2_000, 250  # restrictions that take as long as one node of a search: their optimum, their curves
 
 
-class Enough(Exception):  # noqa: N818 - a signal between our own layers
+class SearchEnded(Exception):  # noqa: N818 - a signal between our own layers
     """The time is up, or all steps are made."""
 
 

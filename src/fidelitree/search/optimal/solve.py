@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from fidelitree.asking.limits import Watch, go_on
 from fidelitree.exact.diagram import DiagramSubfunction
 from fidelitree.search.optimal import affordable
-from fidelitree.search.optimal.affordable import Clock, Enough
+from fidelitree.search.optimal.affordable import Clock, SearchEnded
 from fidelitree.search.optimal.branching import Branching, Functions
 from fidelitree.search.optimal.lattice import Axis, Codes, Lattice, axes_of
 from fidelitree.search.optimal.optimum import By, Optimum, entries, least_errors
@@ -95,7 +95,7 @@ class KnownFunction:
 
     def _watch(self) -> None:
         if self.clock.over():
-            raise Enough
+            raise SearchEnded
 
     def _searched(self, epsilon: float) -> Iterator[Nested | None]:
         """What each rollout finds; after the first the optimum, if branch and bound gets there.
@@ -139,10 +139,10 @@ class KnownFunction:
             timeless = self.clock.budget.max_seconds is None
             late = next(steps) > affordable.BRANCHES if timeless else self.clock.over(until)
             if late or len(functions) > affordable.FUNCTIONS:
-                raise Enough
+                raise SearchEnded
 
         branching, optimal = Branching(functions, watch), False
-        with suppress(Enough):
+        with suppress(SearchEnded):
             branching.search(number, least)
             optimal = True
         found = branching.nested(number)

@@ -18,7 +18,7 @@ from fidelitree.asking.counted import Counted
 from fidelitree.asking.limits import Watch, go_on
 from fidelitree.exact.cells import Cells
 from fidelitree.exact.engine import exact_subfunction
-from fidelitree.search.optimal.affordable import CELLS, FEW_BITS, FEW_NUMBERS, PATIENT, SETS, Clock, Enough
+from fidelitree.search.optimal.affordable import CELLS, FEW_BITS, FEW_NUMBERS, PATIENT, SETS, Clock, SearchEnded
 from fidelitree.search.optimal.lattice import Axis, Cell, Codes, axes_of, label_masses
 from fidelitree.search.optimal.optimum import errors_of_few_bits, least_errors
 from fidelitree.search.optimal.rollout import Rollouts
@@ -77,14 +77,14 @@ def _drawn(cells: Cells) -> list[Cell]:
 
 
 def nearby(tree: Tree, space: ProductSpace, clock: Clock) -> Iterator[Curve]:
-    """Curves of trees that disagree with a tree little, until `Enough`.
+    """Curves of trees that disagree with a tree little, until `SearchEnded`.
 
     Of bits, however many, by rollouts; of other features all trees that ask what it asks, where those are not too many.
     """
 
     def watch() -> None:
         if clock.over():
-            raise Enough
+            raise SearchEnded
 
     def answer(inputs: NDArray[np.uint8]) -> NDArray[np.intp]:
         return np.searchsorted(tree.labels, tree.predict_inner(inputs))
