@@ -109,7 +109,7 @@ def test_watched_inputs_follow_the_space_and_the_tree() -> None:
 def log(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
     """Openings, countings and lessons of a run, in order."""
     events: list[tuple[str, Any]] = []
-    count, opened, learn = Attempts.count, Attempts.open, learner.Learner.learn
+    count, opened, learn = Attempts.count, Attempts.open, learner.BitLearner.learn
 
     def counting(self: Attempts, batch: Bits, labels: np.ndarray) -> Any:
         events.append(("count", batch.tobytes()))
@@ -119,13 +119,13 @@ def log(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
         events.append(("open", tree))
         opened(self, tree)
 
-    def learning(self: learner.Learner, bits: Bits, codes: np.ndarray, wrong: np.ndarray | None) -> np.ndarray:
+    def learning(self: learner.BitLearner, bits: Bits, codes: np.ndarray, wrong: np.ndarray | None) -> np.ndarray:
         events.append(("learn", bits.tobytes()))
         return learn(self, bits, codes, wrong)
 
     monkeypatch.setattr(Attempts, "count", counting)
     monkeypatch.setattr(Attempts, "open", opening)
-    monkeypatch.setattr(learner.Learner, "learn", learning)
+    monkeypatch.setattr(learner.BitLearner, "learn", learning)
     return events
 
 
