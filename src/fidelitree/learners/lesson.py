@@ -29,7 +29,7 @@ from fidelitree.runs.result import Distillation
 from fidelitree.runs.session import Session, TrainingSet
 from fidelitree.runs.stopping import Outcome, best_so_far
 from fidelitree.search.labelled import Labelled
-from fidelitree.search.prune import Prunings
+from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.search.questions import Steps, Tests
 from fidelitree.spaces.product import ProductSpace, product_of
 from fidelitree.spaces.region import Region

@@ -31,11 +31,21 @@ from fidelitree.runs.goal import Goal, tested_certificate
 from fidelitree.runs.greedy import Greedy
 from fidelitree.runs.input_source import Source, source_of
 from fidelitree.runs.last_tests import CERTIFIED, OutOfReach, put_to_test, shortfall, use_reserve
-from fidelitree.runs.lookup import Known, exact_error, lists_its_answers
 from fidelitree.runs.result import Distillation, written
 from fidelitree.runs.session import Session, Strategy
 from fidelitree.runs.shrinking import SPENT, shrunk
-from fidelitree.runs.stopping import AsTested, FewestLeaves, LowestError, Outcome, Smallest, Stopping, best_so_far
+from fidelitree.runs.stopping import (
+    AsTested,
+    FewestLeaves,
+    Known,
+    LowestError,
+    Outcome,
+    Smallest,
+    Stopping,
+    best_so_far,
+    exact_error,
+    lists_its_answers,
+)
 from fidelitree.runs.table_strategy import FAITHFUL, FRUGAL, Plan, TableStrategy, patient
 from fidelitree.spaces.draw import fresh_seed
 from fidelitree.spaces.rows import Rows, check_test_rows

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fidelitree.asking.events import Observer, TreeJudged, nobody
 from fidelitree.asking.journal.ledger import LABEL
-from fidelitree.search.prune import Prunings
+from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.search.questions import Answered, Ask, Labels, Question, Steps, T
 from fidelitree.trees.tree import Tree
 

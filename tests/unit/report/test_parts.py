@@ -12,10 +12,10 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.report.contents import Shares, TracePoint, upwards
-from fidelitree.report.scene import scene
 from fidelitree.report.sections import bars as influences_module
 from fidelitree.report.sections.bars import influences
 from fidelitree.report.sections.course import error_chart, thinned
+from fidelitree.report.sections.tree_outline import scene
 from mixed import MIXED, mixed_tree, some_inputs
 
 TREE = mixed_tree(MIXED, np.random.default_rng(15), ["approve", "decline", "refer"], 0.95)

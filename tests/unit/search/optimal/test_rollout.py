@@ -14,7 +14,7 @@ from fidelitree.search.optimal.affordable import SearchEnded
 from fidelitree.search.optimal.lattice import axes_of
 from fidelitree.search.optimal.optimum import least_errors
 from fidelitree.search.optimal.rollout import GREEDY, POLICIES, Policy, Rollouts
-from fidelitree.search.prune import Prunings
+from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.spaces.region import Region
 from fidelitree.trees import nested
 from small import cube, true_error
