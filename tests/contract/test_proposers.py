@@ -76,7 +76,7 @@ def told(data: Labelled, node: Node) -> Proposal:
 
 def greedy(data: Labelled, seed: int, watch: Watch) -> Iterable[Proposal]:
     splits = splits_of(data, watch)
-    rows = splits.grouped.everything
+    rows = splits.grouped.all_rows
     for impurity in IMPURITIES:
         yield told(data, Grower(splits, 0.5, impurity).grow(rows, splits.grouped.counts(rows)))
 

@@ -170,7 +170,7 @@ def to_rules(tree: Tree, space: ProductSpace | Rows | None = None, answers: Answ
     check_tree(tree)
     rules = [Rule(leaf, conditions, tree.label(leaf)) for leaf, conditions in _paths(tree)]
     if space is not None:
-        shares = reach(tree, space)
+        shares = node_shares(tree, space)
         rules = [replace(rule, probability=shares[rule.leaf]) for rule in rules]
     if answers is not None:
         if not callable(getattr(answers, "counts", None)):
@@ -180,7 +180,7 @@ def to_rules(tree: Tree, space: ProductSpace | Rows | None = None, answers: Answ
     return Rules(rules)
 
 
-def reach(tree: Tree, space: ProductSpace | Rows) -> list[float]:
+def node_shares(tree: Tree, space: ProductSpace | Rows) -> list[float]:
     """For every node the probability that an input reaches it: exact, or the share among the rows of a table."""
     if not isinstance(space, Rows):
         tree.check_space(space)

@@ -47,5 +47,5 @@ def fit(data: Labelled) -> Tree:
     """The tree for the rows that teach."""
     rows = data.coded(data.growing)
     grouped = Grouped(rows)
-    everything = grouped.everything
+    everything = grouped.all_rows
     return data.binned(nested(Grower(Splits(grouped), 0.0, entropy).grow(everything, grouped.counts(everything))))

@@ -59,7 +59,7 @@ def fit(data: Labelled) -> Tree:
     rows = data.coded(data.growing)
     splits = Splits(Grouped(rows))
     per_row = rows.total / len(rows.codes)
-    everything = splits.grouped.everything
+    everything = splits.grouped.all_rows
     return data.binned(nested(_pruned(_grown(splits, everything, per_row), per_row)))
 
 

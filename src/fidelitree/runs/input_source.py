@@ -78,7 +78,7 @@ class _Inputs(Protocol):
         """The next ones."""
 
 
-class Drawn:
+class DrawnSource:
     """Inputs drawn from a product space; ``together`` draws those for tests as a learner over bits wants them."""
 
     most = tests = labels_left = tests_left = math.inf
@@ -124,7 +124,7 @@ class _Blocks:
         return together[:rows]
 
 
-class Listed:
+class TableSource:
     """Rows of a table: one part for learning, the other for tests."""
 
     masses = None
@@ -175,4 +175,6 @@ class Listed:
 
 def source_of(space: ProductSpace | Rows, seed: int, together: bool = False) -> Source:
     """The inputs that a user's space stands for; with ``together``, bits for tests are drawn together."""
-    return Listed(space, seed) if isinstance(space, Rows) else Drawn(space, seed, together and space.all_bits)
+    return (
+        TableSource(space, seed) if isinstance(space, Rows) else DrawnSource(space, seed, together and space.all_bits)
+    )

@@ -156,7 +156,7 @@ def paying(node: Node, price: float) -> Node:
 
 def best_first(splits: Splits, most: int, impurity: Impurity) -> Node:
     """The tree with at most so many leaves that splits where the impurity falls most: CART's own growth."""
-    rows = splits.grouped.everything
+    rows = splits.grouped.all_rows
     counts = splits.grouped.counts(rows)
     found: dict[int, tuple[Rows, Floats, Test | None, int]] = {}
     heap: list[tuple[float, int, Test]] = []

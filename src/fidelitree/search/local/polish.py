@@ -94,7 +94,7 @@ class Polisher:
 
     def fit(self, tree: Shape) -> Node:
         """A tree over all rows, without the splits that do not pay."""
-        rows = self.grouped.everything
+        rows = self.grouped.all_rows
         return self.refit(tree, rows, self.grouped.counts(rows))
 
     def refit(self, tree: Shape, rows: Rows, counts: Floats) -> Node:

@@ -26,7 +26,7 @@ prices = st.sampled_from([0.1, 0.5, 1.0, 3.0])
 
 def grown(coded: Coded, price: float, impurity: Impurity = gini) -> Node:
     splits = Splits(Grouped(coded))
-    rows = splits.grouped.everything
+    rows = splits.grouped.all_rows
     return Grower(splits, price, impurity).grow(rows, splits.grouped.counts(rows))
 
 
