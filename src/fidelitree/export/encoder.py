@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +24,6 @@ from fidelitree.spaces.features import AtMost, IsIn
 from fidelitree.spaces.features.feature import short
 from fidelitree.spaces.inputs import as_inner
 from fidelitree.trees.tree import Tree, check_tree
-
-if TYPE_CHECKING:
-    from fidelitree.trees.tree import Tree
-
 
 Codes = frozenset[int]
 Singles = NDArray[np.float32]

@@ -25,12 +25,10 @@ from fidelitree.targets.circuits.circuit import Circuit
 from fidelitree.targets.table import TruthTable
 
 if TYPE_CHECKING:
-    from fidelitree.asking.counted import Counted
     from fidelitree.certificates.attempts import Attempt, Attempts
     from fidelitree.search.trace import SplitRecord
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.trees.tree import Tree
-
 
 AS_GOOD = 0.05  # of the errors of the best tree: how much higher a bound about as good as its own is
 PATIENCE = 10  # times the queries of the first certificate, for fewer leaves

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from fidelitree.runs.result import Distillation
     from fidelitree.targets.labels import Target
 
+__all__ = ["Check", "Verification", "verify"]
+
 ARGUMENTS = (
     "epsilon",
     "delta",
@@ -41,7 +43,6 @@ ARGUMENTS = (
     "max_leaves",
     "max_seconds",
 )
-__all__ = ["Check", "Verification", "verify"]
 _PATIENCE = 256  # times ln(1/delta)/epsilon answers: trees are made to be no better than they must
 _DELTA = 0.05  # of a fresh test where the stored certificate is exact and has none
 _ROUNDING = 1e-9  # of an exact error

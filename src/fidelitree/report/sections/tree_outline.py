@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from fidelitree.report.contents import Contents, Shares
     from fidelitree.trees.tree import Tree
 
-
 _LEVELS = (np.arange(21) + 0.5) / 21
 _DIGITS = 6
 _MOST_CONTROLS = 200
