@@ -28,9 +28,10 @@ DOORS = {"__init__.py", "py.typed"}
 REMARK = """\
 rooms: top-level entries without py.typed and __init__.py. chain: modules on the longest path of imports; a cycle counts
 as one module, which flatters packages that have some. fan-out: modules of the package that a module imports, on
-average; importing a module does not count as importing the packages around it. cycles: groups of modules that import
-each other. stems: file names that two or more modules share, __init__ and __main__ aside.
-Not counted: imports inside functions and under TYPE_CHECKING.\
+average; importing a module does not count as importing the packages around it; with types, imports under TYPE_CHECKING
+count as well. cycles: groups of modules that import each other. stems: file names that two or more modules share,
+__init__ and __main__ aside.
+Not counted elsewhere: imports inside functions and under TYPE_CHECKING.\
 """
 Graph = Mapping[str, set[str]]
 Function = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -45,16 +46,16 @@ def modules(package: Path) -> dict[str, Path]:
     return found
 
 
-def loaded(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
-    """The imports that run when a module is loaded."""
+def loaded(node: ast.AST, types: bool = False) -> Iterator[ast.Import | ast.ImportFrom]:
+    """The imports that run when a module is loaded; with ``types``, those that serve its types too."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Import | ast.ImportFrom):
             yield child
         elif isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
-            for other in child.orelse:
-                yield from loaded(ast.Module([other], []))
+            for other in [*child.body, *child.orelse] if types else child.orelse:
+                yield from loaded(ast.Module([other], []), types)
         elif not isinstance(child, (*Function, ast.Lambda)):
-            yield from loaded(child)
+            yield from loaded(child, types)
 
 
 def targets(found: ast.Import | ast.ImportFrom, module: str, is_package: bool) -> Iterator[tuple[str, str]]:
@@ -70,12 +71,12 @@ def targets(found: ast.Import | ast.ImportFrom, module: str, is_package: bool) -
     yield from ((f"{base}.{alias.name}", base) for alias in found.names)
 
 
-def imports(files: Mapping[str, Path]) -> dict[str, set[str]]:
+def imports(files: Mapping[str, Path], types: bool = False) -> dict[str, set[str]]:
     """Which modules of a package each of them imports."""
     graph: dict[str, set[str]] = {}
     for name, path in files.items():
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        wanted = [pair for node in loaded(tree) for pair in targets(node, name, path.name == "__init__.py")]
+        wanted = [pair for node in loaded(tree, types) for pair in targets(node, name, path.name == "__init__.py")]
         graph[name] = {long if long in files else base for long, base in wanted if long in files or base in files}
         graph[name].discard(name)
     return graph
@@ -148,6 +149,7 @@ def measured(package: Path) -> dict[str, str]:
         "lines": f"{sum(lines.values()):,}",
         "longest import chain": f"{longest_chain(graph)}",
         "mean fan-out": f"{mean(map(len, graph.values())):.2f}",
+        "fan-out with types": f"{mean(map(len, imports(files, types=True).values())):.2f}",
         "cycles": f"{sum(len(part) > 1 for part in components(graph))}",
         "longest file": f"{lines[largest]:,} ({largest.relative_to(package)})",
         "longest function": f"{length} ({function})",

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.search.labelled import Columns
+from fidelitree.search.labelled import FeatureColumns
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.trees.nested import Nested, build, simplest
 from fidelitree.trees.tree import Tree
@@ -55,7 +55,7 @@ class Cart:
     def __init__(self, data: Labelled, rows: NDArray[np.bool_], **options: Any) -> None:
         from sklearn.tree import DecisionTreeClassifier
 
-        self.data, self.columns = data, Columns.one_hot(data.space)
+        self.data, self.columns = data, FeatureColumns.one_hot(data.space)
         inputs = self.columns.of(data.inner[rows])
         self.model = DecisionTreeClassifier(random_state=0, **options).fit(inputs, data.labels[rows])
         self.leaves = int(self.model.get_n_leaves())
@@ -137,7 +137,10 @@ class _Pruning:
 
 def streed(data: Labelled, seconds: float) -> list[Tree]:
     """The trees with the fewest errors of depth 1 to 4, up to the first that is good enough on the labels."""
-    columns, (classes, codes) = Columns.binary(data.space, data.inner), np.unique(data.labels, return_inverse=True)
+    columns, (classes, codes) = (
+        FeatureColumns.binary(data.space, data.inner),
+        np.unique(data.labels, return_inverse=True),
+    )
     inputs, end = columns.of(data.inner).astype(np.int32), time.monotonic() + seconds
     trees = [Tree.constant(data.space, classes[np.bincount(codes).argmax()])]
     taken = 0.0
@@ -158,7 +161,10 @@ def streed(data: Labelled, seconds: float) -> list[Tree]:
 
 def streed_within(data: Labelled, depth: int, seconds: float) -> list[Tree]:
     """The trees with the fewest errors for every number of splits, of a depth that suffices, as far as time goes."""
-    columns, (classes, codes) = Columns.binary(data.space, data.inner), np.unique(data.labels, return_inverse=True)
+    columns, (classes, codes) = (
+        FeatureColumns.binary(data.space, data.inner),
+        np.unique(data.labels, return_inverse=True),
+    )
     inputs, end = columns.of(data.inner).astype(np.int32), time.monotonic() + seconds
     trees = [Tree.constant(data.space, classes[np.bincount(codes).argmax()])]
     for splits in range(1, 1 << depth):
@@ -173,7 +179,7 @@ def streed_within(data: Labelled, depth: int, seconds: float) -> list[Tree]:
     return _distinct(good or trees[-1:])
 
 
-def _streed_tree(inputs: Any, codes: Any, columns: Columns[Any], **limits: float) -> Nested | None:
+def _streed_tree(inputs: Any, codes: Any, columns: FeatureColumns[Any], **limits: float) -> Nested | None:
     """The best tree within the limits; None where time was up before any was found."""
     from pystreed import STreeDClassifier
 
@@ -185,7 +191,7 @@ def _streed_tree(inputs: Any, codes: Any, columns: Columns[Any], **limits: float
         return None
 
 
-def _from_streed(node: Any, columns: Columns[Any]) -> Nested:
+def _from_streed(node: Any, columns: FeatureColumns[Any]) -> Nested:
     if node.is_leaf_node():
         return int(node.label)
     sides = _from_streed(node.left_child, columns), _from_streed(node.right_child, columns)

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-
 RAISED = (Exception, SystemExit)
 """What code of somebody else may raise in place of an answer: a model that calls ``sys.exit(0)`` must not end a run as
 if all were well. An interrupt is the user's, and is not among them."""

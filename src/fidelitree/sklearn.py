@@ -9,20 +9,18 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import ParameterError, check_delta, check_epsilon
 from fidelitree.runs.distill import StrategyName, distill
-from fidelitree.runs.result import Distillation
 from fidelitree.spaces.inputs import as_table
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import ASSUMES_NOT_FITTED, Rows
 from fidelitree.targets.fitted import warn_if_fitted
 from fidelitree.targets.models.model import need
-from fidelitree.trees.tree import Tree
 
 need("sklearn", "sklearn", "scikit-learn classifiers")
 
@@ -34,6 +32,10 @@ from sklearn.utils import _safe_indexing, check_random_state, column_or_1d
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_method_params, check_consistent_length, check_is_fitted, validate_data
+
+if TYPE_CHECKING:
+    from fidelitree.runs.result import Distillation
+    from fidelitree.trees.tree import Tree
 
 Over = Literal["product", "rows"]
 OVER = ("product", "rows")

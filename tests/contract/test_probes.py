@@ -22,7 +22,7 @@ from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.features import IsOne
 from fidelitree.spaces.region import Region
 from fidelitree.targets.labels import Target
-from fidelitree.trees.bare import BareTree, Leaf
+from fidelitree.trees.growing import GrowingLeaf, GrowingTree
 from small import cube
 
 Make = Callable[[Target, ft.ProductSpace], Probe]
@@ -61,9 +61,11 @@ def test_the_battery_knows_every_probe() -> None:
     assert set(members()) == set(PROBES)
 
 
-def looks(make: Make, target: Target = TARGET) -> Iterator[tuple[BareTree, list[Leaf], Mapping[int, Evidence]]]:
+def looks(
+    make: Make, target: Target = TARGET
+) -> Iterator[tuple[GrowingTree, list[GrowingLeaf], Mapping[int, Evidence]]]:
     """Grow a tree by the same splits, and look after each of them."""
-    probe, bare = make(target, SPACE), BareTree(SPACE)
+    probe, bare = make(target, SPACE), GrowingTree(SPACE)
     made = list(bare.leaves.values())
     yield bare, made, probe.look(bare, made)
     for number, feature in SPLITS:

@@ -12,7 +12,7 @@ import pytest
 
 import fidelitree as ft
 from driving import driven
-from fidelitree.search.bits.learner import Learner
+from fidelitree.search.bits.learner import BitLearner
 from fidelitree.search.bits.sketch import LabelledRows, fit
 from fidelitree.search.labelled import Labelled
 from fidelitree.search.local.coded import Grouped
@@ -59,7 +59,7 @@ def learner(data: Labelled, seed: int, watch: Watch) -> Iterable[Proposal]:
     def ask(bits: Any) -> Any:
         return np.array([known.get(row.tobytes(), 0) for row in bits], np.intp)
 
-    learning = Learner(len(data.space), np.random.default_rng(seed), watch)
+    learning = BitLearner(len(data.space), np.random.default_rng(seed), watch)
     for part in np.array_split(np.arange(len(data.codes)), 4):
         driven(learning.learn(data.inner[part], data.codes[part]), ask)
         assert learning.sketch is not None
@@ -76,7 +76,7 @@ def told(data: Labelled, node: Node) -> Proposal:
 
 def greedy(data: Labelled, seed: int, watch: Watch) -> Iterable[Proposal]:
     splits = splits_of(data, watch)
-    rows = splits.grouped.everything
+    rows = splits.grouped.all_rows
     for impurity in IMPURITIES:
         yield told(data, Grower(splits, 0.5, impurity).grow(rows, splits.grouped.counts(rows)))
 

@@ -29,7 +29,7 @@ def test_a_small_package_is_counted_right(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=True)
     lines = done.stdout.splitlines()
     column = lines[0].index("fidelitree") + len("fidelitree")
-    found = {line[:24].strip(): line[column:].split()[0] for line in lines[2:13]}
+    found = {line[:24].strip(): line[column:].split()[0] for line in lines[2:14]}
     assert found == {
         "top-level entries": "7",
         "rooms": "5",
@@ -37,6 +37,7 @@ def test_a_small_package_is_counted_right(tmp_path: Path) -> None:
         "lines": "12",
         "longest import chain": "4",  # the package, top, left with right, low
         "mean fan-out": "0.75",
+        "fan-out with types": "0.88",
         "cycles": "1",
         "longest file": "4",
         "longest function": "3",

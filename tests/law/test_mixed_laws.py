@@ -20,7 +20,7 @@ import fidelitree as ft
 from chances import plausible
 from fidelitree.exact.grid import GridSubfunction
 from fidelitree.exact.paths import PathSubfunction
-from fidelitree.search.prune import Prunings
+from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.spaces.draw import Stream, draw, draw_feature, redraw
 from fidelitree.spaces.region import Region
 from fidelitree.targets.table import enumerate_inputs

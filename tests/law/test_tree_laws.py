@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import fidelitree as ft
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.spaces.region import Region
-from fidelitree.trees.bare import BareTree
+from fidelitree.trees.growing import GrowingTree
 from fidelitree.trees.tree import Tree
 from small import Bits, cube, spaces, trees, true_error, walk, weights
 
@@ -144,7 +144,7 @@ def test_algorithm_1_keeps_its_exact_promise(pair: tuple[ft.ProductSpace, Tree],
 @given(st.data())
 def test_a_bare_tree_can_be_cut_back_to_every_tree_it_was(data: st.DataObject) -> None:
     space = data.draw(spaces())
-    bare, history = BareTree(space), []
+    bare, history = GrowingTree(space), []
     for _ in range(data.draw(st.integers(0, 6))):
         open_leaves = [leaf for leaf in bare.leaves.values() if leaf.region.free()]
         if not open_leaves:

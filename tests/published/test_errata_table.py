@@ -12,7 +12,7 @@ from fidelitree import theory
 from fidelitree.experiments import errata
 from fidelitree.experiments.catalogue import worked_examples
 from fidelitree.experiments.errata import chances, checks, examples, small
-from fidelitree.experiments.errata.family import SelectorParity
+from fidelitree.experiments.errata.examples import SelectorParity
 
 FALSE = {
     "Lemma C.1": "largest influence 0.5 < Var/Delta = 1/1 = 1",

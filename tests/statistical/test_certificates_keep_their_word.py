@@ -17,7 +17,7 @@ import pytest
 import fidelitree as ft
 from chances import too_many
 from fidelitree.certificates.attempts import Attempt, Attempts
-from fidelitree.runs.bit_strategy import GATE
+from fidelitree.runs.bit_strategy import READY
 from fidelitree.theory import sequential
 from fidelitree.theory.sequential import level_of_attempt
 from fidelitree.trees.tree import Tree
@@ -74,7 +74,7 @@ def certified_attempt(rng: np.random.Generator, fault: Fault) -> int:
                 return attempt.number
         if batch[:, grown].any():
             grown, grown_until = int(inputs[:at].sum(axis=0).argmin()), at
-        elif at - grown_until >= GATE and all(attempt.tree != ALL_TREES[grown] for attempt in attempts.all):
+        elif at - grown_until >= READY and all(attempt.tree != ALL_TREES[grown] for attempt in attempts.all):
             attempts.open(ALL_TREES[grown])
             fault(attempts, inputs[:grown_until], inputs[grown_until:at])
     return 0

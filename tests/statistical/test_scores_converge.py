@@ -24,7 +24,7 @@ from fidelitree.search.sampled_probes import FreshPairs, ReusedPairs, Shelf
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.features import IsOne
 from fidelitree.spaces.region import Region
-from fidelitree.trees.bare import BareTree, Leaf
+from fidelitree.trees.growing import GrowingLeaf, GrowingTree
 
 ALARM = 1e-9
 SPACE = ft.ProductSpace.bernoulli(5, [0.5, 0.3, 0.8, 0.6, 0.1])
@@ -33,8 +33,8 @@ SPLITS = [(0, 2), (2, 0), (1, 4), (4, 1)]
 sizes = pytest.mark.parametrize("total", [300, 10_000, 300_000])
 
 
-def leaves() -> BareTree:
-    bare = BareTree(SPACE)
+def leaves() -> GrowingTree:
+    bare = GrowingTree(SPACE)
     for number, feature in SPLITS:
         bare.split(number, IsOne(feature))
     return bare
@@ -42,7 +42,7 @@ def leaves() -> BareTree:
 
 def scores(probe: Probe) -> dict[int, np.ndarray]:
     """The last evidence about every leaf, after the same splits."""
-    bare = BareTree(SPACE)
+    bare = GrowingTree(SPACE)
     found = dict(probe.look(bare, list(bare.leaves.values())))
     for number, feature in SPLITS:
         found.update(probe.look(bare, list(bare.split(number, IsOne(feature)))))
@@ -60,7 +60,7 @@ def sampled(kind: str, total: int, seed: int) -> dict[int, np.ndarray]:
     return scores(FreshPairs(counted, stream, lambda j: total))
 
 
-def counts(kind: str, total: int, seed: int) -> Iterator[tuple[Leaf, int, int, int, float]]:
+def counts(kind: str, total: int, seed: int) -> Iterator[tuple[GrowingLeaf, int, int, int, float]]:
     """For every leaf and feature: hits, pairs, and the probability that a pair is a hit."""
     estimated, true = sampled(kind, total, seed), exact()
     for number, leaf in leaves().leaves.items():

@@ -14,7 +14,7 @@ import pytest
 
 import fidelitree as ft
 from chances import too_many
-from fidelitree.runs.input_source import Listed
+from fidelitree.runs.input_source import TableSource
 from mixed import MIXED, mixed_tree
 from population import PEOPLE, population_error, table_of
 
@@ -72,8 +72,8 @@ def test_bounds_over_rows_are_true(delta: float, start: int, soak: bool) -> None
 
 
 def test_rows_that_are_counted_more_than_once_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = Listed.test
-    monkeypatch.setattr(Listed, "test", lambda listed, rows: np.tile(honest(listed, min(rows, 8)), (20, 1)))
+    honest = TableSource.test
+    monkeypatch.setattr(TableSource, "test", lambda listed, rows: np.tile(honest(listed, min(rows, 8)), (20, 1)))
     false, _ = over_rows(0.01, range(40))
     assert too_many(false, 40, 0.01, ALARM)
 

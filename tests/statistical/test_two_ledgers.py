@@ -15,7 +15,7 @@ import numpy as np
 import fidelitree as ft
 from chances import too_many
 from fidelitree.certificates.attempts import Attempts
-from fidelitree.runs.bit_strategy import GATE
+from fidelitree.runs.bit_strategy import READY
 from fidelitree.trees.tree import Tree
 
 ALARM = 1e-7
@@ -53,7 +53,7 @@ def false(rng: np.random.Generator, fault: Fault) -> bool:
             return True
         if batch[:, grown].any():
             grown, grown_until = int(inputs[:at].sum(axis=0).argmin()), at
-        elif at - grown_until >= GATE:
+        elif at - grown_until >= READY:
             attempts.open(ALL_TREES[grown])
     return False
 

@@ -22,11 +22,12 @@ from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.product import ProductSpace, check_space, product_of
 from fidelitree.spaces.region import Region
 from fidelitree.spaces.rows import Rows
-from fidelitree.targets.labels import Target
 from fidelitree.theory.sequential import lower_bound, upper_bound
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from fidelitree.targets.labels import Target
 
 Floats = NDArray[np.float64]
 

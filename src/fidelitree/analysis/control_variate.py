@@ -9,7 +9,7 @@ not seen: the stars are dealt into groups, and each group's tree is grown from a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,13 @@ from fidelitree.analysis.stars import Star, Stars
 from fidelitree.asking.limits import Budget
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.search.grow import Evidence, grow
-from fidelitree.spaces.draw import Stream
-from fidelitree.spaces.features import Test
-from fidelitree.targets.labels import Codes
-from fidelitree.trees.bare import BareTree, Leaf
-from fidelitree.trees.tree import Tree
+from fidelitree.trees.growing import GrowingLeaf, GrowingTree
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.draw import Stream
+    from fidelitree.spaces.features import Test
+    from fidelitree.targets.labels import Codes
+    from fidelitree.trees.tree import Tree
 
 Floats = NDArray[np.float64]
 
@@ -117,7 +119,7 @@ def _grow(star: Star, stars: Stars, labels: int) -> Tree:
 
     A leaf gets the label seen most often in it, also by flips that come from other leaves.
     """
-    bare, probe = BareTree(stars.region.space), _StarProbe(star, stars)
+    bare, probe = GrowingTree(stars.region.space), _StarProbe(star, stars)
     grow(bare, probe, probe, probe, Budget(max_leaves=MOST_LEAVES))
     places = {number: place for place, number in enumerate(bare.leaves)}
     before, after = _answers(bare.complete(places, range(bare.size)), star.inputs, stars.changes)
@@ -134,7 +136,7 @@ class _StarProbe:
         self._changed = star.after != star.before
         self._rows: dict[int, NDArray[np.intp]] = {}
 
-    def look(self, bare: BareTree, made: Sequence[Leaf]) -> Mapping[int, Evidence]:
+    def look(self, bare: GrowingTree, made: Sequence[GrowingLeaf]) -> Mapping[int, Evidence]:
         """Only new leaves have new evidence."""
         if made[0].parent is None:
             self._rows[made[0].number] = np.arange(len(self._star.before))
@@ -144,18 +146,18 @@ class _StarProbe:
             self._rows.update(zip((leaf.number for leaf in made), (rows[~yes], rows[yes]), strict=True))
         return {leaf.number: Evidence(self._scores(leaf)) for leaf in made}
 
-    def _scores(self, leaf: Leaf) -> Floats:
+    def _scores(self, leaf: GrowingLeaf) -> Floats:
         scores = np.zeros(len(self._weights))
         scores[self._changes] = np.count_nonzero(self._changed[:, self._rows[leaf.number]], axis=1)
         scores[list(leaf.region.restrictions)] = 0
         return scores * self._weights
 
-    def hear(self, bare: BareTree, made: Sequence[Leaf]) -> None:
+    def hear(self, bare: GrowingTree, made: Sequence[GrowingLeaf]) -> None:
         """Nothing is judged."""
 
-    def enough(self, bare: BareTree, evidence: Mapping[int, Evidence]) -> bool:
+    def enough(self, bare: GrowingTree, evidence: Mapping[int, Evidence]) -> bool:
         """The number of leaves ends growth, or that no label changes any more."""
         return False
 
-    def split(self, leaf: Leaf, test: Test, score: float) -> None:
+    def split(self, leaf: GrowingLeaf, test: Test, score: float) -> None:
         """Nothing is traced."""

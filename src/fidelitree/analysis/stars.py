@@ -16,19 +16,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.asking.counted import Counted
 from fidelitree.errors import ParameterError
 from fidelitree.spaces.draw import Inputs, Stream, block_rows, draw, paired, redraw
 from fidelitree.spaces.features import Boolean
 from fidelitree.spaces.features.feature import uniforms
-from fidelitree.spaces.region import Region
-from fidelitree.spaces.rows import Rows
-from fidelitree.targets.labels import Codes
+
+if TYPE_CHECKING:
+    from fidelitree.asking.counted import Counted
+    from fidelitree.spaces.region import Region
+    from fidelitree.spaces.rows import Rows
+    from fidelitree.targets.labels import Codes
 
 MOST_BITS = 256
 """Beyond so many bits the table of chances is not worth its memory."""

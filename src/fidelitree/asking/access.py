@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fidelitree.asking.call import Calls, Direct
 from fidelitree.asking.counted import Counted
@@ -14,8 +14,6 @@ from fidelitree.asking.events import Observer, nobody
 from fidelitree.asking.journal.journal import Ending, Journal
 from fidelitree.asking.journal.run import Run
 from fidelitree.asking.journalled import Journalled, Replayed, ask_again, name_of
-from fidelitree.asking.limits import Budget, Running
-from fidelitree.asking.memory import Memory
 from fidelitree.asking.workers import OnWorkers
 from fidelitree.errors import ParameterError, TargetError
 from fidelitree.spaces.features.description import outline
@@ -26,6 +24,10 @@ from fidelitree.targets.fitted import warn_if_fitted
 from fidelitree.targets.labels import LabelBook, Target
 from fidelitree.targets.table import TruthTable
 from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.asking.limits import Budget, Running
+    from fidelitree.asking.memory import Memory
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ class Access:
         if self.journal is None:
             return
         told = reason.removeprefix("certified, then ")
-        ending, timed = Ending(counted.questions, told, tuple(counted.strikes)), "max_seconds"
+        ending, timed = Ending(counted.questions, told, tuple(counted.late_looks)), "max_seconds"
         if self.journal.writes:
             self.journal.end(ending)
         elif self.journal.run.arguments.get(timed) is None and self.journal.ending not in (None, ending):

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from numpy.typing import NDArray
 
 from fidelitree.asking.door import CallFailedError, Door, Inner, keep_freed_memory
 from fidelitree.asking.limits import Pace
 from fidelitree.errors import ParameterError, show
-from fidelitree.spaces.product import ProductSpace
-from fidelitree.targets.labels import LabelBook, Target
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.targets.labels import LabelBook, Target
 
 Part = tuple[int, NDArray[Any]]
 """The place of the first input in its batch, and the labels from there on."""

@@ -6,21 +6,23 @@ from collections import Counter
 from collections.abc import Callable, Iterator, KeysView, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.call import Calls, Direct
 from fidelitree.asking.events import Asked, Observer, nobody
-from fidelitree.asking.journal.journal import Ending, Journal
 from fidelitree.asking.limits import LEARNING, Budget, BudgetSpent
-from fidelitree.asking.memory import Memory, Recalled
 from fidelitree.spaces.draw import block_rows
 from fidelitree.spaces.product import ProductSpace, check_space
-from fidelitree.spaces.region import Region
 from fidelitree.targets.labels import Codes, LabelBook, Target
 from fidelitree.targets.table import TruthTable, enumerate_inputs
+
+if TYPE_CHECKING:
+    from fidelitree.asking.journal.journal import Ending, Journal
+    from fidelitree.asking.memory import Memory, Recalled
+    from fidelitree.spaces.region import Region
 
 __all__ = ["Counted", "Queries", "Tally", "Target"]
 
@@ -95,7 +97,7 @@ class Counted:
     reserve: Callable[[], bool] | None = None
     """Whether a part of a limited time is to be kept for tests."""
     looks: int = 0
-    strikes: list[tuple[int, int]] = field(default_factory=list)
+    late_looks: list[tuple[int, int]] = field(default_factory=list)
     """The looks at the clock so far, and those that found the time to be over (`Ending`)."""
     cut: Codes | None = None
     """What was answered of a batch that the clock cut off."""
@@ -159,20 +161,20 @@ class Counted:
 
     def over(self, share: float = 1.0) -> bool:
         """Whether a share of the time is over; told to a replay by the run that it repeats."""
-        return self._struck(lambda: self.budget.gone > share)
+        return self._looked_late(lambda: self.budget.gone > share)
 
     def _look(self, learning: bool) -> None:
-        if self._struck(lambda: self._late(learning)):
+        if self._looked_late(lambda: self._late(learning)):
             raise BudgetSpent(self.budget.time_over)
 
-    def _struck(self, late: Callable[[], bool]) -> bool:
+    def _looked_late(self, late: Callable[[], bool]) -> bool:
         self.looks += 1
         if self.budget.max_seconds is None:
             return False
-        if self.ending is not None and self.ending.strikes:
-            return (self.looks, 0) in self.ending.strikes
+        if self.ending is not None and self.ending.late_looks:
+            return (self.looks, 0) in self.ending.late_looks
         if late():
-            self.strikes.append((self.looks, 0))
+            self.late_looks.append((self.looks, 0))
             return True
         return False
 
@@ -182,8 +184,8 @@ class Counted:
 
     def _cut_after(self) -> int:
         """Of a replayed batch, the answers after which the clock cut it off; 0 where it did not."""
-        struck = () if self.ending is None else self.ending.strikes
-        return next((rows for look, rows in struck if look == self.looks), 0)
+        late = () if self.ending is None else self.ending.late_looks
+        return next((rows for look, rows in late if look == self.looks), 0)
 
     def labels(self, codes: Codes) -> NDArray[Any]:
         """The labels that codes stand for."""
@@ -233,7 +235,7 @@ class Counted:
             return
         answered, replayed = sum(map(len, found.values())), self._cut_after()
         if answered >= replayed > 0 or (not replayed and self._late(learning)):
-            self.strikes.append((self.looks, answered))
+            self.late_looks.append((self.looks, answered))
             self.cut = self.book.encode(np.concatenate(list(found.values())))
             raise BudgetSpent(self.budget.time_over)
 

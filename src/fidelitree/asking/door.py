@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.threads import all_threads
 from fidelitree.errors import TargetError
-from fidelitree.spaces.product import ProductSpace
 from fidelitree.targets.labels import Target, answered
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.product import ProductSpace
 
 Inner = NDArray[Any]
 _MOST_SAID = 2_000  # characters of what a foreign error says

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.asking.call import Calls, Part
-from fidelitree.asking.door import Inner
-from fidelitree.asking.journal.journal import Journal
 from fidelitree.asking.journal.records import Record, digest, input_bytes
 from fidelitree.errors import OtherRunError, TargetError
-from fidelitree.targets.labels import Target
+
+if TYPE_CHECKING:
+    from fidelitree.asking.call import Calls, Part
+    from fidelitree.asking.door import Inner
+    from fidelitree.asking.journal.journal import Journal
+    from fidelitree.targets.labels import Target
 
 ASKED_AGAIN = 16
 """Inputs that a resumed run asks once more, to see that it is the same target."""

@@ -19,8 +19,6 @@ CALL = 0.05
 _STEP, _BOLD = 4, 0.25  # times as many inputs are tried next, where even so that takes no more than this of the time
 _ANY = 1 << 40
 Workers = Executor | Callable[[], Executor]
-
-
 Watch = Callable[[], None]
 """What a search calls now and then: it ends the search by raising."""
 

@@ -8,13 +8,13 @@ from the answers that a certificate takes.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import accumulate
 from operator import truediv
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,9 @@ from numpy.typing import NDArray
 from fidelitree.errors import ParameterError, TargetError, check_count
 from fidelitree.spaces.inputs import row_keys
 from fidelitree.spaces.product import ProductSpace, check_space
-from fidelitree.targets.labels import Codes
+
+if TYPE_CHECKING:
+    from fidelitree.targets.labels import Codes
 
 BASE_BYTES = 100 << 20
 """Libraries, blocks of inputs, and answers that are kept for the report."""
@@ -33,7 +35,6 @@ LABELLED_BYTES = 2 << 30
 _GROUPS = Path("/proc/self/cgroup")
 _MOUNTED = Path("/sys/fs/cgroup")
 _ENTRY_BYTES = 150  # of an input in a dictionary, besides the input itself
-Ask = Callable[[NDArray[Any]], Codes]
 _MOST = 1_000_000  # inputs that are remembered
 CHECKED = 16  # repeats that a run pays for all the same, to see that the target does answer alike
 
@@ -123,17 +124,8 @@ class Memory:
     def __len__(self) -> int:
         return len(self._codes)
 
-    def answer(self, batch: NDArray[Any], ask: Ask, checks: int | None = None) -> Codes:
-        """Codes of all rows; ``ask`` receives each input that is not remembered, once.
-
-        Some of those that are remembered may be asked too, ``checks`` of them at most; TargetError tells of an answer
-        that differs.
-        """
-        recalled = self.recall(batch, checks)
-        return self.learn(recalled, ask(recalled.rows) if len(recalled.rows) else np.zeros(0, np.intp))
-
     def recall(self, batch: NDArray[Any], checks: int | None = None) -> Recalled:
-        """What has to be asked of a batch."""
+        """What has to be asked of a batch, each input once; of what is remembered, at most ``checks`` once more."""
         keys = row_keys(batch)
         first = dict(zip(reversed(keys), reversed(range(len(keys))), strict=True))
         if len(first) == len(keys) and self._codes.keys().isdisjoint(first):  # nothing comes again, most often
@@ -146,7 +138,7 @@ class Memory:
         return Recalled(keys, [keys[row] for row in wanted], batch[wanted], [keys[row] for row in repeats])
 
     def learn(self, recalled: Recalled, answers: Codes) -> Codes:
-        """Codes of the whole batch, given those of what had to be asked."""
+        """Codes of the whole batch, given those of what had to be asked; TargetError where a repeat differs."""
         known = dict(zip(recalled.asked, answers.tolist(), strict=True))
         for key in recalled.repeats:
             if known[key] != self._codes[key]:

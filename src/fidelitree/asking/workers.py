@@ -14,15 +14,17 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing import connection, parent_process
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fidelitree.asking.call import Part, pieces, wait_before
 from fidelitree.asking.door import Door, Failure, Inner, failed
-from fidelitree.asking.limits import Running
 from fidelitree.asking.threads import one_thread_for_good
 from fidelitree.errors import RAISED, ParameterError, TargetError
-from fidelitree.spaces.product import ProductSpace
-from fidelitree.targets.labels import LabelBook, Target
+
+if TYPE_CHECKING:
+    from fidelitree.asking.limits import Running
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.targets.labels import LabelBook, Target
 
 _THREADS = (
     "OMP_NUM_THREADS",

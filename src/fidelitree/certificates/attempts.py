@@ -21,16 +21,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.events import Observer, TreeJudged, UnderTest, nobody
-from fidelitree.asking.journal.ledger import TEST, Entry, Ledger, entered
+from fidelitree.asking.journal.ledger import TEST, Ledger, LedgerEntry, entered
 from fidelitree.theory.sequential import RUN, STANDING, Bet, level_in, log_e_value
 from fidelitree.trees.answers import Answers, Kept
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.trees.tree import Tree
 
 LATE = 0.6  # of a budget that will be spent goes into learning, the rest into tests
 LOOK = 20  # answers before an attempt may be given up
@@ -46,7 +48,7 @@ class Attempt(Bet):
     ``waits`` says how many of the inputs to come, of each stream, are not for it: an earlier run has drawn them.
     """
 
-    def __init__(self, tree: Tree, delta: float, entry: Entry) -> None:
+    def __init__(self, tree: Tree, delta: float, entry: LedgerEntry) -> None:
         super().__init__(level_in(entry.ledger, entry.number, delta))
         self.tree, self.number, self.ledger, self.waits = tree, entry.number, entry.ledger, dict(entry.waits)
 
@@ -65,7 +67,7 @@ class Attempt(Bet):
         return rows if waits else min(left, rows)
 
 
-class Standing:
+class StandingAttempts:
     """Attempts that are opened on the way, for what there is, so that no ending finds a run without a bound."""
 
     def __init__(self, delta: float, ledger: Ledger | None = None) -> None:
@@ -134,7 +136,7 @@ class Attempts:
         self.all: list[Attempt] = []
         self.kept = Kept()
         """All that was counted: an attempt's own answers are the last ones, as many as it has samples."""
-        self.standing = Standing(delta, ledger)
+        self.standing = StandingAttempts(delta, ledger)
 
     def open(self, tree: Tree, written_down: bool = True) -> Attempt:
         """Begin to count for a tree; a tree that has an attempt already gets no second one.

@@ -7,14 +7,16 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from decimal import ROUND_FLOOR, Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fidelitree.asking.journal.run import versions as versions_now
 from fidelitree.certificates import confusionfile
-from fidelitree.certificates.confusion import Confusion
-from fidelitree.display.card import Standing, card, standing
+from fidelitree.display.card import Status, card, standing
 from fidelitree.errors import FormatError, is_entropy, is_text
 from fidelitree.theory.sequential import LEDGERS, WHOLE, least_error
+
+if TYPE_CHECKING:
+    from fidelitree.certificates.confusion import Confusion
 
 ASSUMES_DETERMINISTIC = "the target is deterministic"
 ASSUMES_DISTRIBUTION = "inputs follow the stated product distribution"
@@ -92,7 +94,7 @@ class Certificate:
         return min(max(0.0, least), self.error_bound), self.error_bound
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> Status:
         """In words: certified, goal met; certified at some agreement, goal missed; nothing certified."""
         return standing(self.epsilon, self.error_bound, self.method == "exact")
 

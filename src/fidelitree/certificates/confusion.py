@@ -30,14 +30,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fidelitree.display.wording import counted, leaves, percent, shown, span, whole
 from fidelitree.theory.sequential import error_bound, interval, level_in, level_of_attempt
-from fidelitree.trees.answers import LeafLabels
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.trees.answers import LeafLabels
+    from fidelitree.trees.tree import Tree
 
 CONFIDENCE = 0.95
 _LEVEL = 0.05
@@ -90,7 +92,7 @@ class Label:
 
 
 @dataclass(frozen=True)
-class Answered:
+class TargetAnswers:
     """What the target answered, whatever the tree: ``best`` is the most frequent of ``labels`` different ones."""
 
     inputs: Count
@@ -111,7 +113,7 @@ class Confusion:
     tests: Count
     wrong: Count
     level: float | None
-    target: Answered
+    target: TargetAnswers
     never: tuple[Label, ...]
     never_in_all: int
     cells: tuple[LabelPair, ...]
@@ -151,7 +153,7 @@ class Confusion:
             1.0 if level is None else sum(rows.values()),
             total(cell.count for cell in wrong),
             level,
-            Answered(1.0 if level is None else sum(target.values()), len(target), best),
+            TargetAnswers(1.0 if level is None else sum(target.values()), len(target), best),
             tuple(never[:MOST]),
             len(never),
             tuple(listed),

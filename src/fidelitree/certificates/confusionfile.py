@@ -9,11 +9,11 @@ from typing import Any
 from fidelitree.certificates.confusion import (
     CONFIDENCE,
     MOST,
-    Answered,
     Confusion,
     Count,
     Label,
     LabelPair,
+    TargetAnswers,
     share_of_level,
 )
 from fidelitree.errors import FormatError, is_text
@@ -58,7 +58,9 @@ def _read(data: Any) -> Confusion:
         _count(data["tests"], "tests", exact),
         _count(data["wrong"], "wrong", exact),
         None if exact else float(level),
-        Answered(_count(constant["of"], "of", exact), _whole(constant["labels"], "labels"), _label(constant, exact)),
+        TargetAnswers(
+            _count(constant["of"], "of", exact), _whole(constant["labels"], "labels"), _label(constant, exact)
+        ),
         tuple(_label(entry, exact) for entry in data["never"]),
         _whole(data["never_in_all"], "never_in_all"),
         tuple(_cell(entry, exact) for entry in data["cells"]),

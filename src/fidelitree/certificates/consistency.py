@@ -10,16 +10,18 @@ import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, Certificate
 from fidelitree.certificates.confusionfile import contradiction
 from fidelitree.certificates.store import CERTIFICATE, FILES, REPORT, SPACE, TRACE, TREE, Stored
 from fidelitree.exact.paths import disagreement
 from fidelitree.spaces.product import ProductSpace
-from fidelitree.spaces.rows import Rows
 from fidelitree.theory.bounds import level_of_set
 from fidelitree.theory.sequential import error_bound, level_in, upper_bound
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.rows import Rows
 
 UNCHECKED = (
     "the name of the target",

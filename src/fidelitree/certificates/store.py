@@ -76,7 +76,7 @@ class Stored:
 
 
 @dataclass(frozen=True)
-class Record:
+class RunRecord:
     """What is stored beside the tree and its certificate."""
 
     space: ProductSpace | Rows
@@ -86,7 +86,7 @@ class Record:
     report: str = ""
 
 
-def save(folder: str | os.PathLike[str], tree: Tree, certificate: Certificate, record: Record) -> list[Path]:
+def save(folder: str | os.PathLike[str], tree: Tree, certificate: Certificate, record: RunRecord) -> list[Path]:
     """Write a result, all of it or nothing; the files, in the order in which one would open them."""
     folder = check_path("folder", folder)
     texts = {

@@ -30,7 +30,6 @@ from fidelitree.display.wording import leaves
 if TYPE_CHECKING:
     from fidelitree.runs.result import Distillation
 
-
 _MOST_LINES = 100  # of a tree; more than that hides what comes after
 
 

@@ -36,7 +36,6 @@ from fidelitree.errors import MissingExtraError, OtherRunError, ParameterError
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-
 _GOAL_PANEL = "Budget"
 _PANEL = "Running"
 Made = TypeVar("Made")

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.spaces.rows import Rows
 
-
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 _PARQUET = (".parquet", ".pq")
 Backend = Literal["pandas", "polars", "pyarrow"]

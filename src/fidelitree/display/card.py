@@ -17,7 +17,7 @@ _FACTS = "margin:.5em 0 0;display:flex;flex-wrap:wrap;gap:.2em 1.6em;font-size:.
 
 
 @dataclass(frozen=True)
-class Standing:
+class Status:
     """``state`` is ``met``, ``missed`` or ``nothing``; ``words`` say it."""
 
     state: str
@@ -30,7 +30,7 @@ class Standing:
         return f"{sign} {self.words[0].upper()}{self.words[1:]}"
 
 
-def standing(epsilon: float | None, error_bound: float, exact: bool) -> Standing:
+def standing(epsilon: float | None, error_bound: float, exact: bool) -> Status:
     """Where no error was named, any certified one meets the goal.
 
     >>> [standing(0.1, bound, False).words for bound in (0.08, 0.108, 1.0)]
@@ -39,16 +39,16 @@ def standing(epsilon: float | None, error_bound: float, exact: bool) -> Standing
     'certified at 89.2% agreement'
     """
     if error_bound >= 1 and (epsilon is None or not exact):
-        return Standing("nothing", "nothing certified")
+        return Status("nothing", "nothing certified")
     certified = f"certified at {at_least(error_bound, 4 if exact else 3)} agreement"
     if epsilon is None:
-        return Standing("met", certified)
+        return Status("met", certified)
     if error_bound > epsilon:
-        return Standing("missed", f"{certified}, goal missed")
-    return Standing("met", "certified, goal met")
+        return Status("missed", f"{certified}, goal missed")
+    return Status("met", "certified, goal met")
 
 
-def card(standing: Standing, sentence: str, facts: Sequence[tuple[str, str]], more: Html | None = None) -> str:
+def card(standing: Status, sentence: str, facts: Sequence[tuple[str, str]], more: Html | None = None) -> str:
     """How it stands, the certificate's sentence, some figures, and what comes below."""
     shown = [tag("span", name, " ", tag("strong", value)) for name, value in facts]
     return tag(

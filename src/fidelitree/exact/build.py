@@ -13,15 +13,20 @@ file: the wires of a two-level cover say little, and whoever wrote the file may 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fidelitree.errors import MissingExtraError
 from fidelitree.exact.diagram import Diagram, DiagramSubfunction, NoDiagramError
-from fidelitree.spaces.product import ProductSpace
-from fidelitree.targets.circuits.circuit import Circuit
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.targets.circuits.circuit import Circuit
 
 NODE_LIMIT = 1 << 18
-_RUNGS = (1 << 12, 1 << 15)  # limits that are tried first, so that a bad order does not cost what the limit costs
+_FIRST_LIMITS = (
+    1 << 12,
+    1 << 15,
+)  # limits that are tried first, so that a bad order does not cost what the limit costs
 _GARBAGE = 2  # times the limit: nodes at which those that nobody needs are thrown away
 _ROOM = 4  # times the limit: what OxiDD may hold
 
@@ -68,8 +73,8 @@ def build_diagram(circuit: Circuit, space: ProductSpace, limit: int = NODE_LIMIT
     """The whole function of a circuit as a diagram; NoDiagramError where no order keeps within ``limit`` nodes."""
     circuit.check_space(space)
     orders = [order(circuit) for order in ORDERS]
-    for rung in [*(rung for rung in _RUNGS if rung < limit), limit]:
-        built = [(order, _gate_by_gate(circuit, order, rung)) for order in orders]
+    for most in [*(first for first in _FIRST_LIMITS if first < limit), limit]:
+        built = [(order, _gate_by_gate(circuit, order, most)) for order in orders]
         found = [_take_over(Diagram(space, order), function) for order, function in built if function is not None]
         if found:
             return min(found, key=lambda function: function.diagram.size(function.root))

@@ -11,12 +11,15 @@ import itertools
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.exact.subfunction import Floats
 from fidelitree.spaces.features import AtMost, Feature, IsIn, IsOne, Restriction, Test, midway
+
+if TYPE_CHECKING:
+    from fidelitree.exact.subfunction import Floats
 
 ALL_SUBSETS = 10
 """Up to so many categories every subset is tried; of more, single ones and those that are neighbours in an order."""
@@ -99,11 +102,14 @@ class Cells:
         if self.kind == "numeric":
             return np.tri(count, dtype=np.bool_)[:-1]
         if count <= ALL_SUBSETS:
-            # The set without the last cell stands for its complement too.
-            numbers = np.arange(1, 1 << max(0, count - 1))
-            return (numbers[:, None] >> np.arange(count) & 1).astype(np.bool_)
+            return halves(count)
         rank = np.argsort(np.argsort(_direction(pairs), kind="stable"))
         return np.concatenate([np.eye(count, dtype=np.bool_), np.tri(count, dtype=np.bool_)[:-1][:, rank]])
+
+
+def halves(count: int) -> NDArray[np.bool_]:
+    """Every set of cells up to its complement, one row each: the set without the last cell stands for both."""
+    return (np.arange(1, 1 << max(0, count - 1))[:, None] >> np.arange(count) & 1).astype(np.bool_)
 
 
 def combined(shares: Iterable[Floats]) -> Floats:

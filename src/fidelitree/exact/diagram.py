@@ -14,14 +14,16 @@ Every label has sums of its own, without subtractions: a label of mass 1e-30 is 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fidelitree.errors import ParameterError
-from fidelitree.exact.subfunction import Floats, Splits
-from fidelitree.spaces.features import Test
-from fidelitree.spaces.product import ProductSpace
+from fidelitree.exact.subfunction import BestTests, Floats
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.features import Test
+    from fidelitree.spaces.product import ProductSpace
 
 PAIR_LIMIT = 1 << 21
 """Disagreements that are remembered: about 400 MB."""
@@ -212,9 +214,9 @@ class DiagramSubfunction:
         """One pass over the nodes below."""
         return self.diagram.influences(self.root)
 
-    def splits(self) -> Splits:
+    def splits(self) -> BestTests:
         """A bit has one test."""
-        return Splits(self.influences())
+        return BestTests(self.influences())
 
     def split(self, test: Test) -> tuple[DiagramSubfunction, DiagramSubfunction]:
         """The nodes above the test are made anew, those below are shared."""

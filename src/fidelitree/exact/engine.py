@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,16 +14,18 @@ from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.grid import MOST as GRID_MOST
 from fidelitree.exact.grid import GridSubfunction
 from fidelitree.exact.paths import PathSubfunction, disagreement
-from fidelitree.exact.subfunction import Subfunction
 from fidelitree.exact.truthtable import TableSubfunction
 from fidelitree.spaces.features import IsOne
-from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
 from fidelitree.targets.circuits.circuit import Circuit, difference
-from fidelitree.targets.labels import Codes, Target
 from fidelitree.targets.table import MAX_FEATURES, TruthTable
 from fidelitree.trees.answers import LeafLabels
 from fidelitree.trees.tree import Tree, check_tree
+
+if TYPE_CHECKING:
+    from fidelitree.exact.subfunction import Subfunction
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.targets.labels import Codes, Target
 
 ENUMERATE_UNASKED = 1 << 20
 """Inputs that a call whose purpose is to be exact asks about without being told how many it may ask."""

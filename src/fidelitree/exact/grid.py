@@ -7,15 +7,17 @@ else being equal, is a small matrix; influences and the worth of every test are 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.exact.cells import Cells, combined
-from fidelitree.exact.subfunction import Floats, Splits
-from fidelitree.spaces.features import Test
-from fidelitree.spaces.region import Region
+from fidelitree.exact.subfunction import BestTests, Floats
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.features import Test
+    from fidelitree.spaces.region import Region
 
 MOST = 1 << 22
 """Inputs of a grid: about fifty bytes each while it works."""
@@ -40,10 +42,10 @@ class GridSubfunction:
         """Two values are drawn; how often do they part the labels?"""
         return np.array([float(c.shares @ a @ c.shares) for c, a in zip(self._cells, self._apart, strict=True)])
 
-    def splits(self) -> Splits:
+    def splits(self) -> BestTests:
         """The best test of every feature."""
         best = [cells.best_test(apart) for cells, apart in zip(self._cells, self._apart, strict=True)]
-        return Splits(np.array([drop for drop, _ in best]), [test for _, test in best])
+        return BestTests(np.array([drop for drop, _ in best]), [test for _, test in best])
 
     def split(self, test: Test) -> tuple[GridSubfunction, GridSubfunction]:
         """Two smaller grids."""

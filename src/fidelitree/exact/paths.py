@@ -10,16 +10,18 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fidelitree.exact.cells import Cells
-from fidelitree.exact.subfunction import Floats, Splits
+from fidelitree.exact.subfunction import BestTests, Floats
 from fidelitree.spaces.features import Feature, Restriction, Test
-from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
 from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.product import ProductSpace
 
 Place = tuple[Tree, int]
 Path = Mapping[int, Restriction]
@@ -69,12 +71,12 @@ class PathSubfunction:
             out[i] += mass * 2 * bias * (1 - bias) * apart
         return out
 
-    def splits(self) -> Splits:
+    def splits(self) -> BestTests:
         """Bits have one test each; of other features the tests that the tree asks are compared, and their unions."""
         if self._region.space.all_bits:
-            return Splits(self.influences())
+            return BestTests(self.influences())
         best = [cells.best_test(apart) for cells, apart in self._pairs]
-        return Splits(np.array([drop for drop, _ in best]), [test for _, test in best])
+        return BestTests(np.array([drop for drop, _ in best]), [test for _, test in best])
 
     @cached_property
     def _pairs(self) -> list[tuple[Cells, Floats]]:

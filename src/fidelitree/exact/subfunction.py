@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.spaces.features import Test
+if TYPE_CHECKING:
+    from fidelitree.spaces.features import Test
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Splits:
+class BestTests:
     """For every feature, how much its best test lowers the cost, and that test.
 
     A bit has one test, and its drop is its influence; where all features are bits ``tests`` is empty.
@@ -38,7 +39,7 @@ class Subfunction(Protocol):
     def influences(self) -> Floats:
         """For every feature, the probability that re-drawing it changes the label."""
 
-    def splits(self) -> Splits:
+    def splits(self) -> BestTests:
         """The best test of every feature."""
 
     def split(self, test: Test) -> tuple[Subfunction, Subfunction]:

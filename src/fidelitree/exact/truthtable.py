@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache, cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.exact.cells import combined
-from fidelitree.exact.subfunction import Floats, Splits
-from fidelitree.spaces.features import Test
-from fidelitree.spaces.product import ProductSpace
-from fidelitree.spaces.region import Region
+from fidelitree.exact.subfunction import BestTests, Floats
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.features import Test
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.region import Region
 
 Word = NDArray[np.uint16]
 
@@ -70,9 +72,9 @@ class TableSubfunction:
                 out[feature] = 2 * bias * (1 - bias) * self._change(slot)
         return out
 
-    def splits(self) -> Splits:
+    def splits(self) -> BestTests:
         """Bits have one test each."""
-        return Splits(self.influences())
+        return BestTests(self.influences())
 
     def split(self, test: Test) -> tuple[TableSubfunction, TableSubfunction]:
         """Two tables of half the size."""

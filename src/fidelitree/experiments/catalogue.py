@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +15,9 @@ from fidelitree import theory
 from fidelitree.errors import ParameterError
 from fidelitree.experiments import errata, pictures, published, sizes
 from fidelitree.experiments.sizes import BIASES, FAMILIES, Row
-from fidelitree.theory.bounds import WorkedExample
+
+if TYPE_CHECKING:
+    from fidelitree.theory.bounds import WorkedExample
 
 EPSILONS = (0.3, 0.1, 0.03, 0.01)
 DEPTHS = tuple(range(1, 21))

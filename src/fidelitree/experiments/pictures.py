@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fidelitree.display.canvas import figure
-from fidelitree.experiments.errata import Erratum
 from fidelitree.experiments.sizes import BIASES, FAMILIES, Row
-from fidelitree.theory.bounds import WorkedExample
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from fidelitree.experiments.errata import Erratum
+    from fidelitree.theory.bounds import WorkedExample
 
 _COLOURS = dict(zip(BIASES, ("#0072b2", "#d55e00", "#009e73"), strict=True))
 _MARKERS = dict(zip(BIASES, "os^", strict=True))

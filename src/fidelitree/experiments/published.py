@@ -18,15 +18,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fidelitree import targets
 from fidelitree.errors import MissingExtraError
 from fidelitree.learners import blanc_lange_qiao_tan, cart, id3, optimal, top_down
-from fidelitree.runs.result import Distillation
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.targets import Target, Textbook, TruthTable
+
+if TYPE_CHECKING:
+    from fidelitree.runs.result import Distillation
 
 SMOOTHING = 0.1  # how far a bias is moved from 1/2 at most
 _LEARNERS: dict[str, Callable[..., Distillation]] = {

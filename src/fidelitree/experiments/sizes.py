@@ -7,15 +7,18 @@ import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from fidelitree import theory
 from fidelitree.asking.counted import Counted
 from fidelitree.exact.engine import exact_subfunction, tree_error
 from fidelitree.runs.paper import practical_top_down
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
 from fidelitree.targets.random_trees import balanced, chain
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree import theory
+    from fidelitree.trees.tree import Tree
 
 BIASES = (0.5, 0.3, 0.1)
 FAMILIES = ("balanced", "chain")

@@ -11,8 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from fidelitree.trees.tree import Tree
+if TYPE_CHECKING:
+    from fidelitree.trees.tree import Tree
 
 _LONGEST = 40
 

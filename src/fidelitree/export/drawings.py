@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from fidelitree.display.wording import shown
-from fidelitree.export.rules import reach
-from fidelitree.spaces.product import ProductSpace
-from fidelitree.spaces.rows import Rows
+from fidelitree.export.rules import node_shares
 from fidelitree.trees.tree import Tree, check_tree
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.rows import Rows
 
 
 def to_dot(tree: Tree) -> str:
@@ -55,4 +59,4 @@ def to_svg(tree: Tree, space: ProductSpace | Rows | None = None) -> str:
     '<title>Decision tree of 2 leaves</title>'
     """
     check_tree(tree)
-    return tree.to_svg(None if space is None else reach(tree, space))
+    return tree.to_svg(None if space is None else node_shares(tree, space))

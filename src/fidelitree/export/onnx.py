@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fidelitree.errors import ParameterError
-from fidelitree.export.matrix import Column, MatrixColumns
+from fidelitree.export.encoder import Column, MatrixColumns
 from fidelitree.spaces.features import AtMost
 from fidelitree.targets.models.model import need
 from fidelitree.trees.tree import Tree, check_tree

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import narwhals as nw
 import numpy as np
@@ -16,10 +16,12 @@ from fidelitree.display.wording import shown
 from fidelitree.errors import MissingExtraError, ParameterError, check_choice, show
 from fidelitree.spaces.features import AtMost, IsIn, Test
 from fidelitree.spaces.features.feature import short
-from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import Rows
-from fidelitree.trees.answers import Answers
 from fidelitree.trees.tree import Tree, check_tree
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.trees.answers import Answers
 
 _BACKENDS = {"pandas": "pandas", "polars": "polars", "arrow": "pyarrow"}
 
@@ -168,7 +170,7 @@ def to_rules(tree: Tree, space: ProductSpace | Rows | None = None, answers: Answ
     check_tree(tree)
     rules = [Rule(leaf, conditions, tree.label(leaf)) for leaf, conditions in _paths(tree)]
     if space is not None:
-        shares = reach(tree, space)
+        shares = node_shares(tree, space)
         rules = [replace(rule, probability=shares[rule.leaf]) for rule in rules]
     if answers is not None:
         if not callable(getattr(answers, "counts", None)):
@@ -178,7 +180,7 @@ def to_rules(tree: Tree, space: ProductSpace | Rows | None = None, answers: Answ
     return Rules(rules)
 
 
-def reach(tree: Tree, space: ProductSpace | Rows) -> list[float]:
+def node_shares(tree: Tree, space: ProductSpace | Rows) -> list[float]:
     """For every node the probability that an input reaches it: exact, or the share among the rows of a table."""
     if not isinstance(space, Rows):
         tree.check_space(space)

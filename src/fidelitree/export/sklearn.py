@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.export.clauses import leaves_below
 from fidelitree.export.encoder import Encoder
-from fidelitree.export.rules import reach
+from fidelitree.export.rules import node_shares
 from fidelitree.spaces.features import AtMost
-from fidelitree.spaces.product import ProductSpace
-from fidelitree.spaces.rows import Rows
 from fidelitree.targets.models.model import need
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.rows import Rows
+    from fidelitree.trees.tree import Tree
 
 _LEAST = 1e-12
 """SHAP divides by weights: what is never drawn weighs a little."""
@@ -70,7 +72,7 @@ def _nodes(tree: Tree, encoder: Encoder, dtype: np.dtype[Any], weight: NDArray[n
 def _weights(tree: Tree, space: ProductSpace | Rows | None) -> NDArray[np.float64]:
     if space is None:
         return np.array(leaves_below(tree), np.float64)
-    return np.asarray(np.maximum(reach(tree, space), _LEAST))
+    return np.asarray(np.maximum(node_shares(tree, space), _LEAST))
 
 
 def _values(tree: Tree, weight: NDArray[np.float64]) -> NDArray[np.float64]:

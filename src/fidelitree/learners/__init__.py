@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from fidelitree.exact.engine import ENUMERATE_UNASKED
 from fidelitree.learners.cost_complexity import cart
@@ -21,9 +22,11 @@ from fidelitree.learners.restrictions import mehta_raghavan
 from fidelitree.learners.separation import streed
 from fidelitree.learners.size_budget import top_down
 from fidelitree.learners.subcubes import optimal
-from fidelitree.runs.result import Distillation
 from fidelitree.spaces.product import ProductSpace, product_of
 from fidelitree.spaces.rows import Rows
+
+if TYPE_CHECKING:
+    from fidelitree.runs.result import Distillation
 
 __all__ = [
     "LEARNERS",

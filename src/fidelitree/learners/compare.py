@@ -31,20 +31,21 @@ from fidelitree.errors import (
 )
 from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import error_inside, exact_subfunction, free_of_charge
-from fidelitree.exact.subfunction import Subfunction
 from fidelitree.learners import LEARNERS
 from fidelitree.runs.distill import distill
-from fidelitree.runs.result import Distillation
 from fidelitree.search.optimal.affordable import SOME_NUMBERS
 from fidelitree.search.optimal.lattice import axes_of
 from fidelitree.search.optimal.solve import widening
-from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
 from fidelitree.spaces.rows import Rows
-from fidelitree.targets.labels import Target
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from fidelitree.exact.subfunction import Subfunction
+    from fidelitree.runs.result import Distillation
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.targets.labels import Target
 
 UNASKED = 4096  # inputs that are listed without asking, to know true errors
 LISTED = 1 << 12  # inputs of which the exact frontier is drawn

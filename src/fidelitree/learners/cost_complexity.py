@@ -13,19 +13,21 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from functools import cache
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from fidelitree.learners.lesson import Lesson, Limits, from_labels
-from fidelitree.runs.result import Distillation
-from fidelitree.search.labelled import Columns, Labelled
-from fidelitree.spaces.product import ProductSpace
-from fidelitree.spaces.rows import Rows
-from fidelitree.targets.labels import Target
+from fidelitree.search.labelled import FeatureColumns, Labelled
 from fidelitree.targets.models.model import need
-from fidelitree.trees.nested import Nested
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.runs.result import Distillation
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.rows import Rows
+    from fidelitree.targets.labels import Target
+    from fidelitree.trees.nested import Nested
+    from fidelitree.trees.tree import Tree
 
 
 def cart(
@@ -44,17 +46,17 @@ def cart(
 
 def fit(data: Labelled, epsilon: float) -> Tree:
     """The smallest pruning that errs little enough on the judging rows; the whole tree where none does."""
-    prunings, aim = _Prunings(data), data.aim(epsilon)
+    prunings, aim = _AlphaPath(data), data.aim(epsilon)
     # Errors rise with alpha, but for chance.
     place = bisect_left(range(len(prunings.alphas)), True, key=lambda place: prunings.error(place) > aim)
     return prunings.tree(max(0, place - 1))
 
 
-class _Prunings:
+class _AlphaPath:
     """One grown tree, cut back for each of its alphas, from the whole tree up to the root."""
 
     def __init__(self, data: Labelled) -> None:
-        self._data, self._columns = data, Columns.one_hot(data.space)
+        self._data, self._columns = data, FeatureColumns.one_hot(data.space)
         rows = data.growing
         weights = data.weights[rows] / data.weights[rows].mean()  # ties among huge weights would be lost in rounding
         self._taught = self._columns.of(data.inner[rows]), data.codes[rows], weights

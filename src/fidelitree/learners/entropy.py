@@ -10,18 +10,20 @@ a branch for each value; ours ask for one set of values against the others.
 
 from __future__ import annotations
 
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from fidelitree.learners.lesson import Lesson, Limits, from_labels
-from fidelitree.runs.result import Distillation
-from fidelitree.search.labelled import Labelled
 from fidelitree.search.local.coded import Grouped
 from fidelitree.search.local.node import Grower, nested
 from fidelitree.search.local.splits import Splits, entropy
-from fidelitree.spaces.product import ProductSpace
-from fidelitree.spaces.rows import Rows
-from fidelitree.targets.labels import Target
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.runs.result import Distillation
+    from fidelitree.search.labelled import Labelled
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.rows import Rows
+    from fidelitree.targets.labels import Target
+    from fidelitree.trees.tree import Tree
 
 
 def id3(
@@ -45,5 +47,5 @@ def fit(data: Labelled) -> Tree:
     """The tree for the rows that teach."""
     rows = data.coded(data.growing)
     grouped = Grouped(rows)
-    everything = grouped.everything
+    everything = grouped.all_rows
     return data.binned(nested(Grower(Splits(grouped), 0.0, entropy).grow(everything, grouped.counts(everything))))

@@ -12,22 +12,24 @@ rows that grew the tree, and no promise. Ours is the certificate.
 
 from __future__ import annotations
 
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 from scipy import special
 
 from fidelitree.learners.lesson import Lesson, Limits, from_labels
-from fidelitree.runs.result import Distillation
-from fidelitree.search.labelled import Labelled
 from fidelitree.search.local.coded import Floats, Grouped
 from fidelitree.search.local.coded import Rows as Places
 from fidelitree.search.local.node import Leaf, Node, leaf, nested, split
 from fidelitree.search.local.splits import Menu, Splits, entropy
-from fidelitree.spaces.product import ProductSpace
-from fidelitree.spaces.rows import Rows
-from fidelitree.targets.labels import Target
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.runs.result import Distillation
+    from fidelitree.search.labelled import Labelled
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.rows import Rows
+    from fidelitree.targets.labels import Target
+    from fidelitree.trees.tree import Tree
 
 CONFIDENCE = 0.25
 _LEAST_ROWS = 2
@@ -57,7 +59,7 @@ def fit(data: Labelled) -> Tree:
     rows = data.coded(data.growing)
     splits = Splits(Grouped(rows))
     per_row = rows.total / len(rows.codes)
-    everything = splits.grouped.everything
+    everything = splits.grouped.all_rows
     return data.binned(nested(_pruned(_grown(splits, everything, per_row), per_row)))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,18 +26,20 @@ from fidelitree.runs.goal import Goal, exact_certificate, tested_certificate
 from fidelitree.runs.input_source import source_of
 from fidelitree.runs.last_tests import use_reserve
 from fidelitree.runs.result import Distillation
-from fidelitree.runs.session import Portions, Session
+from fidelitree.runs.session import Session, TrainingSet
 from fidelitree.runs.stopping import Outcome, best_so_far
 from fidelitree.search.labelled import Labelled
-from fidelitree.search.prune import Prunings
+from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.search.questions import Steps, Tests
 from fidelitree.spaces.product import ProductSpace, product_of
 from fidelitree.spaces.region import Region
 from fidelitree.spaces.rows import Rows
 from fidelitree.targets.fitted import warn_if_fitted
-from fidelitree.targets.labels import Target
 from fidelitree.targets.table import enumerate_inputs
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.targets.labels import Target
+    from fidelitree.trees.tree import Tree
 
 FIRST = 256  # labels
 MOST_LABELS = 1 << 16
@@ -67,7 +69,7 @@ class Lesson:
         self.space, self.goal = space, goal
         assert goal.epsilon is not None, "a learner is told its epsilon"
         self.epsilon: float = goal.epsilon
-        self._pool = Portions(session)
+        self._pool = TrainingSet(session)
         self._table: NDArray[np.intp] | None = None
         self._last: Tree | None = None
         self._known: tuple[Tree, float] | None = None

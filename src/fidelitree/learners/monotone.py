@@ -14,20 +14,22 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import check_count
 from fidelitree.learners.lesson import Lesson, Limits, check_bits, from_labels
-from fidelitree.runs.result import Distillation
-from fidelitree.search.labelled import Labelled
 from fidelitree.spaces.features import IsOne
-from fidelitree.spaces.product import ProductSpace
-from fidelitree.spaces.rows import Rows
-from fidelitree.targets.labels import Target
 from fidelitree.trees.tree import Node, Tree
+
+if TYPE_CHECKING:
+    from fidelitree.runs.result import Distillation
+    from fidelitree.search.labelled import Labelled
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.rows import Rows
+    from fidelitree.targets.labels import Target
 
 MOST_LEAVES = 2_000
 _ROUNDING = 1e-12
@@ -61,7 +63,7 @@ def monotone_top_down(
 
 
 @dataclass(frozen=True)
-class _Leaf:
+class _OpenLeaf:
     node: int
     rows: NDArray[np.intp]
     judged: NDArray[np.intp]
@@ -84,7 +86,7 @@ class _Growth:
         self._data = data
         self._bits = np.asarray(data.inner, np.bool_)
         self.nodes: list[Node] = []
-        self.heap: list[tuple[float, int, int, _Leaf]] = []
+        self.heap: list[tuple[float, int, int, _OpenLeaf]] = []
         self._total = float(data.weights[data.judging].sum())
         self.error = 0.0
         self._add(np.flatnonzero(data.growing), np.flatnonzero(data.judging), 0)
@@ -104,7 +106,7 @@ class _Growth:
     def _add(self, rows: NDArray[np.intp], judged: NDArray[np.intp], parent: int) -> None:
         data = self._data
         masses = np.bincount(data.codes[rows], data.weights[rows], len(data.labels)).astype(np.float64)
-        leaf = _Leaf(len(self.nodes), rows, judged)
+        leaf = _OpenLeaf(len(self.nodes), rows, judged)
         self.nodes.append(int(masses.argmax()) if len(rows) else parent)
         self.error += self._wrong(leaf)
         if (masses > 0).sum() > 1:
@@ -112,7 +114,7 @@ class _Growth:
             if scores.max() > _ROUNDING * self._total:
                 heapq.heappush(self.heap, (-float(scores.max()), leaf.node, int(scores.argmax()), leaf))
 
-    def _wrong(self, leaf: _Leaf) -> float:
+    def _wrong(self, leaf: _OpenLeaf) -> float:
         wrong = self._data.codes[leaf.judged] != self.nodes[leaf.node]
         return float(self._data.weights[leaf.judged][wrong].sum()) / self._total
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, Unpack
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,13 +24,15 @@ from fidelitree.asking.limits import BudgetSpent
 from fidelitree.errors import check_count
 from fidelitree.exact.engine import exact_subfunction
 from fidelitree.learners.lesson import CERTIFIED, SMALL, Lesson, Limits, check_bits
-from fidelitree.runs.result import Distillation
 from fidelitree.search.questions import Ask, Steps
 from fidelitree.spaces.features import IsOne, Test
-from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
-from fidelitree.targets.labels import Target
-from fidelitree.trees.nested import Nested
+
+if TYPE_CHECKING:
+    from fidelitree.runs.result import Distillation
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.targets.labels import Target
+    from fidelitree.trees.nested import Nested
 
 CANDIDATES = 3
 STARS = 512  # inputs whose every flip is asked
@@ -92,7 +94,7 @@ def _exactly(lesson: Lesson, candidates: int, deepest: int) -> str:
     everything = lesson.all_answers()
     root = exact_subfunction(lesson.counted, Region.whole(lesson.product), len(everything.codes))
     assert root is not None, "all inputs were asked"
-    search = _Search(lesson, candidates, {})
+    search = _CurveSearch(lesson, candidates, {})
     ended, best = "", everything.nested(int(np.argmax(root.label_probabilities())))
     try:
         for depth in _depths(deepest) if lesson.epsilon else [deepest]:
@@ -114,8 +116,8 @@ def _depths(deepest: int) -> list[int]:
 def _on_stars(lesson: Lesson, candidates: int, deepest: int) -> Steps[str]:
     rows = STARS
     while True:
-        stars, data = yield from _Stars.ask(lesson, rows)
-        search = _Search(lesson, candidates, {})
+        stars, data = yield from _FlipLabels.ask(lesson, rows)
+        search = _CurveSearch(lesson, candidates, {})
         for depth in _depths(deepest):
             curve = search.curve(stars, {}, depth)
             leaves = int(np.argmax(curve <= max(data.aim(lesson.epsilon), float(curve[-1])) + 1e-12)) + 1
@@ -130,7 +132,7 @@ def _on_stars(lesson: Lesson, candidates: int, deepest: int) -> Steps[str]:
         rows *= 2
 
 
-class _Search:
+class _CurveSearch:
     """Curves of least error against leaves, by restriction and depth; each restriction's part is made once."""
 
     def __init__(self, lesson: Lesson, candidates: int, known: dict[Any, Any]) -> None:
@@ -199,7 +201,7 @@ def _least(curve: Floats, no: Floats, yes: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class _Stars:
+class _FlipLabels:
     """Inputs with their labels, and whether flipping each bit changes it."""
 
     biases: Floats
@@ -209,7 +211,7 @@ class _Stars:
     labels: int
 
     @classmethod
-    def ask(cls, lesson: Lesson, rows: int) -> Steps[tuple[_Stars, Any]]:
+    def ask(cls, lesson: Lesson, rows: int) -> Steps[tuple[_FlipLabels, Any]]:
         """As many inputs as told, held-out ones besides; all flips of the others."""
         data, _ = yield from lesson.labels(rows)
         bits = np.asarray(data.inner[data.growing], np.uint8)
@@ -233,10 +235,10 @@ class _Stars:
             return np.zeros(len(self.biases))
         return np.asarray(2 * self.biases * (1 - self.biases) * self.changed.mean(axis=0))
 
-    def split(self, test: Test) -> tuple[_Stars, _Stars]:
+    def split(self, test: Test) -> tuple[_FlipLabels, _FlipLabels]:
         yes = self.bits[:, test.feature]
         no, one = (
-            _Stars(self.biases, self.bits[side], self.codes[side], self.changed[side], self.labels)
+            _FlipLabels(self.biases, self.bits[side], self.codes[side], self.changed[side], self.labels)
             for side in (~yes, yes)
         )
         return no, one

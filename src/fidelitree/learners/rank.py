@@ -15,22 +15,24 @@ makes the rank explode, and ranks above 3 take long.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.asking.limits import Watch
 from fidelitree.errors import check_count
 from fidelitree.learners.lesson import Lesson, Limits, from_labels
-from fidelitree.runs.result import Distillation
-from fidelitree.search.labelled import Columns, Labelled
-from fidelitree.spaces.features import Test
-from fidelitree.spaces.product import ProductSpace
-from fidelitree.spaces.rows import Rows
-from fidelitree.targets.labels import Target
-from fidelitree.trees.nested import Nested
-from fidelitree.trees.tree import Tree
+from fidelitree.search.labelled import FeatureColumns, Labelled
+
+if TYPE_CHECKING:
+    from fidelitree.asking.limits import Watch
+    from fidelitree.runs.result import Distillation
+    from fidelitree.spaces.features import Test
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.rows import Rows
+    from fidelitree.targets.labels import Target
+    from fidelitree.trees.nested import Nested
+    from fidelitree.trees.tree import Tree
 
 _TRIES = 20_000  # tests of one search for a rank; then the next rank is tried
 
@@ -62,7 +64,7 @@ def lowest_rank(
 
 def fit(data: Labelled, most: int, watch: Watch) -> Tree:
     """The tree for the rows that teach; above the largest rank, leaves get their majority's label."""
-    columns = Columns.binary(data.space, data.inner)
+    columns = FeatureColumns.binary(data.space, data.inner)
     rows = data.growing
     answers = columns.of(data.inner[rows]).astype(np.bool_)
     found: Nested | None = None
@@ -85,7 +87,7 @@ class _Stop(Exception):  # noqa: N818 - a signal of this file
 class _Find:
     answers: NDArray[np.bool_]
     codes: NDArray[np.intp]
-    columns: Columns[Test]
+    columns: FeatureColumns[Test]
     watch: Watch
     tried: int = 0
 

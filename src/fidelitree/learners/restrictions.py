@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from itertools import combinations
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,19 +24,21 @@ from numpy.typing import NDArray
 from fidelitree.asking.limits import Watch, go_on
 from fidelitree.errors import ParameterError, check_count
 from fidelitree.learners.lesson import SMALL, Lesson, Limits, from_labels
-from fidelitree.runs.result import Distillation
-from fidelitree.search.labelled import Columns, Labelled
+from fidelitree.search.labelled import FeatureColumns, Labelled
 from fidelitree.search.optimal.affordable import WIDE
 from fidelitree.search.optimal.lattice import axes_of
 from fidelitree.search.optimal.solve import widening
 from fidelitree.spaces.features import IsOne, Test
-from fidelitree.spaces.product import ProductSpace
-from fidelitree.spaces.rows import Rows
-from fidelitree.targets.labels import Target
 from fidelitree.trees import nested
 from fidelitree.trees.curve import Floats, first_share, min_plus
 from fidelitree.trees.nested import Nested, mapped
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.runs.result import Distillation
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.rows import Rows
+    from fidelitree.targets.labels import Target
+    from fidelitree.trees.tree import Tree
 
 _RESTRICTIONS = 100_000
 _DEEPEST = 8
@@ -89,7 +91,7 @@ def _on_all_inputs(lesson: Lesson) -> str:
 
 def fit(data: Labelled, epsilon: float, depth: int | None, watch: Watch = go_on) -> Tree:
     """The smallest tree of a depth that errs little enough on the judging rows; the best one where none does."""
-    columns = Columns.binary(data.space, data.inner)
+    columns = FeatureColumns.binary(data.space, data.inner)
     count = len(columns.tests)
     if depth is None:
         depth = max(d for d in range(1, _DEEPEST) if d == 1 or math.comb(count, d) << d <= _RESTRICTIONS)
@@ -98,7 +100,7 @@ def fit(data: Labelled, epsilon: float, depth: int | None, watch: Watch = go_on)
     def asked(bit: Test, no: Nested, yes: Nested) -> Nested:
         return columns.tests[bit.feature], no, yes
 
-    trees = (data.nested(mapped(curves.sketch(leaves), asked)) for leaves in range(1, curves.most + 1))
+    trees = (data.nested(mapped(curves.tree_with(leaves), asked)) for leaves in range(1, curves.most + 1))
     best: tuple[float, Tree] | None = None
     for tree in trees:
         error = data.error(tree)
@@ -149,7 +151,7 @@ class _Curves:
         no, yes = (np.asarray(self._errors[more].take(value, axis=axis)) for value in (0, 1))
         return no, yes
 
-    def sketch(self, leaves: int) -> Nested:
+    def tree_with(self, leaves: int) -> Nested:
         """A tree with at most so many leaves and the fewest errors."""
         return self._build({}, leaves)
 

@@ -12,22 +12,24 @@ only the certificate speaks.
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from fidelitree.asking.limits import Watch
 from fidelitree.errors import check_count
 from fidelitree.learners.lesson import Lesson, Limits, from_labels
-from fidelitree.runs.result import Distillation
-from fidelitree.search.labelled import Columns, Labelled
-from fidelitree.spaces.features import Test
-from fidelitree.spaces.product import ProductSpace
-from fidelitree.spaces.rows import Rows
-from fidelitree.targets.labels import Target
+from fidelitree.search.labelled import FeatureColumns, Labelled
 from fidelitree.targets.models.model import need
-from fidelitree.trees.nested import Nested
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.asking.limits import Watch
+    from fidelitree.runs.result import Distillation
+    from fidelitree.spaces.features import Test
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.rows import Rows
+    from fidelitree.targets.labels import Target
+    from fidelitree.trees.nested import Nested
+    from fidelitree.trees.tree import Tree
 
 DEPTH = 4
 _SECONDS = 20  # for one search
@@ -56,7 +58,7 @@ def streed(
 
 def fit(data: Labelled, epsilon: float, deepest: int, watch: Watch) -> Tree:
     """The first depth whose tree does well on the judging rows; else the tree that does best there."""
-    columns = Columns.binary(data.space, data.inner)
+    columns = FeatureColumns.binary(data.space, data.inner)
     rows = data.growing
     inputs, codes = columns.of(data.inner[rows]).astype(np.int32), data.codes[rows].astype(np.int32)
     best = data.nested(int(np.bincount(codes, data.weights[rows]).argmax()))
@@ -71,7 +73,7 @@ def fit(data: Labelled, epsilon: float, deepest: int, watch: Watch) -> Tree:
     return best
 
 
-def _searched(data: Labelled, columns: Columns[Test], inputs: Any, codes: Any, depth: int) -> Tree | None:
+def _searched(data: Labelled, columns: FeatureColumns[Test], inputs: Any, codes: Any, depth: int) -> Tree | None:
     """The tree with the fewest errors; None where time was up before any was found."""
     model = need("pystreed", "optimal", "optimal trees of labelled inputs").STreeDClassifier(
         max_depth=depth, time_limit=_SECONDS
@@ -83,7 +85,7 @@ def _searched(data: Labelled, columns: Columns[Test], inputs: Any, codes: Any, d
         return None
 
 
-def _nested(node: Any, columns: Columns[Test]) -> Nested:
+def _nested(node: Any, columns: FeatureColumns[Test]) -> Nested:
     if node.is_leaf_node():
         return int(node.label)
     test = columns.tests[int(node.feature)]

@@ -15,7 +15,7 @@ splits needs.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -24,19 +24,21 @@ from fidelitree.asking.limits import Budget
 from fidelitree.errors import check_count
 from fidelitree.exact.engine import exact_subfunction
 from fidelitree.learners.lesson import CERTIFIED, FIRST, SMALL, Lesson, Limits, check_bits
-from fidelitree.runs.result import Distillation
 from fidelitree.search.exact_growth import grow_exactly
 from fidelitree.search.grow import Evidence, grow
-from fidelitree.search.labelled import Labelled
-from fidelitree.search.questions import Steps
 from fidelitree.search.sampled_probes import FreshPairs
 from fidelitree.spaces.draw import Stream
-from fidelitree.spaces.features import Test
-from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
-from fidelitree.targets.labels import Target
-from fidelitree.trees.bare import BareTree, Leaf
+from fidelitree.trees.growing import GrowingLeaf, GrowingTree
 from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.runs.result import Distillation
+    from fidelitree.search.labelled import Labelled
+    from fidelitree.search.questions import Steps
+    from fidelitree.spaces.features import Test
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.targets.labels import Target
 
 PAIRS = 64
 _LABELS = 2_048
@@ -77,9 +79,9 @@ def top_down(
         if lesson.cheap_to_ask_all(SMALL):
             return _exactly(lesson, size, most)
         data, _ = yield from lesson.labels(max(FIRST, min(_LABELS, int(40 / lesson.epsilon))))
-        judge = _Judge(lesson, data, size)
+        judge = _HeldOutJudge(lesson, data, size)
         pairs_of = FreshPairs(lesson.counted, Stream.named(lesson.goal.seed, "grow"), lambda leaves: pairs * leaves)
-        grow(BareTree(lesson.product), pairs_of, judge, judge, Budget(max_leaves=most))
+        grow(GrowingTree(lesson.product), pairs_of, judge, judge, Budget(max_leaves=most))
         return CERTIFIED if (yield from lesson.test(judge.tree)) else f"{judge.tree.size} leaves were not enough"
 
     return lesson.run(teach)
@@ -95,7 +97,7 @@ def _exactly(lesson: Lesson, size: int | None, most: int) -> str:
     return lesson.settle_at(grown.tree, grown.error)
 
 
-class _Judge:
+class _HeldOutJudge:
     """Labels leaves and looks at the error, on inputs of its own; nothing of it steers a split."""
 
     def __init__(self, lesson: Lesson, data: Labelled, size: int | None) -> None:
@@ -103,7 +105,7 @@ class _Judge:
         self._codes: dict[int, int] = {}
         self.tree = Tree.build(data.space, [0], data.labels)
 
-    def hear(self, bare: BareTree, made: Sequence[Leaf]) -> None:
+    def hear(self, bare: GrowingTree, made: Sequence[GrowingLeaf]) -> None:
         """The tree with labels, as far as it has grown."""
         unlabelled = bare.complete({number: place for place, number in enumerate(bare.leaves)}, range(bare.size))
         reached = unlabelled.predict_inner(self._data.inner)
@@ -118,10 +120,10 @@ class _Judge:
         self._codes = {**self._codes, **codes}
         self.tree = self._lesson.propose(bare.complete(codes, self._data.labels), self._data)
 
-    def enough(self, bare: BareTree, evidence: Mapping[int, Evidence]) -> bool:
+    def enough(self, bare: GrowingTree, evidence: Mapping[int, Evidence]) -> bool:
         """Whether the tree does well on inputs that it was not labelled by."""
         self._lesson.counted.budget.check(self._lesson.counted.asked)
         return self._size is None and self._data.error(self.tree) <= self._data.aim(self._lesson.epsilon)
 
-    def split(self, leaf: Leaf, test: Test, score: float) -> None:
+    def split(self, leaf: GrowingLeaf, test: Test, score: float) -> None:
         """Nothing to note."""

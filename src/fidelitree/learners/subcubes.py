@@ -10,23 +10,25 @@ beyond about 12 bits, it refuses; `distill(strategy="smallest")` goes on without
 
 from __future__ import annotations
 
-from typing import Literal, Unpack
+from typing import TYPE_CHECKING, Literal, Unpack
 
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.errors import ParameterError
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge
 from fidelitree.learners.entropy import fit as fit_id3
 from fidelitree.learners.lesson import Lesson, Limits
-from fidelitree.runs.result import Distillation
 from fidelitree.search.optimal.affordable import FIRST_WIDTH, RESTRICTIONS
 from fidelitree.search.optimal.lattice import Axis, Codes, Lattice, axes_of
 from fidelitree.search.optimal.optimum import OBJECTIVES, Objective, Optimum
 from fidelitree.search.optimal.solve import widening
-from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import Rows
-from fidelitree.targets.labels import Target
 from fidelitree.trees import nested
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.runs.result import Distillation
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.targets.labels import Target
+    from fidelitree.trees.tree import Tree
 
 TESTS = ("sets", "one value")
 

@@ -6,22 +6,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.asking.counted import Queries
-from fidelitree.certificates.certificate import Certificate
 from fidelitree.certificates.confusion import CONFIDENCE, LeafError, leaf_errors
-from fidelitree.spaces.product import ProductSpace
-from fidelitree.trees.answers import LeafLabels
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.asking.counted import Queries
+    from fidelitree.certificates.certificate import Certificate
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.trees.answers import LeafLabels
+    from fidelitree.trees.tree import Tree
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Step:
+class TracePoint:
     """A tree on the way: labels asked until then, its leaves, its error, and the error certified for this tree.
 
     The error is exact or estimated; what is not known is None.
@@ -45,7 +48,7 @@ class Contents:
     space: ProductSpace
     certificate: Certificate
     queries: Queries
-    steps: tuple[Step, ...] = ()
+    steps: tuple[TracePoint, ...] = ()
     by_leaves: bool = False
     """Whether each step is one more split of the same tree, so that leaves are what to draw errors against."""
     leaf_labels: LeafLabels | None = None

@@ -14,11 +14,10 @@ from string import Template
 
 from fidelitree.display.markup import Html, embedded, join, tag
 from fidelitree.report.contents import Contents, Shares
-from fidelitree.report.scene import scene
 from fidelitree.report.sections.bars import importance, influences, spending
 from fidelitree.report.sections.course import course
 from fidelitree.report.sections.remaining import answers, remaining
-from fidelitree.report.sections.tree_outline import tree_section
+from fidelitree.report.sections.tree_outline import scene, tree_section
 from fidelitree.report.sections.verdict import headline, reproduce, verdict
 
 

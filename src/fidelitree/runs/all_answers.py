@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,16 +22,13 @@ from fidelitree.asking.limits import Budget, BudgetSpent
 from fidelitree.errors import ParameterError
 from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import ENUMERATE_UNASKED, error_inside, exact_subfunction, free_of_charge, labels_inside
-from fidelitree.exact.subfunction import Subfunction
 from fidelitree.runs.goal import Goal, exact_certificate, greedy_result
 from fidelitree.runs.result import Distillation
 from fidelitree.runs.stopping import FewestLeaves
 from fidelitree.search.exact_growth import grow_exactly
 from fidelitree.search.labelled import Binning
-from fidelitree.search.local.archive import Point
-from fidelitree.search.local.coded import Coded
 from fidelitree.search.local.iterated import Refiner
-from fidelitree.search.optimal.affordable import Enough
+from fidelitree.search.optimal.affordable import SearchEnded
 from fidelitree.search.optimal.solve import KnownFunction
 from fidelitree.search.trace import SplitRecord
 from fidelitree.spaces.region import Region
@@ -39,6 +37,11 @@ from fidelitree.trees import nested
 from fidelitree.trees.answers import LeafLabels, tally
 from fidelitree.trees.nested import Nested, size
 from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.exact.subfunction import Subfunction
+    from fidelitree.search.local.archive import Point
+    from fidelitree.search.local.coded import Coded
 
 Trace = tuple[SplitRecord | TreeJudged, ...]
 _PROPOSALS, _ROUNDS = 150, 20
@@ -195,7 +198,7 @@ def _smallest(counted: Counted, root: Subfunction, epsilon: float) -> tuple[Tree
     """The smallest tree that was found in time, and its error; where there was no time, the paper's tree so far."""
     best: tuple[Tree, float] | None = None
     space = counted.space
-    with suppress(BudgetSpent, Enough, KeyboardInterrupt):
+    with suppress(BudgetSpent, SearchEnded, KeyboardInterrupt):
         for found in _function(counted, root).smaller_and_smaller(epsilon):
             tree = nested.build(space, found, root.labels)
             error = error_inside(tree, root, space)

@@ -8,13 +8,12 @@ import math
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.access import Access, Call, access
-from fidelitree.asking.counted import Counted
 from fidelitree.asking.door import Door
 from fidelitree.asking.events import Observer, TreeJudged, UnderTest, nobody
 from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
@@ -36,11 +35,14 @@ from fidelitree.spaces.draw import Stream, block_rows, draw, fresh_entropy, fres
 from fidelitree.spaces.product import ProductSpace, check_space
 from fidelitree.spaces.region import Region
 from fidelitree.spaces.rows import ASSUMES_NOT_FITTED, ASSUMES_ROWS, ASSUMES_UNSEEN, Rows, check_test_rows
-from fidelitree.targets.labels import Target
 from fidelitree.targets.table import MAX_FEATURES, enumerate_inputs
 from fidelitree.theory.sequential import Bet, log_e_value_below
 from fidelitree.trees.answers import Crosstab
 from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.asking.counted import Counted
+    from fidelitree.targets.labels import Target
 
 PATIENCE = 64  # how many times ln(1/delta)/epsilon answers an undecided audit may take
 FINGERPRINT = 4096  # inputs on which a predictor that has no digest of its own is told from others
@@ -150,19 +152,19 @@ def patience_of(times: int, epsilon: float, delta: float) -> int:
 
 
 @dataclass(frozen=True)
-class _Source:
+class _TestInputs:
     """Test inputs: ``take`` gives some of a numbered block, after those that were taken before."""
 
     take: Callable[[int, int, int], NDArray[Any]]
     most: float
 
 
-def _source(space: ProductSpace | Rows, stream: Stream) -> _Source:
+def _source(space: ProductSpace | Rows, stream: Stream) -> _TestInputs:
     if isinstance(space, Rows):
         order = space.shuffled(stream)
-        return _Source(lambda block, taken, rows: order[taken : taken + rows], len(order))
+        return _TestInputs(lambda block, taken, rows: order[taken : taken + rows], len(order))
     whole = Region.whole(space)
-    return _Source(lambda block, taken, rows: draw(whole, stream, block, rows).T, math.inf)
+    return _TestInputs(lambda block, taken, rows: draw(whole, stream, block, rows).T, math.inf)
 
 
 def _labels(predict: Target, batch: NDArray[Any]) -> NDArray[Any]:
@@ -199,7 +201,7 @@ class _Audit:
     predictor: Any
     both: Crosstab = field(default_factory=Crosstab)
 
-    def source(self, space: ProductSpace | Rows, way: Access) -> _Source:
+    def source(self, space: ProductSpace | Rows, way: Access) -> _TestInputs:
         """Inputs as they come, chosen by the seed, the predictor's digest and what nobody could foresee."""
         key = [self.digest] if way.entropy is None else [self.digest, way.entropy]
         return _source(space, Stream.named(way.seed, "certify").child(*key))
@@ -297,7 +299,7 @@ class _Audit:
             confusion=self.confusion(None),
         )
 
-    def test(self, source: _Source, observer: Observer) -> Bet:
+    def test(self, source: _TestInputs, observer: Observer) -> Bet:
         """Inputs as they come, until the error is certified, or shown to be too large, or patience ends."""
         bet = Bet(self.delta)
         limit = self.counted.budget.max_queries

@@ -6,29 +6,33 @@ that takes long, a quarter of the inputs come as they are drawn, for the standin
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.certificates.attempts import LATE, Attempt, Attempts
 from fidelitree.exact.engine import ENUMERATE_UNASKED
-from fidelitree.runs.session import Session
-from fidelitree.runs.stopping import Outcome, Stopping
 from fidelitree.search.bits.explore import Explorer, Weights
-from fidelitree.search.bits.learner import Learner
-from fidelitree.search.bits.pool import Codes
+from fidelitree.search.bits.learner import BitLearner
 from fidelitree.search.questions import Answered, Ask, Steps, Tests
 from fidelitree.spaces.draw import Stream, draw_feature
-from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
 from fidelitree.trees.bits import Words, everyone, pack, unpack
 from fidelitree.trees.nested import Nested, build, itself, size
 from fidelitree.trees.predict import route
-from fidelitree.trees.tree import Tree
 
-GATE = 12  # answers without a mistake before an attempt is opened
-GATE_SLACK = 0.1
-WATCHED = 400  # inputs, never asked, on which two trees are compared
-MATERIAL = 1 / 3  # of epsilon: a change of the tree on more of them starts the gate again
+if TYPE_CHECKING:
+    from fidelitree.runs.session import Session
+    from fidelitree.runs.stopping import Outcome, Stopping
+    from fidelitree.search.bits.pool import Codes
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.trees.tree import Tree
+
+READY = 12  # answers without a mistake before an attempt is opened
+READY_SLACK = 0.1
+REFERENCE = 400  # inputs, never asked, on which two trees are compared
+MATERIAL = 1 / 3  # of epsilon: a change of the tree on more of them starts the count again
 FIRST_BATCH = 32
 BATCH = 8
 MISTAKES = 0.6  # that a batch of a test holds, at an error of epsilon
@@ -37,7 +41,7 @@ AS_DRAWN, LONG = 0.25, 256  # of the inputs come as they are drawn, once so many
 BY_HEART = 8  # answers a leaf, below which a tree only repeats them
 
 
-class Watched:
+class ReferenceInputs:
     """Inputs that are never asked about, on which two trees are compared; a feature is drawn when a tree tests it."""
 
     def __init__(self, space: ProductSpace, stream: Stream) -> None:
@@ -47,37 +51,37 @@ class Watched:
 
     def __getitem__(self, i: int) -> Words:
         if i not in self._columns:
-            self._columns[i] = pack(draw_feature(self._whole, self._stream, 0, WATCHED, i))
+            self._columns[i] = pack(draw_feature(self._whole, self._stream, 0, REFERENCE, i))
         return self._columns[i]
 
-    def codes(self, sketch: Nested) -> Codes:
+    def codes(self, candidate: Nested) -> Codes:
         """What a tree says about them; most often it is the tree of the last time."""
-        if self._last is None or self._last[0] != sketch:
-            self._last = sketch, self._predicted(sketch)
+        if self._last is None or self._last[0] != candidate:
+            self._last = candidate, self._predicted(candidate)
         return self._last[1]
 
-    def _predicted(self, sketch: Nested) -> Codes:
-        codes = np.empty(WATCHED, np.intp)
-        for code, reached in route(sketch, itself, self, everyone(WATCHED)):
-            codes[unpack(reached, WATCHED).view(np.bool_)] = code
+    def _predicted(self, candidate: Nested) -> Codes:
+        codes = np.empty(REFERENCE, np.intp)
+        for code, reached in route(candidate, itself, self, everyone(REFERENCE)):
+            codes[unpack(reached, REFERENCE).view(np.bool_)] = code
         return codes
 
 
-class Gate:
+class Readiness:
     """Says when a tree has done well enough, on answers that the certificate will not count, to attempt one."""
 
-    def __init__(self, attempts: Attempts, watched: Watched) -> None:
-        self._attempts, self._watched = attempts, watched
+    def __init__(self, attempts: Attempts, reference: ReferenceInputs) -> None:
+        self._attempts, self._reference = attempts, reference
         self._before: Codes | None = None
         self._seen: list[tuple[float, bool]] = []
 
-    def see(self, sketch: Nested, wrong: NDArray[np.bool_], weights: NDArray[np.float64]) -> bool:
+    def see(self, candidate: Nested, wrong: NDArray[np.bool_], weights: NDArray[np.float64]) -> bool:
         """Answers came in, this is the tree now: is it time?
 
         An answer weighs what its leaf weighs in the space against the inputs that were drawn. A tree that changed
         materially starts again.
         """
-        after, epsilon = self._watched.codes(sketch), self._attempts.epsilon
+        after, epsilon = self._reference.codes(candidate), self._attempts.epsilon
         if after is not self._before and (self._before is None or (after != self._before).mean() > MATERIAL * epsilon):
             self._seen = []
         else:
@@ -87,7 +91,7 @@ class Gate:
         for weight, mistake in reversed(self._seen):
             total += weight
             bad += weight * mistake
-            if total >= GATE and bad <= epsilon / 2 * (total - GATE) + GATE_SLACK:
+            if total >= READY and bad <= epsilon / 2 * (total - READY) + READY_SLACK:
                 return True
         return False
 
@@ -101,8 +105,8 @@ class BitStrategy:
         self._was_late, self._drawn = False, 0
         self._explorer = Explorer(space.biases, Stream.named(seed, "label"))
         random = np.random.default_rng(np.random.SeedSequence(list(Stream.named(seed, "walk").key)))
-        self.learner = Learner(len(space), random, session.counted.watch)
-        self._gate = Gate(session.attempts, Watched(space, Stream.named(seed, "watch")))
+        self.learner = BitLearner(len(space), random, session.counted.watch)
+        self._readiness = Readiness(session.attempts, ReferenceInputs(space, Stream.named(seed, "watch")))
         self._under_test: Nested | None = None
         self._tested: Attempt | None = None
 
@@ -126,14 +130,14 @@ class BitStrategy:
         """Take answers in, and open an attempt where the tree has done well on them."""
         failed = seen.wrong if self._attempts.all and self.learner.sketch == self._under_test else None
         wrong = yield from self.learner.learn(seen.inner, seen.codes, failed)
-        sketch = self.learner.sketch
-        assert sketch is not None, "a learner that was told something has a tree"
-        passed = self._gate.see(sketch, wrong, weights) or self.learner.confirmations >= GATE
-        if (passed or self._late()) and sketch != self._under_test:
+        candidate = self.learner.sketch
+        assert candidate is not None, "a learner that was told something has a tree"
+        passed = self._readiness.see(candidate, wrong, weights) or self.learner.confirmations >= READY
+        if (passed or self._late()) and candidate != self._under_test:
             self._tested = self._attempts.open(self.tree())
-            self._under_test = sketch
+            self._under_test = candidate
         self._session.stand(self._to_stand)
-        self._session.judge(size(sketch), float(wrong.mean()), self._tested)
+        self._session.judge(size(candidate), float(wrong.mean()), self._tested)
 
     @property
     def stuck(self) -> bool:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from dataclasses import replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from fidelitree.asking.access import Call, access
-from fidelitree.asking.counted import Counted
 from fidelitree.asking.events import Finished, Observer, TreeJudged, nobody
 from fidelitree.asking.journal.ledger import Ledger
 from fidelitree.asking.journalled import name_of
@@ -32,17 +31,30 @@ from fidelitree.runs.goal import Goal, tested_certificate
 from fidelitree.runs.greedy import Greedy
 from fidelitree.runs.input_source import Source, source_of
 from fidelitree.runs.last_tests import CERTIFIED, OutOfReach, put_to_test, shortfall, use_reserve
-from fidelitree.runs.lookup import Known, exact_error, lists_its_answers
 from fidelitree.runs.result import Distillation, written
 from fidelitree.runs.session import Session, Strategy
 from fidelitree.runs.shrinking import SPENT, shrunk
-from fidelitree.runs.stopping import AsTested, FewestLeaves, LowestError, Outcome, Smallest, Stopping, best_so_far
+from fidelitree.runs.stopping import (
+    AsTested,
+    FewestLeaves,
+    Known,
+    LowestError,
+    Outcome,
+    Smallest,
+    Stopping,
+    best_so_far,
+    exact_error,
+    lists_its_answers,
+)
 from fidelitree.runs.table_strategy import FAITHFUL, FRUGAL, Plan, TableStrategy, patient
-from fidelitree.search.trace import SplitRecord
 from fidelitree.spaces.draw import fresh_seed
-from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import Rows, check_test_rows
-from fidelitree.targets.labels import Target
+
+if TYPE_CHECKING:
+    from fidelitree.asking.counted import Counted
+    from fidelitree.search.trace import SplitRecord
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.targets.labels import Target
 
 StrategyName = Literal["auto", "influence", "smallest"]
 Preference = Literal["queries", "leaves"]
@@ -84,7 +96,7 @@ def distill(
     factor 1/4 of the best one, with the same confidence. ``strategy="smallest"`` looks for the fewest leaves: the
     optimum where up to 32 768 queries (or ``max_queries``) answer for all inputs, else what 20 000 can vouch for, in
     the time that ``max_seconds`` allows. The same seed gives the same tree; ``seed=None`` takes one from the machine
-    and records it. Over `Rows`, one part of the rows is for learning, the other for tests. For the rest see `Running`.
+    and records it. Over `Rows`, one part of the rows is for learning, the other for tests. See also `Running`.
 
     >>> from fidelitree.targets import majority
     >>> result = distill(majority(5), ProductSpace.bernoulli(5), epsilon=0)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.asking.limits import Watch
-from fidelitree.runs.input_source import Inner
 from fidelitree.search.labelled import Binning
-from fidelitree.search.local.archive import Point
 from fidelitree.search.local.iterated import Refiner
-from fidelitree.spaces.product import ProductSpace
-from fidelitree.trees.nested import Nested
+
+if TYPE_CHECKING:
+    from fidelitree.asking.limits import Watch
+    from fidelitree.runs.input_source import Inner
+    from fidelitree.search.local.archive import Point
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.trees.nested import Nested
 
 Codes = NDArray[np.intp]
 
@@ -55,9 +58,9 @@ class Fitting:
         some = sorted({round(len(points) * 0.8**k) for k in range(20)} & set(range(len(points)))) or [0]
         return min((points[k] for k in {*some, len(points) - 1}), key=lambda point: (point.share, point.leaves)).tree
 
-    def share(self, sketch: Nested) -> float:
+    def share(self, candidate: Nested) -> float:
         """The share of held-out labels that a tree gets wrong."""
-        return self._others.errors(sketch) / self._others.total
+        return self._others.errors(candidate) / self._others.total
 
     def fitted(self, most: int) -> float:
         """The share of wrong labels, among those that the trees of at most so many leaves were fitted to."""

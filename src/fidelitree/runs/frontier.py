@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from fidelitree.asking.access import Call, access
-from fidelitree.asking.counted import Counted
 from fidelitree.asking.events import Finished, Observer, nobody
 from fidelitree.asking.journal.ledger import Ledger
 from fidelitree.asking.journalled import name_of
@@ -19,15 +19,17 @@ from fidelitree.runs.frontier_result import Frontier
 from fidelitree.runs.frontier_strategy import EFFORTS, FrontierStrategy, sizes_up_to
 from fidelitree.runs.goal import Goal, tested_certificate
 from fidelitree.runs.input_source import source_of
-from fidelitree.runs.lookup import exact_error, lists_its_answers
 from fidelitree.runs.result import Distillation, written
 from fidelitree.runs.session import Session
-from fidelitree.runs.stopping import Outcome
+from fidelitree.runs.stopping import Outcome, exact_error, lists_its_answers
 from fidelitree.spaces.draw import fresh_seed
-from fidelitree.spaces.product import ProductSpace
-from fidelitree.spaces.rows import Rows
-from fidelitree.targets.labels import Target
 from fidelitree.theory.sequential import FRONTIER
+
+if TYPE_CHECKING:
+    from fidelitree.asking.counted import Counted
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.rows import Rows
+    from fidelitree.targets.labels import Target
 
 
 def frontier(

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
-from fidelitree.asking.counted import Queries
 from fidelitree.display.wording import leaves as in_words
 from fidelitree.errors import ParameterError, check_count, check_number
 from fidelitree.runs.result import Distillation
+
+if TYPE_CHECKING:
+    from fidelitree.asking.counted import Queries
 
 PRICE = 0.005
 """What a leaf must bring, as a share of inputs on which the tree then agrees, to be worth reading."""

@@ -10,16 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fidelitree.certificates.attempts import LATE, Attempt
-from fidelitree.runs.session import Portions, Session
+from fidelitree.runs.session import Session, TrainingSet
 from fidelitree.search.labelled import Binning
 from fidelitree.search.local.iterated import Refiner
 from fidelitree.search.questions import Steps, Tests
 from fidelitree.theory.sequential import ROUND
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.trees.tree import Tree
 
 FIRST = 400  # labels of the first portion
 TIGHT, SLACK = 1.12, 0.008  # a bound of TIGHT times the error, and SLACK more, is close to it
@@ -55,7 +58,7 @@ class FrontierStrategy:
     def __init__(self, session: Session, sizes: Sequence[int], effort: Effort, seed: int) -> None:
         self._session, self._counted, self._source = session, session.counted, session.source
         self._sizes, self._effort, self._seed = sizes, effort, seed
-        self._pool = Portions(session)
+        self._pool = TrainingSet(session)
         self._curves: list[list[Tree]] = []
         """Trees of all sizes for the labels of each portion and those before it."""
         self.held_out: list[float] = []

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from fidelitree.asking.counted import Counted
 from fidelitree.certificates.certificate import Certificate
 from fidelitree.certificates.confusion import Confusion, share_of_level
 from fidelitree.exact.engine import tree_labels
 from fidelitree.runs.result import Distillation
-from fidelitree.runs.session import Session
-from fidelitree.runs.stopping import Outcome
-from fidelitree.search.exact_growth import Grown
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.asking.counted import Counted
+    from fidelitree.runs.session import Session
+    from fidelitree.runs.stopping import Outcome
+    from fidelitree.search.exact_growth import Grown
+    from fidelitree.trees.tree import Tree
 
 
 @dataclass(frozen=True)

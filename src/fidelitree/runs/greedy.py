@@ -9,30 +9,33 @@ influences on both sides of the test are taken away, and differs by at most 4b.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from fidelitree.asking.counted import Counted
 from fidelitree.asking.events import nobody
 from fidelitree.asking.limits import Budget, Watch, go_on
-from fidelitree.certificates.attempts import Attempt, Attempts
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.runs.stopping import Outcome
 from fidelitree.search.exact_growth import Grown, grow_exactly
-from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.certificates.attempts import Attempt, Attempts
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.trees.tree import Tree
 
 KAPPA = 0.25
 
 
 @dataclass(frozen=True)
-class _Plan:
+class _GreedyPlan:
     """Algorithm 1 run on a tested tree, split by split."""
 
     trees: list[tuple[int, float, float]]
     """Leaves, how much they differ, and up to which error of the tested tree all splits are as good as promised."""
 
     @classmethod
-    def of(cls, tree: Tree, space: ProductSpace, epsilon: float, most: int | None, watch: Watch = go_on) -> _Plan:
+    def of(cls, tree: Tree, space: ProductSpace, epsilon: float, most: int | None, watch: Watch = go_on) -> _GreedyPlan:
         """``watch`` is called at every split, and may end it by raising."""
         counted = Counted(tree, space)
         root = PathSubfunction(tree, Region.whole(space))
@@ -72,7 +75,7 @@ class Greedy:
 
     counted: Counted
     unsettled: bool = False
-    _plans: dict[int, _Plan] = field(default_factory=dict)
+    _plans: dict[int, _GreedyPlan] = field(default_factory=dict)
 
     def needed(self, attempts: Attempts) -> int:
         """For the attempt that is closest to a plan that holds."""
@@ -97,10 +100,12 @@ class Greedy:
         grown = self._grow(attempt.tree, leaves)
         return Outcome(grown.tree, attempt, differs, grown.splits)
 
-    def _plan(self, attempt: Attempt, attempts: Attempts) -> _Plan:
+    def _plan(self, attempt: Attempt, attempts: Attempts) -> _GreedyPlan:
         if attempt.number not in self._plans:
             most, watch = self.counted.budget.max_leaves, self.counted.watch
-            self._plans[attempt.number] = _Plan.of(attempt.tree, self.counted.space, attempts.epsilon, most, watch)
+            self._plans[attempt.number] = _GreedyPlan.of(
+                attempt.tree, self.counted.space, attempts.epsilon, most, watch
+            )
         return self._plans[attempt.number]
 
     def _grow(self, tree: Tree, leaves: int) -> Grown:

@@ -6,7 +6,7 @@ Inputs for learning and inputs for tests are kept apart: they come from differen
 from __future__ import annotations
 
 import math
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,11 @@ from fidelitree.asking.limits import BudgetSpent
 from fidelitree.certificates.certificate import assumptions
 from fidelitree.search.bits.feed import Feed
 from fidelitree.spaces.draw import Stream, block_rows, draw
-from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
 from fidelitree.spaces.rows import ASSUMES_NOT_FITTED, ASSUMES_ROWS, Rows
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.product import ProductSpace
 
 Inner = NDArray[Any]
 
@@ -67,7 +69,7 @@ class Source(Protocol):
         """What a certificate over these inputs takes for granted."""
 
 
-class _Feed(Protocol):
+class _Inputs(Protocol):
     """Inputs one after the other."""
 
     taken: int
@@ -76,7 +78,7 @@ class _Feed(Protocol):
         """The next ones."""
 
 
-class Drawn:
+class DrawnSource:
     """Inputs drawn from a product space; ``together`` draws those for tests as a learner over bits wants them."""
 
     most = tests = labels_left = tests_left = math.inf
@@ -86,7 +88,7 @@ class Drawn:
         self.digest = space.digest
         labels, tests = (Stream.named(seed, purpose) for purpose in ("label", "certify"))
         self._labels = _Blocks(space, labels.child("any"))  # of its own: a learner over bits draws from "label" itself
-        self._tests: _Feed = Feed(space.biases, tests) if together else _Blocks(space, tests.child("any"))
+        self._tests: _Inputs = Feed(space.biases, tests) if together else _Blocks(space, tests.child("any"))
 
     @property
     def drawn(self) -> tuple[int, int]:
@@ -122,7 +124,7 @@ class _Blocks:
         return together[:rows]
 
 
-class Listed:
+class TableSource:
     """Rows of a table: one part for learning, the other for tests."""
 
     masses = None
@@ -173,4 +175,6 @@ class Listed:
 
 def source_of(space: ProductSpace | Rows, seed: int, together: bool = False) -> Source:
     """The inputs that a user's space stands for; with ``together``, bits for tests are drawn together."""
-    return Listed(space, seed) if isinstance(space, Rows) else Drawn(space, seed, together and space.all_bits)
+    return (
+        TableSource(space, seed) if isinstance(space, Rows) else DrawnSource(space, seed, together and space.all_bits)
+    )

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from fidelitree.asking.limits import BudgetSpent
-from fidelitree.certificates.attempts import Attempt, Attempts
-from fidelitree.runs.session import Session
 from fidelitree.runs.stopping import Outcome, best_so_far
 from fidelitree.search.questions import Steps, Tests
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.certificates.attempts import Attempt, Attempts
+    from fidelitree.runs.session import Session
+    from fidelitree.trees.tree import Tree
 
 CERTIFIED = "certified"
 TIGHT, SLACK = 1.1, 0.01  # a bound of TIGHT times the error, and SLACK more, is close to it

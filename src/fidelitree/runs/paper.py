@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fidelitree import theory
 from fidelitree.asking.access import Call, access
-from fidelitree.asking.counted import Counted
 from fidelitree.asking.events import Finished, Observer, nobody
 from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
 from fidelitree.certificates.certificate import Certificate
@@ -26,13 +26,16 @@ from fidelitree.search.trace import Trace
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.product import ProductSpace, check_space
 from fidelitree.spaces.region import Region
-from fidelitree.targets.labels import Target
 from fidelitree.targets.table import MAX_FEATURES
 from fidelitree.theory.bounds import early_looks, level_of_set
 from fidelitree.theory.sequential import upper_bound
 from fidelitree.trees.answers import LeafLabels
-from fidelitree.trees.bare import BareTree, Leaf
-from fidelitree.trees.tree import Tree
+from fidelitree.trees.growing import GrowingLeaf, GrowingTree
+
+if TYPE_CHECKING:
+    from fidelitree.asking.counted import Counted
+    from fidelitree.targets.labels import Target
+    from fidelitree.trees.tree import Tree
 
 
 def build_top_down(
@@ -132,7 +135,7 @@ def practical_top_down(
 
 
 def _grow_sampled(counted: Counted, sizes: _Sizes, seed: int, observer: Observer) -> Distillation:
-    bare, trace, shelf = BareTree(counted.space), Trace(counted, observer), Shelf()
+    bare, trace, shelf = GrowingTree(counted.space), Trace(counted, observer), Shelf()
     judge = _SampledJudge(counted, sizes, seed, trace, shelf)
     probe: Probe
     if sizes.schedule == "printed":
@@ -206,7 +209,7 @@ class _SampledJudge:
         self._tests = SampleSet(Stream.named(seed, "certify"), label_planes(counted, "certify"), shelf)
         self._verdict: _Verdict | None = None
 
-    def hear(self, bare: BareTree, made: Sequence[Leaf]) -> None:
+    def hear(self, bare: GrowingTree, made: Sequence[GrowingLeaf]) -> None:
         sets = (self._labels, self._sizes.labels(bare.size)), (self._tests, self._sizes.tests(bare.size))
         if made[0].parent is not None:
             for inputs, _ in sets:
@@ -226,7 +229,7 @@ class _SampledJudge:
             yield from early_looks(min(labels, tests))
         yield max(labels, tests)
 
-    def enough(self, bare: BareTree, evidence: Mapping[int, Evidence]) -> bool:
+    def enough(self, bare: GrowingTree, evidence: Mapping[int, Evidence]) -> bool:
         verdict = self._verdict
         assert verdict is not None, "the judge hears of every tree first"
         cost = sum(float(what.scores.sum()) for what in evidence.values())
@@ -234,7 +237,7 @@ class _SampledJudge:
         self._trace.judged(bare.size, cost, verdict.errors / verdict.samples, bound)
         return verdict.errors <= self._sizes.errors_allowed(bare.size)
 
-    def _judge(self, bare: BareTree) -> _Verdict:
+    def _judge(self, bare: GrowingTree) -> _Verdict:
         book = self._counted.book
         codes = {number: book.majority(self._counts(self._labels, number)) for number in bare.leaves}
         tests = {number: self._counts(self._tests, number) for number in bare.leaves}
@@ -246,7 +249,7 @@ class _SampledJudge:
         counts: list[int] = inputs.counts.get(number, np.zeros(0, np.int64)).tolist()
         return counts + [0] * (len(self._counted.book.seen) - len(counts))
 
-    def tree(self, bare: BareTree) -> Tree:
+    def tree(self, bare: GrowingTree) -> Tree:
         """The tree that was judged last; a split made since then is cut off."""
         if not self._counted.book.seen:
             raise ParameterError(
@@ -259,7 +262,7 @@ class _SampledJudge:
         ranks = book.ranks()
         return bare.complete({number: ranks[code] for number, code in self._verdict.codes.items()}, book.sorted())
 
-    def leaf_labels(self, bare: BareTree) -> LeafLabels | None:
+    def leaf_labels(self, bare: GrowingTree) -> LeafLabels | None:
         """The labels of the test inputs that reached each leaf; None where there were none."""
         verdict = self._verdict
         if verdict is None or not verdict.samples:

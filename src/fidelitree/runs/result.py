@@ -9,24 +9,24 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fidelitree.asking.counted import Queries
 from fidelitree.asking.events import TreeJudged
 from fidelitree.certificates import store
-from fidelitree.certificates.certificate import Certificate
 from fidelitree.certificates.confusion import Confusion, LeafError, share_of_level
 from fidelitree.display.card import card, folded
 from fidelitree.display.markup import join, tag
 from fidelitree.display.wording import leaves as in_words
 from fidelitree.errors import check_path, writing
 from fidelitree.search.trace import SplitRecord
-from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import Rows
-from fidelitree.trees.answers import Answers, LeafLabels
-from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
+    from fidelitree.asking.counted import Queries
+    from fidelitree.certificates.certificate import Certificate
     from fidelitree.report.contents import Contents
     from fidelitree.runs.frontier_result import Frontier
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.trees.answers import Answers, LeafLabels
+    from fidelitree.trees.tree import Tree
 
 
 _OPENED, _SHOWN = 40, 400  # lines of a tree that a notebook shows at once, and that it shows at all
@@ -105,11 +105,11 @@ class Distillation:
     @property
     def contents(self) -> Contents:
         """What a report of this result shows."""
-        from fidelitree.report.contents import Contents, Step  # noqa: PLC0415 - the same
+        from fidelitree.report.contents import Contents, TracePoint  # noqa: PLC0415 - the same
 
         bounds = (None if isinstance(record, SplitRecord) else record.error_bound for record in self.trace)
         steps = (
-            Step(record.asked, record.size, record.error, bound)
+            TracePoint(record.asked, record.size, record.error, bound)
             for record, bound in zip(self.trace, bounds, strict=True)
         )
         listed = isinstance(self.space, Rows)
@@ -148,7 +148,7 @@ class Distillation:
         nobody who must not see them.
         """
         run = {**self.run, "reason": self.reason, "asked": dict(self.queries.asked), "paid": dict(self.queries.paid)}
-        record = store.Record(self.space, self.rows, run, self.tested, self._page())
+        record = store.RunRecord(self.space, self.rows, run, self.tested, self._page())
         return store.save(folder, self.tree, self.certificate, record)
 
     @property

@@ -8,20 +8,22 @@ what a strategy chose itself is never counted.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.asking.counted import Counted
 from fidelitree.asking.events import Observer, TreeJudged, nobody
 from fidelitree.asking.journal.ledger import LABEL
-from fidelitree.certificates.attempts import Attempt, Attempts
-from fidelitree.runs.input_source import Source
-from fidelitree.runs.stopping import Outcome, Stopping
-from fidelitree.search.prune import Prunings
+from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.search.questions import Answered, Ask, Labels, Question, Steps, T
 from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.asking.counted import Counted
+    from fidelitree.certificates.attempts import Attempt, Attempts
+    from fidelitree.runs.input_source import Source
+    from fidelitree.runs.stopping import Outcome, Stopping
 
 Codes = NDArray[np.intp]
 _NONE = np.zeros(0, np.bool_)
@@ -110,7 +112,7 @@ class Session:
         return tree if space is None or most is None or tree.size <= most else Prunings(tree, space).with_leaves(most)
 
 
-class Portions:
+class TrainingSet:
     """What a strategy has been told so far, in the order of the answers."""
 
     def __init__(self, session: Session) -> None:

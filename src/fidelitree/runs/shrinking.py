@@ -7,19 +7,22 @@ test themselves, each with its own share of delta. Meanwhile its own bound falls
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
-from fidelitree.asking.counted import Counted
 from fidelitree.asking.limits import BudgetSpent
-from fidelitree.certificates.attempts import Attempt
 from fidelitree.exact.paths import disagreement
-from fidelitree.runs.session import Session
 from fidelitree.runs.stopping import Outcome
-from fidelitree.search.optimal.affordable import Enough
+from fidelitree.search.optimal.affordable import SearchEnded
 from fidelitree.search.optimal.substitutes import nearby
 from fidelitree.search.questions import Steps, Tests
-from fidelitree.trees.curve import Curve
 from fidelitree.trees.nested import build, simplest
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.asking.counted import Counted
+    from fidelitree.certificates.attempts import Attempt
+    from fidelitree.runs.session import Session
+    from fidelitree.trees.curve import Curve
+    from fidelitree.trees.tree import Tree
 
 SPENT = 20_000
 """Queries that may be spent unasked."""
@@ -94,7 +97,7 @@ class _Stand:
     def __init__(self, tested: Tree, counted: Counted) -> None:
         self._tested, self.space = tested, counted.space
         self._curves: list[Curve] = []
-        with suppress(Enough):
+        with suppress(SearchEnded):
             self._curves.extend(nearby(tested, self.space, counted))
 
     def smallest(self, room: float) -> list[Tree]:

@@ -8,22 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from fidelitree.asking.counted import Counted
 from fidelitree.asking.limits import Budget
-from fidelitree.certificates.attempts import Attempt, Attempts
+from fidelitree.exact.diagram import NoDiagramError
+from fidelitree.exact.engine import tree_error
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.search.exact_growth import grow_exactly
 from fidelitree.search.optimal.affordable import PATIENT, QUICK
-from fidelitree.search.optimal.substitutes import SmallestSubstitutes, Substitutes
-from fidelitree.search.prune import Prunings
-from fidelitree.search.trace import SplitRecord
-from fidelitree.spaces.product import ProductSpace
+from fidelitree.search.optimal.substitutes import Prunings, SmallestSubstitutes, Substitutes
 from fidelitree.spaces.region import Region
-from fidelitree.trees.tree import Tree
+from fidelitree.targets.circuits.circuit import Circuit
+from fidelitree.targets.table import TruthTable
+
+if TYPE_CHECKING:
+    from fidelitree.certificates.attempts import Attempt, Attempts
+    from fidelitree.search.trace import SplitRecord
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.trees.tree import Tree
 
 AS_GOOD = 0.05  # of the errors of the best tree: how much higher a bound about as good as its own is
 PATIENCE = 10  # times the queries of the first certificate, for fewer leaves
@@ -298,3 +303,59 @@ class AsTested:
         if attempt.tree.size >= best.tree.size or attempt.unlucky(epsilon):
             return False
         return attempt.samples + attempt.needed_for(epsilon) <= self.patience
+
+
+def lists_its_answers(counted: Counted) -> bool:
+    """Whether the target's error can be known without asking it."""
+    return counted.deterministic and isinstance(counted.target, (Circuit, TruthTable))
+
+
+def exact_error(tree: Tree, counted: Counted) -> float | None:
+    """The error of a tree; None where the circuit is too large for it."""
+    try:
+        return tree_error(tree, counted.target, counted.space)
+    except NoDiagramError:
+        return None
+
+
+@dataclass
+class Known:
+    """Ends a run with the first tree under test that is good enough, pruned as far as it stays so.
+
+    Where an error cannot be known, ``otherwise`` decides.
+    """
+
+    otherwise: Stopping
+    counted: Counted
+    unsettled: bool = False
+    _judged: int = field(default=0)
+
+    def needed(self, attempts: Attempts) -> int:
+        """One answer: a tree is judged when its attempt has been opened."""
+        return self.otherwise.needed(attempts) if self._judged == len(attempts.all) else 1
+
+    def to_spend(self) -> int:
+        """Nothing of its own."""
+        return self.otherwise.to_spend()
+
+    def done(self, attempts: Attempts) -> Outcome | None:
+        """As soon as a new tree is good enough."""
+        while self._judged < len(attempts.all):
+            attempt = attempts.all[self._judged]
+            self._judged += 1
+            error = exact_error(attempt.tree, self.counted)
+            if error is not None and error <= attempts.epsilon:
+                return self._smallest(attempt, error, attempts.epsilon)
+        return self.otherwise.done(attempts)
+
+    def _smallest(self, attempt: Attempt, error: float, epsilon: float) -> Outcome:
+        prunings, most = Prunings(attempt.tree, self.counted.space), self.counted.budget.max_leaves
+        for leaves, lost in enumerate(prunings.disagreements[:most].tolist(), start=1):
+            if lost - error > epsilon:  # it cannot be better than that
+                continue
+            tree = prunings.with_leaves(leaves)
+            own = exact_error(tree, self.counted)
+            if own is not None and own <= epsilon:
+                return Outcome(tree, attempt, lost, error=own)
+        tree = prunings.with_leaves(most or attempt.tree.size)
+        return Outcome(tree, attempt, 0.0, error=exact_error(tree, self.counted))

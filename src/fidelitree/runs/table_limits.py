@@ -12,10 +12,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from fidelitree.certificates.attempts import FAIR_TRIAL, Attempts
-from fidelitree.runs.input_source import Source
 from fidelitree.theory.sequential import Bet, divergence
+
+if TYPE_CHECKING:
+    from fidelitree.runs.input_source import Source
 
 EARLY = 0.5  # of a table's test rows, for all attempts while rows for learning are left
 _AIMS = (0.9, 0.85, 0.8, 0.7, 0.6, 0.5)  # errors of trees that may be worth a test, in epsilons
@@ -30,24 +33,24 @@ _HOPE = 2.0  # times the steepest such fall: a search may be about to find its w
 
 
 @dataclass
-class Ration:
+class Allowance:
     """What a source has to give for tests."""
 
     source: Source
 
     @property
-    def listed(self) -> bool:
+    def finite(self) -> bool:
         """Whether test inputs end."""
         return self.source.tests < math.inf
 
     @property
     def last(self) -> bool:
         """Whether they are all that is left: a table has no more rows to learn from."""
-        return self.listed and not self.source.labels_left
+        return self.finite and not self.source.labels_left
 
     def tests(self, labels: int, epsilon: float) -> float:
         """Answers that may be counted now, given so many labels."""
-        if not self.listed:
+        if not self.finite:
             return max(labels, FAIR_TRIAL / epsilon)
         kept = 0.0 if self.last else (1 - EARLY) * self.source.tests
         return self.source.tests_left - kept
@@ -59,7 +62,7 @@ class Ration:
         """
         level, epsilon = attempts.level(number), attempts.epsilon
         answers = {aim: -math.log(level) / divergence(aim * epsilon, epsilon) for aim in (*_AIMS, *_SAFE)}
-        spare = self.tests(labels, epsilon) / _MISLED if self.listed else math.inf
+        spare = self.tests(labels, epsilon) / _MISLED if self.finite else math.inf
         short = min(spare, spare if self.last else labels / 2)
         worth = [aim for aim in _AIMS if answers[aim] <= short]
         return worth or [aim for aim in (_AIMS[-1], *_SAFE) if answers[aim] <= spare]
@@ -70,7 +73,7 @@ class Ration:
 
 
 @dataclass
-class Reach:
+class LearningCurve:
     """Portion by portion, whether ``most`` labels may bring trees of at most ``leaves`` to an error of epsilon."""
 
     epsilon: float

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.asking.memory import LABELLED_BYTES, inputs_within
@@ -18,12 +18,14 @@ from fidelitree.certificates.attempts import LATE, LOOK, Attempt
 from fidelitree.exact.engine import ENUMERATE_UNASKED
 from fidelitree.runs.fitting import HELD, Fitting
 from fidelitree.runs.last_tests import OutOfReach, tried
-from fidelitree.runs.session import Portions, Session
-from fidelitree.runs.stopping import Outcome, Stopping
-from fidelitree.runs.table_limits import LEAVES, Ration, Reach
+from fidelitree.runs.session import Session, TrainingSet
+from fidelitree.runs.table_limits import LEAVES, Allowance, LearningCurve
 from fidelitree.search.questions import Steps, Tests
 from fidelitree.trees.nested import Nested, size
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.runs.stopping import Outcome, Stopping
+    from fidelitree.trees.tree import Tree
 
 BATCH = 8
 MOST_LABELS = 100_000
@@ -72,7 +74,7 @@ class TableStrategy:
     def __init__(self, session: Session, plan: Plan, seed: int) -> None:
         self._session, self._plan, self._seed = session, plan, seed
         self._counted, self._attempts, self._source = session.counted, session.attempts, session.source
-        self._pool = Portions(session)
+        self._pool = TrainingSet(session)
         self._best: Tree | None = None
         self._last: list[Tree] = []
         """What is tested in the end, where nothing is good enough."""
@@ -81,9 +83,9 @@ class TableStrategy:
         product = session.source.product
         self._most = min(MOST_LABELS, inputs_within(LABELLED_BYTES, 2 * product.dtype.itemsize * len(product)))
         self._leaves = session.counted.budget.max_leaves or LEAVES
-        self._ration = Ration(session.source)
+        self._allowance = Allowance(session.source)
         leaves = LEAVES if plan.faithful else self._leaves
-        self._reach = Reach(session.attempts.epsilon, leaves, self._most, session.source.most)
+        self._curve = LearningCurve(session.attempts.epsilon, leaves, self._most, session.source.most)
 
     def steps(self, stopping: Stopping) -> Steps[Outcome | None]:
         """What the stopping rule makes of an attempt; None where it is cheaper to ask about all inputs."""
@@ -183,8 +185,8 @@ class TableStrategy:
         best = found[-1] if found and not faithful else fitting.most_faithful()
         self._best, self._quick = self._tree(fitting, best), False
         self._session.judge(self._best.size, fitting.share(best), self._attempts.of(self._best))
-        self._reach.see(len(self._pool), fitting.fitted(self._reach.leaves), fitting.held())
-        if self._reach.hopeless or self._enough:
+        self._curve.see(len(self._pool), fitting.fitted(self._curve.leaves), fitting.held())
+        if self._curve.hopeless or self._enough:
             self._last = [self._tree(fitting, sketch) for sketch in fitting.of_all_sizes(self._leaves)]
         if faithful:
             return [self._best]
@@ -194,7 +196,7 @@ class TableStrategy:
     def _promising(self, fitting: Fitting, found: list[Nested], aim: float) -> list[Nested]:
         """Trees like those found, and fitted to all labels."""
         sizes, steps = {size(sketch) for sketch in found}, self._plan.steps
-        if self._ration.last:  # no rows are left to learn from, and held-out ones are few: try larger trees too
+        if self._allowance.last:  # no rows are left to learn from, and held-out ones are few: try larger trees too
             sizes.add(size(fitting.most_faithful()))
             sizes.add(2 * max(sizes))
         if not sizes:
@@ -209,7 +211,7 @@ class TableStrategy:
         """Held-out errors of trees that are worth a test, falling; none where more labels come first."""
         epsilon, labels = self._attempts.epsilon, len(self._pool)
         if self._plan.frugal:
-            worth = self._ration.worth(labels, len(self._attempts.all) + 1, self._attempts)
+            worth = self._allowance.worth(labels, len(self._attempts.all) + 1, self._attempts)
             return tuple(epsilon * aim for aim in worth[:1])
         error = (epsilon * (1 - epsilon) * HELD / labels) ** 0.5
         return tuple(max(epsilon / 4, epsilon - margin * error) for margin in _MARGINS)
@@ -219,7 +221,7 @@ class TableStrategy:
 
     def _test(self, stopping: Stopping) -> Steps[Outcome | None]:
         """Count answers for all attempts until the rule is content, or none of the attempts is worth it."""
-        patience = self._counted.asked + self._ration.tests(len(self._pool), self._attempts.epsilon)
+        patience = self._counted.asked + self._allowance.tests(len(self._pool), self._attempts.epsilon)
         while self._late or self._worth_it(stopping, patience - self._counted.asked):
             rows, needed = max(BATCH, len(self._pool) // 64), stopping.needed(self._attempts)
             self._attempts.tell(self._session.observer, self._counted.asked, needed)
@@ -237,10 +239,10 @@ class TableStrategy:
     def _hopeful(self, attempt: Attempt, left: float) -> bool:
         epsilon = self._attempts.epsilon
         if attempt.samples >= LOOK:
-            hasty = self._plan.frugal and not self._ration.last
+            hasty = self._plan.frugal and not self._allowance.last
             if attempt.errors > epsilon * attempt.samples if hasty else attempt.unlucky(epsilon):
                 return False
-            if self._ration.listed and not attempt.likely(epsilon, left):
+            if self._allowance.finite and not attempt.likely(epsilon, left):
                 return False
         return attempt.needed_for(epsilon) <= left
 
@@ -251,18 +253,18 @@ class TableStrategy:
 
     def _over(self, searched: int) -> bool:
         """Whether another search, after that of so many labels, is in vain."""
-        if self._reach.hopeless:
+        if self._curve.hopeless:
             return True
         again = len(self._pool) >= AGAIN * searched and len(self._pool) < self._most
-        return self._enough and not (again and self._ration.enough_for_another(self._attempts))
+        return self._enough and not (again and self._allowance.enough_for_another(self._attempts))
 
     def _last_trial(self) -> Steps[NoReturn]:
         """No small tree is good enough: give the best one a bound that means something, and say so."""
         yield from tried(self._session, self._last)
         leaves, more = self._counted.budget.max_leaves, ""
         trouble = "no small tree was found that is good enough" if leaves is None else f"max_leaves = {leaves}"
-        if self._ration.last and not self._reach.hopeless:
+        if self._allowance.last and not self._curve.hopeless:
             trouble = "the table has too few rows"
-        elif leaves is None and self._reach.hopeless:
-            more = f"; {self._reach.most:,} labels would leave {self._reach.promised:.2g} or more"
+        elif leaves is None and self._curve.hopeless:
+            more = f"; {self._curve.most:,} labels would leave {self._curve.promised:.2g} or more"
         raise OutOfReach(trouble, more)

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fidelitree.asking.access import described
 from fidelitree.asking.events import Observer, nobody
@@ -23,11 +23,15 @@ from fidelitree.certificates.store import Stored, load, table
 from fidelitree.errors import FormatError, ParameterError, TargetError
 from fidelitree.runs.audit import certify, patience_of
 from fidelitree.runs.distill import distill
-from fidelitree.runs.result import Distillation
 from fidelitree.spaces.product import ProductSpace, product_of
 from fidelitree.spaces.rows import Rows
-from fidelitree.targets.labels import Target
 from fidelitree.theory.sequential import log_e_value_below
+
+if TYPE_CHECKING:
+    from fidelitree.runs.result import Distillation
+    from fidelitree.targets.labels import Target
+
+__all__ = ["Check", "Verification", "verify"]
 
 ARGUMENTS = (
     "epsilon",
@@ -39,7 +43,6 @@ ARGUMENTS = (
     "max_leaves",
     "max_seconds",
 )
-__all__ = ["Check", "Verification", "verify"]
 _PATIENCE = 256  # times ln(1/delta)/epsilon answers: trees are made to be no better than they must
 _DELTA = 0.05  # of a fresh test where the stored certificate is exact and has none
 _ROUNDING = 1e-9  # of an exact error
@@ -230,7 +233,7 @@ def _other(stored: Stored, again: Distillation) -> list[str]:
 def _differing(stored: Stored, journal: Path, space: ProductSpace | Rows) -> str:
     """In what a journal says itself that it is another run's: an older one may lie where a result was written."""
     with Journal(journal) as kept:
-        run, rungs = kept.run, kept.rungs or [kept.run.limits]
+        run, all_limits = kept.run, kept.all_limits or [kept.run.limits]
         for record in kept.all():  # one that is damaged is noticed, also where nobody needs it
             record.inner(len(run.features), run.bits)
     names = ("door", "target", "space", "seed", "seed_chosen")
@@ -238,7 +241,7 @@ def _differing(stored: Stored, journal: Path, space: ProductSpace | Rows) -> str
     ours = {**stored.run, "space": space.digest} if stored.run else theirs
     differ = [name for name in theirs if name not in LIMITS and not same(theirs[name], ours.get(name))]
     limits = {name: ours.get(name, "none") for name in run.limits}
-    differ += [] if limits in rungs else [name for name in limits if limits[name] != run.limits[name]]
+    differ += [] if limits in all_limits else [name for name in limits if limits[name] != run.limits[name]]
     differ += [] if list(run.features) == described(space) else ["features"]
     return ", ".join(differ)
 

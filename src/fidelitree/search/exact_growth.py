@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from fidelitree.asking.counted import Counted
 from fidelitree.asking.events import Finished, Observer
 from fidelitree.asking.limits import Budget, BudgetSpent
-from fidelitree.exact.subfunction import Subfunction
 from fidelitree.search.grow import Evidence, grow
 from fidelitree.search.trace import SplitRecord, Trace
-from fidelitree.trees.bare import BareTree, Leaf
-from fidelitree.trees.tree import Tree
+from fidelitree.trees.growing import GrowingLeaf, GrowingTree
+
+if TYPE_CHECKING:
+    from fidelitree.asking.counted import Counted
+    from fidelitree.exact.subfunction import Subfunction
+    from fidelitree.trees.tree import Tree
 
 
 class ExactProbe:
@@ -23,7 +26,7 @@ class ExactProbe:
         self._root = root
         self._held: dict[int, Subfunction] = {}
 
-    def look(self, bare: BareTree, made: Sequence[Leaf]) -> Mapping[int, Evidence]:
+    def look(self, bare: GrowingTree, made: Sequence[GrowingLeaf]) -> Mapping[int, Evidence]:
         """Only new leaves have new evidence."""
         if made[0].parent is None:
             self._held = {made[0].number: self._root}
@@ -32,7 +35,7 @@ class ExactProbe:
             self._held.update(zip((leaf.number for leaf in made), halves, strict=True))
         return {leaf.number: self._evidence(leaf) for leaf in made}
 
-    def _evidence(self, leaf: Leaf) -> Evidence:
+    def _evidence(self, leaf: GrowingLeaf) -> Evidence:
         function, mass = self._held[leaf.number], leaf.region.mass
         splits = function.splits()
         cost = mass * float(function.influences().sum()) if splits.tests else None
@@ -82,7 +85,7 @@ class Grown:
 
 def grow_exactly(counted: Counted, root: Subfunction, epsilon: float, limits: Budget, observer: Observer) -> Grown:
     """Algorithm 1 on a target whose answers are all known."""
-    bare, trace = BareTree(counted.space), Trace(counted, observer)
+    bare, trace = GrowingTree(counted.space), Trace(counted, observer)
     judge = _ExactJudge(epsilon, limits, trace)
     try:
         reason = grow(bare, ExactProbe(root), judge, trace, limits)
@@ -111,12 +114,12 @@ class _ExactJudge:
         self._epsilon, self._budget, self._trace = epsilon, budget, trace
         self._parent: int | None = None
 
-    def hear(self, bare: BareTree, made: Sequence[Leaf]) -> None:
+    def hear(self, bare: GrowingTree, made: Sequence[GrowingLeaf]) -> None:
         self._parent = made[0].parent
         if self._parent is not None:
             self._budget.check(0)
 
-    def enough(self, bare: BareTree, evidence: Mapping[int, Evidence]) -> bool:
+    def enough(self, bare: GrowingTree, evidence: Mapping[int, Evidence]) -> bool:
         self.known.update(evidence)
         if self._parent is not None:
             self._count(self.known.pop(self._parent), -1)

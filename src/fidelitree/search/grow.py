@@ -5,14 +5,16 @@ from __future__ import annotations
 import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.asking.limits import Budget
 from fidelitree.spaces.features import IsOne, Test
-from fidelitree.trees.bare import BareTree, Leaf
+
+if TYPE_CHECKING:
+    from fidelitree.asking.limits import Budget
+    from fidelitree.trees.growing import GrowingLeaf, GrowingTree
 
 Floats = NDArray[np.float64]
 
@@ -62,7 +64,7 @@ class Evidence:
 class Probe(Protocol):
     """Region in, evidence out."""
 
-    def look(self, bare: BareTree, made: Sequence[Leaf]) -> Mapping[int, Evidence]:
+    def look(self, bare: GrowingTree, made: Sequence[GrowingLeaf]) -> Mapping[int, Evidence]:
         """Evidence by leaf number: about the leaves just made, and about every other leaf that it has new evidence on.
 
         ``made`` is the root alone at first, then the two leaves of the last split, no before yes.
@@ -72,21 +74,21 @@ class Probe(Protocol):
 class Judge(Protocol):
     """Decides when a bare tree is good enough."""
 
-    def hear(self, bare: BareTree, made: Sequence[Leaf]) -> None:
+    def hear(self, bare: GrowingTree, made: Sequence[GrowingLeaf]) -> None:
         """These leaves were made: the root at first, then the two leaves of every split."""
 
-    def enough(self, bare: BareTree, evidence: Mapping[int, Evidence]) -> bool:
+    def enough(self, bare: GrowingTree, evidence: Mapping[int, Evidence]) -> bool:
         """Whether growing may stop; ``evidence`` is what the probe has learnt since the last call."""
 
 
 class Tracer(Protocol):
     """Hears of every split."""
 
-    def split(self, leaf: Leaf, test: Test, score: float) -> None:
+    def split(self, leaf: GrowingLeaf, test: Test, score: float) -> None:
         """The leaf is about to be split."""
 
 
-def grow(bare: BareTree, probe: Probe, judge: Judge, tracer: Tracer, budget: Budget) -> str:
+def grow(bare: GrowingTree, probe: Probe, judge: Judge, tracer: Tracer, budget: Budget) -> str:
     """Grow until the judge has enough, no split has a score, or the tree may not be larger; say which."""
     frontier, known = Frontier(), dict[int, Evidence]()
     made = list(bare.leaves.values())

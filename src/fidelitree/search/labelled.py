@@ -8,16 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.search.local.coded import Coded, bins_of, cuts_of
 from fidelitree.spaces.features import AtMost, IsIn, IsOne, Test
-from fidelitree.spaces.product import ProductSpace
 from fidelitree.trees.nested import Nested, build, mapped, simplest
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.trees.tree import Tree
 
 Codes = NDArray[np.intp]
 Floats = NDArray[np.float64]
@@ -153,31 +155,31 @@ class Labelled:
 
 
 @dataclass(frozen=True)
-class Columns(Generic[T]):
+class FeatureColumns(Generic[T]):
     """Features as columns for learners that know numbers or bits only: a test, or the feature of a number or a bit."""
 
     space: ProductSpace
     tests: Sequence[T]
 
     @staticmethod
-    def one_hot(space: ProductSpace) -> Columns[Test | int]:
+    def one_hot(space: ProductSpace) -> FeatureColumns[Test | int]:
         """A number stays one column, a category gets one for each value."""
         tests: list[Test | int] = []
         for i, feature in enumerate(space):
             tests += [IsIn(i, frozenset([code])) for code in range(len(feature.values))] if feature.values else [i]
-        return Columns(space, tests)
+        return FeatureColumns(space, tests)
 
     @staticmethod
-    def binary(space: ProductSpace, inner: NDArray[Any]) -> Columns[Test]:
+    def binary(space: ProductSpace, inner: NDArray[Any]) -> FeatureColumns[Test]:
         """Tests only: a number is cut at some quantiles, or between all of its values where they are few."""
         tests: list[Test] = []
-        for test in Columns.one_hot(space).tests:
+        for test in FeatureColumns.one_hot(space).tests:
             if isinstance(test, int) and space.features[test].kind == "numeric":
                 cuts = np.unique(np.quantile(inner[:, test], np.linspace(0, 1, THRESHOLDS + 2)[1:-1], method="lower"))
                 tests += [AtMost(test, float(cut)) for cut in cuts if cut < inner[:, test].max()]
             else:
                 tests.append(IsOne(test) if isinstance(test, int) else test)
-        return Columns(space, tests)
+        return FeatureColumns(space, tests)
 
     def of(self, inner: NDArray[Any]) -> NDArray[np.float32]:
         """Rows by columns; of numbers that are too large for sums of 32 bits only the signs are told apart."""

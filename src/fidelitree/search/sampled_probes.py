@@ -13,16 +13,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.asking.counted import Counted
 from fidelitree.search.grow import Evidence
 from fidelitree.spaces.draw import Inputs, Stream, block_rows, draw, draw_feature, paired, redraw
 from fidelitree.spaces.region import Region
-from fidelitree.trees.bare import BareTree, Leaf
 from fidelitree.trees.bits import Words, count, everyone, pack
+
+if TYPE_CHECKING:
+    from fidelitree.asking.counted import Counted
+    from fidelitree.trees.growing import GrowingLeaf, GrowingTree
 
 Planes = list[Words]
 Answer = Callable[[Inputs, int], Planes]
@@ -89,7 +92,7 @@ class SampleSet:
         self._stream, self._answer, self._shelf = stream, answer, shelf
         self._blocks: list[Block] = []
 
-    def follow(self, no: Leaf, yes: Leaf) -> None:
+    def follow(self, no: GrowingLeaf, yes: GrowingLeaf) -> None:
         """Part the counts of a leaf that was split."""
         assert no.parent is not None, "the root is nobody's child"
         before = self.counts.pop(no.parent)
@@ -99,7 +102,7 @@ class SampleSet:
         self.counts[yes.number] = upper
         self.counts[no.number] = add(before, -upper)
 
-    def top_up(self, total: int, bare: BareTree) -> None:
+    def top_up(self, total: int, bare: GrowingTree) -> None:
         """Draw and ask until the set has ``total`` inputs, in blocks."""
         whole = Region.whole(bare.space)
         most = block_rows(len(bare.space))
@@ -148,7 +151,7 @@ class ReusedPairs:
             own = stream.child("pairs", i)
             self._sets.append(SampleSet(own, _Changed(target, whole, own, i), shelf))
 
-    def look(self, bare: BareTree, made: Sequence[Leaf]) -> Mapping[int, Evidence]:
+    def look(self, bare: GrowingTree, made: Sequence[GrowingLeaf]) -> Mapping[int, Evidence]:
         """Every leaf has new evidence: all sets grow with the tree."""
         total = self._plan(bare.size)
         for pairs in self._sets:
@@ -157,7 +160,7 @@ class ReusedPairs:
             pairs.top_up(total, bare)
         return {leaf.number: Evidence(self._scores(leaf)) for leaf in bare.leaves.values()}
 
-    def _scores(self, leaf: Leaf) -> NDArray[np.float64]:
+    def _scores(self, leaf: GrowingLeaf) -> NDArray[np.float64]:
         scores = np.array([pairs.counts[leaf.number][0] / pairs.size for pairs in self._sets])
         # A pair that differs in a feature of the path parts ways above the leaf.
         scores[list(leaf.region.restrictions)] = 0
@@ -198,7 +201,7 @@ class FreshPairs:
         self._target, self._stream, self._plan = target, stream, plan
         self._counts: dict[int, _Count] = {}
 
-    def look(self, bare: BareTree, made: Sequence[Leaf]) -> Mapping[int, Evidence]:
+    def look(self, bare: GrowingTree, made: Sequence[GrowingLeaf]) -> Mapping[int, Evidence]:
         """Every leaf is topped up to its share of the pairs that a tree of this size needs."""
         for leaf in made:
             self._counts.pop(leaf.parent if leaf.parent is not None else leaf.number, None)
@@ -209,7 +212,7 @@ class FreshPairs:
             self._top_up(leaf.region, self._counts[leaf.number], math.ceil(leaf.region.mass * total))
         return {leaf.number: Evidence(self._scores(leaf)) for leaf in bare.leaves.values()}
 
-    def _scores(self, leaf: Leaf) -> NDArray[np.float64]:
+    def _scores(self, leaf: GrowingLeaf) -> NDArray[np.float64]:
         count = self._counts[leaf.number]
         return leaf.region.mass * count.changed / max(1, count.pairs)
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from fidelitree.asking.counted import Counted
 from fidelitree.asking.events import Observer, SplitMade, TreeJudged
-from fidelitree.spaces.features import Test
-from fidelitree.spaces.region import Region
-from fidelitree.trees.bare import Leaf
+
+if TYPE_CHECKING:
+    from fidelitree.asking.counted import Counted
+    from fidelitree.spaces.features import Test
+    from fidelitree.spaces.region import Region
+    from fidelitree.trees.growing import GrowingLeaf
 
 
 @dataclass(frozen=True)
@@ -41,9 +44,9 @@ class Trace:
     def __init__(self, counted: Counted, observer: Observer) -> None:
         self.records: list[SplitRecord] = []
         self._counted, self._observer = counted, observer
-        self._pending: tuple[Leaf, Test, float] | None = None
+        self._pending: tuple[GrowingLeaf, Test, float] | None = None
 
-    def split(self, leaf: Leaf, test: Test, score: float) -> None:
+    def split(self, leaf: GrowingLeaf, test: Test, score: float) -> None:
         """A split begins: what it leads to is not known yet."""
         self._pending = leaf, test, score
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import ParameterError, check_choice
-from fidelitree.spaces.features import Feature
-from fidelitree.spaces.inputs import Floats
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.features import Feature
+    from fidelitree.spaces.inputs import Floats
 
 Kind = Literal["dict", "pandas", "polars", "arrow"]
 _BACKENDS = {"pandas": "pandas", "polars": "polars", "arrow": "pyarrow"}

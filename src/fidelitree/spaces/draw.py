@@ -12,13 +12,15 @@ import secrets
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import check_count
-from fidelitree.spaces.region import Region
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.region import Region
 
 Inputs = NDArray[Any]
 """Drawn inner values, one row for each feature: a feature's values lie side by side in memory.

@@ -27,13 +27,15 @@ import os
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from fidelitree.errors import FormatError, is_text, read_text
 from fidelitree.spaces.batches import KINDS, Kind, Layout, layout
-from fidelitree.spaces.features import Feature
 from fidelitree.spaces.features.description import FeatureReader, plain
 from fidelitree.spaces.tables import like_table
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.features import Feature
 
 FORMAT = "fidelitree.space"
 VERSION = 1

@@ -10,11 +10,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fidelitree.errors import ParameterError, show
 from fidelitree.spaces.features import Boolean, IsOne, Restriction, Test
-from fidelitree.spaces.product import ProductSpace
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.product import ProductSpace
 
 
 @dataclass(frozen=True, eq=False)

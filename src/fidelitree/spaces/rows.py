@@ -13,16 +13,18 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import FormatError, ParameterError, check_count
 from fidelitree.spaces.draw import Stream
-from fidelitree.spaces.features import Feature
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.theory.sequential import Bet
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.features import Feature
 
 TEST_SHARE = 0.5
 """The part of the rows that growth does not see. A certificate takes a number of rows, not a share of them; half leaves

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,11 @@ from scipy import special
 
 from fidelitree.errors import RAISED, FittedRowsWarning
 from fidelitree.spaces.draw import Stream
-from fidelitree.spaces.rows import Rows
-from fidelitree.targets.labels import Target
 from fidelitree.targets.models.estimator import Estimator
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.rows import Rows
+    from fidelitree.targets.labels import Target
 
 WHOLE = ("_fit_X", "X_train_", "X_fit_", "X_")
 """Where models keep all their training rows: neighbours, Gaussian processes, kernel ridge, label propagation."""

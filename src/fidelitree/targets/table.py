@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fidelitree.errors import RAISED, ParameterError, show
 from fidelitree.spaces.inputs import as_bits
-from fidelitree.spaces.region import Region
 from fidelitree.targets.labels import as_answered
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.region import Region
 
 MAX_FEATURES = 26
 

@@ -17,12 +17,13 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.trees.tree import Tree
+if TYPE_CHECKING:
+    from fidelitree.trees.tree import Tree
 
 MOST_BYTES = 64 << 20
 

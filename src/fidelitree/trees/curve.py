@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.spaces.features import Test
-from fidelitree.trees.nested import Nested
+if TYPE_CHECKING:
+    from fidelitree.spaces.features import Test
+    from fidelitree.trees.nested import Nested
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -77,7 +78,7 @@ class Curve:
         good = np.flatnonzero(self.errors <= error + _ROUNDING)
         return int(good[0]) + 1 if len(good) else None
 
-    def or_split(self, split: Split, most: int | None = None, slack: float = 0.0) -> Curve:
+    def or_split(self, split: CurveSplit, most: int | None = None, slack: float = 0.0) -> Curve:
         """The lower of this curve and that of a split, which must be lower by more than ``slack``; up to ``most``."""
         test, no, yes, shares = split
         left, right = shares[0] * no.errors, shares[1] * yes.errors
@@ -96,7 +97,7 @@ class Curve:
         return Curve(np.minimum.accumulate(errors), build)
 
 
-class Split(NamedTuple):
+class CurveSplit(NamedTuple):
     """A test with the curves of its sides, and how much each of them counts."""
 
     test: Test

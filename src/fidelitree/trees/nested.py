@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fidelitree.spaces.features import Test
-from fidelitree.spaces.product import ProductSpace
 from fidelitree.trees.tree import Labels, Node, Tree
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.product import ProductSpace
 
 Nested = int | tuple[Test, "Nested", "Nested"]
 """The code of a label, or (test, no, yes). What is below a node is the node itself."""

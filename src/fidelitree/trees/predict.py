@@ -8,13 +8,14 @@ combining the answers as sets of bits was measured to be slower beyond 16 leaves
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.spaces.features import Test
-from fidelitree.trees.bits import Columns, Words
+if TYPE_CHECKING:
+    from fidelitree.spaces.features import Test
+    from fidelitree.trees.bits import Columns, Words
 
 N = TypeVar("N")
 Below = Callable[[N], "tuple[Test, N, N] | int"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from fidelitree import cli, errors, experiments
+from fidelitree import cli, errors
 from fidelitree.cli.experiment import ExperimentName
 from fidelitree.experiments import catalogue as registry
 
@@ -19,13 +19,13 @@ def run(*arguments: str) -> tuple[int, str]:
 
 
 def test_every_experiment_has_a_name_on_the_command_line() -> None:
-    assert {name.value for name in ExperimentName} == set(experiments.EXPERIMENTS)
+    assert {name.value for name in ExperimentName} == set(registry.EXPERIMENTS)
 
 
 def test_help_names_the_command_and_every_experiment() -> None:
     code, text = run("experiment", "--help")
     assert code == 0
-    for name in experiments.EXPERIMENTS:
+    for name in registry.EXPERIMENTS:
         assert name in text
     for option in ("--out", "--repetitions", "--schedule", "--seed", "--jobs"):
         assert option in text

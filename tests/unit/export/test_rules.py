@@ -11,7 +11,7 @@ import fidelitree as ft
 from exported import grown
 from fidelitree.errors import MissingExtraError, ParameterError
 from fidelitree.export import Condition, to_rules
-from fidelitree.export.rules import reach
+from fidelitree.export.rules import node_shares
 from fidelitree.spaces.features import AtMost, IsIn
 from fidelitree.trees.answers import Answers
 from fidelitree.trees.tree import Tree
@@ -66,7 +66,7 @@ def test_over_rows_probabilities_are_shares() -> None:
     nodes = [(AtMost(0, 35.0), 1, 2), (IsIn(1, frozenset({1})), 3, 4), 0, 1, 0]
     tree = Tree.build(rows.product, nodes, [0, 1])
     assert [rule.probability for rule in to_rules(tree, rows)] == [0.25, 0.25, 0.5]
-    assert reach(tree, rows)[0] == 1
+    assert node_shares(tree, rows)[0] == 1
 
 
 def test_purity_is_the_share_of_answers_with_the_leafs_label() -> None:
@@ -118,5 +118,5 @@ def test_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_large_trees_reach_everything_once() -> None:
     tree = grown(MIXED, 300, [0, 1])
-    shares = reach(tree, MIXED)
+    shares = node_shares(tree, MIXED)
     assert sum(shares[node] for node in np.flatnonzero(tree.feature < 0)) == pytest.approx(1)

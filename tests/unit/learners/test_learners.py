@@ -16,7 +16,7 @@ from fidelitree.learners.gain_ratio import c45
 from fidelitree.learners.lesson import Lesson
 from fidelitree.learners.rank import fit as fit_rank
 from fidelitree.learners.restrictions import fit as fit_restrictions
-from fidelitree.search.labelled import Columns, Labelled
+from fidelitree.search.labelled import FeatureColumns, Labelled
 from fidelitree.search.questions import Steps
 from mixed import MIXED
 from small import cube, true_error
@@ -125,7 +125,7 @@ def test_pessimistic_pruning_undoes_what_noise_did() -> None:
 
 
 def test_numbers_and_categories_become_columns() -> None:
-    columns = Columns.one_hot(MIXED)
+    columns = FeatureColumns.one_hot(MIXED)
     kinds = {feature.kind for feature in MIXED}
     assert {"categorical", "boolean", "numeric"} == kinds
     values = sum(len(feature.values) for feature in MIXED if feature.values)
@@ -246,7 +246,7 @@ def test_labels_are_shared_fairly_with_tests() -> None:
 
 def test_columns_of_numbers_that_32_bits_cannot_hold_are_finite() -> None:
     space = ft.ProductSpace([ft.Numeric("a", -1e300, 7e300), ft.Boolean("b"), ft.Categorical("c", ["u", "v"])])
-    found = Columns.one_hot(space).of(np.array([[-1e300, 0, 1], [0.5, 1, 0], [7e300, 1, 1]]))
+    found = FeatureColumns.one_hot(space).of(np.array([[-1e300, 0, 1], [0.5, 1, 0], [7e300, 1, 1]]))
     assert found.tolist() == [[-(2.0**100), 0, 0, 1], [0.5, 1, 1, 0], [2.0**100, 1, 0, 1]]
     only = ft.ProductSpace([ft.Categorical("c", ["u", "v"])])
-    assert Columns.one_hot(only).of(np.array([[0.0], [1.0]])).tolist() == [[1, 0], [0, 1]]
+    assert FeatureColumns.one_hot(only).of(np.array([[0.0], [1.0]])).tolist() == [[1, 0], [0, 1]]

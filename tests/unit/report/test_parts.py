@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.report.contents import Shares, Step, upwards
-from fidelitree.report.scene import scene
+from fidelitree.report.contents import Shares, TracePoint, upwards
 from fidelitree.report.sections import bars as influences_module
 from fidelitree.report.sections.bars import influences
 from fidelitree.report.sections.course import error_chart, thinned
+from fidelitree.report.sections.tree_outline import scene
 from mixed import MIXED, mixed_tree, some_inputs
 
 TREE = mixed_tree(MIXED, np.random.default_rng(15), ["approve", "decline", "refer"], 0.95)
@@ -86,7 +86,12 @@ def _numbers(svg: str, pattern: str) -> list[float]:
 
 
 def test_chart_joins_the_error_of_a_tree_with_its_own_bound() -> None:
-    steps = [Step(10, 1, 0.5, 1.0), Step(50, 3, 0.25, 1.0), Step(90, 3, 0.01, 0.4), Step(120, 3, None, 0.09)]
+    steps = [
+        TracePoint(10, 1, 0.5, 1.0),
+        TracePoint(50, 3, 0.25, 1.0),
+        TracePoint(90, 3, 0.01, 0.4),
+        TracePoint(120, 3, None, 0.09),
+    ]
     svg = error_chart(steps, 0.1, False, "it went well")
     assert len(re.findall(r'class="dot"', svg)) == 3, "the last error is not known"
     heights = _numbers(svg, r'cy="([\d.]+)" r="2.5"')
@@ -105,20 +110,20 @@ def test_chart_joins_the_error_of_a_tree_with_its_own_bound() -> None:
 
 
 def test_chart_by_leaves_needs_no_bound_and_no_epsilon() -> None:
-    svg = error_chart([Step(0, size, 1 / size, None) for size in range(1, 6)], None, True, "")
+    svg = error_chart([TracePoint(0, size, 1 / size, None) for size in range(1, 6)], None, True, "")
     assert ">leaves<" in svg
     assert "asked for" not in svg
     assert 'class="line bound"' not in svg
 
 
 def test_errors_of_zero_have_a_chart_too() -> None:
-    svg = error_chart([Step(0, 1, 0.0, None), Step(0, 2, 0.0, 0.0)], 0.0, True, "")
+    svg = error_chart([TracePoint(0, 1, 0.0, None), TracePoint(0, 2, 0.0, 0.0)], 0.0, True, "")
     assert "NaN" not in svg
     assert "nan" not in svg
 
 
 def test_long_traces_are_thinned_evenly() -> None:
-    steps = [Step(k, k, 0.1, None) for k in range(5_000)]
+    steps = [TracePoint(k, k, 0.1, None) for k in range(5_000)]
     few = thinned(steps, 100)
     assert (few[0], few[-1], len(few)) == (steps[0], steps[-1], 100)
     gaps = {after.asked - before.asked for before, after in itertools.pairwise(few)}

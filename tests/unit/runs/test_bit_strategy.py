@@ -10,7 +10,7 @@ import pytest
 import fidelitree as ft
 from chances import plausible
 from fidelitree.certificates.attempts import Attempts
-from fidelitree.runs.bit_strategy import GATE, WATCHED, Gate, Watched
+from fidelitree.runs.bit_strategy import READY, REFERENCE, Readiness, ReferenceInputs
 from fidelitree.search.bits import learner
 from fidelitree.spaces.draw import Stream
 from fidelitree.trees.tree import Tree
@@ -21,11 +21,11 @@ TREE = (0, (1, 0, 1), (3, 1, 0))
 ALARM = 1e-7
 
 
-def gate(epsilon: float = 0.1) -> Gate:
-    return Gate(Attempts(epsilon, 0.05), Watched(SPACE, Stream.named(0, "watch")))
+def gate(epsilon: float = 0.1) -> Readiness:
+    return Readiness(Attempts(epsilon, 0.05), ReferenceInputs(SPACE, Stream.named(0, "watch")))
 
 
-def see(watching: Gate, wrong: list[bool], tree: Any = TREE, weight: float = 1.0) -> bool:
+def see(watching: Readiness, wrong: list[bool], tree: Any = TREE, weight: float = 1.0) -> bool:
     return watching.see(bits_asked(tree), np.array(wrong, bool), np.full(len(wrong), weight))
 
 
@@ -33,7 +33,7 @@ def see(watching: Gate, wrong: list[bool], tree: Any = TREE, weight: float = 1.0
 
 
 def test_the_gate_opens_after_twelve_right_answers_and_not_before() -> None:
-    assert GATE == 12
+    assert READY == 12
     for right in range(20):
         watching = gate()
         assert not see(watching, [False] * 50), "these were there before the tree was"
@@ -88,16 +88,16 @@ def test_a_tree_that_changed_little_does_not() -> None:
 
 def test_watched_inputs_follow_the_space_and_the_tree() -> None:
     space = ft.ProductSpace.bernoulli(4, [0, 1, 0.5, 0.1])
-    watched = Watched(space, Stream.named(3, "watch"))
+    reference = ReferenceInputs(space, Stream.named(3, "watch"))
 
     def codes(tree: Any) -> Any:
-        return watched.codes(bits_asked(tree))
+        return reference.codes(bits_asked(tree))
 
-    assert codes(7).tolist() == [7] * WATCHED
-    assert codes((0, 4, 5)).tolist() == [4] * WATCHED
-    assert codes((1, 4, 5)).tolist() == [5] * WATCHED
-    assert plausible(int((codes((2, 0, 1)) == 1).sum()), WATCHED, 0.5, ALARM)
-    assert plausible(int((codes((3, 0, 1)) == 1).sum()), WATCHED, 0.1, ALARM)
+    assert codes(7).tolist() == [7] * REFERENCE
+    assert codes((0, 4, 5)).tolist() == [4] * REFERENCE
+    assert codes((1, 4, 5)).tolist() == [5] * REFERENCE
+    assert plausible(int((codes((2, 0, 1)) == 1).sum()), REFERENCE, 0.5, ALARM)
+    assert plausible(int((codes((3, 0, 1)) == 1).sum()), REFERENCE, 0.1, ALARM)
     both = codes((2, (3, 0, 1), (3, 2, 3)))
     assert both.tolist() == (2 * codes((2, 0, 1)) + codes((3, 0, 1))).tolist()
 
@@ -109,7 +109,7 @@ def test_watched_inputs_follow_the_space_and_the_tree() -> None:
 def log(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
     """Openings, countings and lessons of a run, in order."""
     events: list[tuple[str, Any]] = []
-    count, opened, learn = Attempts.count, Attempts.open, learner.Learner.learn
+    count, opened, learn = Attempts.count, Attempts.open, learner.BitLearner.learn
 
     def counting(self: Attempts, batch: Bits, labels: np.ndarray) -> Any:
         events.append(("count", batch.tobytes()))
@@ -119,13 +119,13 @@ def log(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
         events.append(("open", tree))
         opened(self, tree)
 
-    def learning(self: learner.Learner, bits: Bits, codes: np.ndarray, wrong: np.ndarray | None) -> np.ndarray:
+    def learning(self: learner.BitLearner, bits: Bits, codes: np.ndarray, wrong: np.ndarray | None) -> np.ndarray:
         events.append(("learn", bits.tobytes()))
         return learn(self, bits, codes, wrong)
 
     monkeypatch.setattr(Attempts, "count", counting)
     monkeypatch.setattr(Attempts, "open", opening)
-    monkeypatch.setattr(learner.Learner, "learn", learning)
+    monkeypatch.setattr(learner.BitLearner, "learn", learning)
     return events
 
 
@@ -159,7 +159,7 @@ def test_the_first_attempt_counts_only_what_comes_after_the_gate(log: list[tuple
         result = ft.distill(lambda batch: np.zeros(len(batch), int), ft.ProductSpace.bernoulli(12), 0.1, seed=seed)
         assert result.certificate.samples == 40
         assert result.certificate.attempts == 1
-        assert result.queries.asked["label"] >= GATE
+        assert result.queries.asked["label"] >= READY
 
 
 def test_what_is_counted_follows_the_space(log: list[tuple[str, Any]]) -> None:

@@ -13,7 +13,7 @@ from fidelitree.certificates.attempts import Attempts
 from fidelitree.certificates.certificate import Certificate
 from fidelitree.runs import goal as issue
 from fidelitree.runs.goal import Goal
-from fidelitree.runs.input_source import Drawn
+from fidelitree.runs.input_source import DrawnSource
 from fidelitree.runs.session import Session
 from fidelitree.runs.stopping import Outcome
 from fidelitree.theory.sequential import error_bound, level_in
@@ -39,7 +39,7 @@ def run(deterministic: bool) -> Session:
     labels = SECOND.predict(inputs)
     labels[5] = 1 - labels[5]
     attempts.count(inputs, labels)
-    return Session(counted, Drawn(SPACE, 7), attempts)
+    return Session(counted, DrawnSource(SPACE, 7), attempts)
 
 
 def test_the_certificate_of_an_attempt_says_all_about_it() -> None:

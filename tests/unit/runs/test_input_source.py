@@ -10,7 +10,7 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.asking.limits import BudgetSpent
-from fidelitree.runs.input_source import Drawn, Listed, source_of
+from fidelitree.runs.input_source import DrawnSource, TableSource, source_of
 from fidelitree.search.bits.feed import Feed
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.rows import Rows
@@ -28,7 +28,7 @@ def as_set(inner: Any) -> set[tuple[float, ...]]:
 
 @pytest.mark.parametrize("space", [MIXED, ft.ProductSpace.bernoulli(70, 0.3)], ids=["mixed", "bits"])
 def test_portions_do_not_change_what_is_drawn(space: ft.ProductSpace) -> None:
-    one, two = Drawn(space, 7), Drawn(space, 7)
+    one, two = DrawnSource(space, 7), DrawnSource(space, 7)
     whole = one.label(500)
     assert np.array_equal(whole, np.concatenate([two.label(rows) for rows in (1, 0, 63, 64, 372)]))
     assert whole.dtype == space.dtype
@@ -36,9 +36,9 @@ def test_portions_do_not_change_what_is_drawn(space: ft.ProductSpace) -> None:
 
 
 def test_labels_and_tests_are_drawn_from_different_streams() -> None:
-    drawn = Drawn(MIXED, 0)
+    drawn = DrawnSource(MIXED, 0)
     assert not as_set(drawn.label(300)) & as_set(drawn.test(300))
-    assert not as_set(Drawn(MIXED, 1).test(300)) & as_set(Drawn(MIXED, 0).test(300))
+    assert not as_set(DrawnSource(MIXED, 1).test(300)) & as_set(DrawnSource(MIXED, 0).test(300))
 
 
 @pytest.mark.parametrize("purpose", ["label", "certify"])
@@ -46,14 +46,14 @@ def test_inputs_that_a_run_over_bits_has_seen_do_not_come_again(purpose: str) ->
     """A run over bits draws for itself; its attempts may go on to count what comes from here."""
     space = ft.ProductSpace.bernoulli(60, np.linspace(0.2, 0.8, 60))
     before = as_set(Feed(space.biases, Stream.named(0, purpose)).take(600))
-    drawn = Drawn(space, 0)
+    drawn = DrawnSource(space, 0)
     assert not before & as_set(drawn.test(600))
     assert not before & as_set(drawn.label(600))
 
 
 def test_a_space_never_runs_out() -> None:
     drawn = source_of(MIXED, 0)
-    assert isinstance(drawn, Drawn)
+    assert isinstance(drawn, DrawnSource)
     assert drawn.most == drawn.tests == math.inf
     assert drawn.masses is drawn.product is MIXED
     assert drawn.digest == MIXED.digest
@@ -64,7 +64,7 @@ def test_a_space_never_runs_out() -> None:
 def test_rows_are_given_out_once_and_in_one_part_only() -> None:
     rows = numbered(101)
     listed = source_of(rows, 3)
-    assert isinstance(listed, Listed)
+    assert isinstance(listed, TableSource)
     assert (listed.most, listed.tests, listed.masses) == (51, 50, None)
     assert listed.digest == rows.digest != rows.product.digest
     learnt = np.concatenate([listed.label(20), listed.label(20), listed.label(20), listed.label(20)])

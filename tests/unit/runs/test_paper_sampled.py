@@ -10,6 +10,7 @@ import pytest
 
 import fidelitree as ft
 from fidelitree import theory
+from fidelitree.asking.counted import Counted
 from fidelitree.runs import paper
 from fidelitree.search.sampled_probes import Shelf
 from small import Bits
@@ -124,13 +125,13 @@ def test_nothing_is_remembered(schedule: str) -> None:
 def test_no_input_serves_two_purposes(schedule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Among 64 fair bits a repeat by chance has probability below 1e-8."""
     rows: dict[str, set[bytes]] = {"grow": set(), "label": set(), "certify": set()}
-    ask = paper.Counted.ask
+    ask = Counted.ask
 
-    def listen(counted: paper.Counted, batch: Bits, purpose: str, **more: bool) -> object:
+    def listen(counted: Counted, batch: Bits, purpose: str, **more: bool) -> object:
         rows[purpose] |= {row.tobytes() for row in np.packbits(batch[:200], axis=1)}
         return ask(counted, batch, purpose, **more)
 
-    monkeypatch.setattr(paper.Counted, "ask", listen)
+    monkeypatch.setattr(Counted, "ask", listen)
     space = ft.ProductSpace.bernoulli(64)
     ft.practical_top_down(lambda batch: batch[:, 0], space, 0.49, 0.5, schedule=schedule, max_leaves=2)
     assert min(map(len, rows.values())) >= 200

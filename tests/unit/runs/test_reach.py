@@ -13,7 +13,7 @@ from fidelitree.certificates.attempts import Attempts
 from fidelitree.runs import all_answers as everything
 from fidelitree.runs import table_limits as reach
 from fidelitree.runs.stopping import AS_GOOD, best_so_far
-from fidelitree.runs.table_limits import LEAST, Reach
+from fidelitree.runs.table_limits import LEAST, LearningCurve
 
 SQUARE = ft.ProductSpace([ft.Numeric("x", 0, 1), ft.Numeric("y", 0, 1)])
 
@@ -56,7 +56,7 @@ def test_a_finite_space_that_can_be_asked_in_full_is_in_reach(monkeypatch: pytes
     assert result.tree.size > 512
 
 
-def seen(one: Reach, *portions: tuple[int, float, float]) -> bool:
+def seen(one: LearningCurve, *portions: tuple[int, float, float]) -> bool:
     for labels, fitted, held in portions:
         one.see(labels, fitted, held)
     return one.hopeless
@@ -64,30 +64,30 @@ def seen(one: Reach, *portions: tuple[int, float, float]) -> bool:
 
 def test_errors_that_do_not_fall_are_hopeless_and_errors_that_fall_are_not() -> None:
     flat = [(4_000, 0.2, 0.47), (6_400, 0.25, 0.47), (10_240, 0.3, 0.46)]
-    assert seen(Reach(0.1, 512, 100_000), *flat)
-    assert not seen(Reach(0.45, 512, 100_000), *flat)
+    assert seen(LearningCurve(0.1, 512, 100_000), *flat)
+    assert not seen(LearningCurve(0.45, 512, 100_000), *flat)
     falling = [(4_000, 0.2, 0.4), (6_400, 0.2, 0.3), (10_240, 0.2, 0.2)]
-    assert not seen(Reach(0.05, 512, 100_000), *falling)
-    assert seen(Reach(0.05, 512, 12_000), *falling), "the labels to come are too few"
+    assert not seen(LearningCurve(0.05, 512, 100_000), *falling)
+    assert seen(LearningCurve(0.05, 512, 12_000), *falling), "the labels to come are too few"
 
 
 def test_nothing_is_given_up_early() -> None:
     flat = [(count, 0.3, 0.47) for count in (1_000, 2_000, 4_000, LEAST - 1)]
-    assert not seen(Reach(0.1, 512, 100_000), *flat)
-    assert seen(Reach(0.1, 512, 100_000), *flat, (LEAST, 0.3, 0.47))
+    assert not seen(LearningCurve(0.1, 512, 100_000), *flat)
+    assert seen(LearningCurve(0.1, 512, 100_000), *flat, (LEAST, 0.3, 0.47))
 
 
 def test_few_leaves_are_seen_to_be_too_few_by_what_they_were_fitted_to() -> None:
     portions = [(400, 0.4, 0.41), (800, 0.4, 0.41)]
-    assert seen(Reach(0.1, 2, 100_000), *portions)
-    assert not seen(Reach(0.1, 2, 100_000), (400, 0.11, 0.4), (800, 0.11, 0.4)), "that may be chance"
-    assert not seen(Reach(0.1, 4, 100_000), *portions), "they are too few to say so"
-    assert seen(Reach(0.1, 4, 100_000, rows=800), *portions), "there are no more"
+    assert seen(LearningCurve(0.1, 2, 100_000), *portions)
+    assert not seen(LearningCurve(0.1, 2, 100_000), (400, 0.11, 0.4), (800, 0.11, 0.4)), "that may be chance"
+    assert not seen(LearningCurve(0.1, 4, 100_000), *portions), "they are too few to say so"
+    assert seen(LearningCurve(0.1, 4, 100_000, rows=800), *portions), "there are no more"
 
 
 def test_one_portion_alone_says_it_only_where_both_shares_are_close() -> None:
-    assert seen(Reach(0.1, 512, 100_000), (20_000, 0.37, 0.45))
-    assert not seen(Reach(0.1, 512, 100_000), (20_000, 0.2, 0.45))
+    assert seen(LearningCurve(0.1, 512, 100_000), (20_000, 0.37, 0.45))
+    assert not seen(LearningCurve(0.1, 512, 100_000), (20_000, 0.2, 0.45))
 
 
 # --- the best certified tree, not the last one

@@ -13,7 +13,7 @@ from fidelitree.asking.counted import Counted
 from fidelitree.asking.events import Event, SplitMade, TreeJudged, nobody
 from fidelitree.search.trace import Trace
 from fidelitree.spaces.features import IsOne
-from fidelitree.trees.bare import BareTree
+from fidelitree.trees.growing import GrowingTree
 from mixed import MIXED
 from small import cube
 
@@ -23,7 +23,7 @@ SPACE = ft.ProductSpace.bernoulli(2, names=["owner", "urban"])
 def test_a_split_is_recorded_when_the_tree_after_it_was_judged() -> None:
     seen: list[Event] = []
     counted = Counted(lambda batch: batch[:, 0], SPACE)
-    trace, bare = Trace(counted, seen.append), BareTree(SPACE)
+    trace, bare = Trace(counted, seen.append), GrowingTree(SPACE)
     trace.judged(1, 0.5, 0.4, 0.45)
     assert seen == [TreeJudged(0, 1, 0.4, 0.45)]
     trace.split(bare.leaves[0], IsOne(1), 0.25)
@@ -45,7 +45,7 @@ def test_judging_again_records_nothing() -> None:
 
 def test_closing_records_a_split_that_was_judged_without_its_cost() -> None:
     seen: list[Event] = []
-    trace, bare = Trace(Counted(lambda batch: batch[:, 0], SPACE), seen.append), BareTree(SPACE)
+    trace, bare = Trace(Counted(lambda batch: batch[:, 0], SPACE), seen.append), GrowingTree(SPACE)
     trace.split(bare.leaves[0], IsOne(1), 0.25)
     trace.close(1, 0.4, 0.45)
     assert (trace.records, seen) == ([], []), "the tree was not larger than what is recorded"

@@ -80,7 +80,7 @@ def test_the_search_alone_finds_the_optimum_of_a_small_function(monkeypatch: pyt
 
 def test_no_time_for_any_search_leaves_the_papers_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(affordable, "LISTED", 1)
-    monkeypatch.setattr(Rollouts, "_step", lambda self, steps: (_ for _ in ()).throw(affordable.Enough))
+    monkeypatch.setattr(Rollouts, "_step", lambda self, steps: (_ for _ in ()).throw(affordable.SearchEnded))
     target = ft.targets.tribes(2, 3)
     result = ft.distill(target, S(6), 0.1, strategy="smallest")
     assert result.tree == ft.build_top_down(target, S(6), 0.1).tree
@@ -118,7 +118,7 @@ def test_values_that_are_never_drawn_need_no_test(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("epsilon", [0.0, 0.05])
 @pytest.mark.parametrize("listed", [1, 1 << 16])
 def test_any_time_will_do(looks: int, epsilon: float, listed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A clock that strikes at every look: what was found by then is returned, with the error that it has."""
+    """A clock that late_looks at every look: what was found by then is returned, with the error that it has."""
     monkeypatch.setattr(affordable, "LISTED", listed)
     clock = itertools.count(time.monotonic())
     target = ft.targets.selector_parity(2, 2, 2)

@@ -12,8 +12,8 @@ from sklearn.ensemble import RandomForestClassifier
 
 import fidelitree as ft
 from fidelitree.certificates.attempts import Attempts
-from fidelitree.runs.input_source import Drawn, Listed
-from fidelitree.runs.table_limits import EARLY, Ration
+from fidelitree.runs.input_source import DrawnSource, TableSource
+from fidelitree.runs.table_limits import EARLY, Allowance
 from mixed import MIXED
 from population import loan, table_of
 
@@ -52,29 +52,29 @@ def test_a_table_that_is_too_small_is_used_up() -> None:
 
 
 def test_drawn_inputs_are_never_short() -> None:
-    ration, attempts = Ration(Drawn(MIXED, 0)), Attempts(0.1, 0.05)
-    assert (ration.listed, ration.last) == (False, False)
-    assert ration.tests(64, 0.1) == 2_000
-    assert ration.tests(5_000, 0.1) == 5_000
-    assert ration.worth(10, 1, attempts)[:1] == [0.5]
-    assert ration.worth(10**6, 1, attempts)[:1] == [0.9]
+    allowance, attempts = Allowance(DrawnSource(MIXED, 0)), Attempts(0.1, 0.05)
+    assert (allowance.finite, allowance.last) == (False, False)
+    assert allowance.tests(64, 0.1) == 2_000
+    assert allowance.tests(5_000, 0.1) == 5_000
+    assert allowance.worth(10, 1, attempts)[:1] == [0.5]
+    assert allowance.worth(10**6, 1, attempts)[:1] == [0.9]
 
 
 def test_half_of_the_test_rows_are_kept_until_all_rows_have_taught() -> None:
-    source = Listed(table_of(1_000, 0), 0)
-    ration, attempts = Ration(source), Attempts(0.1, 0.05)
-    assert (ration.listed, ration.last) == (True, False)
-    assert ration.tests(64, 0.1) == 250
+    source = TableSource(table_of(1_000, 0), 0)
+    allowance, attempts = Allowance(source), Attempts(0.1, 0.05)
+    assert (allowance.finite, allowance.last) == (True, False)
+    assert allowance.tests(64, 0.1) == 250
     source.test(200)
-    assert ration.tests(64, 0.1) == 50
-    assert ration.worth(64, 1, attempts)[:1] == [0.0], "only a tree without a mistake is decided by so few"
+    assert allowance.tests(64, 0.1) == 50
+    assert allowance.worth(64, 1, attempts)[:1] == [0.0], "only a tree without a mistake is decided by so few"
     source.test(50)
-    assert ration.worth(64, 1, attempts) == []
+    assert allowance.worth(64, 1, attempts) == []
     source.label(500)
-    assert ration.last
-    assert ration.tests(64, 0.1) == source.tests_left == 250
-    assert ration.worth(64, 1, attempts)[:1] == [0.4]
-    assert ration.enough_for_another(attempts)
+    assert allowance.last
+    assert allowance.tests(64, 0.1) == source.tests_left == 250
+    assert allowance.worth(64, 1, attempts)[:1] == [0.4]
+    assert allowance.enough_for_another(attempts)
     source.test(230)
-    assert not ration.enough_for_another(attempts)
-    assert math.isinf(Drawn(MIXED, 0).tests_left)
+    assert not allowance.enough_for_another(attempts)
+    assert math.isinf(DrawnSource(MIXED, 0).tests_left)

@@ -13,7 +13,7 @@ import fidelitree as ft
 from fidelitree.asking.limits import Budget
 from fidelitree.search.grow import GOOD_ENOUGH, NEAR_TIE, NOTHING_LEFT, Evidence, Frontier, grow
 from fidelitree.spaces.features import Test as FeatureTest
-from fidelitree.trees.bare import BareTree, Leaf
+from fidelitree.trees.growing import GrowingLeaf, GrowingTree
 
 
 def evidence(*scores: float) -> Evidence:
@@ -148,16 +148,16 @@ class Script:
         self.splits: list[tuple[int, int, float]] = []
         self.heard: list[list[int]] = []
 
-    def look(self, bare: BareTree, made: Sequence[Leaf]) -> dict[int, Evidence]:
+    def look(self, bare: GrowingTree, made: Sequence[GrowingLeaf]) -> dict[int, Evidence]:
         return {leaf.number: evidence(*self.scores[leaf.number]) for leaf in made}
 
-    def hear(self, bare: BareTree, made: Sequence[Leaf]) -> None:
+    def hear(self, bare: GrowingTree, made: Sequence[GrowingLeaf]) -> None:
         self.heard.append([leaf.number for leaf in made])
 
-    def enough(self, bare: BareTree, evidence: Mapping[int, Evidence]) -> bool:
+    def enough(self, bare: GrowingTree, evidence: Mapping[int, Evidence]) -> bool:
         return bare.size >= self.size_enough
 
-    def split(self, leaf: Leaf, test: FeatureTest, score: float) -> None:
+    def split(self, leaf: GrowingLeaf, test: FeatureTest, score: float) -> None:
         self.splits.append((leaf.number, test.feature, score))
 
 
@@ -172,11 +172,11 @@ SCORES = {
 
 
 @pytest.fixture
-def bare() -> Iterator[BareTree]:
-    return BareTree(ft.ProductSpace.bernoulli(3))
+def bare() -> Iterator[GrowingTree]:
+    return GrowingTree(ft.ProductSpace.bernoulli(3))
 
 
-def test_growing_splits_the_best_leaf_until_nothing_scores(bare: BareTree) -> None:
+def test_growing_splits_the_best_leaf_until_nothing_scores(bare: GrowingTree) -> None:
     script = Script(SCORES)
     assert grow(bare, script, script, script, Budget()) == NOTHING_LEFT
     assert script.splits == [(0, 1, 0.5), (2, 0, 0.4), (1, 2, 0.3), (5, 0, 0.1)]
@@ -184,18 +184,18 @@ def test_growing_splits_the_best_leaf_until_nothing_scores(bare: BareTree) -> No
     assert bare.size == 5
 
 
-def test_the_judge_ends_it(bare: BareTree) -> None:
+def test_the_judge_ends_it(bare: GrowingTree) -> None:
     script = Script(SCORES, enough=3)
     assert grow(bare, script, script, script, Budget()) == GOOD_ENOUGH
     assert bare.size == 3
 
 
-def test_the_largest_tree_allowed_ends_it(bare: BareTree) -> None:
+def test_the_largest_tree_allowed_ends_it(bare: GrowingTree) -> None:
     script = Script(SCORES)
     assert grow(bare, script, script, script, Budget(max_leaves=4)) == "max_leaves = 4"
     assert (bare.size, len(script.splits)) == (4, 3)
 
 
-def test_a_judge_that_has_enough_at_the_limit_is_content(bare: BareTree) -> None:
+def test_a_judge_that_has_enough_at_the_limit_is_content(bare: GrowingTree) -> None:
     script = Script(SCORES, enough=2)
     assert grow(bare, script, script, script, Budget(max_leaves=2)) == GOOD_ENOUGH

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 import fidelitree as ft
-from fidelitree.search.prune import Prunings
+from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.trees.tree import Tree
 from small import cube, spaces, trees, true_error, walk, weights
 

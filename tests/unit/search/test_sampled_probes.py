@@ -12,7 +12,7 @@ from fidelitree.search.sampled_probes import FreshPairs, ReusedPairs, Shelf
 from fidelitree.spaces.draw import Stream, block_rows, draw, redraw
 from fidelitree.spaces.features import IsOne
 from fidelitree.spaces.region import Region
-from fidelitree.trees.bare import BareTree
+from fidelitree.trees.growing import GrowingTree
 from small import Bits
 
 SPACE = ft.ProductSpace.bernoulli(3, [0.5, 0.3, 0.8])
@@ -38,7 +38,7 @@ def changed(region: Region, stream: Stream, rows: int, i: int, leaf: Region) -> 
 def test_reused_pairs_count_for_the_leaf_that_both_inputs_reach() -> None:
     """Divided by all pairs of the feature, wherever they fell."""
     probe = ReusedPairs(Counted(target, SPACE), GROW, lambda j: 1000, Shelf())
-    bare = BareTree(SPACE)
+    bare = GrowingTree(SPACE)
     probe.look(bare, list(bare.leaves.values()))
     for number, feature in ((0, 0), (2, 2)):
         evidence = probe.look(bare, list(bare.split(number, IsOne(feature))))
@@ -52,7 +52,7 @@ def test_reused_pairs_count_for_the_leaf_that_both_inputs_reach() -> None:
 def test_reused_pairs_cost_two_queries_for_each_feature() -> None:
     counted = Counted(target, SPACE)
     probe = ReusedPairs(counted, GROW, lambda j: 100 * j, Shelf())
-    bare = BareTree(SPACE)
+    bare = GrowingTree(SPACE)
     probe.look(bare, list(bare.leaves.values()))
     assert counted.asked == 100 * 2 * 3
     probe.look(bare, list(bare.split(0, IsOne(1))))
@@ -62,7 +62,7 @@ def test_reused_pairs_cost_two_queries_for_each_feature() -> None:
 
 def test_fresh_pairs_are_drawn_inside_the_leaf_from_a_stream_of_its_own() -> None:
     probe = FreshPairs(Counted(target, SPACE), GROW, lambda j: 1000)
-    bare = BareTree(SPACE)
+    bare = GrowingTree(SPACE)
     probe.look(bare, list(bare.leaves.values()))
     no, yes = bare.split(0, IsOne(2))
     evidence = probe.look(bare, [no, yes])
@@ -76,7 +76,7 @@ def test_fresh_pairs_are_drawn_inside_the_leaf_from_a_stream_of_its_own() -> Non
 def test_fresh_pairs_share_one_input_among_all_free_features() -> None:
     counted = Counted(target, SPACE)
     probe = FreshPairs(counted, GROW, lambda j: 1000)
-    bare = BareTree(SPACE)
+    bare = GrowingTree(SPACE)
     probe.look(bare, list(bare.leaves.values()))
     assert counted.asked == 1000 * (3 + 1)
     probe.look(bare, list(bare.split(0, IsOne(2))))
@@ -86,7 +86,7 @@ def test_fresh_pairs_share_one_input_among_all_free_features() -> None:
 def test_old_leaves_are_topped_up_to_what_the_larger_tree_needs() -> None:
     counted = Counted(target, SPACE)
     probe = FreshPairs(counted, GROW, lambda j: 1000 * j)
-    bare = BareTree(SPACE)
+    bare = GrowingTree(SPACE)
     probe.look(bare, list(bare.leaves.values()))
     probe.look(bare, list(bare.split(0, IsOne(0))))
     before = counted.asked
@@ -99,7 +99,7 @@ def test_a_leaf_without_mass_is_not_asked_about() -> None:
     space = ft.ProductSpace.bernoulli(2, [0.0, 0.5])
     counted = Counted(lambda batch: batch[:, 1], space)
     probe = FreshPairs(counted, GROW, lambda j: 100)
-    bare = BareTree(space)
+    bare = GrowingTree(space)
     probe.look(bare, list(bare.leaves.values()))
     before = counted.asked
     evidence = probe.look(bare, list(bare.split(0, IsOne(0))))
@@ -116,7 +116,7 @@ def test_large_leaves_come_in_blocks_and_batches_are_bounded() -> None:
         return batch[:, 0]
 
     counted = Counted(watch, space)
-    FreshPairs(counted, GROW, lambda j: block_rows(40) + 5).look(bare := BareTree(space), list(bare.leaves.values()))
+    FreshPairs(counted, GROW, lambda j: block_rows(40) + 5).look(bare := GrowingTree(space), list(bare.leaves.values()))
     assert counted.asked == (block_rows(40) + 5) * 41
     assert max(rows for rows, _ in received) <= 1 << 16
     assert len(received) > 30

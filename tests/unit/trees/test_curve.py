@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fidelitree.spaces.features import IsOne
-from fidelitree.trees.curve import Curve, Split, first_share, min_plus
+from fidelitree.trees.curve import Curve, CurveSplit, first_share, min_plus
 from fidelitree.trees.nested import Nested, size
 
 errors = st.lists(st.integers(0, 12), min_size=1, max_size=6).map(lambda raw: np.sort(np.array(raw, float))[::-1] / 16)
@@ -25,7 +25,7 @@ def curve(falling: np.ndarray, first: int) -> Curve:
 
 @given(errors, errors, errors, st.integers(1, 12))
 def test_the_merge_is_what_every_share_finds(no: np.ndarray, yes: np.ndarray, own: np.ndarray, most: int) -> None:
-    found = curve(own, 0).or_split(Split(IsOne(9), curve(no, 1), curve(yes, 2), (0.25, 0.75)), most)
+    found = curve(own, 0).or_split(CurveSplit(IsOne(9), curve(no, 1), curve(yes, 2), (0.25, 0.75)), most)
     assert len(found.errors) == min(most, max(len(own), len(no) + len(yes)))
     for leaves, error in enumerate(found.errors, start=1):
         sums = {
@@ -57,7 +57,7 @@ def test_the_first_share_is_the_least_that_reaches_the_error(no: np.ndarray, yes
 
 
 def test_a_split_that_gains_no_more_than_the_slack_is_not_taken() -> None:
-    own, split = Curve.leaf(5, 0.5), Split(IsOne(0), Curve.leaf(0, 0.25), Curve.leaf(1, 0.25 - 1e-16))
+    own, split = Curve.leaf(5, 0.5), CurveSplit(IsOne(0), Curve.leaf(0, 0.25), Curve.leaf(1, 0.25 - 1e-16))
     assert own.or_split(split, slack=1e-15).build(2) == 5
     assert own.or_split(split).build(2) == (IsOne(0), 0, 1)
     assert own.or_split(split).build(1) == 5

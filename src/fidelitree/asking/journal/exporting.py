@@ -8,14 +8,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.journal.journal import Journal
-from fidelitree.asking.journal.run import Run
 from fidelitree.errors import FormatError, MissingExtraError, ParameterError, writing
+
+if TYPE_CHECKING:
+    from fidelitree.asking.journal.run import Run
 
 Table = dict[str, NDArray[Any]]
 """Columns by their names."""

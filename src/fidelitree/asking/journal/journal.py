@@ -27,7 +27,7 @@ from fidelitree.asking.journal.run import Run, check_complete
 from fidelitree.errors import FormatError, JournalError, is_text
 
 ENDED = "ended"
-RUNGS = "rungs"
+LIMITS = "rungs"
 """The limits of every run that took the journal over."""
 DRAWN = "drawn"
 """How many inputs were drawn for learning, and for tests, by the run that went farthest."""
@@ -37,14 +37,14 @@ DRAWN = "drawn"
 class Ending:
     """How a run ended: after so many questions, and why.
 
-    ``strikes`` are the looks at the clock that found a limited time, or the part of it for learning, to be over, each
+    ``late_looks`` are the looks at the clock that found a limited time, or its part for learning, to be over, each
     with the inputs that were answered by then of a batch that was cut off. How often a run looks depends on its answers
     alone, so a replay is struck at the same looks.
     """
 
     questions: int
     reason: str
-    strikes: tuple[tuple[int, int], ...] = ()
+    late_looks: tuple[tuple[int, int], ...] = ()
 
 
 class Journal:
@@ -54,7 +54,7 @@ class Journal:
     ``with`` block. No other process can open it meanwhile; a process that is killed lets go of it. ``records`` were
     there when it was opened, ``kept`` are there now. A run that is resumed with other limits takes the journal over
     with its first answer, or when it ends; until then the journal tells of the run before. ``attempts`` are those of
-    all runs, ``rungs`` their limits, ``drawn`` how far the farthest of them went through the inputs for tests.
+    all runs, ``all_limits`` their limits, ``drawn`` how far the farthest of them went through the inputs for tests.
     """
 
     def __init__(self, path: str | os.PathLike[str], run: Run | None = None) -> None:
@@ -135,7 +135,7 @@ class Journal:
     @property
     def went_as_far(self) -> bool:
         """Whether a replay has drawn as many inputs as the run; with other runs, no more than the farthest."""
-        if len(self.rungs) == 1 and self.ending is not None:
+        if len(self.all_limits) == 1 and self.ending is not None:
             return self.position() == self.drawn
         no_farther = all(here <= most for here, most in zip(self.position(), self.drawn, strict=True))
         return no_farther or not self.lists_attempts
@@ -167,21 +167,21 @@ class Journal:
         """Write down how the run ended, so that a replay ends in the same place."""
         with self._talking(), self._at_once():
             self._take_over()
-            self._write(ENDED, [ending.questions, ending.reason, ending.strikes])
+            self._write(ENDED, [ending.questions, ending.reason, ending.late_looks])
 
     def _own(self, run: Run | None) -> Run:
         entries = dict(self._connection.execute("SELECT name, value FROM run LIMIT 100"))
-        self.rungs: list[Mapping[str, Any]] = self._entry(RUNGS, list, [])
+        self.all_limits: list[Mapping[str, Any]] = self._entry(LIMITS, list, [])
         self.lists_attempts = lists_attempts(self._connection)
         if entries and self.lists_attempts:
             check_complete(entries)
-        if entries and self.lists_attempts and Run.of(entries).limits not in self.rungs:
+        if entries and self.lists_attempts and Run.of(entries).limits not in self.all_limits:
             raise FormatError("it is damaged: its limits are those of none of its runs")
         if run is None:
             return Run.of(entries)
         if not entries:
-            self.rungs = [run.limits]
-            written = {**run.entries(), RUNGS: json.dumps(self.rungs)}
+            self.all_limits = [run.limits]
+            written = {**run.entries(), LIMITS: json.dumps(self.all_limits)}
             with self._at_once():
                 self._connection.executemany("INSERT INTO run VALUES (?, ?)", written.items())
             return run
@@ -201,8 +201,8 @@ class Journal:
             )
         with self._at_once():
             bring_up_to_date(self._connection)
-            self.lists_attempts, self.rungs = True, [was.limits]
-            self._write(RUNGS, self.rungs)
+            self.lists_attempts, self.all_limits = True, [was.limits]
+            self._write(LIMITS, self.all_limits)
 
     def _take_over(self) -> None:
         """Write the limits of a resumed run over those of the run before, whose ending is none any more.
@@ -213,8 +213,8 @@ class Journal:
             written = self.run.entries()["arguments"]
             self._connection.execute("UPDATE run SET value = ? WHERE name = 'arguments'", (written,))
             self._connection.execute("DELETE FROM run WHERE name = ?", (ENDED,))
-            self.rungs += [self.run.limits] if self.run.limits not in self.rungs else []
-            self._write(RUNGS, self.rungs)
+            self.all_limits += [self.run.limits] if self.run.limits not in self.all_limits else []
+            self._write(LIMITS, self.all_limits)
         labels, tests = map(max, self.position(), self.drawn)
         if (labels, tests) != self.drawn:
             self.drawn = labels, tests
@@ -251,7 +251,7 @@ class Journal:
             numbers = [one.number for one in found if one.ledger == ledger]
             if numbers != list(range(1, len(numbers) + 1)):
                 raise FormatError("it is damaged: attempts are missing")
-        if len(self.rungs) == 1 and any(one.passes_over for one in found):
+        if len(self.all_limits) == 1 and any(one.passes_over for one in found):
             raise FormatError("it is damaged: an attempt passes over inputs that no earlier run has drawn")
         return found
 

@@ -11,18 +11,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from fidelitree.asking.journal.journal import Journal
 from fidelitree.asking.journal.records import Opened
 from fidelitree.errors import TargetError
 from fidelitree.theory.sequential import STANDING
+
+if TYPE_CHECKING:
+    from fidelitree.asking.journal.journal import Journal
 
 LABEL, TEST = "label", "test"
 """The two streams of inputs."""
 
 
 @dataclass(frozen=True)
-class Entry:
+class LedgerEntry:
     """The place of an attempt in a ledger, and how many of the inputs to come, of each stream, are not for it."""
 
     ledger: str
@@ -40,7 +43,7 @@ class Ledger:
     def __post_init__(self) -> None:
         self.journal.position = self.drawn
 
-    def open(self, ledger: str, tree: str) -> Entry:
+    def open(self, ledger: str, tree: str) -> LedgerEntry:
         """The entry of an attempt for a tree that is opened now."""
         here = labels, tests = self.drawn()
         mine = [one for one in self.journal.attempts if one.ledger == ledger]
@@ -51,7 +54,7 @@ class Ledger:
         waits = {TEST: found.tests_since - tests}
         if ledger == STANDING:  # the others count inputs for tests alone
             waits[LABEL] = found.labels_since - labels
-        return Entry(ledger, found.number, waits)
+        return LedgerEntry(ledger, found.number, waits)
 
     def _opened(self, ledger: str, number: int, tree: str) -> Opened:
         here, journal = self.drawn(), self.journal
@@ -61,6 +64,6 @@ class Ledger:
         return Opened(ledger, number, tree, *here, *map(max, here, seen))
 
 
-def entered(journalled: Ledger | None, ledger: str, tree: str, before: int) -> Entry:
+def entered(journalled: Ledger | None, ledger: str, tree: str, before: int) -> LedgerEntry:
     """An attempt's entry in the journal; without one, the next number after those ``before``."""
-    return Entry(ledger, before + 1, {}) if journalled is None else journalled.open(ledger, tree)
+    return LedgerEntry(ledger, before + 1, {}) if journalled is None else journalled.open(ledger, tree)

@@ -1,14 +1,112 @@
-"""Counter-examples as sentences, with every number computed on the spot."""
+"""Counter-examples as sentences, with every number computed on the spot.
+
+The paper's size theorems fail on x0 AND the parity of a block that rare selectors pick. There are r blocks of k fair
+bits. Block b < r has s selectors of small bias; the first block with a selector at 1 is the one that counts, else the
+last. A short tree reads the selectors; Algorithm 1 sees that every selector has less influence than any bit of a block,
+and reads all k r of these first.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fidelitree import theory
-from fidelitree.experiments.errata.family import SelectorParity
 from fidelitree.experiments.errata.small import FREE, UNIT, Study
 
 Describe = Callable[[Study, int], str]
+Large = tuple[str, bool]
+"""The sentence, and whether the numbers in it do contradict the statement."""
+
+
+@dataclass(frozen=True)
+class SelectorParity:
+    """F(r, k, s, eta) with Pr[x0 = 1] = eta; selector biases rounded to four decimals make the blocks nearly tie."""
+
+    r: int
+    k: int
+    s: int
+    eta: float
+
+    @property
+    def depth(self) -> int:
+        """Of the tree that reads x0, the selectors in order, then the block; the best depth is at most this."""
+        return 1 + self.s * (self.r - 1) + self.k
+
+    @property
+    def n(self) -> int:
+        """Number of bits."""
+        return self.depth + self.k * (self.r - 1)
+
+    @cached_property
+    def biases(self) -> NDArray[np.float64]:
+        """Of a selector, for each block but the last."""
+        left = self.r - np.arange(1, self.r) + 1
+        return np.round(1 - (1 - 1 / left) ** (1 / self.s), 4)
+
+    @cached_property
+    def reached(self) -> NDArray[np.float64]:
+        """For each block: the probability that no earlier one is picked."""
+        return np.concatenate([[1.0], np.cumprod((1 - self.biases) ** self.s)])
+
+    @cached_property
+    def weights(self) -> NDArray[np.float64]:
+        """Probability of each block to be picked; half of it is the influence of its unread bits inside x0 = 1."""
+        return np.append(-np.diff(self.reached), self.reached[-1])
+
+    @cached_property
+    def selector_caps(self) -> NDArray[np.float64]:
+        """Largest influence of a selector inside x0 = 1 while no selector was read: no other one may pick earlier."""
+        return np.asarray(2 * self.biases * (1 - self.biases) ** self.s * self.reached[:-1])
+
+    @property
+    def average_depth(self) -> float:
+        """Of the same tree: the selectors are read one by one until one of them is 1."""
+        blocks = (1 - (1 - self.biases) ** self.s) / self.biases  # expected selectors read in a block, once reached
+        return 1 + self.eta * (float(blocks @ self.reached[:-1]) + self.k)
+
+    @property
+    def inner_influence(self) -> float:
+        """Total influence inside x0 = 1; a selector matters when two unread parities differ, half the time."""
+        return (self.k + self.s * float(self.selector_caps.sum())) / 2
+
+    @property
+    def blocks_first(self) -> bool:
+        """Whether Algorithm 1 reads x0, then every block bit of a leaf before any selector there."""
+        return bool(self.selector_caps.max() < self.weights.min() / 2) and self.eta < 0.5
+
+    @property
+    def error_after_blocks(self) -> float:
+        """At least eta E[min(W_0, W_1)], the error when all block bits and no selectors were read.
+
+        W_1 is the weight of the blocks of odd parity. By enumeration for few blocks, else by Cauchy and Schwarz.
+        """
+        if self.r > 16:
+            return self.eta * (1 - math.sqrt(float(self.weights @ self.weights))) / 2
+        odd = np.zeros(1)
+        for weight in self.weights:
+            odd = np.concatenate([odd, odd + weight])
+        return self.eta * float(np.minimum(odd, 1 - odd).mean())
+
+    def log_size(self, epsilon: float) -> float:
+        """Algorithm 1's tree has at least this logarithm of leaves: all k r block bits in each, where x0 = 1."""
+        if not (self.blocks_first and epsilon < self.error_after_blocks):
+            raise ArithmeticError(f"{self} does not force Algorithm 1 to read all blocks at epsilon {epsilon}")
+        return self.k * self.r * math.log(2)
+
+    def log_first_phase(self, epsilon: float) -> float:
+        """Splits until the cost is at most epsilon D: at least the exponential of this.
+
+        While block bits only are read, the cost is at least (eta/2)(k - largest weight x average bits read), and a
+        tree that reads t fair bits on average has at least 2^t leaves.
+        """
+        needed = (self.k - 2 * epsilon * self.depth / self.eta) / float(self.weights.max())
+        return min(needed * math.log(2), self.log_size(epsilon))
 
 
 def target(t: Study, row: int) -> str:
@@ -59,9 +157,6 @@ def lemma_4_7(t: Study, row: int) -> str:
 
 
 # --- too large to run: x0 AND a parity of a selected block -----------------------------------------------------------
-
-Large = tuple[str, bool]
-"""The sentence, and whether the numbers in it do contradict the statement."""
 
 
 def lemma_4_5() -> Large:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +12,13 @@ from numpy.typing import NDArray
 from fidelitree.display.markup import Html, tag
 from fidelitree.display.wording import counted, figure, whole
 from fidelitree.exact.paths import PathSubfunction
-from fidelitree.report.contents import Contents
 from fidelitree.spaces.draw import Stream, draw, redraw
-from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
-from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from fidelitree.report.contents import Contents
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.trees.tree import Tree
 
 Row = tuple[object, str, float]
 """A name, its number as text, and the length of its bar from 0 to 1."""

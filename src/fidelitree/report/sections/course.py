@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from fidelitree.display.markup import Html, join, tag
 from fidelitree.display.wording import at_most, counted, percent, whole
-from fidelitree.report.contents import Contents, Step
+from fidelitree.report.contents import Contents, TracePoint
 
 _WIDTH, _HEIGHT = 720.0, 300.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56.0, 16.0, 16.0, 44.0
@@ -37,12 +37,12 @@ class Frame:
         return round(_HEIGHT - _BOTTOM - height * math.sqrt(min(share, self.y_most) / self.y_most), 1)
 
 
-def error_chart(steps: Sequence[Step], epsilon: float | None, by_leaves: bool, summary: str) -> Html:
+def error_chart(steps: Sequence[TracePoint], epsilon: float | None, by_leaves: bool, summary: str) -> Html:
     """Trees against labels asked, or against leaves: a dot for the error of each, a line up to its certified bound.
 
     Dots are joined where each tree is the one before with one more split; elsewhere they are strangers to each other.
     """
-    across: Callable[[Step], int] = (lambda step: step.size) if by_leaves else (lambda step: step.asked)
+    across: Callable[[TracePoint], int] = (lambda step: step.size) if by_leaves else (lambda step: step.asked)
     steps = thinned(steps)
     errors = [(across(step), step.error) for step in steps if step.error is not None]
     bounds = [(across(step), step.error, bound) for step in steps if (bound := certified(step)) is not None]
@@ -66,12 +66,12 @@ def error_chart(steps: Sequence[Step], epsilon: float | None, by_leaves: bool, s
     )
 
 
-def certified(step: Step) -> float | None:
+def certified(step: TracePoint) -> float | None:
     """What is certified for the tree of a step; None where that is nothing."""
     return step.error_bound if step.error_bound is not None and step.error_bound < 1 else None
 
 
-def thinned(steps: Sequence[Step], most: int = _MOST) -> list[Step]:
+def thinned(steps: Sequence[TracePoint], most: int = _MOST) -> list[TracePoint]:
     """Evenly spaced steps, the first and the last among them."""
     if len(steps) <= most:
         return list(steps)
@@ -129,7 +129,7 @@ def _reach(frame: Frame, x: int, error: float | None, bound: float) -> Html:
     return join(line, tag("line", x1=place - 3, x2=place + 3, y1=y, y2=y, class_="line bound"))
 
 
-def _axis_end(frame: Frame, step: Step, x: int) -> Html | None:
+def _axis_end(frame: Frame, step: TracePoint, x: int) -> Html | None:
     """The tree that is returned."""
     bound = certified(step)
     if bound is None:
@@ -154,13 +154,13 @@ def course(contents: Contents) -> Html:
     )
 
 
-def _end(contents: Contents) -> Step:
+def _end(contents: Contents) -> TracePoint:
     """The tree that is returned: what the certificate says, and its own error in the tests, at what the run cost."""
     certificate, labels, tree = contents.certificate, contents.leaf_labels, contents.tree
     error = None if labels is None else float(labels.wrong(tree).sum())
     exact = certificate.method == "exact"
     bound = certificate.error_bound
-    return Step(int(contents.queries.asked), tree.size, bound if exact else error, bound)
+    return TracePoint(int(contents.queries.asked), tree.size, bound if exact else error, bound)
 
 
 def _reason(contents: Contents) -> str:
@@ -178,7 +178,7 @@ def _summary(contents: Contents) -> str:
     return f"After {asked} the tree had {size} and an error certified to be at most {at_most(certificate.error_bound)}."
 
 
-def _figure(contents: Contents, steps: tuple[Step, ...]) -> Html:
+def _figure(contents: Contents, steps: tuple[TracePoint, ...]) -> Html:
     chart = error_chart(steps, contents.certificate.epsilon, contents.by_leaves, _summary(contents))
     kind = "after each split" if contents.by_leaves else "of each tree on the way, estimated"
     keys = (("error", f"Error {kind}"), ("bound", "Error certified for the same tree"))
@@ -187,7 +187,7 @@ def _figure(contents: Contents, steps: tuple[Step, ...]) -> Html:
     return tag("figure", tag("div", chart, class_="scroll"), caption)
 
 
-def _table(steps: tuple[Step, ...]) -> Html:
+def _table(steps: tuple[TracePoint, ...]) -> Html:
     names = "Labels asked", "Leaves", "Its error", "Certified for it"
     rows = [
         tag("tr", *(tag("td", text) for text in (whole(step.asked), whole(step.size), *_shares(step))))
@@ -199,6 +199,6 @@ def _table(steps: tuple[Step, ...]) -> Html:
     return tag("details", tag("summary", f"The same in numbers{some}"), table)
 
 
-def _shares(step: Step) -> tuple[str, str]:
+def _shares(step: TracePoint) -> tuple[str, str]:
     bound = certified(step)
     return "–" if step.error is None else percent(step.error), "–" if bound is None else at_most(bound)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from fidelitree.certificates.confusion import CONFIDENCE, FEW, Confusion, LabelPair, LeafError
 from fidelitree.display.markup import Html, tag
 from fidelitree.display.wording import at_most, counted, percent, span, whole
-from fidelitree.report.contents import Contents, Shares
+
+if TYPE_CHECKING:
+    from fidelitree.report.contents import Contents, Shares
 
 _LABELS_SHOWN = 16
 _SHOWN = 12

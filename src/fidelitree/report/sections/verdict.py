@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, Certificate
 from fidelitree.display.markup import Html, join, tag
 from fidelitree.display.wording import at_least, at_most, counted, percent, whole
-from fidelitree.report.contents import Contents
 from fidelitree.spaces.rows import ASSUMES_NOT_FITTED
+
+if TYPE_CHECKING:
+    from fidelitree.report.contents import Contents
 
 
 def verdict(contents: Contents) -> Html:

@@ -8,13 +8,16 @@ get more inputs than their mass. What an answer says about the error is weighed 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.search.bits.feed import Feed
-from fidelitree.spaces.draw import Stream
-from fidelitree.trees.nested import Nested
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.draw import Stream
+    from fidelitree.trees.nested import Nested
 
 Biases = NDArray[np.float64]
 Bits = NDArray[np.uint8]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.features import Boolean
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.draw import Stream
 
 ROWS = 128  # a small block costs as much as a large one
 

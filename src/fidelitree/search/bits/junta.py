@@ -8,11 +8,15 @@ a cell differ, and the next walk finds it.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.spaces.features import IsOne
-from fidelitree.trees.nested import Nested
+
+if TYPE_CHECKING:
+    from fidelitree.trees.nested import Nested
 
 Bits = NDArray[np.uint8]
 Codes = NDArray[np.intp]

@@ -7,6 +7,7 @@ other by halves finds a feature that matters in a few queries. Splits on feature
 from __future__ import annotations
 
 from collections import deque
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,9 @@ from fidelitree.search.bits.pool import Bits, Codes, Pool
 from fidelitree.search.bits.sketch import LabelledRows, fit, predict, rename
 from fidelitree.search.bits.walk import walk
 from fidelitree.search.questions import Ask, Steps
-from fidelitree.trees.nested import Nested
+
+if TYPE_CHECKING:
+    from fidelitree.trees.nested import Nested
 
 SPLIT = 0.5  # what a split costs, in errors
 UNPROVEN = 0.35  # what it costs more on a feature that is not known to matter
@@ -32,7 +35,7 @@ SOON = 4  # times what is known: a table of so many cells will be asked
 FAR_SIGHTED = 40  # up to so many rows a look three splits ahead fits any labels
 
 
-class Learner:
+class BitLearner:
     """Holds the answers, the features known to matter, and the tree that fits both."""
 
     def __init__(self, features: int, random: np.random.Generator, watch: Watch = go_on) -> None:

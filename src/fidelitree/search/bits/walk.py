@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.search.questions import Steps
+if TYPE_CHECKING:
+    from fidelitree.search.questions import Steps
 
 Row = NDArray[np.uint8]
 

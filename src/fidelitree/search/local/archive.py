@@ -10,18 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fidelitree.search.local.coded import Coded, Rows
 from fidelitree.search.local.node import Leaf, Node
 from fidelitree.trees.curve import min_plus
-from fidelitree.trees.nested import Nested
+
+if TYPE_CHECKING:
+    from fidelitree.search.local.coded import Coded, Rows
+    from fidelitree.trees.nested import Nested
 
 _SLACK = 1e-9
 
 
-class Prunings:
+class RowPrunings:
     """All best prunings of a tree, by dynamic programming over its nodes; the tree's rows are not kept.
 
     Entry s - 1 belongs to the pruning with exactly s leaves: ``errors`` on the rows, ``missed`` on the held-out rows,
@@ -37,7 +40,7 @@ class Prunings:
         self.both = self.errors + self.missed
         if not isinstance(node, Leaf):
             passed = held.says_yes(node.test, reached)
-            no, yes = Prunings(node.no, held, reached[~passed]), Prunings(node.yes, held, reached[passed])
+            no, yes = RowPrunings(node.no, held, reached[~passed]), RowPrunings(node.yes, held, reached[passed])
             self._test, self._sides, self._mirrored = node.test, (no, yes), yes.most < no.most
             short, long = (yes, no) if self._mirrored else (no, yes)
             self.both[1:] = np.inf
@@ -53,13 +56,13 @@ class Prunings:
         """Leaves of the whole tree."""
         return len(self.both)
 
-    def sketch(self, leaves: int) -> Nested:
+    def with_leaves(self, leaves: int) -> Nested:
         """The best pruning with exactly so many leaves."""
         if leaves == 1:
             return self._code
         few = int(self._share[leaves - 1])
         shares = (leaves - few, few) if self._mirrored else (few, leaves - few)
-        no, yes = (side.sketch(share) for side, share in zip(self._sides, shares, strict=True))
+        no, yes = (side.with_leaves(share) for side, share in zip(self._sides, shares, strict=True))
         return self._test, no, yes
 
 
@@ -94,7 +97,7 @@ class Archive:
 
     def add(self, node: Node) -> float:
         """Take over every pruning of a tree that beats what is known for its leaves; the tree's own share of errors."""
-        prunings = Prunings(node, self._judged, self._reached)
+        prunings = RowPrunings(node, self._judged, self._reached)
         judged = prunings.errors if self._held is None else prunings.missed
         shares = judged / self._judged.total
         for leaves in range(1, node.leaves + 1):
@@ -102,7 +105,7 @@ class Archive:
             known = self._best.get(leaves)
             if known is None or both < known.both - _SLACK:
                 errors, share = float(prunings.errors[leaves - 1]), float(shares[leaves - 1])
-                self._best[leaves] = Point(leaves, errors, both, share, prunings.sketch)
+                self._best[leaves] = Point(leaves, errors, both, share, prunings.with_leaves)
         return float(shares[-1])
 
     def points(self) -> list[Point]:

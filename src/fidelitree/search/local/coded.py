@@ -148,7 +148,7 @@ class Grouped:
         return np.unique(share.astype(np.intp), return_inverse=True)[1]
 
     @cached_property
-    def everything(self) -> Rows:
+    def all_rows(self) -> Rows:
         """All rows."""
         return np.arange(len(self.coded.codes), dtype=np.int32)
 

@@ -13,6 +13,7 @@ explains less than the best of the shadows is noise, and a search that may use i
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,8 +23,10 @@ from fidelitree.search.local.coded import Bools, Coded, Floats, Grouped
 from fidelitree.search.local.node import Grower, Leaf, Node, Shape, Split, best_first, inner, paying, replace, split
 from fidelitree.search.local.polish import Polisher
 from fidelitree.search.local.splits import IMPURITIES, Impurity, Splits, gini
-from fidelitree.spaces.features import Test
-from fidelitree.trees.nested import Nested
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.features import Test
+    from fidelitree.trees.nested import Nested
 
 _PULLED = 0.5  # how often a test from further down is tried above
 _ANY = 0.2  # how often a feature is drawn first, however little it explains alone: a selector explains nothing

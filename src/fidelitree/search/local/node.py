@@ -9,13 +9,16 @@ from __future__ import annotations
 import heapq
 import itertools
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fidelitree.search.local.coded import Bools, Floats, Rows
 from fidelitree.search.local.splits import Impurity, Splits, errors
 from fidelitree.spaces.features import Test
-from fidelitree.trees.nested import Nested
+
+if TYPE_CHECKING:
+    from fidelitree.search.local.coded import Bools, Floats, Rows
+    from fidelitree.trees.nested import Nested
 
 _DEEPEST = 100  # greedy growth that only peels off single values would outgrow Python's stack
 
@@ -153,7 +156,7 @@ def paying(node: Node, price: float) -> Node:
 
 def best_first(splits: Splits, most: int, impurity: Impurity) -> Node:
     """The tree with at most so many leaves that splits where the impurity falls most: CART's own growth."""
-    rows = splits.grouped.everything
+    rows = splits.grouped.all_rows
     counts = splits.grouped.counts(rows)
     found: dict[int, tuple[Rows, Floats, Test | None, int]] = {}
     heap: list[tuple[float, int, Test]] = []

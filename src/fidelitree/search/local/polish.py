@@ -8,13 +8,16 @@ that serves its rows better. Such a step never makes the tree worse.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fidelitree.search.local.coded import Bools, Floats, Grouped, Rows
 from fidelitree.search.local.node import Leaf, Node, Shape, Split, below, leaf, paying, split
 from fidelitree.spaces.features import AtMost, IsIn, Test
 from fidelitree.trees.predict import leaf_values
+
+if TYPE_CHECKING:
+    from fidelitree.search.local.coded import Bools, Floats, Grouped, Rows
 
 _SLACK = 1e-9
 
@@ -91,7 +94,7 @@ class Polisher:
 
     def fit(self, tree: Shape) -> Node:
         """A tree over all rows, without the splits that do not pay."""
-        rows = self.grouped.everything
+        rows = self.grouped.all_rows
         return self.refit(tree, rows, self.grouped.counts(rows))
 
     def refit(self, tree: Shape, rows: Rows, counts: Floats) -> Node:

@@ -14,13 +14,13 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.exact.cells import ALL_SUBSETS, halves
 from fidelitree.search.local.coded import Bools, Floats, Grouped, Rows
 from fidelitree.spaces.features import AtMost, IsIn, Test
 
 Impurity = Callable[[Floats], Floats]
 
 _TINY = 1e-300  # keeps an empty side from dividing 0 by 0
-_EXHAUSTIVE = 10  # values of an unordered feature whose every subset is tried
 _TOLERANCE = 1e-9
 
 
@@ -66,8 +66,8 @@ class Splits:
         self._singles = np.flatnonzero(~ordered[grouped.owner] & ~(pair & last) & (widths > 1)[grouped.owner])
         two = grouped.classes <= 2
         wide = ~ordered & (widths > 3)
-        self._all = np.flatnonzero(wide & (widths <= _EXHAUSTIVE)) if not two else np.array([], np.intp)
-        shared = wide if two else wide & (widths > _EXHAUSTIVE)
+        self._all = np.flatnonzero(wide & (widths <= ALL_SUBSETS)) if not two else np.array([], np.intp)
+        shared = wide if two else wide & (widths > ALL_SUBSETS)
         self._shared = np.flatnonzero(shared[grouped.owner])
         self._before = np.cumsum(shared)[grouped.owner[self._shared]] - 1
         self._directions = range(1) if two else range(grouped.classes)
@@ -174,6 +174,6 @@ def _tidy(test: IsIn, present: NDArray[np.intp]) -> IsIn:
 @lru_cache
 def _subsets(width: int) -> Floats:
     """A column for each way to divide so many values in two, without the single values."""
-    masks = (np.arange(1, 1 << (width - 1)) >> np.arange(width)[:, None]) & 1
+    masks = halves(width).T
     size = masks.sum(axis=0)
     return masks[:, (size > 1) & (size < width - 1)].astype(np.float64)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from fidelitree.asking.limits import Budget
+if TYPE_CHECKING:
+    from fidelitree.asking.limits import Budget
 
 # Dynamic programs over all restrictions.
 RESTRICTIONS = 3**16  # of 16 bits: the optimum takes three bytes for each, nine where it is the average depth
@@ -30,7 +31,7 @@ STEPS = 10_000  # after the first search, where no time is given: half a minute 
 STEP = 2_000, 250  # restrictions that take as long as one node of a search: their optimum, their curves
 
 
-class Enough(Exception):  # noqa: N818 - a signal between our own layers
+class SearchEnded(Exception):  # noqa: N818 - a signal between our own layers
     """The time is up, or all steps are made."""
 
 

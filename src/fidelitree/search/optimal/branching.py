@@ -12,15 +12,17 @@ restrictions (`optimum`) would be 3^25.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.asking.limits import Watch
 from fidelitree.exact.diagram import DiagramSubfunction, Nodes
 from fidelitree.spaces.features import IsOne
-from fidelitree.trees.nested import Nested
+
+if TYPE_CHECKING:
+    from fidelitree.asking.limits import Watch
+    from fidelitree.trees.nested import Nested
 
 
 class Functions(Nodes):

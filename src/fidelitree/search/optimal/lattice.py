@@ -14,15 +14,17 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.exact.cells import combined
-from fidelitree.exact.subfunction import Floats
 from fidelitree.spaces.features import AtMost, Feature, IsIn, IsOne, Test, midway
-from fidelitree.spaces.product import ProductSpace
+
+if TYPE_CHECKING:
+    from fidelitree.exact.subfunction import Floats
+    from fidelitree.spaces.product import ProductSpace
 
 Codes = NDArray[Any]
 Values = NDArray[Any]

@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,9 @@ from numpy.typing import NDArray
 from fidelitree.asking.limits import Watch, go_on
 from fidelitree.search.optimal.lattice import Axis, Codes, Division, Lattice, Levels, Spot, label_masses
 from fidelitree.trees.curve import Curve, Floats, Places, first_share, min_plus
-from fidelitree.trees.nested import Nested
+
+if TYPE_CHECKING:
+    from fidelitree.trees.nested import Nested
 
 Objective = Literal["leaves", "depth", "average_depth"]
 OBJECTIVES = ("leaves", "depth", "average_depth")

@@ -14,21 +14,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.exact.diagram import DiagramSubfunction
-from fidelitree.exact.subfunction import Subfunction
 from fidelitree.search.optimal import affordable
-from fidelitree.search.optimal.affordable import Clock, Enough
+from fidelitree.search.optimal.affordable import Clock, SearchEnded
 from fidelitree.search.optimal.lattice import Axis, Codes, axes_of
 from fidelitree.search.optimal.optimum import Optimum, least_errors
 from fidelitree.spaces.features import IsOne
-from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
-from fidelitree.trees.curve import Curve, Floats, Split
+from fidelitree.trees.curve import Curve, CurveSplit, Floats
+
+if TYPE_CHECKING:
+    from fidelitree.exact.subfunction import Subfunction
+    from fidelitree.spaces.product import ProductSpace
 
 Answer = Callable[[NDArray[np.uint8]], NDArray[np.intp]]
 """Label codes of inputs, which cost nothing."""
@@ -66,7 +68,7 @@ class Rollouts:
     _bottoms: dict[Any, Curve] = field(default_factory=dict)
 
     def curves(self, root: Subfunction, error: float = 0.0) -> Iterator[Curve]:
-        """What each search finds until `Enough`; the first takes no account of steps.
+        """What each search finds until `SearchEnded`; the first takes no account of steps.
 
         Later ones look at trees that are no larger than the first with at most this ``error``.
         """
@@ -93,11 +95,11 @@ class Rollouts:
         self._steps += steps
         self._watch()
         if self.clock.budget.max_seconds is None and self.few > affordable.SOLVED[0] and self._steps > affordable.STEPS:
-            raise Enough
+            raise SearchEnded
 
     def _watch(self) -> None:
         if self.clock.over():
-            raise Enough
+            raise SearchEnded
 
     def _look(self, part: Subfunction, region: Region, policy: Policy) -> Curve:
         self._step(1)
@@ -117,17 +119,17 @@ class Rollouts:
             order = [order[min(range(len(order)), key=lambda place: self._measure(tried[place]))]]
         return self._lower(best, self._split(part, region, order[0], policy))
 
-    def _split(self, part: Subfunction, region: Region, feature: int, policy: Policy) -> Split:
+    def _split(self, part: Subfunction, region: Region, feature: int, policy: Policy) -> CurveSplit:
         """A test with what a policy finds on both of its sides."""
         test, bias = IsOne(feature), float(self.space.biases[feature])
         sides = zip(part.split(test), region.split(test), strict=True)
         no, yes = (self.curve(*side, policy) for side in sides)
-        return Split(test, no, yes, (1 - bias, bias))
+        return CurveSplit(test, no, yes, (1 - bias, bias))
 
-    def _lower(self, best: Curve, split: Split) -> Curve:
+    def _lower(self, best: Curve, split: CurveSplit) -> Curve:
         return _fewer(best, split) if self.exact else best.or_split(split, self.most, _SLACK)
 
-    def _measure(self, split: Split) -> float:
+    def _measure(self, split: CurveSplit) -> float:
         """How good a split is: leaves, or the errors of all numbers of leaves together."""
         if self.exact:
             return len(split.no.errors) + len(split.yes.errors)
@@ -163,7 +165,7 @@ def _only(leaves: int) -> Floats:
     return errors
 
 
-def _fewer(one: Curve, split: Split) -> Curve:
+def _fewer(one: Curve, split: CurveSplit) -> Curve:
     """The smaller of two trees without an error."""
     sizes = len(split.no.errors), len(split.yes.errors)
     if one.errors[-1] == 0 and len(one.errors) <= sum(sizes):

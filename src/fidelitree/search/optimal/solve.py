@@ -11,22 +11,25 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count, islice
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.limits import Watch, go_on
 from fidelitree.exact.diagram import DiagramSubfunction
-from fidelitree.exact.subfunction import Subfunction
 from fidelitree.search.optimal import affordable
-from fidelitree.search.optimal.affordable import Clock, Enough
+from fidelitree.search.optimal.affordable import Clock, SearchEnded
 from fidelitree.search.optimal.branching import Branching, Functions
 from fidelitree.search.optimal.lattice import Axis, Codes, Lattice, axes_of
 from fidelitree.search.optimal.optimum import By, Optimum, entries, least_errors
 from fidelitree.search.optimal.rollout import Answer, Rollouts
-from fidelitree.spaces.product import ProductSpace
-from fidelitree.trees.curve import Curve
 from fidelitree.trees.nested import Nested, simplest
+
+if TYPE_CHECKING:
+    from fidelitree.exact.subfunction import Subfunction
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.trees.curve import Curve
 
 
 def widening(
@@ -92,7 +95,7 @@ class KnownFunction:
 
     def _watch(self) -> None:
         if self.clock.over():
-            raise Enough
+            raise SearchEnded
 
     def _searched(self, epsilon: float) -> Iterator[Nested | None]:
         """What each rollout finds; after the first the optimum, if branch and bound gets there.
@@ -136,10 +139,10 @@ class KnownFunction:
             timeless = self.clock.budget.max_seconds is None
             late = next(steps) > affordable.BRANCHES if timeless else self.clock.over(until)
             if late or len(functions) > affordable.FUNCTIONS:
-                raise Enough
+                raise SearchEnded
 
         branching, optimal = Branching(functions, watch), False
-        with suppress(Enough):
+        with suppress(SearchEnded):
             branching.search(number, least)
             optimal = True
         found = branching.nested(number)

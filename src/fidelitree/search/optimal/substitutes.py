@@ -1,6 +1,8 @@
 """Substitutes for a tree: others that answer as it does, or nearly, in fewer leaves; found without a query.
 
-A tree is a function over the cells that its tests make: all that another tree would have to tell apart.
+What two trees disagree on is known exactly. So if the error of a tree is at most b, the error of a pruning, or of any
+other tree, is at most b plus their disagreement, and a certificate of the one is a certificate of the other. A tree is
+a function over the cells that its tests make: all that another tree would have to tell apart.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,18 +20,62 @@ from fidelitree.asking.counted import Counted
 from fidelitree.asking.limits import Watch, go_on
 from fidelitree.exact.cells import Cells
 from fidelitree.exact.engine import exact_subfunction
-from fidelitree.search.optimal.affordable import CELLS, FEW_BITS, FEW_NUMBERS, PATIENT, SETS, Clock, Enough
+from fidelitree.search.optimal.affordable import CELLS, FEW_BITS, FEW_NUMBERS, PATIENT, SETS, Clock, SearchEnded
 from fidelitree.search.optimal.lattice import Axis, Cell, Codes, axes_of, label_masses
 from fidelitree.search.optimal.optimum import errors_of_few_bits, least_errors
 from fidelitree.search.optimal.rollout import Rollouts
 from fidelitree.search.optimal.solve import widening
-from fidelitree.search.prune import Prunings
-from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
-from fidelitree.trees.curve import Curve
-from fidelitree.trees.tree import Tree
+from fidelitree.trees import nested
+from fidelitree.trees.curve import Curve, CurveSplit
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.trees.tree import Tree
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Prunings:
+    """The best prunings of a tree."""
+
+    tree: Tree
+    space: ProductSpace
+
+    @property
+    def disagreements(self) -> Floats:
+        """Entry s - 1 is the least possible with s leaves; it never rises."""
+        return self.curve.errors
+
+    def with_leaves(self, leaves: int) -> Tree:
+        """The pruning with at most so many leaves that disagrees least."""
+        return nested.build(self.space, self.curve.build(leaves), self.tree.labels)
+
+    @cached_property
+    def curve(self) -> Curve:
+        """From the leaves up."""
+        tree, masses, curves = self.tree, self._masses, dict[int, Curve]()
+        for node in range(len(tree.feature) - 1, -1, -1):
+            here = Curve.leaf(int(masses[node].argmax()), masses[node].sum() - masses[node].max())
+            if tree.feature[node] >= 0:
+                sides = curves.pop(int(tree.no[node])), curves.pop(int(tree.yes[node]))
+                here = here.or_split(CurveSplit(tree.test(node), *sides))
+            curves[node] = here
+        return curves[0]
+
+    @cached_property
+    def _masses(self) -> Floats:
+        """For every node, the mass of each label below it."""
+        tree = self.tree
+        masses = np.zeros((len(tree.feature), len(tree.labels)))
+        for node, region in self.tree.regions(self.space):
+            if tree.feature[node] < 0:
+                masses[node, tree.code[node]] = region.mass
+        for node in range(len(tree.feature) - 1, -1, -1):
+            if tree.feature[node] >= 0:
+                masses[node] = masses[tree.no[node]] + masses[tree.yes[node]]
+        return masses
 
 
 def cells_of(tree: Tree, space: ProductSpace) -> tuple[list[Axis], Codes] | None:
@@ -75,14 +121,14 @@ def _drawn(cells: Cells) -> list[Cell]:
 
 
 def nearby(tree: Tree, space: ProductSpace, clock: Clock) -> Iterator[Curve]:
-    """Curves of trees that disagree with a tree little, until `Enough`.
+    """Curves of trees that disagree with a tree little, until `SearchEnded`.
 
     Of bits, however many, by rollouts; of other features all trees that ask what it asks, where those are not too many.
     """
 
     def watch() -> None:
         if clock.over():
-            raise Enough
+            raise SearchEnded
 
     def answer(inputs: NDArray[np.uint8]) -> NDArray[np.intp]:
         return np.searchsorted(tree.labels, tree.predict_inner(inputs))

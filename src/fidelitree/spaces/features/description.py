@@ -13,15 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from fidelitree.errors import FormatError, ParameterError
 from fidelitree.spaces.features.boolean import Boolean
 from fidelitree.spaces.features.categorical import Categorical
-from fidelitree.spaces.features.feature import Feature
 from fidelitree.spaces.features.numeric import Numeric, Observed
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.features.feature import Feature
 
 _MOST_INTEGERS = 1 << 20
 Entry = Mapping[str, Any]

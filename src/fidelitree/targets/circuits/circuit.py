@@ -77,12 +77,12 @@ class Circuit:
         return f"<Circuit {self.output!r}: {self.n} inputs, {len(self.gates)} gates>"
 
     @cached_property
-    def _plan(self) -> _Plan:
-        return _Plan.of(self.n, self.gates, self.literal)
+    def _plan(self) -> _Schedule:
+        return _Schedule.of(self.n, self.gates, self.literal)
 
 
 @dataclass(frozen=True)
-class _Plan:
+class _Schedule:
     """Which rows of values are combined when.
 
     The values of all signals stand below each other, and all their negations below these, so reading a negated signal
@@ -95,7 +95,7 @@ class _Plan:
     output: int
 
     @classmethod
-    def of(cls, n: int, gates: Sequence[tuple[int, int]], literal: int) -> _Plan:
+    def of(cls, n: int, gates: Sequence[tuple[int, int]], literal: int) -> _Schedule:
         """Only inputs that gates read have rows; gates are numbered anew, level by level."""
         depth = [0] * (n + 1 + len(gates))
         for signal, (one, two) in enumerate(gates, start=n + 1):

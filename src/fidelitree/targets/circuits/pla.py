@@ -7,10 +7,12 @@ read as 0 under every ``.type``, and so is what no row mentions.
 from __future__ import annotations
 
 import re
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from fidelitree.targets.circuits.network import Gates, Network
-from fidelitree.targets.circuits.source import CircuitFile
+
+if TYPE_CHECKING:
+    from fidelitree.targets.circuits.source import CircuitFile
 
 TYPES = ("f", "fd", "fr", "fdr")
 _IGNORED = (".p", ".phase", ".pair")  # how many rows there are; hints to a minimiser

@@ -6,16 +6,18 @@ import inspect
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fidelitree.errors import ParameterError, check_path
 from fidelitree.targets.models.command import Command
 from fidelitree.targets.models.estimator import Estimator, read_pickle, read_skops
 from fidelitree.targets.models.function import ADDRESS, Function, import_object
 from fidelitree.targets.models.lightgbm import LightGBMModel
-from fidelitree.targets.models.model import Model
 from fidelitree.targets.models.onnx import OnnxModel
 from fidelitree.targets.models.xgboost import XGBoostModel
+
+if TYPE_CHECKING:
+    from fidelitree.targets.models.model import Model
 
 _COMMAND = "cmd:"
 

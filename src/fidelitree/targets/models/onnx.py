@@ -95,7 +95,7 @@ class OnnxModel(Model):
 
 
 @dataclass(frozen=True)
-class _Layout:
+class _InputLayout:
     """How a model takes inputs: its features, how many rows at once (0: any number), or one without rows (flat)."""
 
     columns: ModelColumns
@@ -103,7 +103,7 @@ class _Layout:
     flat: bool
 
 
-def _layout(inputs: Sequence[Any]) -> _Layout:
+def _layout(inputs: Sequence[Any]) -> _InputLayout:
     for tensor in inputs:
         if tensor.type not in _KINDS or len(tensor.shape) not in (1, 2):
             raise ParameterError(
@@ -113,10 +113,10 @@ def _layout(inputs: Sequence[Any]) -> _Layout:
     first = inputs[0].shape
     rows = first[0] if isinstance(first[0], int) else 0
     if len(inputs) > 1:
-        return _Layout(ModelColumns(tuple(tensor.name for tensor in inputs), len(inputs)), rows, flat=False)
+        return _InputLayout(ModelColumns(tuple(tensor.name for tensor in inputs), len(inputs)), rows, flat=False)
     width = first[-1] if isinstance(first[-1], int) else None
     flat = len(first) == 1
-    return _Layout(ModelColumns(None, width), 1 if flat else rows, flat)
+    return _InputLayout(ModelColumns(None, width), 1 if flat else rows, flat)
 
 
 def _choose(outputs: Sequence[Any], rule: Rule | None, name: str | None) -> Any:

@@ -13,7 +13,7 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.asking.journal.journal import Journal
-from fidelitree.asking.journal.ledger import LABEL, STANDING, TEST, Entry, Ledger
+from fidelitree.asking.journal.ledger import LABEL, STANDING, TEST, Ledger, LedgerEntry
 from fidelitree.asking.journal.ledger import RUN as ENDS
 from fidelitree.asking.journal.records import Opened
 from fidelitree.certificates.attempts import Attempts
@@ -118,10 +118,12 @@ def test_numbers_go_on_and_seen_inputs_are_passed_over(tmp_path: Path) -> None:
     with Journal(tmp_path / "run.db", RUN) as journal:
         place = [0, 0]
         ledger = Ledger(journal, lambda: (place[0], place[1]))
-        assert ledger.open(ENDS, "a") == Entry(ENDS, 1, {TEST: 0})
+        assert ledger.open(ENDS, "a") == LedgerEntry(ENDS, 1, {TEST: 0})
         place[:] = 50, 30
-        assert ledger.open(ENDS, "b") == Entry(ENDS, 2, {TEST: 0})
-        assert ledger.open(STANDING, "b") == Entry(STANDING, 1, {TEST: 0, LABEL: 0}), "a ledger has its own numbers"
+        assert ledger.open(ENDS, "b") == LedgerEntry(ENDS, 2, {TEST: 0})
+        assert ledger.open(STANDING, "b") == LedgerEntry(STANDING, 1, {TEST: 0, LABEL: 0}), (
+            "a ledger has its own numbers"
+        )
         journal.drawn = 50, 30
         place[:] = 0, 0
         numbered = [(entry.number, entry.waits[TEST]) for entry in (ledger.open(ENDS, tree) for tree in "acb")]
@@ -129,15 +131,15 @@ def test_numbers_go_on_and_seen_inputs_are_passed_over(tmp_path: Path) -> None:
         place[:] = 20, 10
         numbered = [(entry.number, entry.waits[TEST]) for entry in (ledger.open(ENDS, tree) for tree in "ac")]
         assert numbered == [(5, 20), (6, 20)]
-        assert ledger.open(STANDING, "b") == Entry(STANDING, 2, {TEST: 20, LABEL: 30})
+        assert ledger.open(STANDING, "b") == LedgerEntry(STANDING, 2, {TEST: 20, LABEL: 30})
     with pytest.raises(ft.FormatError, match="passes over inputs that no earlier run has drawn"):
         Journal(tmp_path / "run.db")
     with closing(sqlite3.connect(tmp_path / "run.db")) as file, file:
-        rungs = json.dumps([RUN.limits, {"max_queries": 1}])
-        file.execute("UPDATE run SET value = ? WHERE name = 'rungs'", (rungs,))
+        all_limits = json.dumps([RUN.limits, {"max_queries": 1}])
+        file.execute("UPDATE run SET value = ? WHERE name = 'all_limits'", (all_limits,))
     with Journal(tmp_path / "run.db") as read:
         assert read.attempts[3] == Opened(ENDS, 4, "b", 0, 0, 50, 30)
-        assert Ledger(read, lambda: (0, 0)).open(ENDS, "b") == Entry(ENDS, 4, {TEST: 30})
+        assert Ledger(read, lambda: (0, 0)).open(ENDS, "b") == LedgerEntry(ENDS, 4, {TEST: 30})
         with pytest.raises(ft.TargetError, match="does not list an attempt that the run opens"):
             Ledger(read, lambda: (0, 7)).open(ENDS, "z")
 
@@ -171,7 +173,7 @@ def older(path: Path) -> None:
     """The journal as fidelitree 0.1.0 would have left it."""
     with closing(sqlite3.connect(path)) as file, file:
         file.execute("DROP TABLE attempts")
-        file.execute("DELETE FROM run WHERE name IN ('rungs', 'drawn')")
+        file.execute("DELETE FROM run WHERE name IN ('all_limits', 'drawn')")
         file.execute("PRAGMA user_version=1")
 
 
@@ -202,7 +204,7 @@ def test_an_older_journal_is_read_and_goes_on_with_its_own_limits(tmp_path: Path
         ("INSERT INTO attempts VALUES ('run', 9, x'00', 0, 0, 0, 0)", "an attempt holds values of other types"),
         ("INSERT OR REPLACE INTO run VALUES ('drawn', '\"3\"')", "its 'drawn' must be list"),
         ("INSERT OR REPLACE INTO run VALUES ('drawn', '[1, -1]')", "how many inputs were drawn is not told"),
-        ("INSERT OR REPLACE INTO run VALUES ('rungs', '{')", "its 'rungs' must be list"),
+        ("INSERT OR REPLACE INTO run VALUES ('all_limits', '{')", "its 'all_limits' must be list"),
     ],
 )
 def test_damage_is_noticed(tmp_path: Path, statement: str, sentence: str) -> None:
@@ -217,5 +219,5 @@ def test_limits_of_all_runs_are_kept(tmp_path: Path) -> None:
     for most in (45, 70, 45):
         ft.distill(on_many_bits, BITS, 0.1, max_queries=most, journal=tmp_path / "run.db")
     with Journal(tmp_path / "run.db") as journal:
-        assert [rung["max_queries"] for rung in journal.rungs] == [45, 70]
-        assert json.loads(json.dumps(journal.rungs)) == journal.rungs
+        assert [rung["max_queries"] for rung in journal.all_limits] == [45, 70]
+        assert json.loads(json.dumps(journal.all_limits)) == journal.all_limits

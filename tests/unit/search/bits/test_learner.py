@@ -10,7 +10,7 @@ import pytest
 
 import fidelitree as ft
 from driving import driven
-from fidelitree.search.bits.learner import SEARCH_ALL, Learner
+from fidelitree.search.bits.learner import SEARCH_ALL, BitLearner
 from fidelitree.search.bits.sketch import predict
 from fidelitree.trees.nested import size
 from small import Bits, bits_asked, cube
@@ -50,8 +50,8 @@ def junta(n: int, function: str) -> Junta:
     return Junta(n, relevant, FUNCTIONS[function])
 
 
-def learner_of(target: Junta) -> Learner:
-    return Learner(target.n, np.random.default_rng(1))
+def learner_of(target: Junta) -> BitLearner:
+    return BitLearner(target.n, np.random.default_rng(1))
 
 
 def batches(n: int, count: int, rows: int = 16) -> list[Bits]:

@@ -33,7 +33,7 @@ def best_by_brute_force(coded: Coded) -> float:
 
 def look(coded: Coded) -> tuple[Splits, np.ndarray, list[FeatureTest]]:
     splits = Splits(Grouped(coded))
-    rows = splits.grouped.everything
+    rows = splits.grouped.all_rows
     menu = splits.look(splits.grouped.histogram(rows), splits.grouped.counts(rows))
     scores = menu.scores(gini)
     return splits, scores, [menu.decode(number) for number in range(len(scores))]
@@ -48,7 +48,7 @@ def test_no_test_is_better(coded: Coded) -> None:
 @given(coded_rows(classes=4))
 def test_every_score_is_that_of_its_test(coded: Coded) -> None:
     splits, scores, tests = look(coded)
-    rows = splits.grouped.everything
+    rows = splits.grouped.all_rows
     for score, test in zip(scores, tests, strict=True):
         passed = coded.says_yes(test, rows)
         if passed.all() or not passed.any():
@@ -61,7 +61,7 @@ def test_every_score_is_that_of_its_test(coded: Coded) -> None:
 @given(coded_rows())
 def test_the_test_over_bins_divides_as_well_as_the_one_over_groups(coded: Coded) -> None:
     splits, scores, tests = look(coded)
-    rows = splits.grouped.everything
+    rows = splits.grouped.all_rows
     for score, test in zip(scores, tests, strict=True):
         if score < np.inf:
             exact, passed = splits.divide(test, rows, gini)
@@ -80,7 +80,7 @@ def many_values(classes: int) -> Coded:
 def test_two_classes_lose_nothing_by_order_of_share() -> None:
     coded = many_values(2)
     splits, scores, _ = look(coded)
-    table = splits.grouped.histogram(splits.grouped.everything)
+    table = splits.grouped.histogram(splits.grouped.all_rows)
     masks = (np.arange(1, 1 << 13) >> np.arange(14)[:, None]) & 1
     left = table @ masks
     assert scores.min() == pytest.approx(float((gini(left) + gini(table.sum(axis=1)[:, None] - left)).min()))
@@ -96,7 +96,7 @@ def test_a_set_loses_absent_values_and_is_the_smaller_side() -> None:
     bins = np.array([[0, 1, 2, 2]], np.uint16)
     coded = Coded(bins, [False], [5], np.array([0, 0, 1, 1]), np.ones(4))
     splits = Splits(Grouped(coded))
-    test, passed = splits.divide(IsIn(0, frozenset([0, 1, 4])), splits.grouped.everything, gini)
+    test, passed = splits.divide(IsIn(0, frozenset([0, 1, 4])), splits.grouped.all_rows, gini)
     assert test == IsIn(0, frozenset([2]))
     assert passed.tolist() == [False, False, True, True]
 
@@ -116,7 +116,7 @@ def test_groups_hide_no_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
     coded = Coded(bins, [True, True], [1000, 1000], codes, np.ones(3000))
     splits, scores, tests = look(coded)
     assert len(tests) < 500
-    test, passed = splits.divide(tests[int(scores.argmin())], splits.grouped.everything, gini)
+    test, passed = splits.divide(tests[int(scores.argmin())], splits.grouped.all_rows, gini)
     assert test == AtMost(0, 617)
     assert np.array_equal(passed, codes == 0)
     monkeypatch.setattr(grouping, "_GROUPS", 1000)
@@ -137,7 +137,7 @@ def test_impurities_are_zero_for_one_class_and_never_rise_by_a_split(counts: lis
 @given(coded_rows())
 def test_counts_are_those_of_the_rows(coded: Coded) -> None:
     grouped = Grouped(coded)
-    table = grouped.histogram(grouped.everything)
+    table = grouped.histogram(grouped.all_rows)
     for feature, size in enumerate(coded.sizes):
         for group in range(size):
             for code in range(coded.classes):

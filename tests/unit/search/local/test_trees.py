@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import reference
-from fidelitree.search.local.archive import Prunings
+from fidelitree.search.local.archive import RowPrunings
 from fidelitree.search.local.coded import Coded, Grouped
 from fidelitree.search.local.node import Grower, Leaf, Node, best_first, inner, leaf, nested, replace
 from fidelitree.search.local.polish import Polisher
@@ -26,7 +26,7 @@ prices = st.sampled_from([0.1, 0.5, 1.0, 3.0])
 
 def grown(coded: Coded, price: float, impurity: Impurity = gini) -> Node:
     splits = Splits(Grouped(coded))
-    rows = splits.grouped.everything
+    rows = splits.grouped.all_rows
     return Grower(splits, price, impurity).grow(rows, splits.grouped.counts(rows))
 
 
@@ -83,13 +83,13 @@ def all_prunings(tree: Nested, coded: Coded, rows: np.ndarray) -> dict[int, floa
 @given(coded_rows())
 def test_no_pruning_is_better(coded: Coded) -> None:
     node = best_first(Splits(Grouped(coded)), 8, gini)
-    prunings = Prunings(node, coded, NOBODY)
+    prunings = RowPrunings(node, coded, NOBODY)
     best = all_prunings(nested(node), coded, node.rows)
     assert not prunings.missed.any()
     assert prunings.errors.tolist() == pytest.approx([best[leaves] for leaves in range(1, node.leaves + 1)])
     for leaves in range(1, node.leaves + 1):
-        assert size(prunings.sketch(leaves)) == leaves
-        assert coded.errors(prunings.sketch(leaves)) == pytest.approx(best[leaves])
+        assert size(prunings.with_leaves(leaves)) == leaves
+        assert coded.errors(prunings.with_leaves(leaves)) == pytest.approx(best[leaves])
 
 
 def shapes(tree: Nested) -> list[Nested]:
@@ -124,11 +124,11 @@ def test_held_out_rows_decide_with_the_others(coded: Coded, seed: int) -> None:
     random = np.random.default_rng(seed)
     held = dataclasses.replace(coded, codes=random.integers(coded.classes, size=len(coded.codes)))
     node = best_first(Splits(Grouped(coded)), 6, gini)
-    prunings = Prunings(node, held, node.rows)
+    prunings = RowPrunings(node, held, node.rows)
     every = shapes(labelled(node))
     for leaves in range(1, node.leaves + 1):
         best = min(coded.errors(tree) + held.errors(tree) for tree in every if size(tree) == leaves)
-        chosen = prunings.sketch(leaves)
+        chosen = prunings.with_leaves(leaves)
         assert prunings.both[leaves - 1] == pytest.approx(best)
         assert coded.errors(chosen) == pytest.approx(prunings.errors[leaves - 1])
         assert held.errors(chosen) == pytest.approx(prunings.missed[leaves - 1])

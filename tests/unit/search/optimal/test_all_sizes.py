@@ -11,7 +11,7 @@ import fidelitree as ft
 import reference
 from fidelitree.search.optimal.lattice import axes_of, label_masses
 from fidelitree.search.optimal.optimum import entries, errors_of_few_bits, least_errors
-from fidelitree.search.prune import Prunings
+from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.trees import nested
 from fidelitree.trees.curve import Curve
 from small import cube, random_tree

@@ -10,11 +10,11 @@ from fidelitree.asking.counted import Counted
 from fidelitree.asking.limits import Budget
 from fidelitree.exact.engine import exact_subfunction
 from fidelitree.search.optimal import affordable
-from fidelitree.search.optimal.affordable import Enough
+from fidelitree.search.optimal.affordable import SearchEnded
 from fidelitree.search.optimal.lattice import axes_of
 from fidelitree.search.optimal.optimum import least_errors
 from fidelitree.search.optimal.rollout import GREEDY, POLICIES, Policy, Rollouts
-from fidelitree.search.prune import Prunings
+from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.spaces.region import Region
 from fidelitree.trees import nested
 from small import cube, true_error
@@ -83,11 +83,11 @@ def test_time_and_steps_end_it(monkeypatch: pytest.MonkeyPatch) -> None:
     root = exact_subfunction(counted, Region.whole(SPACE), 256)
     assert root is not None
     found.clock = Counted(counted.target, SPACE, budget=Budget(max_seconds=0))
-    with pytest.raises(Enough):
+    with pytest.raises(SearchEnded):
         list(found.curves(root))
     monkeypatch.setattr(affordable, "STEPS", 1)
     found.clock = counted
     curves = found.curves(root)
     assert next(curves).errors[-1] == 0
-    with pytest.raises(Enough):
+    with pytest.raises(SearchEnded):
         next(curves)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.search.optimal.substitutes import SmallestSubstitutes
-from fidelitree.search.prune import Prunings
+from fidelitree.search.optimal.substitutes import Prunings, SmallestSubstitutes
 from mixed import MIXED, mixed_tree
 
 SPACE = ft.ProductSpace.bernoulli(11)

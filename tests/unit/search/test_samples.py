@@ -11,7 +11,7 @@ from fidelitree.search.sampled_probes import SampleSet, Shelf, add, label_planes
 from fidelitree.spaces.draw import Stream, block_rows, draw
 from fidelitree.spaces.features import IsOne
 from fidelitree.spaces.region import Region
-from fidelitree.trees.bare import BareTree
+from fidelitree.trees.growing import GrowingTree
 from small import Bits
 
 SPACE = ft.ProductSpace.bernoulli(4, [0.5, 0.3, 0.8, 0.5])
@@ -28,7 +28,7 @@ def sample_set(shelf: Shelf, counted: Counted | None = None) -> tuple[SampleSet,
     return SampleSet(STREAM, label_planes(counted, "label"), shelf), counted
 
 
-def by_hand(bare: BareTree, counted: Counted, blocks: list[int]) -> dict[int, list[int]]:
+def by_hand(bare: GrowingTree, counted: Counted, blocks: list[int]) -> dict[int, list[int]]:
     """Counts by leaf and label code, from the inputs drawn once more."""
     rows = np.concatenate([draw(Region.whole(SPACE), STREAM, b, size).T for b, size in enumerate(blocks)])
     answers = target(rows)
@@ -47,7 +47,7 @@ def as_lists(samples: SampleSet) -> dict[int, list[int]]:
 @pytest.mark.parametrize("room", [0, 600, 10**9])
 def test_counts_follow_splits_and_top_ups(room: int) -> None:
     """With no room all blocks are drawn again, with little room some, with much none."""
-    bare = BareTree(SPACE)
+    bare = GrowingTree(SPACE)
     samples, counted = sample_set(Shelf(room))
     blocks = [1000]
     samples.top_up(1000, bare)
@@ -61,7 +61,7 @@ def test_counts_follow_splits_and_top_ups(room: int) -> None:
 
 
 def test_nothing_is_drawn_when_the_set_is_large_enough() -> None:
-    bare = BareTree(SPACE)
+    bare = GrowingTree(SPACE)
     samples, counted = sample_set(Shelf())
     samples.top_up(500, bare)
     samples.top_up(400, bare)
@@ -72,7 +72,7 @@ def test_large_sets_come_in_blocks() -> None:
     received = []
     counted = Counted(lambda batch: received.append(len(batch)) or target(batch), SPACE)
     samples, _ = sample_set(Shelf(), counted)
-    samples.top_up(2 * block_rows(4) + 10, BareTree(SPACE))
+    samples.top_up(2 * block_rows(4) + 10, GrowingTree(SPACE))
     assert received == [65_536, 65_536, 10]
     assert int(samples.counts[0].sum()) == 131_082
 
@@ -80,7 +80,7 @@ def test_large_sets_come_in_blocks() -> None:
 def test_a_label_that_comes_late_counts_zero_before() -> None:
     counted = Counted(lambda batch: np.full(len(batch), "first" if len(batch) == 10 else "second"), SPACE)
     samples, _ = sample_set(Shelf(), counted)
-    bare = BareTree(SPACE)
+    bare = GrowingTree(SPACE)
     samples.top_up(10, bare)
     samples.top_up(17, bare)
     assert samples.counts[0].tolist() == [10, 7]
@@ -91,7 +91,7 @@ def test_a_label_that_comes_late_counts_zero_before() -> None:
 
 def test_the_root_has_no_parent_to_follow() -> None:
     samples, _ = sample_set(Shelf())
-    root = BareTree(SPACE).leaves[0]
+    root = GrowingTree(SPACE).leaves[0]
     with pytest.raises(AssertionError, match="the root is nobody's child"):
         samples.follow(root, root)
 
@@ -106,7 +106,7 @@ def test_what_is_held_fits_the_shelf() -> None:
     """One bit for each value that is held: the rest is drawn again."""
     shelf = Shelf(5000)
     samples, _ = sample_set(shelf)
-    bare = BareTree(SPACE)
+    bare = GrowingTree(SPACE)
     for total in range(1000, 20_001, 1000):
         samples.top_up(total, bare)
     held = sum(words.nbytes for block in samples._blocks if block.held is not None for words in block.held)

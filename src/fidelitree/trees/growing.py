@@ -1,33 +1,35 @@
-"""Bare trees: the tree while it grows, tests without labels (the paper's T°)."""
+"""A tree while it grows: tests without labels (the paper's bare tree T°)."""
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fidelitree.spaces.features import Test
-from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
 from fidelitree.trees.bits import Columns, Words, everyone
 from fidelitree.trees.predict import route
 from fidelitree.trees.tree import Tree
 
+if TYPE_CHECKING:
+    from fidelitree.spaces.features import Test
+    from fidelitree.spaces.product import ProductSpace
+
 
 @dataclass(frozen=True)
-class Leaf:
-    """A leaf of a bare tree; ``number`` says when it was made and never changes."""
+class GrowingLeaf:
+    """A leaf of a growing tree; ``number`` says when it was made and never changes."""
 
     number: int
     region: Region
     parent: int | None = None
 
 
-class BareTree:
+class GrowingTree:
     """Starts as one leaf; every split replaces a leaf by a test and two new leaves.
 
     >>> from fidelitree.spaces.features import IsOne
-    >>> bare = BareTree(ProductSpace.bernoulli(2))
+    >>> bare = GrowingTree(ProductSpace.bernoulli(2))
     >>> no, yes = bare.split(0, IsOne(1))
     >>> print(no.region, yes.region, bare.size)
     -0 -1 2
@@ -35,7 +37,7 @@ class BareTree:
 
     def __init__(self, space: ProductSpace) -> None:
         self.space = space
-        self.leaves: dict[int, Leaf] = {0: Leaf(0, Region.whole(space))}
+        self.leaves: dict[int, GrowingLeaf] = {0: GrowingLeaf(0, Region.whole(space))}
         self._nodes: list[tuple[Test, int, int] | int] = [0]
 
     @property
@@ -43,12 +45,12 @@ class BareTree:
         """Number of leaves."""
         return len(self.leaves)
 
-    def split(self, number: int, test: Test) -> tuple[Leaf, Leaf]:
+    def split(self, number: int, test: Test) -> tuple[GrowingLeaf, GrowingLeaf]:
         """Replace a leaf by a test; the new leaves are numbered in order, no before yes."""
         regions = self.leaves[number].region.split(test)
         del self.leaves[number]
         made = len(self._nodes)
-        no, yes = (Leaf(made + side, region, number) for side, region in enumerate(regions))
+        no, yes = (GrowingLeaf(made + side, region, number) for side, region in enumerate(regions))
         self.leaves[no.number], self.leaves[yes.number] = no, yes
         self._nodes += [no.number, yes.number]
         self._nodes[number] = test, no.number, yes.number

@@ -7,17 +7,17 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.spaces.features import AtMost, IsIn, IsOne
-from fidelitree.trees.bare import BareTree
 from fidelitree.trees.bits import pack, unpack
+from fidelitree.trees.growing import GrowingTree
 from mixed import MIXED
 from small import cube, walk
 
 SPACE = ft.ProductSpace.bernoulli(3)
 
 
-def grown() -> BareTree:
+def grown() -> GrowingTree:
     """x1, then x0 where x1 = 1, then x2 where x1 = x0 = 1."""
-    bare = BareTree(SPACE)
+    bare = GrowingTree(SPACE)
     bare.split(0, IsOne(1))
     bare.split(2, IsOne(0))
     bare.split(4, IsOne(2))
@@ -25,14 +25,14 @@ def grown() -> BareTree:
 
 
 def test_it_starts_as_one_leaf() -> None:
-    bare = BareTree(SPACE)
+    bare = GrowingTree(SPACE)
     assert bare.size == 1
     assert str(bare.leaves[0].region) == "---"
     assert bare.leaves[0].parent is None
 
 
 def test_new_leaves_are_numbered_in_order_no_before_yes() -> None:
-    bare = BareTree(SPACE)
+    bare = GrowingTree(SPACE)
     no, yes = bare.split(0, IsOne(1))
     assert (no.number, yes.number, no.parent, yes.parent) == (1, 2, 0, 0)
     no, yes = bare.split(1, IsOne(2))
@@ -84,7 +84,7 @@ def test_route_sends_every_row_to_the_leaf_of_its_region() -> None:
 
 
 def test_a_bare_tree_splits_by_any_test() -> None:
-    bare = BareTree(MIXED)
+    bare = GrowingTree(MIXED)
     older, _ = bare.split(0, AtMost(2, 50.0))
     no, yes = bare.split(older.number, IsIn(1, frozenset({2})))
     assert str(yes.region) == "job = pilot and 50 < age"
