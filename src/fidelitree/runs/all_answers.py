@@ -199,7 +199,7 @@ def _smallest(counted: Counted, root: Subfunction, epsilon: float) -> tuple[Tree
     best: tuple[Tree, float] | None = None
     space = counted.space
     with suppress(BudgetSpent, SearchEnded, KeyboardInterrupt):
-        for found in _function(counted, root).smaller_and_smaller(epsilon):
+        for found in known_function(counted, root).smaller_and_smaller(epsilon):
             tree = nested.build(space, found, root.labels)
             error = error_inside(tree, root, space)
             if error <= epsilon and (best is None or tree.size < best[0].size):
@@ -217,7 +217,7 @@ def _a_moment(budget: Budget) -> Budget:
     return replace(budget, max_queries=None, max_leaves=None, max_seconds=budget.max_seconds + 1)
 
 
-def _function(counted: Counted, root: Subfunction) -> KnownFunction:
+def known_function(counted: Counted, root: Subfunction) -> KnownFunction:
     """What is known already, or free, as places among the labels."""
     labels, free, door = np.array(root.labels), free_of_charge(counted), Door(counted.target, counted.space)
 

@@ -15,6 +15,7 @@ from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
 from fidelitree.asking.memory import CHECKED, REMEMBERED_BYTES, Memory
 from fidelitree.certificates.attempts import Attempt, Attempts
 from fidelitree.errors import ParameterError, check_choice, check_count, check_delta, check_observer, check_switch
+from fidelitree.runs.frontier_known import known_points
 from fidelitree.runs.frontier_result import Frontier
 from fidelitree.runs.frontier_strategy import EFFORTS, FrontierStrategy, sizes_up_to
 from fidelitree.runs.goal import Goal, tested_certificate
@@ -76,22 +77,31 @@ def frontier(
         goal = replace(goal, seed=way.seed, seed_chosen=way.seed_chosen)
         memory = Memory.within(REMEMBERED_BYTES, way.space, CHECKED) if deterministic else None
         counted = way.counted(memory, budget, observer)
-        session = _session(counted, space, goal, observer)
-        reason = _run(session, FrontierStrategy(session, sizes_up_to(most), EFFORTS[prefer], goal.seed))
-        points = [_result(session, attempt, goal, reason) for attempt in _opened(session)]
+        sizes = sizes_up_to(most)
+        points = None if space.masses is None else known_points(counted, sizes, goal.seed)
+        if points is None:
+            session = _session(counted, space, goal, observer)
+            points = _tested(session, FrontierStrategy(session, sizes, EFFORTS[prefer], goal.seed), goal)
+        points = _undominated(points)
+        reason = points[0].reason
         with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
             observer(Finished(counted.asked, points[-1].leaves, points[-1].error_bound, reason))
         way.end(counted, reason)
     run = {"door": call.door, "target": name_of(target), "seed": goal.seed, "seed_chosen": goal.seed_chosen}
     text = written(frontier, {**call.arguments, **running.told(), "seed": goal.seed})
     whole = [replace(point, space=space, run={**run, **call.arguments}, call=text) for point in points]
-    return Frontier(_undominated(whole), goal.delta, counted.queries, reason)
+    return Frontier(tuple(whole), goal.delta, counted.queries, reason, most)
 
 
 def _session(counted: Counted, space: ProductSpace | Rows, goal: Goal, observer: Observer) -> Session:
     source = source_of(space, goal.seed)
     ledger = None if counted.journal is None else Ledger(counted.journal, lambda: source.drawn)
     return Session(counted, source, Attempts(None, goal.delta, ledger, FRONTIER), observer)
+
+
+def _tested(session: Session, strategy: FrontierStrategy, goal: Goal) -> list[Distillation]:
+    reason = _run(session, strategy)
+    return [_result(session, attempt, goal, reason) for attempt in _opened(session)]
 
 
 def _run(session: Session, strategy: FrontierStrategy) -> str:
@@ -137,10 +147,10 @@ def _result(session: Session, attempt: Attempt, goal: Goal, reason: str) -> Dist
     return Distillation(attempt.tree, certificate, counted.queries, trace, counted.space, reason, answers, labels)
 
 
-def _undominated(points: list[Distillation]) -> tuple[Distillation, ...]:
+def _undominated(points: list[Distillation]) -> list[Distillation]:
     """From the smallest up, those whose bound is below all before them; of one leaf there is always one."""
     found: list[Distillation] = []
     for point in sorted(points, key=lambda point: (point.leaves, point.error_bound)):
         if not found or point.error_bound < found[-1].error_bound:
             found.append(point)
-    return tuple(found)
+    return found

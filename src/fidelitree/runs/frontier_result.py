@@ -30,6 +30,8 @@ class Frontier(Sequence[Distillation]):
     queries: Queries
     reason: str
     """Why the run ended."""
+    max_leaves: int
+    """The largest size that was looked for."""
 
     @overload
     def __getitem__(self, index: int) -> Distillation: ...
@@ -84,7 +86,7 @@ class Frontier(Sequence[Distillation]):
     @property
     def has_knee(self) -> bool:
         """Whether the curve bends: leaves are worth their price up to some size, and no longer after it."""
-        return 1 < self.knee.leaves < self.points[-1].leaves
+        return 1 < self.knee.leaves < self.max_leaves
 
     def _with_me(self, point: Distillation) -> Distillation:
         return replace(point, frontier=self)
@@ -120,7 +122,7 @@ class Frontier(Sequence[Distillation]):
     def _why_none(self) -> str:
         if self.knee.leaves == 1:
             return "no larger tree is worth half a per cent of agreement a leaf"
-        return f"every leaf is worth half a per cent of agreement, up to {self.points[-1].leaves:,}"
+        return f"every leaf is worth half a per cent of agreement, up to {self.max_leaves:,}"
 
     def __repr__(self) -> str:
         first, last = self.points[0], self.points[-1]

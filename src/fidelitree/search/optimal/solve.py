@@ -73,6 +73,16 @@ class KnownFunction:
         else:
             yield from _there(searched)
 
+    def curve(self, most: int) -> Curve | None:
+        """The least error for every number of leaves, up to ``most`` or as many as fit; None where none do."""
+        found = None
+        if self._listed:
+            function = axes_of(self.space, self.table())
+            if Lattice(function[0]).restrictions <= affordable.AT_ONCE:
+                for found in widening(function, (min(affordable.FIRST_WIDTH, most), most), watch=self._watch):  # noqa: B007
+                    pass
+        return found
+
     @property
     def _listed(self) -> bool:
         return self.space.points is not None and self.space.points <= affordable.LISTED
