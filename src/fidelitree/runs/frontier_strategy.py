@@ -16,10 +16,15 @@ import numpy as np
 
 from fidelitree.certificates.attempts import LATE, Attempt
 from fidelitree.runs.session import Session, TrainingSet
+from fidelitree.search.bits.learner import BitLearner
 from fidelitree.search.labelled import Binning
 from fidelitree.search.local.iterated import Refiner
+from fidelitree.search.optimal.affordable import QUICK
+from fidelitree.search.optimal.substitutes import SmallestSubstitutes
 from fidelitree.search.questions import Steps, Tests
+from fidelitree.spaces.draw import Stream
 from fidelitree.theory.sequential import ROUND
+from fidelitree.trees.nested import build
 
 if TYPE_CHECKING:
     from fidelitree.trees.tree import Tree
@@ -27,6 +32,7 @@ if TYPE_CHECKING:
 FIRST = 400  # labels of the first portion
 TIGHT, SLACK = 1.12, 0.008  # a bound of TIGHT times the error, and SLACK more, is close to it
 _TESTS, _PART = 50, 8  # answers between two looks at the bounds: one in so many of those counted
+_WALKED, _SHOWN = 1_600, 32  # labels that a learner over bits is shown, and at a time
 _BRIEF = 5  # times fewer proposals, while labels are still coming
 _WORK = 4e9  # label counts that one search may take, about: a minute of it
 
@@ -59,6 +65,11 @@ class FrontierStrategy:
         self._session, self._counted, self._source = session, session.counted, session.source
         self._sizes, self._effort, self._seed = sizes, effort, seed
         self._pool = TrainingSet(session)
+        self._learner: BitLearner | None = None
+        """Over bits: it asks where it is wrong, and so finds what drawn inputs do not show, such as a parity."""
+        if session.source.masses is not None and session.source.product.all_bits:
+            random = np.random.default_rng(np.random.SeedSequence(list(Stream.named(seed, "walk").key)))
+            self._learner = BitLearner(len(session.source.product), random, session.counted.watch)
         self._curves: list[list[Tree]] = []
         """Trees of all sizes for the labels of each portion and those before it."""
         self.held_out: list[float] = []
@@ -72,6 +83,7 @@ class FrontierStrategy:
             reason = yield from self._buy(wanted)
             if len(self._pool) > before or not self._curves:
                 gain = self._judge(before)
+                yield from self._walk(before)
                 over = bool(reason) or gain <= self._effort.gain
                 self._fit(self._effort.steps if over else self._effort.steps // _BRIEF)
                 if gain <= self._effort.gain:
@@ -94,6 +106,13 @@ class FrontierStrategy:
             reason = reason or f"{most:,} labels to learn from"
         yield from self._pool.buy(len(self._pool) + rows, self._to_stand)
         return reason
+
+    def _walk(self, before: int) -> Steps[None]:
+        """Show the learner over bits the first labels, a few at a time."""
+        for start in range(before, min(len(self._pool), _WALKED), _SHOWN):
+            if self._learner is not None:
+                some = slice(start, start + _SHOWN)
+                yield from self._learner.learn(self._pool.inner[some], self._pool.codes[some])
 
     def _to_stand(self) -> list[Tree]:
         return [*(self._curves[-1][-1:] if self._curves else ()), self._pool.constant()]
@@ -129,6 +148,19 @@ class FrontierStrategy:
         finally:  # where the time is over, what was found is known
             found = [refiner.with_leaves(size).tree for size in self._sizes]
             self._curves.append([binning.tree(tree, book.ranks(), book.sorted()) for tree in found])
+        labels = self._counted.labels(codes)
+        for place, tree in enumerate(self._substitutes()):
+            trees = self._curves[-1]
+            trees[place] = min(trees[place], tree, key=lambda one: int((one.predict_inner(inner) != labels).sum()))
+
+    def _substitutes(self) -> list[Tree]:
+        """What comes closest to the learner's tree over bits, with each number of leaves."""
+        space, book = self._source.masses, self._counted.book
+        if self._learner is None or self._learner.sketch is None or space is None:
+            return []
+        tree = build(space, self._learner.sketch, book.sorted(), book.ranks())
+        found = SmallestSubstitutes(tree, space, (), QUICK, self._counted.watch)
+        return [found.with_leaves(min(size, tree.size)) for size in self._sizes]
 
     def test(self) -> Steps[str]:
         """Open an attempt for each size, and count answers until every bound is close to its error; why it ended."""
