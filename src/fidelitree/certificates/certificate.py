@@ -13,7 +13,7 @@ from fidelitree.asking.journal.run import versions as versions_now
 from fidelitree.certificates import confusionfile
 from fidelitree.display.card import Status, card, standing
 from fidelitree.errors import FormatError, is_entropy, is_text
-from fidelitree.theory.sequential import LEDGERS, WHOLE, least_error
+from fidelitree.theory.sequential import AUDIT, FRONTIER, INTERVAL, LEDGERS, WHOLE, least_error
 
 if TYPE_CHECKING:
     from fidelitree.certificates.confusion import Confusion
@@ -88,7 +88,8 @@ class Certificate:
         """Both ends of the error, true together with all that the run states; 0 where no lower end was kept."""
         if self.method == "exact":
             return self.error_bound, self.error_bound
-        if self.protocol != "prequential" or self.level is None or not self.errors:
+        older = self.protocol == "separate" and self.ledger not in (AUDIT, INTERVAL)
+        if older or self.level is None or not self.errors:
             return 0.0, self.error_bound
         least = least_error(self.errors, self.samples, self.ledger, self.level) - self.differs
         return min(max(0.0, least), self.error_bound), self.error_bound
@@ -106,8 +107,8 @@ class Certificate:
         return [] if self.confusion is None else self.confusion.sentences(self.holds, leaves)
 
     def __str__(self) -> str:
-        wanted = "the smallest error within a budget" if self.epsilon is None else f"an error of {self.epsilon:.4g}"
-        asked = f"{wanted} was asked for"
+        wanted = _WANTED.get(self.ledger, "the smallest error within a budget")
+        asked = f"{wanted if self.epsilon is None else f'an error of {self.epsilon:.4g}'} was asked for"
         verdict = f"({asked})" if self.holds else f"({asked} and is NOT certified)"
         provided = " and ".join(filter(None, [", ".join(self.assumes[:-1]), *self.assumes[-1:]]))
         return f"{self._claim()} {verdict}{self._basis()}, provided that {provided}.{_REPLAY if self.replayed else ''}"
@@ -117,10 +118,10 @@ class Certificate:
             return f"This {self._subject} disagrees with the target on exactly {self.error_bound:.6g} of all inputs"
         if self.standing.state == "nothing":
             return f"Nothing is certified about this {self._subject}"
-        confidence = f"With confidence {confidence_of(self.delta)}"
-        return (
-            f"{confidence}, this {self._subject} disagrees with the target on at most {_up(self.error_bound)} of inputs"
-        )
+        confidence, most = f"With confidence {confidence_of(self.delta)}", f"at most {_up(self.error_bound)}"
+        if self.ledger == INTERVAL:
+            most = f"{self.interval[0]:.4g} to {_up(self.error_bound)}"
+        return f"{confidence}, this {self._subject} disagrees with the target on {most} of inputs"
 
     @property
     def _subject(self) -> str:
@@ -179,6 +180,7 @@ class Certificate:
         return certificate
 
 
+_WANTED = {INTERVAL: "how far apart they are", FRONTIER: "a tree of every size"}
 _REPLAY = " This is a replay of an audit: it proves nothing about a predictor that was changed since."
 # Younger than the first certificates, which do without:
 _YOUNGER = {"tested_digest": None, "entropy": None, "replayed": False, "confusion": None, "ledger": WHOLE}

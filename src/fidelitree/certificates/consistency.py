@@ -18,7 +18,7 @@ from fidelitree.certificates.store import CERTIFICATE, FILES, REPORT, SPACE, TRA
 from fidelitree.exact.paths import disagreement
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.theory.bounds import level_of_set
-from fidelitree.theory.sequential import error_bound, level_in, upper_bound
+from fidelitree.theory.sequential import AUDIT, INTERVAL, LEDGERS, error_bound, level_in, upper_bound
 
 if TYPE_CHECKING:
     from fidelitree.spaces.rows import Rows
@@ -97,6 +97,8 @@ def _follows(certificate: Certificate, size: int) -> tuple[float, float]:
     level = delta
     if certificate.protocol == "prequential":
         level = level_in(certificate.ledger, certificate.attempt, delta)
+    elif certificate.ledger in (AUDIT, INTERVAL):
+        level = LEDGERS[certificate.ledger] * delta
     return level, error_bound(errors, samples, level)
 
 

@@ -24,7 +24,10 @@ PredictorText = Annotated[
 class Claim:
     """The error that the predictor is said to keep."""
 
-    epsilon: Annotated[float, typer.Option(help="Tolerated error.")] = 0.05
+    epsilon: Annotated[
+        float | None, typer.Option(help="The error that is claimed; how far apart they are unless given.")
+    ] = None
+    within: Annotated[float, typer.Option(help="Without --epsilon: how close both ends must come.")] = 0.01
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,7 @@ def certify(
             space,
             options.epsilon,
             options.delta,
+            within=options.within,
             seed=options.seed,
             entropy=options.entropy,
             deterministic=not options.noisy,
@@ -100,7 +104,8 @@ def certify(
         options.out.parent.mkdir(parents=True, exist_ok=True)
         options.out.write_text(certificate.to_json() + "\n", encoding="utf-8")
         written([options.out], as_json)
-    if certificate.holds:
+    low, high = certificate.interval
+    if certificate.holds and (options.epsilon is not None or high - low <= 2 * options.within):
         return Code.CERTIFIED
     note(certificate.standing.words)
     return Code.NOT_CERTIFIED

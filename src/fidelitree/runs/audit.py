@@ -26,17 +26,19 @@ from fidelitree.errors import (
     check_delta,
     check_entropy,
     check_epsilon,
+    check_number,
     check_observer,
     check_switch,
     show,
 )
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge, known_error, tree_labels
+from fidelitree.runs.claim import FEW, Claim, HowFar
 from fidelitree.spaces.draw import Stream, block_rows, draw, fresh_entropy, fresh_seed
 from fidelitree.spaces.product import ProductSpace, check_space
 from fidelitree.spaces.region import Region
 from fidelitree.spaces.rows import ASSUMES_NOT_FITTED, ASSUMES_ROWS, ASSUMES_UNSEEN, Rows, check_test_rows
 from fidelitree.targets.table import MAX_FEATURES, enumerate_inputs
-from fidelitree.theory.sequential import Bet, log_e_value_below
+from fidelitree.theory.sequential import Bet
 from fidelitree.trees.answers import Crosstab
 from fidelitree.trees.tree import Tree
 
@@ -44,20 +46,19 @@ if TYPE_CHECKING:
     from fidelitree.asking.counted import Counted
     from fidelitree.targets.labels import Target
 
-PATIENCE = 64  # how many times ln(1/delta)/epsilon answers an undecided audit may take
 FINGERPRINT = 4096  # inputs on which a predictor that has no digest of its own is told from others
 FINGERPRINT_BYTES = 1 << 25  # of them, so that those of a space of many features fit into memory
 ASSUMES_UNCHANGED = "the predictor was not changed since the journal was begun"
-_COUNTABLE = 2.0**62
 
 
 def certify(
     predictor: Any,
     target: Target,
     space: ProductSpace | Rows,
-    epsilon: float = 0.05,
+    epsilon: float | None = None,
     delta: float = 0.05,
     *,
+    within: float = 0.01,
     seed: int | None = None,
     entropy: str | None = None,
     deterministic: bool = True,
@@ -70,42 +71,47 @@ def certify(
     journal: str | os.PathLike[str] | None = None,
     observer: Observer = nobody,
 ) -> Certificate:
-    """Whether a predictor agrees with the target on at least 1 - epsilon of inputs, with confidence 1 - delta.
+    """How far a predictor is from the target, or whether they agree on at least 1 - epsilon of inputs.
+
+    Without an epsilon the certificate has both ends of their disagreement (``certificate.interval``), and the audit
+    ends when neither is further than ``within`` from the middle. With one it is a claim that holds or not; the interval
+    is there, too. All that a certificate says is true with confidence 1 - delta.
 
     ``predictor`` is a tree, any callable from a batch to labels, or anything with a ``predict`` method. The seed (the
     machine's own unless you give one) and a digest of the predictor choose the test inputs. A tree's digest tells it
     from all others; that of anything else covers a few answers only, so its audit adds fresh entropy and records it.
     ``seed`` and ``entropy`` of a certificate replay its audit; the new certificate says that it is a replay.
 
-    The audit ends as soon as the error is certified to be at most epsilon, or shown to be above it; undecided, after
-    ``max_queries`` answers, or 64 ln(1/delta)/epsilon where that is not given. Where all inputs of a deterministic
-    target can be asked for less, and where trees and circuits are compared, the certificate is exact.
+    The audit of a claim ends as soon as the error is certified to be at most epsilon, or shown to be above it;
+    undecided, after ``max_queries`` answers, or 64 ln(1/delta)/epsilon where that is not given. Where all inputs of a
+    deterministic target can be asked for less, and where trees and circuits are compared, the certificate is exact.
 
     Where ``space`` is `Rows`, all rows of the table are test inputs, each at most once and in random order: neither the
     predictor may be made from them nor the target fitted to them. For the other arguments see `Running`.
 
     >>> from fidelitree.targets import majority
-    >>> print(certify(Tree.constant(ProductSpace.bernoulli(3), 1), majority(3), ProductSpace.bernoulli(3)))
+    >>> print(certify(Tree.constant(ProductSpace.bernoulli(3), 1), majority(3), ProductSpace.bernoulli(3), 0.05))
     This tree disagrees with the target on exactly 0.5 of all inputs (an error of 0.05 was asked for and is NOT \
 certified), provided that the target is deterministic and inputs follow the stated product distribution.
     """
-    epsilon, delta = check_epsilon(epsilon), check_delta(delta)
+    rule = _rule(epsilon, check_delta(delta), within)
     check_switch("deterministic", deterministic)
     check_observer(observer)
     fresh = _fresh_entropy(predictor, seed, entropy)
     known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
     budget = Budget(max_queries=max_queries, max_seconds=max_seconds)
     running = Running(batch_size, executor, timeout, retries, journal)
-    predict = _prediction(predictor, _product(space, epsilon, delta))
+    predict = _prediction(predictor, _product(space, rule))
     digest = predictor.digest if isinstance(predictor, Tree) else _fingerprint(predict, space)
-    told = {"epsilon": epsilon, "delta": delta, "deterministic": deterministic, "predictor": digest, **budget.limits()}
+    told = {"epsilon": epsilon, "delta": rule.delta, "deterministic": deterministic, "predictor": digest}
+    told |= {**budget.limits(), **({"within": rule.within} if isinstance(rule, HowFar) else {})}
     call = Call("certify", known_seed, seed is not None, told, fresh, entropy is not None)
     with access(target, space, running, call) as way:
         # Memory would save nothing where all inputs are asked once, and mislead about a noisy target elsewhere.
-        audit = _Audit(way.counted(None, budget, observer), predict, digest, epsilon, delta, predictor)
+        audit = _Audit(way.counted(None, budget, observer), predict, digest, rule, predictor)
         error = audit.looked_up(space)
         if error is None and audit.can_enumerate(space, deterministic):
-            error, bet = audit.count_all(), Bet(delta)
+            error, bet = audit.count_all(), Bet(rule.level)
         elif error is None:
             bet = audit.test(audit.source(space, way), observer)
         found = audit.tested(bet, space, way) if error is None else audit.exact(error)
@@ -126,10 +132,21 @@ def _fresh_entropy(predictor: Any, seed: int | None, recorded: str | None) -> st
     return check_entropy(recorded)
 
 
-def _product(space: ProductSpace | Rows, epsilon: float, delta: float) -> ProductSpace:
-    """The features; of a table, which must have rows enough."""
+def _rule(epsilon: float | None, delta: float, within: float) -> Claim | HowFar:
+    """What the audit is to find out."""
+    if epsilon is not None:
+        return Claim(check_epsilon(epsilon), delta)
+    width = check_number("within", within)
+    if not 0 < width < 1:
+        raise ParameterError(f"within must be above 0 and below 1; got {show(within)}")
+    return HowFar(width, delta)
+
+
+def _product(space: ProductSpace | Rows, rule: Claim | HowFar) -> ProductSpace:
+    """The features; of a table, which must have rows enough for a claim."""
     if isinstance(space, Rows):
-        check_test_rows(space.count, epsilon, delta)
+        if isinstance(rule, Claim):
+            check_test_rows(space.count, rule.epsilon, rule.delta, rule.level)
         return space.product
     check_space(space)
     return space
@@ -144,11 +161,6 @@ def _prediction(predictor: Any, space: ProductSpace) -> Target:
     if not callable(found):
         raise ParameterError(f"predictor must be a tree, a callable, or have a predict method; got {show(predictor)}")
     return Door(found, space)
-
-
-def patience_of(times: int, epsilon: float, delta: float) -> int:
-    """So many times ln(1/delta)/epsilon answers, and no more than can be counted where that is beyond all bounds."""
-    return math.ceil(min(times * math.log(1 / delta) / epsilon, _COUNTABLE))
 
 
 @dataclass(frozen=True)
@@ -196,10 +208,14 @@ class _Audit:
     counted: Counted
     predict: Target
     digest: str
-    epsilon: float
-    delta: float
+    rule: Claim | HowFar
     predictor: Any
     both: Crosstab = field(default_factory=Crosstab)
+
+    @property
+    def epsilon(self) -> float | None:
+        """The error that is claimed."""
+        return self.rule.epsilon if isinstance(self.rule, Claim) else None
 
     def source(self, space: ProductSpace | Rows, way: Access) -> _TestInputs:
         """Inputs as they come, chosen by the seed, the predictor's digest and what nobody could foresee."""
@@ -215,7 +231,7 @@ class _Audit:
         unchanged = (ASSUMES_UNCHANGED,) if way.resumed and way.entropy is not None else ()
         return Certificate(
             self.epsilon,
-            self.delta,
+            self.rule.delta,
             bet.error_bound,
             samples,
             errors,
@@ -225,7 +241,8 @@ class _Audit:
             seed=way.seed,
             seed_chosen=way.seed_chosen,
             assumes=about + unchanged,
-            level=self.delta,
+            ledger=self.rule.ledger,
+            level=bet.level,
             queries=dict(self.counted.queries.asked),
             entropy=way.entropy,
             replayed=way.replayed,
@@ -257,12 +274,18 @@ class _Audit:
         if deterministic and points is not None and few:
             if free_of_charge(self.counted) or (limit is None and self.epsilon == 0 and points <= ENUMERATE_UNASKED):
                 return True
-            if points <= (Bet(self.delta).needed_for(self.epsilon) if self.epsilon else limit or 0):
+            if points <= self._worth(limit):
                 return True
         if self.epsilon == 0:
             extent = self.counted.space.extent
             raise ParameterError(f"epsilon must be above 0 where {extent} are too many to ask all; got 0")
         return False
+
+    def _worth(self, limit: int | None) -> int:
+        """Inputs that are no more than a test would take."""
+        if self.epsilon is None:
+            return FEW
+        return Bet(self.rule.level).needed_for(self.epsilon) if self.epsilon else limit or 0
 
     def count_all(self) -> float | None:
         """The error over every input, each weighed by its probability; None where a budget ends it.
@@ -295,20 +318,19 @@ class _Audit:
             "exact",
             self.digest,
             space.digest,
+            ledger=self.rule.ledger,
             queries=dict(asked),
             confusion=self.confusion(None),
         )
 
     def test(self, source: _TestInputs, observer: Observer) -> Bet:
-        """Inputs as they come, until the error is certified, or shown to be too large, or patience ends."""
-        bet = Bet(self.delta)
-        limit = self.counted.budget.max_queries
-        usual = patience_of(PATIENCE, self.epsilon, self.delta)
-        patience = min(usual if limit is None else limit, source.most)
+        """Inputs as they come, until the rule has seen enough, or patience ends."""
+        bet, limit = Bet(self.rule.level), self.counted.budget.max_queries
+        patience = min(self.rule.patience if limit is None else limit, source.most)
         for block in itertools.count():
-            needed = bet.needed_for(self.epsilon)
+            needed = self.rule.wanted(bet)
             rows = int(min(needed, patience - bet.samples, block_rows(len(self.counted.space))))
-            if rows <= 0 or self._too_large(bet):
+            if rows <= 0:
                 return bet
             observer(UnderTest(self.counted.asked, 0, bet.errors, bet.samples, bet.level, needed))
             batch = source.take(block, bet.samples, rows)
@@ -333,8 +355,3 @@ class _Audit:
             )
         self.both.count(labels, predicted, weights)
         return np.asarray(predicted != labels)
-
-    def _too_large(self, bet: Bet) -> bool:
-        """Whether the error is shown to be above epsilon."""
-        against = log_e_value_below(bet.errors, bet.samples, self.epsilon)
-        return against >= math.log(1 / self.delta)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,7 @@ from fidelitree.search.local.iterated import Refiner
 from fidelitree.search.optimal.affordable import LISTED, SearchEnded
 from fidelitree.spaces.region import Region
 from fidelitree.targets.table import enumerate_inputs
+from fidelitree.theory.sequential import FRONTIER
 from fidelitree.trees import nested
 
 if TYPE_CHECKING:
@@ -84,6 +86,6 @@ def _candidates(counted: Counted, root: Subfunction, sizes: Sequence[int], seed:
 
 
 def _result(counted: Counted, root: Subfunction, tree: Tree, error: float) -> Distillation:
-    certificate = exact_certificate(counted, tree, error, None)
+    certificate = replace(exact_certificate(counted, tree, error, None), ledger=FRONTIER)
     made = Distillation(tree, certificate, counted.queries, (), counted.space, REASON)
     return made.knowing(labels_inside(tree, root, counted.space))

@@ -21,7 +21,8 @@ from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, Certifica
 from fidelitree.certificates.consistency import UNCHECKED, Check, checks, same
 from fidelitree.certificates.store import Stored, load, table
 from fidelitree.errors import FormatError, ParameterError, TargetError
-from fidelitree.runs.audit import certify, patience_of
+from fidelitree.runs.audit import certify
+from fidelitree.runs.claim import patience_of
 from fidelitree.runs.distill import distill
 from fidelitree.spaces.product import ProductSpace, product_of
 from fidelitree.spaces.rows import Rows

@@ -18,10 +18,11 @@ from scipy import special
 ATOM = 0.25
 WHOLE = "whole"
 """The ledger of certificates that are older than the two: their attempts share all of delta."""
-RUN, STANDING, FRONTIER = "run", "standing", "frontier"
-LEDGERS = {RUN: 0.95, STANDING: 0.03, FRONTIER: 0.92}
-"""The parts of delta: what the attempts of a run or a frontier may spend, and what its standing attempts may."""
-LOWER_ENDS = {RUN: 0.018, STANDING: 0.002, FRONTIER: 0.048}
+RUN, STANDING, FRONTIER, AUDIT, INTERVAL = "run", "standing", "frontier", "audit", "interval"
+LEDGERS = {RUN: 0.95, STANDING: 0.03, FRONTIER: 0.92, AUDIT: 0.95, INTERVAL: 0.5}
+"""The parts of delta: what the attempts of a run or a frontier may spend, what its standing attempts may, and the only
+one of an audit of a claim, or without one."""
+LOWER_ENDS = {RUN: 0.018, STANDING: 0.002, FRONTIER: 0.048, AUDIT: 0.05, INTERVAL: 0.5}
 """What their lower ends may spend: a run has attempts of its own and standing ones, and all parts are delta."""
 ROUND = 9
 """Attempts of a frontier that are opened together, and share one level."""

@@ -12,7 +12,8 @@ import pytest
 import fidelitree as ft
 from fidelitree.asking.events import Event, TreeJudged, UnderTest
 from fidelitree.runs import audit
-from fidelitree.runs.audit import FINGERPRINT, patience_of
+from fidelitree.runs.audit import FINGERPRINT
+from fidelitree.runs.claim import patience_of
 from fidelitree.spaces.draw import Stream, draw
 from fidelitree.spaces.region import Region
 from fidelitree.theory.sequential import error_bound
@@ -40,7 +41,7 @@ def test_a_perfect_predictor_is_certified_without_an_error(predictor: object) ->
     certificate = ft.certify(predictor, asked_target, SPACE, 0.1, 0.05, seed=0)
     assert certificate.holds
     assert (certificate.errors, certificate.method, certificate.protocol) == (0, "sequential", "separate")
-    assert certificate.samples == certificate.queries["certify"] == 34
+    assert certificate.samples == certificate.queries["certify"] == 35
 
 
 def test_a_bad_predictor_is_shown_to_be_bad_and_the_bound_is_true() -> None:
@@ -69,13 +70,35 @@ def test_an_undecided_audit_ends_when_patience_or_the_budget_does(limit: int | N
     assert 0.09 * samples < certificate.errors < 0.11 * samples
 
 
-@pytest.mark.parametrize(("wrong", "asked"), [(9, 40), (10, 34)])
+@pytest.mark.parametrize(("wrong", "asked"), [(11, 40), (12, 35)])
 def test_an_audit_ends_when_the_error_is_shown_to_be_too_large(wrong: int, asked: int) -> None:
-    """Among the first 34, the e-value against "at most 0.1" is 8.4 after 9 errors and 30.3 after 10; 20 are enough."""
+    """Among the first 35, the e-value against "at most 0.1" is 92.7 after 11 errors and 417 after 12; 400 are enough.
+
+    That is where the lower end, at its share of delta, is above epsilon.
+    """
     certificate = ft.certify(
         lambda batch: np.arange(len(batch)) < wrong, never, SPACE, 0.1, 0.05, seed=0, max_queries=40
     )
     assert certificate.queries == {"certify": asked}
+    assert (certificate.interval[0] > 0.1) == (wrong == 12)
+
+
+@pytest.mark.parametrize("within", [0.05, 0.02])
+def test_without_a_claim_both_ends_of_the_error_come_close(within: float) -> None:
+    certificate = ft.certify(undecided, never, SPACE, seed=3, within=within)
+    low, high = certificate.interval
+    assert high - low <= 2 * within
+    assert low < 0.1 < high == certificate.error_bound
+    assert (certificate.epsilon, certificate.ledger, certificate.level) == (None, "interval", 0.025)
+    assert certificate.samples < 5 * 1.96**2 * 0.1 * 0.9 / within**2, "5 times what a number fixed beforehand takes"
+    assert ft.Certificate.from_json(certificate.to_json()) == certificate
+
+
+def test_a_small_space_is_counted_where_no_claim_is_made() -> None:
+    space = ft.ProductSpace.bernoulli(12, 0.3)
+    certificate = ft.certify(lambda batch: batch[:, 0], lambda batch: batch[:, 1], space)
+    assert certificate.interval == (certificate.error_bound,) * 2
+    assert certificate.error_bound == pytest.approx(2 * 0.3 * 0.7)
 
 
 def test_two_trees_are_compared_exactly_at_any_number_of_features() -> None:
@@ -96,12 +119,12 @@ def test_a_small_space_is_enumerated_where_that_is_cheaper() -> None:
     assert certificate.error_bound == pytest.approx(ft.analyze(majority, space).mean, abs=1e-15)
 
 
-@pytest.mark.parametrize(("values", "method"), [(34, "exact"), (35, "sequential")])
+@pytest.mark.parametrize(("values", "method"), [(35, "exact"), (36, "sequential")])
 def test_drawing_is_preferred_where_it_is_cheaper(values: int, method: str) -> None:
-    """34 answers without an error certify 0.1 at 0.05."""
+    """35 answers without an error certify 0.1 at 0.0475, the share of the upper end."""
     space = ft.ProductSpace([ft.Categorical("job", {f"job {i}": 1 / values for i in range(values)})])
     certificate = ft.certify(lambda batch: batch["job"], lambda batch: batch["job"], space, 0.1, 0.05, seed=0)
-    assert (certificate.method, certificate.samples) == (method, 34)
+    assert (certificate.method, certificate.samples) == (method, 35)
 
 
 @pytest.mark.parametrize(("limit", "method", "asked"), [(32, "exact", 32), (31, "sequential", 31)])
@@ -160,8 +183,8 @@ def test_a_predictor_is_known_by_what_it_says_about_inputs_that_anybody_can_draw
 
 def test_the_certificate_says_what_was_asked_for_and_what_it_takes_for_granted() -> None:
     """Every test input was asked anew, so nothing is assumed about the target."""
-    certificate = ft.certify(asked_target, asked_target, SPACE, seed=7)
-    assert (certificate.epsilon, certificate.delta, certificate.level) == (0.05, 0.05, 0.05)
+    certificate = ft.certify(asked_target, asked_target, SPACE, 0.05, seed=7)
+    assert (certificate.epsilon, certificate.delta, certificate.level) == (0.05, 0.05, 0.95 * 0.05)
     assert (certificate.seed, certificate.space_digest) == (7, SPACE.digest)
     assert certificate.assumes == ("inputs follow the stated product distribution",)
 
@@ -185,14 +208,14 @@ def test_an_observer_follows_the_audit() -> None:
     events: list[Event] = []
     certificate = ft.certify(undecided, never, SPACE, 0.1, 0.2, seed=3, max_queries=60, observer=events.append)
     assert [event for event in events if isinstance(event, UnderTest)] == [
-        UnderTest(0, 0, 0, 0, 0.2, 19),
-        UnderTest(19, 0, 2, 19, 0.2, 48),
+        UnderTest(0, 0, 0, 0, 0.19, 20),
+        UnderTest(20, 0, 2, 20, 0.19, 47),
     ]
     assert [event for event in events if isinstance(event, TreeJudged)] == [
-        TreeJudged(19, 0, 2 / 19, error_bound(2, 19, 0.2)),
-        TreeJudged(60, 0, 6 / 60, error_bound(6, 60, 0.2)),
+        TreeJudged(20, 0, 2 / 20, error_bound(2, 20, 0.19)),
+        TreeJudged(60, 0, 6 / 60, error_bound(6, 60, 0.19)),
     ]
-    assert certificate.error_bound == error_bound(6, 60, 0.2)
+    assert certificate.error_bound == error_bound(6, 60, 0.19)
 
 
 def test_the_inputs_depend_on_the_predictor_as_well_as_on_the_seed() -> None:

@@ -1,0 +1,85 @@
+"""When an audit has seen enough: a claim is certified or refuted, or both ends of the error are close together."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+from fidelitree.theory.sequential import AUDIT, INTERVAL, LEDGERS, LOWER_ENDS, Bet, least_error, log_e_value_below
+
+PATIENCE = 64  # how many times ln(1/delta)/epsilon answers an undecided audit may take
+_FIRST, _PART = 100, 4  # answers before the first look at an interval, then one in so many of those counted
+_COUNTABLE = 2.0**62
+FEW = 1 << 12
+"""Inputs that are asked without further ado where both ends of the error are wanted."""
+
+
+class AuditRule(Protocol):
+    """What an audit wants to know."""
+
+    @property
+    def ledger(self) -> str:
+        """How delta is parted between both ends."""
+
+    @property
+    def level(self) -> float:
+        """What the upper end may spend."""
+
+    @property
+    def patience(self) -> float:
+        """Answers after which it gives up."""
+
+    def wanted(self, bet: Bet) -> int:
+        """Answers until the next look; 0 where it has seen enough."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """The error is at most epsilon: certified, refuted, or undecided when patience ends."""
+
+    epsilon: float
+    delta: float
+    ledger: str = AUDIT
+
+    @property
+    def level(self) -> float:
+        """Nearly all of delta."""
+        return LEDGERS[self.ledger] * self.delta
+
+    @property
+    def patience(self) -> float:
+        """A multiple of what an error of 0 takes, about."""
+        return patience_of(PATIENCE, self.epsilon, self.delta)
+
+    def wanted(self, bet: Bet) -> int:
+        """What would certify it; nothing once the lower end is above it."""
+        against = log_e_value_below(bet.errors, bet.samples, self.epsilon)
+        refuted = against >= -math.log(LOWER_ENDS[self.ledger]) - math.log(self.delta)
+        return 0 if refuted else bet.needed_for(self.epsilon)
+
+
+@dataclass(frozen=True)
+class HowFar:
+    """How far apart they are: both ends of the error, until they are within so much of their middle."""
+
+    within: float
+    delta: float
+    ledger: str = INTERVAL
+    patience: float = math.inf
+
+    @property
+    def level(self) -> float:
+        """Half of delta for each end."""
+        return LEDGERS[self.ledger] * self.delta
+
+    def wanted(self, bet: Bet) -> int:
+        """Some more, while both ends are too far from each other."""
+        if bet.samples and bet.error_bound - least_error(*bet.counts, self.ledger, bet.level) <= 2 * self.within:
+            return 0
+        return max(_FIRST, bet.samples // _PART)
+
+
+def patience_of(times: int, epsilon: float, delta: float) -> int:
+    """So many times ln(1/delta)/epsilon answers, and no more than can be counted where that is beyond all bounds."""
+    return math.ceil(min(times * math.log(1 / delta) / epsilon, _COUNTABLE))
