@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.report import Bar, Section, Table, duration, times
 from benchmarks.wired import carry, product, real
 from fidelitree.exact.build import NODE_LIMIT, build_diagram
 from fidelitree.targets import Circuit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 FILES = (
     *("epfl/priority.aig", "epfl/router.aig", "pla/e64.pla", "epfl/adder.aig", "epfl/i2c.aig", "epfl/bar.aig"),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from fidelitree.exact.truthtable import TableSubfunction
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
 from fidelitree.targets import Circuit, Counted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 JUDGED = 20
 BOOFUN_UP_TO = 18

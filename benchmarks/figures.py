@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchmarks.report import Bar, Section, Table, duration
 from fidelitree.experiments import pictures, sizes
 from fidelitree.experiments.catalogue import save_rows
 from fidelitree.experiments.sizes import PlannedRun, Row
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 REPETITIONS = 6
 PROCESSES = 2

@@ -9,11 +9,10 @@ import argparse
 import csv
 import shlex
 import sys
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +20,9 @@ import fidelitree as ft
 from benchmarks.queries.forests import read as read_forest
 from benchmarks.subjects import DATA
 from fidelitree.learners.compare import Comparison, Entry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "comparison.md"
 EPSILON, DELTA = 0.05, 0.05

@@ -6,13 +6,15 @@ import enum
 import inspect
 import types
 import typing
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import typer
 
 from fidelitree.cli import app
+
+if typing.TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 PAGE = Path(__file__).with_name("cli.md")
 MARK = "<!-- Everything below is written by docs/command_reference.py: edit the commands, not this page. -->"

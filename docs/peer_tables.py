@@ -9,8 +9,11 @@ comments `<!-- NAME: written by docs/peer_tables.py -->` and `<!-- end of NAME -
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 DOCS = Path(__file__).resolve().parent
 PAGES = (DOCS / "peers.md", DOCS.parent / "README.md")

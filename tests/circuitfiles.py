@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fidelitree.targets.circuits import READERS, Circuit, Network
 from fidelitree.targets.circuits.source import CircuitFile
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PLA = """# two outputs
 .i 3

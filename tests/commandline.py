@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from typer.testing import CliRunner
 
 from fidelitree import cli
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TARGETS = """
 import numpy as np

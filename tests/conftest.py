@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import itertools
 import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import hypothesis
 import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ROOT = Path(__file__).resolve().parents[1]
 SOAK = os.environ.get("FIDELITREE_SOAK") == "1"

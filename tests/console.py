@@ -15,10 +15,12 @@ import subprocess
 import sysconfig
 import tomllib
 import typing
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import typer
+
+if typing.TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).resolve().parents[1]
 TIMEOUT = 300  # seconds for one command

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fidelitree.search.questions import Answered, Ask, Steps, T
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def driven(steps: Steps[T], answer: Callable[[Any], Any]) -> T:

@@ -8,9 +8,7 @@ import sqlite3
 import struct
 import subprocess
 import xml.etree.ElementTree as ET
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +20,10 @@ from fidelitree.spaces.features import AtMost
 from fidelitree.spaces.region import Region
 from fidelitree.trees.tree import Tree
 from mixed import possible_tests, some_inputs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
 STRANGERS = {str: "no such value", int: 987_654_321, bool: 987_654_321, float: 0.123456}
 

@@ -14,14 +14,16 @@ import signal
 import sys
 import tempfile
 import zlib
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import fidelitree as ft
 from fidelitree.certificates.store import load_space
 from fidelitree.targets.models.command import _as_labels
 from journals import MIXED, drawn, on_mixed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MEMORY = 200 << 20
 SECONDS = 1.0

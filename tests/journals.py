@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +10,9 @@ import fidelitree as ft
 from fidelitree.asking.journal.run import Run
 from fidelitree.spaces.draw import Stream, draw
 from fidelitree.spaces.region import Region
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 BITS = ft.ProductSpace.bernoulli(12)
 MIXED = ft.ProductSpace(

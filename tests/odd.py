@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 import fidelitree as ft
 from fidelitree import export, learners, targets
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Refusing:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.spaces.rows import Rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 JOBS = np.array(["clerk", "nurse", "pilot", "retired"])
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from hypothesis import strategies as st
@@ -14,6 +13,9 @@ import fidelitree as ft
 from fidelitree.spaces.features import IsOne
 from fidelitree.trees.nested import Nested
 from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Bits = NDArray[np.uint8]
 Node = tuple[int, int, int] | int

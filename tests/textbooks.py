@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from fidelitree import targets
 from fidelitree.targets import Textbook
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 NAMES: dict[str, Callable[..., Textbook]] = {
     r"parity_(\d+)": targets.parity,

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import pickle
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree import targets
 from fidelitree.targets import Model
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
 NAMES = ("length", "width", "height", "age")
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,9 @@ import fidelitree as ft
 from benchmarks import subjects
 from benchmarks.leaves.cases import SUBJECTS
 from fidelitree.spaces.features import Numeric
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SECONDS = (2.0, 5.0, 10.0)
 EPSILONS = (0.02, 0.05, 0.1)

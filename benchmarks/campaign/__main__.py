@@ -5,14 +5,17 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchmarks.campaign.faults import FAULTS
 from benchmarks.campaign.judge import ALARM, Line, Verdict, perform, runs_of
 from benchmarks.machine import describe
 from benchmarks.report import Bar, Section, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "campaign.md"
 DELTAS = (0.05, 0.2)

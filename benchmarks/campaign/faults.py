@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 from benchmarks.campaign import doors
@@ -12,6 +11,9 @@ from fidelitree.asking.counted import Counted
 from fidelitree.certificates.attempts import Attempts
 from fidelitree.theory import sequential
 from fidelitree.theory.sequential import upper_bound
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @contextmanager

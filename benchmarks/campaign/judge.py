@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from scipy import special
 
@@ -11,6 +11,9 @@ from benchmarks.campaign.doors import DOORS
 from benchmarks.campaign.faults import FAULTS, no_fault
 from benchmarks.campaign.targets import FAMILIES, case
 from fidelitree.theory.sequential import upper_bound
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 ALARM = 1e-4
 """The chance that certificates which just keep their word are accused, for each line of the table."""

@@ -6,11 +6,11 @@ import argparse
 import math
 import shlex
 import sys
-from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchmarks.leaves.bars import MANY, Results, all_bars
 from benchmarks.leaves.cases import LABELS, SUBJECTS, Case, cases
@@ -18,6 +18,9 @@ from benchmarks.leaves.measure import FRESH, on_subject
 from benchmarks.leaves.trial import Found
 from benchmarks.machine import describe
 from benchmarks.report import Section, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "leaves.md"
 HEADINGS = ["inputs", "epsilon", "method", "labels", "queries", "leaves", "certified", "true error", "seconds"]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,9 @@ import fidelitree as ft
 from benchmarks import subjects
 from fidelitree.runs.input_source import Source, source_of
 from fidelitree.spaces.features import Numeric
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
 
 DELTA = 0.05
 SMALL, LARGE = 5_000, 20_000

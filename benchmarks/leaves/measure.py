@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from benchmarks.leaves.cases import SMALL, Case
 from benchmarks.leaves.peers import PEERS
 from benchmarks.leaves.trial import OURS, Found, perform
 from fidelitree.asking.counted import Counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 FRESH = 1_000_000
 PORTION = 50_000

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_left
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +20,9 @@ from fidelitree.search.labelled import FeatureColumns
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.trees.nested import Nested, build, simplest
 from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Array = NDArray[Any]
 HELD = 4  # every so many-th label is held out

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from fidelitree.runs.session import Session
 from fidelitree.runs.stopping import AsTested, best_so_far
 from fidelitree.runs.table_strategy import Plan, TableStrategy
 from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 OURS = "fidelitree"
 STEPS = 900  # proposals, as prefer="leaves" makes them

@@ -7,9 +7,11 @@ argument or a statement left out; nothing returned. Annotations, decorators, ass
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 SKIPPED = {"annotation", "returns", "decorator_list", "format_spec"}
 NAMES = {"min": "max", "max": "min", "any": "all", "all": "any"}

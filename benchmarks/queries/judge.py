@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from benchmarks.queries.runs import Summary, number
 from benchmarks.report import Bar
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 def at_most(what: str, limit: float, measured: float, smoke: bool) -> Bar:

@@ -5,19 +5,21 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from statistics import fmean, median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import fidelitree as ft
 from benchmarks.queries import peers
 from benchmarks.queries.settings import DELTA, EPSILON, Settings
 from benchmarks.queries.targets import FAMILIES, generator, merged
 from fidelitree.runs.distill import distill
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 CANDIDATES = {"CART": peers.cart, "pystreed": peers.streed}
 FEW_LEAVES: dict[str, dict[str, Any]] = {

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from statistics import geometric_mean
+from typing import TYPE_CHECKING
 
 from benchmarks.queries.runs import progress, workers
 from benchmarks.queries.settings import Settings
@@ -17,6 +16,10 @@ from fidelitree.runs.distill import distill
 from fidelitree.runs.paper import build_top_down
 from fidelitree.targets import read_circuit
 from fidelitree.targets.circuits import read_network
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
 
 FOLDER = DATA / "circuits" / "pla"
 NAMES = ("b12", "duke2", "vg2", "cordic")

@@ -11,7 +11,10 @@ import os
 import signal
 import sys
 from importlib import import_module
-from types import FrameType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 NOT_CERTIFIED = 3
 """`cli.ending` has all codes, and is not imported yet."""

@@ -9,12 +9,13 @@ import math
 import operator
 import os
 import re
-from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
     from numpy.typing import NDArray
 
 RAISED = (Exception, SystemExit)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import pytest
@@ -17,6 +15,10 @@ from fidelitree.spaces.features import AtMost, IsIn, IsOne
 from fidelitree.spaces.region import Region
 from mixed import MIXED, mixed_tree
 from reports import HOSTILE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 FLAGS = (
     "--no-sandbox",  # containers run as root, where Chromium refuses to start with one

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from reports import SIZES
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Visit = Callable[..., Any]
 

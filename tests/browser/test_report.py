@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -12,6 +11,9 @@ import pytest
 import fidelitree as ft
 from mixed import some_inputs
 from reports import HOSTILE, SIZES
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Visit = Callable[..., Any]
 EXPANDED = "#outline [aria-expanded=true]"

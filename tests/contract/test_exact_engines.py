@@ -5,8 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -25,6 +24,9 @@ from fidelitree.spaces.region import Region
 from fidelitree.targets.table import enumerate_inputs
 from fidelitree.trees.tree import Tree
 from small import LABEL_SETS, assignments, cube, random_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 Floats = NDArray[np.float64]
 

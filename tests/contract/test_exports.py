@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import pytest
@@ -21,6 +20,9 @@ from fidelitree.spaces.features import AtMost, IsIn, IsOne
 from fidelitree.trees.tree import Tree
 from mixed import MIXED
 from small import LABEL_SETS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ROWS = 10_000
 BITS = ft.ProductSpace.bernoulli(8, np.linspace(0.2, 0.8, 8))

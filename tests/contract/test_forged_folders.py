@@ -13,12 +13,10 @@ import random
 import re
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import combinations
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -28,6 +26,10 @@ from fidelitree.certificates.consistency import UNCHECKED
 from fidelitree.targets import majority
 from fidelitree.theory.sequential import error_bound
 from journals import BITS, MIXED, on_bits, on_mixed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 FEW_BITS, RARE = ft.ProductSpace.bernoulli(5), ft.ProductSpace.bernoulli(9, 0.1)
 PAIRS, MANY_PAIRS = 60, 5_000  # of all that there are, and as many of those that tell the same lie in two files

@@ -7,10 +7,9 @@ import os
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -18,6 +17,9 @@ import fidelitree as ft
 from fidelitree import learners, targets
 from fidelitree.errors import RAISED, FidelitreeError
 from odd import ODD, doors, first
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _FOLDER = tempfile.TemporaryDirectory()
 DOORS = doors(Path(_FOLDER.name))

@@ -7,12 +7,14 @@ import doctest
 import pkgutil
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import fidelitree
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 MODULES = sorted(info.name for info in pkgutil.walk_packages(fidelitree.__path__, "fidelitree."))
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 import runpy
 import shutil
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from console import check_command, command_lines
 from documents import ROOT, DocumentError, pages, run_page
 from fidelitree.cli import app
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def _name(path: Path) -> str:

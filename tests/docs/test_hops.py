@@ -7,16 +7,18 @@ entered again.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import fidelitree as ft
 from mixed import MIXED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PACKAGE = str(Path(ft.__file__).parent)
 

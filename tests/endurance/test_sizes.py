@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 import fidelitree as ft
 from fidelitree.certificates.store import load, load_space
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def large(path: Path) -> Path:

@@ -10,8 +10,7 @@ import threading
 import time
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -22,6 +21,9 @@ from fidelitree.asking.door import Door
 from fidelitree.asking.journal.journal import Journal
 from fidelitree.asking.workers import REBUILDS, processes
 from journals import BITS, MIXED, alike, on_bits, on_mixed
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PLAIN = {
     "bits": (on_bits, BITS, {"epsilon": 0.1}),

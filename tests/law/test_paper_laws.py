@@ -7,9 +7,9 @@ four bits.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -20,6 +20,9 @@ from fidelitree import theory
 from law import laws
 from law.laws import LAWS, PRINTED
 from law.optima import UNIT, Facts, all_targets, biases, tables_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def failures(tables: NDArray[np.uint8], bias: tuple[int, ...]) -> Iterator[tuple[str, str]]:

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import pytest
 
 import reference
 from fidelitree import theory
 from reference import SelectorParity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 HALF = Fraction(1, 2)
 DICTATOR = (0, 1)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 import fidelitree as ft
 from commandline import run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
 
 def test_an_output_of_priority_gets_an_exact_certificate(data_file: Callable[[str], Path], tmp_path: Path) -> None:

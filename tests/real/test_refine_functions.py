@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -12,6 +11,10 @@ import pytest
 from fidelitree.search.local.coded import Coded
 from fidelitree.search.local.iterated import Refiner
 from fidelitree.trees.nested import size
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
 
 def read(path: Path) -> Coded:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 import fidelitree as ft
 from textbooks import NAMES, function
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
 Table = list[dict[str, str]]
 

@@ -11,13 +11,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import singledispatch
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import fidelitree as ft
 from recorded.subjects import BLIF, PLA, subject
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Options = dict[str, Any]
 ENTROPY = "5c1d3e0f9a7b42688d0e6f3a1b2c4d5e"

@@ -11,10 +11,12 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 RECORD = Path(__file__).with_name("record.json")
 _PACKAGES = {"numpy": "numpy", "scipy": "scipy", "sklearn": "scikit-learn", "pystreed": "pystreed"}

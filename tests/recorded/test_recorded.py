@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from recorded.cases import GROUPS, Case
 from recorded.record import RECORD, differences, versions
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FILE = json.loads(RECORD.read_text(encoding="utf-8"))
 CASES = [pytest.param(group, case, id=case.name) for group, cases in GROUPS.items() for case in cases]

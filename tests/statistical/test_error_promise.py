@@ -6,7 +6,7 @@ at the promised probability. ALARM is the chance that code which just keeps its 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -16,6 +16,9 @@ from chances import too_many
 from fidelitree.runs import paper
 from fidelitree.spaces.draw import Stream
 from small import true_error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ALARM = 1e-7
 RUNS = 200

@@ -8,7 +8,7 @@ chance that correct code fails one count with a fresh seed; all counts of this f
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -25,6 +25,9 @@ from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.features import IsOne
 from fidelitree.spaces.region import Region
 from fidelitree.trees.growing import GrowingLeaf, GrowingTree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ALARM = 1e-9
 SPACE = ft.ProductSpace.bernoulli(5, [0.5, 0.3, 0.8, 0.6, 0.1])

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -18,6 +16,10 @@ from fidelitree.search.bits.lookahead import Lookahead
 from fidelitree.search.local.coded import Grouped
 from fidelitree.spaces.draw import Stream, draw
 from fidelitree.spaces.region import Region
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
 DELTA = 1e-3
 WEIGHTS = np.array(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -25,6 +24,10 @@ from fidelitree.errors import (
     is_text,
     show,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
 BREACHES: list[tuple[Callable[[], object], str]] = [
     (lambda: check_epsilon(5), "epsilon must be at least 0 and below 1; got 5 - did you mean 0.05?"),

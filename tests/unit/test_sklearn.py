@@ -5,8 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
-from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -29,6 +28,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fidelitree as ft
 from fidelitree.sklearn import DistilledTreeClassifier, NotCertifiedWarning
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 TREE = DecisionTreeClassifier(max_depth=2, random_state=0)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -25,6 +23,9 @@ from fidelitree.spaces.rows import Rows
 from fidelitree.theory.sequential import lower_bound, upper_bound
 
 if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+
     from matplotlib.figure import Figure
 
     from fidelitree.targets.labels import Target

@@ -8,7 +8,6 @@ not seen: the stars are dealt into groups, and each group's tree is grown from a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -21,6 +20,8 @@ from fidelitree.search.grow import Evidence, grow
 from fidelitree.trees.growing import GrowingLeaf, GrowingTree
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from fidelitree.spaces.draw import Stream
     from fidelitree.spaces.features import Test
     from fidelitree.targets.labels import Codes

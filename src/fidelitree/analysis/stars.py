@@ -14,7 +14,6 @@ concentrated than a binomial one with the same mean (Hoeffding, 1956, theorem 5)
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,6 +26,8 @@ from fidelitree.spaces.features import Boolean
 from fidelitree.spaces.features.feature import uniforms
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fidelitree.asking.counted import Counted
     from fidelitree.spaces.region import Region
     from fidelitree.spaces.rows import Rows

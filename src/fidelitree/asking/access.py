@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -26,6 +24,9 @@ from fidelitree.targets.table import TruthTable
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Mapping
+
     from fidelitree.asking.limits import Budget, Running
     from fidelitree.asking.memory import Memory
 

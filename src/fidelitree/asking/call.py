@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
 from numpy.typing import NDArray
@@ -13,6 +12,8 @@ from fidelitree.asking.limits import Pace
 from fidelitree.errors import ParameterError, show
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.targets.labels import LabelBook, Target
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, KeysView, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,8 @@ from fidelitree.targets.labels import Codes, LabelBook, Target
 from fidelitree.targets.table import TruthTable, enumerate_inputs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, KeysView, Mapping
+
     from fidelitree.asking.journal.journal import Ending, Journal
     from fidelitree.asking.memory import Memory, Recalled
     from fidelitree.spaces.region import Region

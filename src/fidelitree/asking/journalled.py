@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,8 @@ from fidelitree.asking.journal.records import Record, digest, input_bytes
 from fidelitree.errors import OtherRunError, TargetError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fidelitree.asking.call import Calls, Part
     from fidelitree.asking.door import Inner
     from fidelitree.asking.journal.journal import Journal

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fidelitree.errors import ParameterError, check_count, check_number, check_path, show
+
+if TYPE_CHECKING:
+    import os
 
 LEARNING = 0.7
 """Of a limited time goes into learning; the rest is kept for tests until something is certified."""

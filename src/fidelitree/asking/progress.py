@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.control import Control
@@ -15,6 +14,9 @@ from fidelitree.asking.events import Event, Finished, TreeJudged, UnderTest
 from fidelitree.display.markup import tag
 from fidelitree.errors import check_number
 from fidelitree.theory.sequential import error_bound
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _START_OF_LINE = Control((ControlType.CARRIAGE_RETURN,), (ControlType.ERASE_IN_LINE, 2))
 

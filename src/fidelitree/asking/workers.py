@@ -8,7 +8,6 @@ import os
 import pickle
 import signal
 import threading
-from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -22,6 +21,8 @@ from fidelitree.asking.threads import one_thread_for_good
 from fidelitree.errors import RAISED, ParameterError, TargetError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fidelitree.asking.limits import Running
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.targets.labels import LabelBook, Target

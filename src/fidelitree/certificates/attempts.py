@@ -20,7 +20,6 @@ thing: which of the inputs drawn since are counted. All are, or, once an attempt
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +31,8 @@ from fidelitree.theory.sequential import RUN, STANDING, Bet, level_in, log_e_val
 from fidelitree.trees.answers import Answers, Kept
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fidelitree.trees.tree import Tree
 
 LATE = 0.6  # of a budget that will be spent goes into learning, the rest into tests
@@ -39,7 +40,6 @@ LOOK = 20  # answers before an attempt may be given up
 FAIR_TRIAL = 200  # over epsilon: answers by which a tree is judged in the end that is not good enough
 MILESTONE = 64  # labels at which the first standing attempts are opened; the next at twice as many, and so on
 _TREES, _CONSTANTS = 3, 2  # standing attempts that still count: the last ones
-_FIRST = 0.25
 
 
 class Attempt(Bet):
@@ -125,14 +125,13 @@ def _parted(attempts: list[Attempt]) -> tuple[list[Attempt], list[Attempt]]:
 class Attempts:
     """All attempts of a run; they read one stream of answers.
 
-    ``epsilon`` is the error that they are to certify. A run that wants the smallest error within a budget
-    (``open_ended``) starts with a large one and goes on to half of it whenever it is certified.
+    ``epsilon`` is the error that they are to certify; 0 where their bounds are wanted, whatever they are. ``part`` is
+    the name of their ledger.
     """
 
-    def __init__(self, epsilon: float | None, delta: float, ledger: Ledger | None = None, part: str = RUN) -> None:
+    def __init__(self, epsilon: float, delta: float, ledger: Ledger | None = None, part: str = RUN) -> None:
         self._ledger, self._part = ledger, part
-        self.open_ended = epsilon is None
-        self.epsilon, self.delta = _FIRST if epsilon is None else epsilon, delta
+        self.epsilon, self.delta = epsilon, delta
         self.all: list[Attempt] = []
         self.kept = Kept()
         """All that was counted: an attempt's own answers are the last ones, as many as it has samples."""
@@ -185,7 +184,7 @@ class Attempts:
     @property
     def certified(self) -> bool:
         """Whether the error asked for was certified when somebody looked; nothing is worked out."""
-        return not self.open_ended and any(one.certified <= self.epsilon for one in self.live)
+        return any(one.certified <= self.epsilon for one in self.live)
 
     @property
     def at_best(self) -> int:
@@ -204,11 +203,6 @@ class Attempts:
             wrong = attempt.see(batch, labels)
         self.standing.count(batch, labels)
         return wrong
-
-    def raise_the_bar(self) -> None:
-        """Go on to half the error for as long as it is certified already."""
-        while any(attempt.certifies(self.epsilon) for attempt in self.all):
-            self.epsilon /= 2
 
     def tell(self, observer: Observer, asked: int, needed: int) -> None:
         """Describe the attempt with the most evidence for it; nothing is recorded by looking at it."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from decimal import ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING, Any
@@ -13,9 +12,11 @@ from fidelitree.asking.journal.run import versions as versions_now
 from fidelitree.certificates import confusionfile
 from fidelitree.display.card import Status, card, standing
 from fidelitree.errors import FormatError, is_entropy, is_text
-from fidelitree.theory.sequential import AUDIT, FRONTIER, INTERVAL, LEDGERS, WHOLE, least_error
+from fidelitree.theory.sequential import AUDIT, INTERVAL, LEDGERS, WHOLE, least_error
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from fidelitree.certificates.confusion import Confusion
 
 ASSUMES_DETERMINISTIC = "the target is deterministic"
@@ -107,7 +108,7 @@ class Certificate:
         return [] if self.confusion is None else self.confusion.sentences(self.holds, leaves)
 
     def __str__(self) -> str:
-        wanted = _WANTED.get(self.ledger, "the smallest error within a budget")
+        wanted = "how far apart they are" if self.ledger == INTERVAL else "a tree of every size"
         asked = f"{wanted if self.epsilon is None else f'an error of {self.epsilon:.4g}'} was asked for"
         verdict = f"({asked})" if self.holds else f"({asked} and is NOT certified)"
         provided = " and ".join(filter(None, [", ".join(self.assumes[:-1]), *self.assumes[-1:]]))
@@ -180,7 +181,6 @@ class Certificate:
         return certificate
 
 
-_WANTED = {INTERVAL: "how far apart they are", FRONTIER: "a tree of every size"}
 _REPLAY = " This is a replay of an audit: it proves nothing about a predictor that was changed since."
 # Younger than the first certificates, which do without:
 _YOUNGER = {"tested_digest": None, "entropy": None, "replayed": False, "confusion": None, "ledger": WHOLE}

@@ -28,7 +28,6 @@ and no interval.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +37,8 @@ from fidelitree.display.wording import counted, leaves, percent, shown, span, wh
 from fidelitree.theory.sequential import error_bound, interval, level_in, level_of_attempt
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from fidelitree.trees.answers import LeafLabels
     from fidelitree.trees.tree import Tree
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,8 @@ from fidelitree.theory.bounds import level_of_set
 from fidelitree.theory.sequential import AUDIT, INTERVAL, LEDGERS, error_bound, level_in, upper_bound
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fidelitree.spaces.rows import Rows
 
 UNCHECKED = (

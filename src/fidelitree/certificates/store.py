@@ -24,11 +24,10 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fidelitree.certificates.certificate import Certificate
 from fidelitree.errors import FormatError, ParameterError, check_path, read_text, reading, writing
@@ -36,6 +35,9 @@ from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import Rows
 from fidelitree.trees.tree import Tree
 from fidelitree.trees.treefile import MAX_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
 
 TREE, CERTIFICATE, SPACE, TRACE, RUN = "tree.json", "certificate.json", "space.json", "trace.csv", "run.json"
 TESTED = "tested.json"

@@ -7,17 +7,19 @@ raise any error of fidelitree's own, and takes shared options as dataclasses (`s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from importlib import import_module
 from pkgutil import iter_modules
-from types import ModuleType
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import fidelitree
 from fidelitree.cli.ending import guarded
 from fidelitree.cli.shared_options import spread
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import ModuleType
 
 _FIRST = ("distill", "certify", "verify", "show", "export", "analyze")  # as one meets them; the others follow by name
 

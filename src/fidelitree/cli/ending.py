@@ -10,16 +10,18 @@ import json
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
 from functools import wraps
-from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fidelitree.errors import FidelitreeError, FittedRowsWarning, ParameterError, TargetError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of sentences.")]
 _SPOKEN = {

@@ -16,7 +16,6 @@ import inspect
 import signal
 import threading
 import typing
-from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from enum import StrEnum
@@ -24,8 +23,6 @@ from functools import update_wrapper
 from importlib import import_module
 from inspect import Parameter, Signature
 from itertools import count
-from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
@@ -34,7 +31,10 @@ from fidelitree.cli.ending import note
 from fidelitree.errors import MissingExtraError, OtherRunError, ParameterError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from concurrent.futures import Executor
+    from pathlib import Path
+    from types import FrameType
 
 _GOAL_PANEL = "Budget"
 _PANEL = "Running"

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -17,6 +15,9 @@ from fidelitree.cli.target_options import OpenedTarget
 from fidelitree.errors import FormatError, MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.spaces.rows import Rows
 

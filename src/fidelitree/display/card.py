@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from fidelitree.display.markup import Html, tag
 from fidelitree.display.wording import at_least
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _FRAME = (
     "border:1px solid rgba(127,127,127,.45);border-radius:8px;padding:.8em 1.1em;max-width:52em;"

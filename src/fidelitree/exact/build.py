@@ -12,13 +12,14 @@ file: the wires of a two-level cover say little, and whoever wrote the file may 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fidelitree.errors import MissingExtraError
 from fidelitree.exact.diagram import Diagram, DiagramSubfunction, NoDiagramError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.targets.circuits.circuit import Circuit
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,8 @@ from numpy.typing import NDArray
 from fidelitree.spaces.features import AtMost, Feature, IsIn, IsOne, Restriction, Test, midway
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from fidelitree.exact.subfunction import Floats
 
 ALL_SUBSETS = 10

@@ -13,7 +13,6 @@ Every label has sums of its own, without subtractions: a label of mass 1e-30 is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +21,8 @@ from fidelitree.errors import ParameterError
 from fidelitree.exact.subfunction import BestTests, Floats
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
     from fidelitree.spaces.features import Test
     from fidelitree.spaces.product import ProductSpace
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +22,8 @@ from fidelitree.trees.answers import LeafLabels
 from fidelitree.trees.tree import Tree, check_tree
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fidelitree.exact.subfunction import Subfunction
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.targets.labels import Codes, Target

@@ -7,7 +7,6 @@ bits comes from a look-up table. Tables of fewer than four features repeat thems
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,8 @@ from fidelitree.exact.cells import combined
 from fidelitree.exact.subfunction import BestTests, Floats
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fidelitree.spaces.features import Test
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.spaces.region import Region

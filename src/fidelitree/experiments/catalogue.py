@@ -6,7 +6,6 @@ import csv
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +16,8 @@ from fidelitree.experiments import errata, pictures, published, sizes
 from fidelitree.experiments.sizes import BIASES, FAMILIES, Row
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from fidelitree.theory.bounds import WorkedExample
 
 EPSILONS = (0.3, 0.1, 0.03, 0.01)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,6 +16,8 @@ from fidelitree.spaces.region import Region
 from fidelitree.targets.random_trees import balanced, chain
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from fidelitree import theory
     from fidelitree.trees.tree import Tree
 

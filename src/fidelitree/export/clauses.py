@@ -9,11 +9,12 @@ the length of a list.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
     from fidelitree.trees.tree import Tree
 
 _LONGEST = 40

@@ -12,9 +12,8 @@ the nearest one that stays on its own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +23,9 @@ from fidelitree.spaces.features import AtMost, IsIn
 from fidelitree.spaces.features.feature import short
 from fidelitree.spaces.inputs import as_inner
 from fidelitree.trees.tree import Tree, check_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Codes = frozenset[int]
 Singles = NDArray[np.float32]

@@ -6,7 +6,6 @@ Each is a function of a target, a space, epsilon, delta and a seed, takes ``max_
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -26,6 +25,8 @@ from fidelitree.spaces.product import ProductSpace, product_of
 from fidelitree.spaces.rows import Rows
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fidelitree.runs.result import Distillation
 
 __all__ = [

@@ -8,7 +8,6 @@ teaches a learner. Where every input is asked the error is known, and the certif
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -22,7 +21,7 @@ from fidelitree.asking.memory import CHECKED, REMEMBERED_BYTES, Memory
 from fidelitree.certificates.attempts import FAIR_TRIAL, LATE, LOOK, Attempts
 from fidelitree.errors import ParameterError, check_count, check_delta, check_epsilon, check_observer
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge
-from fidelitree.runs.goal import Goal, exact_certificate, tested_certificate
+from fidelitree.runs.goal import Goal, certificate_of, exact_certificate
 from fidelitree.runs.input_source import source_of
 from fidelitree.runs.last_tests import use_reserve
 from fidelitree.runs.result import Distillation
@@ -38,6 +37,8 @@ from fidelitree.targets.fitted import warn_if_fitted
 from fidelitree.targets.table import enumerate_inputs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from fidelitree.targets.labels import Target
     from fidelitree.trees.tree import Tree
 
@@ -235,7 +236,7 @@ class Lesson:
         if not self.attempts.all:
             self.attempts.open(self.tree())
         best = best_so_far(self.attempts, None, counted.budget.max_leaves).attempt
-        certificate = tested_certificate(Outcome(best.tree, best, 0.0), self.session, self.goal)
+        certificate = certificate_of(Outcome(best.tree, best, 0.0), self.session, self.goal)
         answers = self.attempts.answers(best)
         labels = None if answers is None else answers.leaf_labels(best.tree)
         return Distillation(best.tree, certificate, counted.queries, trace, self.space, reason, answers, labels)

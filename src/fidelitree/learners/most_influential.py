@@ -13,7 +13,6 @@ not rely on either.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
@@ -29,6 +28,8 @@ from fidelitree.spaces.features import IsOne, Test
 from fidelitree.spaces.region import Region
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fidelitree.runs.result import Distillation
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.targets.labels import Target

@@ -14,7 +14,6 @@ splits needs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
@@ -33,6 +32,8 @@ from fidelitree.trees.growing import GrowingLeaf, GrowingTree
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from fidelitree.runs.result import Distillation
     from fidelitree.search.labelled import Labelled
     from fidelitree.search.questions import Steps

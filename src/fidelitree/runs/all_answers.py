@@ -7,7 +7,6 @@ see `shrinking`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -39,6 +38,8 @@ from fidelitree.trees.nested import Nested, size
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fidelitree.exact.subfunction import Subfunction
     from fidelitree.search.local.archive import Point
     from fidelitree.search.local.coded import Coded
@@ -74,7 +75,7 @@ def no_error_allowed(counted: Counted) -> Iterator[None]:
 
 def distil_exactly(counted: Counted, goal: Goal) -> Distillation:
     """All answers; then Algorithm 1, or the smallest tree found that is good enough."""
-    epsilon, most = goal.epsilon or 0.0, counted.budget.max_leaves
+    epsilon, most = goal.epsilon, counted.budget.max_leaves
     if not (goal.split_quality or counted.space.all_bits or isinstance(counted.target, Tree)):
         return _smallest_of_all(counted, goal)
     root = exact_subfunction(counted, Region.whole(counted.space), counted.space.points or 0)
@@ -89,14 +90,14 @@ def distil_exactly(counted: Counted, goal: Goal) -> Distillation:
 def _result(counted: Counted, goal: Goal, found: tuple[Tree, float], trace: Trace, labels: LeafLabels) -> Distillation:
     (tree, error), most = found, counted.budget.max_leaves
     certificate = exact_certificate(counted, tree, error, goal.epsilon)
-    enough = error <= (goal.epsilon or 0.0)
+    enough = error <= goal.epsilon
     reason = "certified" if enough else f"max_leaves = {most}" if most else counted.budget.time_over
     return Distillation(tree, certificate, counted.queries, trace, counted.space, reason).knowing(labels)
 
 
 def _smallest_substitute(counted: Counted, root: Subfunction, goal: Goal) -> Distillation:
     """A tree without error by Algorithm 1, then the smallest substitute for it."""
-    epsilon = goal.epsilon or 0.0
+    epsilon = goal.epsilon
     counted.reserve = None  # nothing is left to be tested
     perfect = grow_exactly(counted, root, 0.0, Budget(), lambda event: counted.watch())
     if perfect.error > 0:  # the time was over
@@ -111,7 +112,7 @@ def _smallest_substitute(counted: Counted, root: Subfunction, goal: Goal) -> Dis
 
 def _smallest_of_all(counted: Counted, goal: Goal) -> Distillation:
     """A search over all inputs, weighed by their probabilities."""
-    epsilon, seed = goal.epsilon or 0.0, goal.seed
+    epsilon, seed = goal.epsilon, goal.seed
     space, whole = counted.space, Region.whole(counted.space)
     codes = tabulate(counted, whole).astype(np.intp)
     inner = enumerate_inputs(whole, 0, len(codes))
@@ -172,7 +173,7 @@ def distil_known(counted: Counted, goal: Goal) -> Distillation | None:
         return None
     if root is None:
         return None
-    best, error = _smallest(counted, root, goal.epsilon or 0.0) or (None, 0.0)
+    best, error = _smallest(counted, root, goal.epsilon) or (None, 0.0)
     if best is None or not counted.budget.allows(best.size):
         return distil_exactly(counted, goal)
     certificate = exact_certificate(counted, best, error, goal.epsilon)
@@ -184,7 +185,7 @@ def distil_known(counted: Counted, goal: Goal) -> Distillation | None:
 def _known(counted: Counted, goal: Goal) -> Subfunction | None:
     points, limit = counted.space.points, counted.budget.max_queries
     unasked = ENUMERATE_UNASKED if goal.epsilon == 0 else ASKED
-    if not counted.deterministic or goal.epsilon is None:
+    if not counted.deterministic:
         return None
     if not free_of_charge(counted) and (points is None or points > (unasked if limit is None else limit)):
         return None

@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
-import os
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +41,9 @@ from fidelitree.trees.answers import Crosstab
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+
     from fidelitree.asking.counted import Counted
     from fidelitree.targets.labels import Target
 

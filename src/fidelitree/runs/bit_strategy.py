@@ -143,7 +143,7 @@ class BitStrategy:
     def stuck(self) -> bool:
         """Whether the tree learns answers by heart, or many answers did not certify it: votes of many bits do that."""
         known, attempts = self.learner.pool.size, self._attempts
-        if known < MANY or self.learner.tabulates or attempts.open_ended or attempts.error_bound <= attempts.epsilon:
+        if known < MANY or self.learner.tabulates or attempts.error_bound <= attempts.epsilon:
             return False
         by_heart = self.learner.sketch is not None and size(self.learner.sketch) * BY_HEART > known
         return by_heart or known > max(TOO_MANY, BY_HEART * attempts.at_best)
@@ -183,8 +183,7 @@ class BitStrategy:
         limit, left = self._counted.budget.max_queries, self._counted.left
         if limit is None or left is None or self._was_late or self._counted.asked < LATE * limit:
             return False
-        out_of_reach = not self._attempts.all and left - self._batch() < self._attempts.at_best
-        self._was_late = self._attempts.open_ended or out_of_reach
+        self._was_late = not self._attempts.all and left - self._batch() < self._attempts.at_best
         return self._was_late
 
     def _exploring(self) -> Steps[tuple[Answered, Weights]]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from fidelitree.asking.access import Call, access
 from fidelitree.asking.events import Finished, Observer, TreeJudged, nobody
@@ -27,7 +26,9 @@ from fidelitree.exact.cells import ALL_SUBSETS
 from fidelitree.exact.engine import free_of_charge
 from fidelitree.runs.all_answers import distil_exactly, distil_known, no_error_allowed
 from fidelitree.runs.bit_strategy import BitStrategy
-from fidelitree.runs.goal import Goal, tested_certificate
+from fidelitree.runs.frontier import LARGEST, frontier
+from fidelitree.runs.frontier_of_attempts import frontier_of
+from fidelitree.runs.goal import Goal, certificate_of
 from fidelitree.runs.greedy import Greedy
 from fidelitree.runs.input_source import Source, source_of
 from fidelitree.runs.last_tests import CERTIFIED, OutOfReach, put_to_test, shortfall, use_reserve
@@ -38,7 +39,6 @@ from fidelitree.runs.stopping import (
     AsTested,
     FewestLeaves,
     Known,
-    LowestError,
     Outcome,
     Smallest,
     Stopping,
@@ -51,6 +51,8 @@ from fidelitree.spaces.draw import fresh_seed
 from fidelitree.spaces.rows import Rows, check_test_rows
 
 if TYPE_CHECKING:
+    import os
+
     from fidelitree.asking.counted import Counted
     from fidelitree.search.trace import SplitRecord
     from fidelitree.spaces.product import ProductSpace
@@ -90,7 +92,7 @@ def distill(
     Repeated inputs are answered from memory: the target is taken to be deterministic, and the certificate says so. With
     ``deterministic=False`` every input is asked anew. Where asking about every input is no dearer, the certificate is
     exact. A budget, or Ctrl-C, ends the run early with the best tree so far and the error certified for it;
-    ``epsilon=None`` asks for the smallest error that can be certified within a budget. With ``prefer="leaves"`` the run
+    ``epsilon=None`` asks for the knee of the `frontier` within the budget. With ``prefer="leaves"`` the run
     may spend ten times the queries, or ``max_queries``, to vouch for fewer leaves (but at least 5 000 labels where not
     all features are bits). ``strategy="influence"`` returns the paper's tree: every split is promised to be within a
     factor 1/4 of the best one, with the same confidence. ``strategy="smallest"`` looks for the fewest leaves: the
@@ -104,10 +106,17 @@ def distill(
     (20, 'exact')
     """
     _check_choices(strategy, prefer)
+    if epsilon is None:
+        most = LARGEST if max_leaves is None else max_leaves
+        limits: dict[str, Any] = {"max_queries": max_queries, "max_leaves": most, "max_seconds": max_seconds}
+        calls: dict[str, Any] = {"batch_size": batch_size, "executor": executor, "timeout": timeout, "retries": retries}
+        chosen: dict[str, Any] = {"seed": seed, "prefer": prefer, "deterministic": deterministic}
+        _check_knee(strategy)
+        return frontier(target, space, delta, **chosen, **limits, **calls, journal=journal, observer=observer).knee
     check_switch("deterministic", deterministic)
     check_observer(observer)
     budget = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
-    promised = _check_goal(epsilon, strategy, budget), check_delta(delta)
+    promised = check_epsilon(epsilon), check_delta(delta)
     known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
     few_leaves, smallest = prefer == "leaves" or strategy == "smallest", strategy == "smallest"
     goal = Goal(*promised, known_seed, seed is not None, strategy == "influence", few_leaves, smallest)
@@ -124,7 +133,9 @@ def distill(
         way.end(counted, result.reason)
     run = {"door": call.door, "target": name_of(target), "seed": goal.seed, "seed_chosen": goal.seed_chosen}
     text = written(distill, {**call.arguments, **running.told(), "seed": goal.seed})
-    return replace(result, space=space, run={**run, **call.arguments}, call=text)
+    whole = {**run, **call.arguments}
+    curve = None if result.frontier is None else result.frontier.told(space, whole, text)
+    return replace(result, space=space, run=whole, call=text, frontier=curve)
 
 
 def _check_choices(strategy: str, prefer: str) -> None:
@@ -134,14 +145,9 @@ def _check_choices(strategy: str, prefer: str) -> None:
         raise ParameterError(f'prefer must be "queries" with strategy="influence", whose tree is given; got {prefer!r}')
 
 
-def _check_goal(epsilon: float | None, strategy: str, budget: Budget) -> float | None:
-    if epsilon is not None:
-        return check_epsilon(epsilon)
+def _check_knee(strategy: str) -> None:
     if strategy != "auto":
         raise ParameterError(f'epsilon must be a number with strategy="{strategy}"; got None')
-    if budget.max_queries is None and budget.max_seconds is None:
-        raise ParameterError("epsilon=None asks for the best tree within a budget: give max_queries or max_seconds")
-    return None
 
 
 def _check_best_sets(space: ProductSpace) -> None:
@@ -185,13 +191,14 @@ def _learnt(counted: Counted, space: ProductSpace | Rows, goal: Goal, observer: 
             raise
         goal = replace(goal, split_quality=False)
         outcome, reason = _ended(session, strategies.now, stop, goal)
-    certificate = tested_certificate(outcome, session, goal)
+    certificate = certificate_of(outcome, session, goal)
     trace: tuple[SplitRecord | TreeJudged, ...] = outcome.splits if goal.split_quality else tuple(session.history)
     answers = session.attempts.answers(outcome.attempt)
     labels = None if answers is None else answers.leaf_labels(outcome.tree)
-    return Distillation(
+    made = Distillation(
         outcome.tree, certificate, counted.queries, trace, counted.space, reason, answers, labels, tested=outcome.tested
     )
+    return replace(made, frontier=frontier_of(session, made, outcome, goal))
 
 
 def _session(counted: Counted, source: Source, goal: Goal, observer: Observer) -> Session:
@@ -230,7 +237,7 @@ class _Strategies:
         if outcome is None:
             return None
         outcome = self._fewer_leaves(outcome, stopping)
-        if self._goal.smallest and self._goal.epsilon is not None and self._session.source.masses is not None:
+        if self._goal.smallest and self._session.source.masses is not None:
             outcome = shrunk(outcome, self._session, self._goal.epsilon)
         return first if first is not None and first.tree.size < outcome.tree.size else outcome
 
@@ -246,8 +253,6 @@ class _Strategies:
         most = counted.budget.max_leaves
         if goal.split_quality:
             return Greedy(counted)
-        if goal.epsilon is None:
-            return LowestError(counted, most)
         if self._over_bits:
             rule: Stopping = (FewestLeaves if goal.few_leaves else Smallest)(counted, most)
             return Known(rule, counted) if lists_its_answers(counted) else rule
@@ -258,7 +263,7 @@ class _Strategies:
     def _frugal(self) -> Outcome | None:
         """What ``strategy="auto"`` would return: that of ``"smallest"`` must not be larger."""
         goal, session = self._goal, self._session
-        if self._over_bits or not goal.smallest or goal.epsilon is None or session.source.masses is None:
+        if self._over_bits or not goal.smallest or session.source.masses is None:
             return None  # rows of a table serve once: there are none to spare
         quiet = Session(session.counted, session.source, session.attempts)
         with suppress(BudgetSpent):
@@ -289,7 +294,7 @@ def _ended(
     if not isinstance(stop, (KeyboardInterrupt, OutOfReach)):
         reason = use_reserve(session, strategy.tree, reason)
     outcome = _so_far(session, strategy)
-    enough = goal.epsilon is not None and outcome.error_bound <= goal.epsilon
+    enough = outcome.error_bound <= goal.epsilon
     if isinstance(stop, OutOfReach):
         return outcome, CERTIFIED if enough else shortfall(stop, outcome, session.counted.asked)
     return outcome, f"{CERTIFIED}, then {reason}" if enough and reason != CERTIFIED else reason

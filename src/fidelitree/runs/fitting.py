@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +11,8 @@ from fidelitree.search.labelled import Binning
 from fidelitree.search.local.iterated import Refiner
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fidelitree.asking.limits import Watch
     from fidelitree.runs.input_source import Inner
     from fidelitree.search.local.archive import Point

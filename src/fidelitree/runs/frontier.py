@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -18,7 +17,7 @@ from fidelitree.errors import ParameterError, check_choice, check_count, check_d
 from fidelitree.runs.frontier_known import known_points
 from fidelitree.runs.frontier_result import Frontier
 from fidelitree.runs.frontier_strategy import EFFORTS, FrontierStrategy, sizes_up_to
-from fidelitree.runs.goal import Goal, tested_certificate
+from fidelitree.runs.goal import Goal, certificate_of
 from fidelitree.runs.input_source import source_of
 from fidelitree.runs.result import Distillation, written
 from fidelitree.runs.session import Session
@@ -27,10 +26,15 @@ from fidelitree.spaces.draw import fresh_seed
 from fidelitree.theory.sequential import FRONTIER
 
 if TYPE_CHECKING:
+    import os
+
     from fidelitree.asking.counted import Counted
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.spaces.rows import Rows
     from fidelitree.targets.labels import Target
+
+LARGEST = 64
+"""Leaves of the largest tree that is looked for, unless another number is given."""
 
 
 def frontier(
@@ -42,7 +46,7 @@ def frontier(
     prefer: str = "queries",
     deterministic: bool = True,
     max_queries: int | None = None,
-    max_leaves: int = 64,
+    max_leaves: int = LARGEST,
     max_seconds: float | None = None,
     batch_size: int | None = None,
     executor: Workers | None = None,
@@ -69,7 +73,7 @@ def frontier(
     most = check_count("max_leaves", max_leaves)
     budget = Budget(max_queries=max_queries, max_leaves=most, max_seconds=max_seconds)
     known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
-    goal = Goal(None, check_delta(delta), known_seed, seed is not None)
+    goal = Goal(0.0, check_delta(delta), known_seed, seed is not None)
     running = Running(batch_size, executor, timeout, retries, journal)
     told = {"delta": goal.delta, "prefer": prefer, "deterministic": deterministic, **budget.limits()}
     call = Call("frontier", known_seed, seed is not None, told)
@@ -82,21 +86,19 @@ def frontier(
         if points is None:
             session = _session(counted, space, goal, observer)
             points = _tested(session, FrontierStrategy(session, sizes, EFFORTS[prefer], goal.seed), goal)
-        points = _undominated(points)
-        reason = points[0].reason
+        found = Frontier.of(points, goal.delta, most)
         with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
-            observer(Finished(counted.asked, points[-1].leaves, points[-1].error_bound, reason))
-        way.end(counted, reason)
+            observer(Finished(counted.asked, found[-1].leaves, found[-1].error_bound, found.reason))
+        way.end(counted, found.reason)
     run = {"door": call.door, "target": name_of(target), "seed": goal.seed, "seed_chosen": goal.seed_chosen}
     text = written(frontier, {**call.arguments, **running.told(), "seed": goal.seed})
-    whole = [replace(point, space=space, run={**run, **call.arguments}, call=text) for point in points]
-    return Frontier(tuple(whole), goal.delta, counted.queries, reason, most)
+    return found.told(space, {**run, **call.arguments}, text)
 
 
 def _session(counted: Counted, space: ProductSpace | Rows, goal: Goal, observer: Observer) -> Session:
     source = source_of(space, goal.seed)
     ledger = None if counted.journal is None else Ledger(counted.journal, lambda: source.drawn)
-    return Session(counted, source, Attempts(None, goal.delta, ledger, FRONTIER), observer)
+    return Session(counted, source, Attempts(0.0, goal.delta, ledger, FRONTIER), observer)
 
 
 def _tested(session: Session, strategy: FrontierStrategy, goal: Goal) -> list[Distillation]:
@@ -143,14 +145,5 @@ def _result(session: Session, attempt: Attempt, goal: Goal, reason: str) -> Dist
     outcome = Outcome(attempt.tree, attempt, 0.0, error=error)
     answers = session.attempts.answers(attempt)
     labels = None if answers is None else answers.leaf_labels(attempt.tree)
-    certificate, trace = tested_certificate(outcome, session, goal), tuple(session.history)
+    certificate, trace = replace(certificate_of(outcome, session, goal), epsilon=None), tuple(session.history)
     return Distillation(attempt.tree, certificate, counted.queries, trace, counted.space, reason, answers, labels)
-
-
-def _undominated(points: list[Distillation]) -> list[Distillation]:
-    """From the smallest up, those whose bound is below all before them; of one leaf there is always one."""
-    found: list[Distillation] = []
-    for point in sorted(points, key=lambda point: (point.leaves, point.error_bound)):
-        if not found or point.error_bound < found[-1].error_bound:
-            found.append(point)
-    return found

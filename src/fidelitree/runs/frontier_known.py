@@ -6,7 +6,6 @@ Then nothing is tested, and errors are exact. The least error of every size is c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -29,6 +28,8 @@ from fidelitree.theory.sequential import FRONTIER
 from fidelitree.trees import nested
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from fidelitree.exact.subfunction import Subfunction
     from fidelitree.trees.tree import Tree
 

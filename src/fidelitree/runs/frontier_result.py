@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, overload
@@ -13,6 +13,8 @@ from fidelitree.runs.result import Distillation
 
 if TYPE_CHECKING:
     from fidelitree.asking.counted import Queries
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.rows import Rows
 
 PRICE = 0.005
 """What a leaf must bring, as a share of inputs on which the tree then agrees, to be worth reading."""
@@ -87,6 +89,20 @@ class Frontier(Sequence[Distillation]):
     def has_knee(self) -> bool:
         """Whether the curve bends: leaves are worth their price up to some size, and no longer after it."""
         return 1 < self.knee.leaves < self.max_leaves
+
+    def told(self, space: ProductSpace | Rows, run: Mapping[str, Any], call: str) -> Frontier:
+        """The same, where every point knows how the run was asked for."""
+        points = tuple(replace(point, space=space, run=run, call=call) for point in self.points)
+        return replace(self, points=points)
+
+    @classmethod
+    def of(cls, points: Sequence[Distillation], delta: float, max_leaves: int) -> Frontier:
+        """Of these points of one run, those whose bound is below that of every smaller one."""
+        found: list[Distillation] = []
+        for point in sorted(points, key=lambda point: (point.leaves, point.error_bound)):
+            if not found or point.error_bound < found[-1].error_bound:
+                found.append(point)
+        return cls(tuple(found), delta, found[0].queries, found[0].reason, max_leaves)
 
     def _with_me(self, point: Distillation) -> Distillation:
         return replace(point, frontier=self)

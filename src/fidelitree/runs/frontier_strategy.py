@@ -8,7 +8,6 @@ only then the tests are drawn that count.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -27,6 +26,8 @@ from fidelitree.theory.sequential import ROUND
 from fidelitree.trees.nested import build
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fidelitree.trees.tree import Tree
 
 FIRST = 400  # labels of the first portion

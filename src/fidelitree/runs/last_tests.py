@@ -7,7 +7,6 @@ something is certified by then, the rest is spent here (`use_reserve`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,8 @@ from fidelitree.runs.stopping import Outcome, best_so_far
 from fidelitree.search.questions import Steps, Tests
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from fidelitree.certificates.attempts import Attempt, Attempts
     from fidelitree.runs.session import Session
     from fidelitree.trees.tree import Tree
@@ -102,8 +103,6 @@ def _until_settled(session: Session, tested: Attempt) -> Steps[None]:
 
 def settled(attempts: Attempts, best: Outcome) -> bool:
     """Whether more answers would change little: the error is certified, or it is clear what it is instead."""
-    if attempts.open_ended:
-        return False
     error = best.attempt.rate + best.differs
     if best.error_bound <= attempts.epsilon:  # a constant that errs no more often may be certified, too
         return best.tree.size == 1 or all(one.rate > error for one in attempts.standing.constants if one.samples)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import os
-from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fidelitree.asking.events import TreeJudged
@@ -20,6 +17,10 @@ from fidelitree.search.trace import SplitRecord
 from fidelitree.spaces.rows import Rows
 
 if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
     from fidelitree.asking.counted import Queries
     from fidelitree.certificates.certificate import Certificate
     from fidelitree.report.contents import Contents

@@ -7,7 +7,6 @@ what a strategy chose itself is never counted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -20,6 +19,8 @@ from fidelitree.search.questions import Answered, Ask, Labels, Question, Steps, 
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from fidelitree.asking.counted import Counted
     from fidelitree.certificates.attempts import Attempt, Attempts
     from fidelitree.runs.input_source import Source

@@ -6,7 +6,6 @@ error is certified to be at most b, on d of the inputs has an error of at most b
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -25,6 +24,8 @@ from fidelitree.targets.circuits.circuit import Circuit
 from fidelitree.targets.table import TruthTable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fidelitree.certificates.attempts import Attempt, Attempts
     from fidelitree.search.trace import SplitRecord
     from fidelitree.spaces.product import ProductSpace
@@ -67,14 +68,12 @@ class Outcome:
 def best_so_far(attempts: Attempts, space: ProductSpace | None, max_leaves: int | None) -> Outcome:
     """What a run that is ended early has to show: the smallest tree that is good enough, else the best certified.
 
-    Of trees that are about as good as the best it is the smallest, unless the smallest error is what was asked for.
-    Without a space, masses are not known, and trees stay as they were tested. Where nothing is good enough, a tree that
-    does not clearly err less often than a constant gives way to it.
+    Of trees that are about as good as the best it is the smallest. Without a space, masses are not known, and trees
+    stay as they were tested. Where nothing is good enough, a tree that does not clearly err less often than a constant
+    gives way to it.
     """
     whole = [_least(one, space, max_leaves) for one in attempts.live]
     best = min(whole, key=_doubt)
-    if attempts.open_ended:
-        return _or_constant(best, attempts)
     enough = best.error_bound <= attempts.epsilon
     good = attempts.epsilon if enough else best.error_bound + AS_GOOD * best.attempt.rate * (best.error_bound < 1)
     options = [_smallest(one.attempt, space, good) for one in whole if one.error_bound <= good]
@@ -249,24 +248,6 @@ class FewestLeaves(Smallest):
         greedy = grow_exactly(Counted(tree, space), root, 0.0, Budget(), lambda event: watch()).tree
         watch()  # a tree that is cut short is no substitute
         return SmallestSubstitutes(tree, space, [greedy], PATIENT, watch)
-
-
-@dataclass
-class LowestError(Smallest):
-    """The tree with the smallest certified error that the budget allows."""
-
-    def to_spend(self) -> int:
-        """All that is left."""
-        return self.counted.left or 0
-
-    def needed(self, attempts: Attempts) -> int:
-        """For the next step down."""
-        return min(attempt.needed_for(attempts.epsilon) for attempt in attempts.all)
-
-    def done(self, attempts: Attempts) -> Outcome | None:
-        """Never: the budget ends the run."""
-        attempts.raise_the_bar()
-        return None
 
 
 @dataclass

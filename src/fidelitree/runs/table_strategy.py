@@ -89,10 +89,7 @@ class TableStrategy:
 
     def steps(self, stopping: Stopping) -> Steps[Outcome | None]:
         """What the stopping rule makes of an attempt; None where it is cheaper to ask about all inputs."""
-        limit = self._counted.budget.max_queries
         wanted = self._plan.first
-        if self._attempts.open_ended and limit is not None:
-            wanted = max(1, min(self._most, int(LATE * limit)))
         while not self.cheaper_to_ask_all(wanted):
             yield from self._learn(wanted)
             searched = len(self._pool)
@@ -143,7 +140,7 @@ class TableStrategy:
         if left is not None:
             limit = self._counted.budget.max_queries or 0
             # Where these labels leave too little for a test, the budget will be spent anyhow.
-            self._late = self._attempts.open_ended or rows > left - self._attempts.at_best
+            self._late = rows > left - self._attempts.at_best
             if self._late:
                 rows = min(rows, max(int(LATE * limit) - self._counted.asked, 0 if len(self._pool) else 1))
         wanted = len(self._pool) + int(min(rows, self._source.labels_left))
@@ -181,14 +178,13 @@ class TableStrategy:
             self._best = self._tree(fitting, fitting.most_faithful())
             raise
         found = [sketch for sketch in map(fitting.reaching, aims) if sketch is not None]
-        faithful = self._attempts.open_ended or plan.faithful
-        best = found[-1] if found and not faithful else fitting.most_faithful()
+        best = found[-1] if found and not plan.faithful else fitting.most_faithful()
         self._best, self._quick = self._tree(fitting, best), False
         self._session.judge(self._best.size, fitting.share(best), self._attempts.of(self._best))
         self._curve.see(len(self._pool), fitting.fitted(self._curve.leaves), fitting.held())
         if self._curve.hopeless or self._enough:
             self._last = [self._tree(fitting, sketch) for sketch in fitting.of_all_sizes(self._leaves)]
-        if faithful:
+        if plan.faithful:
             return [self._best]
         sketches = self._promising(fitting, found, aim)
         return [self._tree(fitting, sketch) for sketch in sorted(sketches, key=size)]

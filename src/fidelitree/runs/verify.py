@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fidelitree.asking.access import described
@@ -24,26 +22,22 @@ from fidelitree.errors import FormatError, ParameterError, TargetError
 from fidelitree.runs.audit import certify
 from fidelitree.runs.claim import patience_of
 from fidelitree.runs.distill import distill
+from fidelitree.runs.frontier import frontier
 from fidelitree.spaces.product import ProductSpace, product_of
 from fidelitree.spaces.rows import Rows
 from fidelitree.theory.sequential import log_e_value_below
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
     from fidelitree.runs.result import Distillation
     from fidelitree.targets.labels import Target
 
 __all__ = ["Check", "Verification", "verify"]
 
-ARGUMENTS = (
-    "epsilon",
-    "delta",
-    "strategy",
-    "prefer",
-    "deterministic",
-    "max_queries",
-    "max_leaves",
-    "max_seconds",
-)
+LIMITED = ("delta", "prefer", "deterministic", "max_queries", "max_leaves", "max_seconds")
+ARGUMENTS = {"distill": ("epsilon", "strategy", *LIMITED), "frontier": LIMITED}
 _PATIENCE = 256  # times ln(1/delta)/epsilon answers: trees are made to be no better than they must
 _DELTA = 0.05  # of a fresh test where the stored certificate is exact and has none
 _ROUNDING = 1e-9  # of an exact error
@@ -51,11 +45,15 @@ _ABOUT = "the answers in the journal lead to this tree and this certificate"
 
 
 def replay(
-    path: str | os.PathLike[str], space: ProductSpace | Rows, limits: Mapping[str, Any] | None = None
+    path: str | os.PathLike[str],
+    space: ProductSpace | Rows,
+    limits: Mapping[str, Any] | None = None,
+    tree: str | None = None,
 ) -> Distillation:
     """The result of the `distill` whose journal this is, from its answers; the journal is not changed.
 
-    ``limits`` are those of an earlier run, where the journal was taken over by one with others.
+    Of a `frontier` it is the point with a ``tree`` of this digest, or the knee. ``limits`` are those of an earlier run,
+    where the journal was taken over by one with others.
 
     A run that ran out of time ends where it did. One that was interrupted while it waited for the target does too; one
     that was interrupted between two batches may go on for as long as it needs no answer. Where the journal's answers do
@@ -63,11 +61,15 @@ def replay(
     """
     with Journal(path) as journal:
         run = journal.run
-    if run.door != "distill":
-        raise ParameterError(f"journal must be that of a distill; this one belongs to {run.door}")
-    if unknown := sorted(set(run.arguments) ^ set(ARGUMENTS)):
+    if run.door not in ARGUMENTS:
+        raise ParameterError(f"journal must be that of a distill or a frontier; this one belongs to {run.door}")
+    if unknown := sorted(set(run.arguments) ^ set(ARGUMENTS[run.door])):
         raise FormatError(f"journal {os.fspath(path)!r}: arguments are missing or unknown: {', '.join(unknown):.200}")
-    return distill(Replayed(), space, seed=run.seed, journal=path, **{**run.arguments, **(limits or {})})
+    arguments = {"seed": run.seed, "journal": path, **run.arguments, **(limits or {})}
+    if run.door == "distill":
+        return distill(Replayed(), space, **arguments)
+    found = frontier(Replayed(), space, **arguments)
+    return next((point for point in found if point.tree.digest == tree), found.knee)
 
 
 @dataclass(frozen=True)
@@ -208,7 +210,8 @@ def _replayed(stored: Stored, journal: Path, space: ProductSpace | Rows) -> Chec
     try:
         if differ := _differing(stored, journal, space):
             return Check(None, f"{_ABOUT}: not tried, the journal belongs to another run, of another {differ}")
-        again = replay(journal, space, {name: stored.run[name] for name in LIMITS if name in stored.run})
+        limits = {name: stored.run[name] for name in LIMITS if name in stored.run}
+        again = replay(journal, space, limits, stored.tree.digest)
     except ParameterError as error:
         return Check(None, f"{_ABOUT}: not tried, {error}")
     except FormatError as error:

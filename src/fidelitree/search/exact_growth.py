@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,8 @@ from fidelitree.search.trace import SplitRecord, Trace
 from fidelitree.trees.growing import GrowingLeaf, GrowingTree
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from fidelitree.asking.counted import Counted
     from fidelitree.exact.subfunction import Subfunction
     from fidelitree.trees.tree import Tree

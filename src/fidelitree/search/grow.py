@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -13,6 +12,8 @@ from numpy.typing import NDArray
 from fidelitree.spaces.features import IsOne, Test
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from fidelitree.asking.limits import Budget
     from fidelitree.trees.growing import GrowingLeaf, GrowingTree
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import secrets
 import threading
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,8 @@ from numpy.typing import NDArray
 from fidelitree.errors import check_count
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from fidelitree.spaces.region import Region
 
 Inputs = NDArray[Any]

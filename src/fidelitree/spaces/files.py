@@ -23,7 +23,6 @@ What a feature may say stands in `features.description`.
 
 from __future__ import annotations
 
-import os
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -35,6 +34,8 @@ from fidelitree.spaces.features.description import FeatureReader, plain
 from fidelitree.spaces.tables import like_table
 
 if TYPE_CHECKING:
+    import os
+
     from fidelitree.spaces.features import Feature
 
 FORMAT = "fidelitree.space"

@@ -10,11 +10,9 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,6 +32,10 @@ from fidelitree.spaces.features import Boolean, Feature
 from fidelitree.spaces.files import decode, encode, read_space_file
 from fidelitree.spaces.inputs import as_inner
 from fidelitree.spaces.tables import read_table
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Iterator, Sequence
 
 MOST_BITS = 1_000_000
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import zlib
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -24,6 +23,8 @@ from fidelitree.spaces.product import ProductSpace
 from fidelitree.theory.sequential import Bet
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from fidelitree.spaces.features import Feature
 
 TEST_SHARE = 0.5

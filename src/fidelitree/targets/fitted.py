@@ -9,7 +9,6 @@ only; of rows that were fitted and are given again, always.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +20,8 @@ from fidelitree.spaces.draw import Stream
 from fidelitree.targets.models.estimator import Estimator
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from fidelitree.spaces.rows import Rows
     from fidelitree.targets.labels import Target
 

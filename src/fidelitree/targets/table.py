@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,8 @@ from fidelitree.spaces.inputs import as_bits
 from fidelitree.targets.labels import as_answered
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fidelitree.spaces.region import Region
 
 MAX_FEATURES = 26

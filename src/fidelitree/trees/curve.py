@@ -7,7 +7,6 @@ curve of a function is the least of those of all tests and of a leaf.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fidelitree.spaces.features import Test
     from fidelitree.trees.nested import Nested
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,8 @@ from fidelitree.trees.predict import route
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
+    from collections.abc import Container, Iterator, Mapping, Sequence
+
     from fidelitree.spaces.features import Test
     from fidelitree.spaces.product import ProductSpace
 

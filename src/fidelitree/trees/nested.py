@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fidelitree.spaces.features import Test
 from fidelitree.trees.tree import Labels, Node, Tree
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from fidelitree.spaces.product import ProductSpace
 
 Nested = int | tuple[Test, "Nested", "Nested"]

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +25,10 @@ from fidelitree.spaces.region import Region
 from fidelitree.trees import treefile
 from fidelitree.trees.bits import Words, everyone, pack, unpack
 from fidelitree.trees.predict import leaf_values, route
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
 Labels = NDArray[Any]
 Node = tuple[Test | int, int, int] | int

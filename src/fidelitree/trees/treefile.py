@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,9 @@ from numpy.typing import NDArray
 from fidelitree.errors import FormatError, ParameterError, is_text, read_text
 from fidelitree.spaces.features import AtMost, IsIn, IsOne, Test
 from fidelitree.spaces.features.feature import json_value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 FORMAT = "fidelitree.tree"
 VERSION = 1

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -14,6 +13,9 @@ from chances import too_many
 from fidelitree.spaces.region import Region
 from fidelitree.trees.tree import Tree
 from small import Bits, assignments, cube
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 BIASES = [0.5, 0.3, 0.8, 0.1]
 SPACE = ft.ProductSpace.bernoulli(4, BIASES)

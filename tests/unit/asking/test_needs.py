@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import fidelitree as ft
 from fidelitree.asking import memory as needs
 from fidelitree.asking.memory import Memory
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def never(batch: Any) -> Any:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import io
 import sys
 import types
-from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from rich.console import Console
 
 import fidelitree as ft
 from fidelitree.asking.events import Event, Finished, SplitMade, TreeJudged
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 JUDGED = TreeJudged(1_200, 7, 0.0413, 0.0988)
 DONE = Finished(1_500, 7, 0.0499, "certified")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import signal
 from contextlib import suppress
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from typer.testing import CliRunner
@@ -15,6 +14,9 @@ import commandline
 import fidelitree as ft
 from fidelitree import cli
 from fidelitree.learners import compare as comparing
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 XOR = ".i 3\n.o 1\n.ilb a b c\n.ob y\n01- 1\n10- 1\n.e\n"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from typer.testing import CliRunner
@@ -11,6 +11,9 @@ from typer.testing import CliRunner
 from fidelitree import cli, errors
 from fidelitree.cli.experiment import ExperimentName
 from fidelitree.experiments import catalogue as registry
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def run(*arguments: str) -> tuple[int, str]:

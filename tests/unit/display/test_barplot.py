@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 import fidelitree as ft
 from fidelitree.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SPACE = ft.ProductSpace.bernoulli(
     20, names=[f"feature {i}" for i in range(19)] + ["a name that goes on and on for ever"]

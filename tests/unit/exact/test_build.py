@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -19,6 +19,9 @@ from fidelitree.exact.truthtable import TableSubfunction
 from fidelitree.spaces.region import Region
 from fidelitree.targets import Circuit, expression
 from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def pairs(n: int) -> Circuit:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -12,6 +12,9 @@ import fidelitree as ft
 from fidelitree.experiments import errata, sizes
 from fidelitree.experiments.catalogue import EXPERIMENTS, Report, Settings, run
 from fidelitree.experiments.sizes import PlannedRun
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def quick(schedule: str, repetitions: int, seed: int) -> list[PlannedRun]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -13,6 +13,9 @@ from fidelitree.experiments import pictures
 from fidelitree.experiments.catalogue import worked_examples
 from fidelitree.experiments.errata import Erratum
 from fidelitree.experiments.sizes import BIASES, FAMILIES, Row
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def rows(axis: str) -> list[Row]:

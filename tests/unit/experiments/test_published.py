@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from fidelitree.experiments import published
 from fidelitree.experiments.catalogue import Settings, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_influence_greedy_loses_on_selectors(tmp_path: Path) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -14,6 +12,10 @@ from circuitfiles import circuits
 from fidelitree.errors import ParameterError
 from fidelitree.trees.tree import Tree
 from small import LABEL_SETS, cube, random_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
 FORMATS = {"pla": ft.export.to_pla, "blif": ft.export.to_blif}
 every_format = pytest.mark.parametrize("suffix", FORMATS)

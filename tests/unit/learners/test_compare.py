@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -14,6 +13,9 @@ import fidelitree as ft
 from fidelitree.asking.events import LearnerBegan
 from fidelitree.learners import LEARNERS
 from fidelitree.learners import compare as comparing
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 S = ft.ProductSpace.bernoulli
 MUX = ft.targets.multiplexer(2)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -14,6 +13,9 @@ import fidelitree as ft
 from fidelitree.errors import ParameterError
 from fidelitree.runs import all_answers as everything
 from mixed import MIXED, every_input, mixed_spaces, mixed_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 FINITE = ft.ProductSpace(
     [

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import fidelitree as ft
 from fidelitree.runs.audit import ASSUMES_UNCHANGED
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SPACE = ft.ProductSpace.bernoulli(30)
 ROWS = ft.Rows({"age": np.arange(300.0), "rooms": np.arange(300.0) % 7})

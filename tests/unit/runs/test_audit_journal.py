@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,6 +12,9 @@ import fidelitree as ft
 from fidelitree.asking.journalled import ASKED_AGAIN
 from fidelitree.runs.audit import ASSUMES_UNCHANGED
 from journals import BITS, Counting, on_bits
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SPACE = ft.ProductSpace.bernoulli(30)
 TREE = ft.distill(on_bits, BITS, 0).tree

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -22,6 +21,9 @@ from fidelitree.asking.memory import CHECKED
 from fidelitree.certificates.certificate import Certificate
 from fidelitree.trees.tree import Tree
 from small import Bits, cube, seen_by, true_error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 DELTA = 1e-7
 N = 11

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import fidelitree as ft
 from small import Bits, cube, true_error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 schedules = pytest.mark.parametrize("schedule", ["printed", "corrected"])
 

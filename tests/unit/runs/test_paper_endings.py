@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -17,6 +16,9 @@ import fidelitree as ft
 from fidelitree.asking import limits as budget
 from fidelitree.asking.events import Event, Finished
 from small import Bits, seen_by, true_error
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SPACE = ft.ProductSpace.bernoulli(6, [0.5, 0.3, 0.6, 0.5, 0.4, 0.5])
 TARGET = ft.targets.multiplexer(2)

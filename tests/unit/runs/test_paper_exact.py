@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -12,6 +11,9 @@ import fidelitree as ft
 from fidelitree.spaces.features import IsOne
 from fidelitree.targets import TruthTable
 from small import Bits, cube, true_error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def fair(n: int) -> ft.ProductSpace:

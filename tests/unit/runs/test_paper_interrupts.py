@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import fidelitree as ft
 from small import cube, true_error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
 
 SPACE = ft.ProductSpace.bernoulli(3, 0.4)
 TARGET = ft.targets.multiplexer(1)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import fidelitree as ft
 from journals import BITS, MIXED, Counting, alike, on_bits
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 DOORS: dict[str, Any] = {
     "build_top_down": partial(ft.build_top_down, space=BITS, epsilon=0.05),

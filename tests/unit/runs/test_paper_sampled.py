@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -14,6 +14,9 @@ from fidelitree.asking.counted import Counted
 from fidelitree.runs import paper
 from fidelitree.search.sampled_probes import Shelf
 from small import Bits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 N, EPSILON, DELTA = 6, 0.2, 0.1
 SPACE = ft.ProductSpace.bernoulli(N, [0.5, 0.3, 0.6, 0.5, 0.4, 0.5])

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -16,6 +15,9 @@ from fidelitree.spaces.features import IsOne
 from fidelitree.trees.growing import GrowingTree
 from mixed import MIXED
 from small import cube
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SPACE = ft.ProductSpace.bernoulli(2, names=["owner", "urban"])
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -34,6 +33,9 @@ from fidelitree.trees.tree import Tree
 from mixed import MIXED, every_input, mixed_tree
 from population import PEOPLE, loan, noisy_loan, population_error, table_of
 from small import seen_by
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 DELTA = 1e-7
 OF_ROWS = ("inputs are rows like those of this table", "the target was not fitted to them")

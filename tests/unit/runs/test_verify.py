@@ -6,8 +6,7 @@ import hashlib
 import json
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -15,6 +14,9 @@ import pytest
 import fidelitree as ft
 from fidelitree.certificates.consistency import UNCHECKED
 from fidelitree.targets import majority
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SPACE = ft.ProductSpace.bernoulli(14, 0.3)
 

@@ -6,13 +6,15 @@ import json
 import sqlite3
 import time
 from contextlib import closing
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import fidelitree as ft
 from journals import BITS, Counting, on_bits
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ABOUT = "the answers in the journal lead to this tree and this certificate"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -14,6 +14,9 @@ from fidelitree.asking.limits import Budget
 from fidelitree.search.grow import GOOD_ENOUGH, NEAR_TIE, NOTHING_LEFT, Evidence, Frontier, grow
 from fidelitree.spaces.features import Test as FeatureTest
 from fidelitree.trees.growing import GrowingLeaf, GrowingTree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
 
 
 def evidence(*scores: float) -> Evidence:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 import fidelitree as ft
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FULL = """
 batch = "pandas"

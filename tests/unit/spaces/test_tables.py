@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import pickle
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -19,6 +18,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 import fidelitree as ft
 from mixed import some_inputs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 OWNER = [True, False, True, True]
 JOB = ["nurse", "clerk", None, "nurse"]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -24,6 +23,9 @@ from sklearn.svm import SVC
 import fidelitree as ft
 from fidelitree.sklearn import DistilledTreeClassifier
 from fidelitree.targets.fitted import overlap
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 RNG = np.random.default_rng(11)
 JOBS = np.array(["clerk", "nurse", "pilot"])

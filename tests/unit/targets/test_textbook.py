@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -10,6 +10,9 @@ import pytest
 import fidelitree as ft
 from fidelitree import targets
 from small import cube
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 BAD: list[tuple[Callable[[], object], str]] = [
     (lambda: targets.parity(0), "n must be at least 1; got 0"),

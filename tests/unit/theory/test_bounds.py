@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import doctest
 import math
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,6 +12,9 @@ from fidelitree import theory
 from fidelitree.errors import FidelitreeError, ParameterError
 from fidelitree.theory import bounds
 from fidelitree.theory.bounds import early_looks, level_of_set
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 loose: Any = theory  # so that the type checker lets arguments of a wrong kind pass
 

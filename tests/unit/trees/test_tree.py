@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -14,6 +14,9 @@ from fidelitree.spaces.features import AtMost, IsIn
 from fidelitree.trees.tree import Tree
 from mixed import MIXED, some_inputs
 from small import cube, random_tree, walk
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SPACE = ft.ProductSpace.bernoulli(3, [0.5, 0.2, 0.1])
 

@@ -6,8 +6,7 @@ import copy
 import json
 import os
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -19,6 +18,9 @@ from fidelitree.spaces.features import AtMost, IsIn
 from fidelitree.trees import treefile
 from fidelitree.trees.tree import Tree
 from reference import parts_everywhere
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 GOOD = {
     "format": "fidelitree.tree",

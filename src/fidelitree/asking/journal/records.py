@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import FormatError, is_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 KINDS = ("bool", "int", "str")
 COLUMNS = "purpose, batch, start, count, digest, kind, inputs, labels, seconds, seal"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,8 @@ from fidelitree.spaces.draw import Stream, draw, redraw
 from fidelitree.spaces.region import Region
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fidelitree.report.contents import Contents
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.trees.tree import Tree

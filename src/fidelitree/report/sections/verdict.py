@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, Certificate
@@ -11,6 +10,8 @@ from fidelitree.display.wording import at_least, at_most, counted, percent, whol
 from fidelitree.spaces.rows import ASSUMES_NOT_FITTED
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fidelitree.report.contents import Contents
 
 

@@ -7,7 +7,6 @@ get more inputs than their mass. What an answer says about the error is weighed 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +15,8 @@ from numpy.typing import NDArray
 from fidelitree.search.bits.feed import Feed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from fidelitree.spaces.draw import Stream
     from fidelitree.trees.nested import Nested
 

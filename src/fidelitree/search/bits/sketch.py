@@ -7,8 +7,8 @@ parity, and an exhaustive search to full depth is out of reach.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from fidelitree.search.bits.lookahead import Lookahead
 from fidelitree.spaces.features import IsOne, Test
 from fidelitree.trees.nested import Nested, itself, mapped
 from fidelitree.trees.predict import leaf_values
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Floats = NDArray[np.float32]
 

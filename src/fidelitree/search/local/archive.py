@@ -7,7 +7,6 @@ split that only fits noise gains nothing on rows it has not seen.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -18,6 +17,8 @@ from fidelitree.search.local.node import Leaf, Node
 from fidelitree.trees.curve import min_plus
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fidelitree.search.local.coded import Coded, Rows
     from fidelitree.trees.nested import Nested
 

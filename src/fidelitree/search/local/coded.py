@@ -11,10 +11,9 @@ inside a group is looked for afterwards, in the rows of that group alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +23,9 @@ from fidelitree.errors import ParameterError
 from fidelitree.spaces.features import AtMost, Test
 from fidelitree.trees.nested import Nested, itself
 from fidelitree.trees.predict import leaf_values
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Bins = NDArray[np.unsignedinteger[Any]]
 Codes = NDArray[np.intp]

@@ -18,7 +18,6 @@ digit for each bit: 0 or 1 where it is fixed, 2 where it is free.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -30,6 +29,8 @@ from fidelitree.search.optimal.lattice import Axis, Codes, Division, Lattice, Le
 from fidelitree.trees.curve import Curve, Floats, Places, first_share, min_plus
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fidelitree.trees.nested import Nested
 
 Objective = Literal["leaves", "depth", "average_depth"]

@@ -8,7 +8,6 @@ a function over the cells that its tests make: all that another tree would have 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Protocol
@@ -30,6 +29,8 @@ from fidelitree.trees import nested
 from fidelitree.trees.curve import Curve, CurveSplit
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.trees.tree import Tree
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from fidelitree.targets.circuits.network import FALSE, Gates, Network, in_order
 from fidelitree.targets.circuits.source import MAX_WIRES, CircuitFile
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator, Sequence
 
 # Areas, delays and loads: nothing that changes a value.
 _IGNORED = (".area", ".delay", ".wire", ".input_", ".output_", ".default_", ".max_input_load", ".wire_load_slope")

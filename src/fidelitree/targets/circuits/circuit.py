@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +17,9 @@ from fidelitree.spaces.product import ProductSpace
 from fidelitree.targets.circuits.network import Gates, Network
 from fidelitree.targets.circuits.source import MAX_WIRES
 from fidelitree.trees.bits import Words, unpack
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 _thread = threading.local()
 _WORDS = 1 << 19  # of all signals together: what stays near the processor

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from fidelitree.errors import FormatError, ParameterError, check_names, check_text
 from fidelitree.targets.circuits.network import Gates, Network
 from fidelitree.targets.circuits.source import MAX_WIRES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 MAX_LENGTH = 1_000_000
 _TOKEN = re.compile(r"\s*(?:([A-Za-z_][\w.\[\]]*)|([01])(?!\w)|([~&^|()]))", re.ASCII)

@@ -7,11 +7,13 @@ literals that it is the AND of.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from fidelitree.errors import FormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
 
 FALSE, TRUE = 0, 1
 MAX_GATES = 1 << 21

@@ -7,9 +7,7 @@ could look at it. A skops file is data: it lists the types it would build, and u
 from __future__ import annotations
 
 import pickle
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +15,10 @@ from numpy.typing import NDArray
 from fidelitree.errors import RAISED, FormatError, ParameterError, show
 from fidelitree.targets.labels import as_answered
 from fidelitree.targets.models.model import Model, ModelColumns, need
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
 
 
 class Estimator(Model):

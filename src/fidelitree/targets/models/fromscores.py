@@ -6,13 +6,15 @@ largest or smallest of several scores, the first of equals), or a number (1 wher
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import ParameterError, TargetError, check_number
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Rule = str | float
 

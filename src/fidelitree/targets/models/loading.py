@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,8 @@ from fidelitree.targets.models.onnx import OnnxModel
 from fidelitree.targets.models.xgboost import XGBoostModel
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from fidelitree.targets.models.model import Model
 
 _COMMAND = "cmd:"

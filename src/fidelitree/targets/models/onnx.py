@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,9 @@ from fidelitree.errors import FidelitreeError, FormatError, ParameterError
 from fidelitree.targets.models.fromscores import Rule, check_rule, classes_of, labels_of
 from fidelitree.targets.models.model import Model, ModelColumns, converted, count_rows, need
 from fidelitree.targets.models.sandbox import try_first
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _KINDS: dict[str, Any] = {
     "tensor(float)": np.float32,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import sys
 from dataclasses import replace
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,9 @@ from fidelitree.asking.journal.journal import Journal
 from fidelitree.asking.journal.records import Record, input_bytes
 from fidelitree.errors import JournalError, MissingExtraError, WriteError
 from journals import MIXED, RUN, on_mixed
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])

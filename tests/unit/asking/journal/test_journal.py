@@ -6,8 +6,7 @@ import sqlite3
 import time
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -16,6 +15,9 @@ import fidelitree as ft
 from fidelitree.asking.journal.journal import Ending, Journal
 from fidelitree.asking.journal.records import Record
 from journals import BITS, RUN, on_bits, only_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ONE = Record.made("label", 0, 0, b"\x80\x00", np.array([True, False]))
 TWO = Record.made("label", 0, 2, b"\x80", np.array([True]))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -18,6 +17,9 @@ from fidelitree.asking.journal.ledger import RUN as ENDS
 from fidelitree.asking.journal.records import Opened
 from fidelitree.certificates.attempts import Attempts
 from journals import BITS, MIXED, RUN, on_bits, on_mixed
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 RUNGS = (45, 70, 90, 140, 400)
 

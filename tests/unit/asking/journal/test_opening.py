@@ -7,9 +7,9 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -25,6 +25,9 @@ from fidelitree.asking.journal.opening import (
     write_ahead,
 )
 from journals import BITS, Counting, on_bits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def test_a_new_journal_is_durable_and_ours(tmp_path: Path) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -14,6 +13,9 @@ from fidelitree.search.bits.learner import SEARCH_ALL, BitLearner
 from fidelitree.search.bits.sketch import predict
 from fidelitree.trees.nested import size
 from small import Bits, bits_asked, cube
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Codes = np.ndarray
 

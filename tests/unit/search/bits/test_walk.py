@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -12,6 +12,9 @@ from driving import driven
 from fidelitree.search.bits import walk as walking
 from fidelitree.search.questions import Ask, Steps
 from small import cube
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def walk(one: np.ndarray, two: np.ndarray, answer: Callable[[np.ndarray], bool], rng: np.random.Generator) -> int:

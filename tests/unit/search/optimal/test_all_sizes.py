@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -15,6 +15,9 @@ from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.trees import nested
 from fidelitree.trees.curve import Curve
 from small import cube, random_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def curve_of(target: Callable[[np.ndarray], np.ndarray], space: ft.ProductSpace, most: int) -> Curve:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -12,6 +12,9 @@ import pytest
 import fidelitree as ft
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.features import AtMost, IsOne, midway
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 AGE = ft.Numeric("age", 18, 90)
 SEEN = ft.Numeric.from_values("age", [40, 18, 18, 20])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -15,6 +15,9 @@ from fidelitree.targets import Circuit, read_circuit
 from fidelitree.targets.circuits import network, source
 from fidelitree.targets.circuits.network import Gates, Network
 from small import cube
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def random_network(inputs: int, gates: int, outputs: int, seed: int) -> Network:

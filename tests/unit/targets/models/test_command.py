@@ -11,15 +11,17 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import fidelitree as ft
 from fidelitree.targets import Command, load_model
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 BITS = ((np.arange(16)[:, None] >> np.arange(4)) & 1).astype(np.uint8)
 LOOP = "import json, sys\nfor line in sys.stdin:\n    x = json.loads(line)\n    "

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from fidelitree.errors import MissingExtraError
 from fidelitree.targets.models.model import need
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_what_is_there_is_loaded() -> None:

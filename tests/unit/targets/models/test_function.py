@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pickle
 import sys
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -15,6 +14,9 @@ import fidelitree as ft
 from fidelitree.targets import Estimator, Function, load_model
 from fidelitree.targets.labels import answered
 from fidelitree.targets.models.function import import_object
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 MODULE = """
 import numpy as np

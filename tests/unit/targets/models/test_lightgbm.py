@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import lightgbm
 import numpy as np
@@ -16,6 +15,9 @@ import fidelitree as ft
 from fidelitree.errors import MissingExtraError
 from fidelitree.targets import LightGBMModel, from_model, load_model
 from trained import classes, inputs
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 X = inputs()
 

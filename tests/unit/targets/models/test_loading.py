@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import fidelitree as ft
 from fidelitree.targets import Command, OnnxModel, load_model
 from trained import write_onnx
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_suffixes_in_any_case_and_paths_as_text(tmp_path: Path) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pickle
 import sys
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import onnx
@@ -18,6 +17,9 @@ import fidelitree as ft
 from fidelitree.errors import MissingExtraError
 from fidelitree.targets import OnnxModel, load_model
 from trained import WEIGHTS, inputs, write_onnx
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 X = inputs()[:30]
 FLOAT, INT, TEXT = TensorProto.FLOAT, TensorProto.INT64, TensorProto.STRING

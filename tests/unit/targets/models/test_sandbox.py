@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import lightgbm
 import numpy as np
@@ -17,6 +16,9 @@ import fidelitree as ft
 from fidelitree.targets import LightGBMModel, OnnxModel, XGBoostModel, load_model
 from fidelitree.targets.models import sandbox as trial
 from trained import classes, inputs
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 X = inputs()
 
