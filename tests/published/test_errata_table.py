@@ -10,7 +10,7 @@ import pytest
 import reference
 from fidelitree import theory
 from fidelitree.experiments import errata
-from fidelitree.experiments.catalogue import worked_examples
+from fidelitree.experiments.catalogue import DEPTHS, EPSILONS, FEATURES, worked_examples
 from fidelitree.experiments.errata import chances, checks, examples, small
 from fidelitree.experiments.errata.examples import SelectorParity
 
@@ -144,9 +144,9 @@ def test_lemmas_5_3_and_5_4_are_checked_where_they_can_fail() -> None:
 
 def test_bounds_rows_hold_both_examples_at_every_size_and_epsilon() -> None:
     rows = worked_examples()
-    pairs = {(name, epsilon) for name in ("balanced", "path") for epsilon in worked_examples.EPSILONS}
+    pairs = {(name, epsilon) for name in ("balanced", "path") for epsilon in EPSILONS}
     assert {(row.name, row.epsilon) for row in rows} == pairs
-    assert len(rows) == len(worked_examples.EPSILONS) * (len(worked_examples.DEPTHS) + len(worked_examples.FEATURES))
+    assert len(rows) == len(EPSILONS) * (len(DEPTHS) + len(FEATURES))
     assert theory.balanced_example(16, 0.1) in rows
     assert theory.path_example(64, 0.01) in rows
 

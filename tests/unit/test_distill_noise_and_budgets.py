@@ -101,9 +101,10 @@ def test_a_budget_for_all_inputs_gives_the_exact_answer() -> None:
     assert few.certificate.error_bound == pytest.approx(true_error(few.tree, MUX, FAIR))
 
 
-def test_without_an_epsilon_there_must_be_a_budget() -> None:
-    with pytest.raises(ft.ParameterError, match="epsilon=None asks for the best tree within a budget: give max_q"):
-        ft.distill(MUX, FAIR, None, max_leaves=5)
+def test_without_an_epsilon_it_is_the_knee_of_the_frontier() -> None:
+    found, curve = ft.distill(MUX, FAIR, None, max_leaves=5), ft.frontier(MUX, FAIR, max_leaves=5)
+    assert (found.tree, found.certificate) == (curve.knee.tree, curve.knee.certificate)
+    assert [point.leaves for point in found.frontier or ()] == [point.leaves for point in curve]
     with pytest.raises(ft.ParameterError, match='epsilon must be a number with strategy="influence"; got None'):
         ft.distill(MUX, FAIR, None, strategy="influence", max_queries=100)
 

@@ -60,7 +60,8 @@ def draw_balanced(region: Region, stream: Stream, block: int, rows: int) -> Inpu
     biases = np.array([space.features[i].mass(1) for i in free])
     chances = _chances_of_ones(biases)
     slices = (np.arange(rows) + uniforms(stream.lane(block, 2 * len(space)), rows)) / rows
-    left = np.minimum(np.searchsorted(np.cumsum(chances[0]), slices, side="right"), _last(chances[0]))
+    # Rounding must not carry a draw beyond the largest number of ones that can be.
+    left = np.minimum(np.searchsorted(np.cumsum(chances[0]), slices, side="right"), np.flatnonzero(chances[0])[-1])
     for place, i in enumerate(free):
         # Given how many ones are left for this bit and those after it.
         one = biases[place] * np.where(left > 0, chances[place + 1][left - 1], 0.0)
@@ -90,11 +91,6 @@ def _chances_of_ones(biases: Floats) -> Floats:
         chances[place] = (1 - bias) * after
         chances[place, 1:] += bias * after[:-1]
     return chances
-
-
-def _last(chances: Floats) -> int:
-    """The largest number of ones that can be; rounding must not carry a draw beyond it."""
-    return int(np.flatnonzero(chances)[-1])
 
 
 class Star(NamedTuple):

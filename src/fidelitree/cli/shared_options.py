@@ -17,7 +17,7 @@ import signal
 import threading
 import typing
 from contextlib import ExitStack, contextmanager
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from enum import StrEnum
 from functools import update_wrapper
 from importlib import import_module
@@ -143,13 +143,14 @@ def spread(command: Callable[..., Any]) -> Callable[..., Any]:
 def _options(group: type[Any]) -> list[Parameter]:
     hints = typing.get_type_hints(group, include_extras=True)
     return [
-        Parameter(entry.name, Parameter.KEYWORD_ONLY, annotation=hints[entry.name], default=_default(entry))
+        Parameter(
+            entry.name,
+            Parameter.KEYWORD_ONLY,
+            annotation=hints[entry.name],
+            default=Parameter.empty if entry.default is MISSING else entry.default,
+        )
         for entry in fields(group)
     ]
-
-
-def _default(entry: Field[Any]) -> Any:
-    return Parameter.empty if entry.default is MISSING else entry.default
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,8 @@ class Cells:
         """A cell for each value that is left."""
         values, shares = feature.listed(left)
         if feature.kind == "numeric":
-            return cls(i, feature.kind, _between(midway(*pair) for pair in itertools.pairwise(values.tolist())), shares)
+            cuts = (midway(*pair) for pair in itertools.pairwise(values.tolist()))
+            return cls(i, feature.kind, tuple(itertools.pairwise([-math.inf, *cuts, math.inf])), shares)
         codes = values.astype(int).tolist()
         parts = codes if feature.kind == "boolean" else [frozenset({code}) for code in codes]
         return cls(i, feature.kind, tuple(parts), shares)
@@ -119,10 +120,6 @@ def combined(shares: Iterable[Floats]) -> Floats:
     for part in shares:
         weights = (part[:, None] * weights).ravel()
     return weights
-
-
-def _between(cuts: Iterable[float]) -> tuple[tuple[float, float], ...]:
-    return tuple(itertools.pairwise([-math.inf, *cuts, math.inf]))
 
 
 def _direction(pairs: Floats) -> Floats:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from fidelitree.exact.subfunction import Subfunction
     from fidelitree.spaces.product import ProductSpace
-    from fidelitree.targets.labels import Codes, Target
+    from fidelitree.targets.labels import Target
 
 ENUMERATE_UNASKED = 1 << 20
 """Inputs that a call whose purpose is to be exact asks about without being told how many it may ask."""
@@ -64,7 +64,7 @@ def exact_subfunction(counted: Counted, region: Region, may_ask: int) -> Subfunc
     codes = tabulate(counted, region)
     ranks = counted.book.ranks()
     if ranks != sorted(ranks):
-        codes = _recode(codes, ranks)
+        codes = np.array(ranks, codes.dtype)[codes]
     labels = counted.book.sorted()
     return TableSubfunction.of(codes, region, labels) if bits else GridSubfunction(region, codes, labels)
 
@@ -83,10 +83,6 @@ def _from_diagram(circuit: Circuit, region: Region) -> Subfunction | None:
     for feature in region.restrictions:
         found = found.split(IsOne(feature))[region.restrictions[feature] == 1]
     return found
-
-
-def _recode(codes: Codes, ranks: list[int]) -> Codes:
-    return np.array(ranks, codes.dtype)[codes]
 
 
 def tree_error(tree: Tree, target: Target, space: ProductSpace) -> float:

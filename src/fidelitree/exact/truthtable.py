@@ -62,7 +62,7 @@ class TableSubfunction:
 
     def label_probabilities(self) -> Floats:
         """The mass of each label's set of inputs."""
-        return np.array([self._mass(self._where(code)) for code in range(len(self._labels))])
+        return np.array([self._weigh(self._where(code), None) for code in range(len(self._labels))])
 
     def influences(self) -> Floats:
         """One pass over half a table for each feature."""
@@ -111,9 +111,6 @@ class TableSubfunction:
         # Set both positions of a pair: their masses add up to the mass of the other features.
         np.bitwise_or(changed, changed << step, out=changed)
         return self._weigh(changed, None)
-
-    def _mass(self, words: Word) -> float:
-        return self._weigh(words, None)
 
     def _weigh(self, words: Word, without: int | None) -> float:
         """Mass of the set bits; ``without`` names the one slot outside a word that the words no longer have."""

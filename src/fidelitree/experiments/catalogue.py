@@ -77,14 +77,6 @@ def run(name: str, settings: Settings, advance: Advance) -> Report:
     return EXPERIMENTS[name](settings, advance)
 
 
-def _size_vs_epsilon(settings: Settings, advance: Advance) -> Report:
-    return _sizes("epsilon", settings, advance)
-
-
-def _size_vs_dimension(settings: Settings, advance: Advance) -> Report:
-    return _sizes("n", settings, advance)
-
-
 def _sizes(axis: str, settings: Settings, advance: Advance) -> Report:
     plan = sizes.size_vs_epsilon if axis == "epsilon" else sizes.size_vs_dimension
     cells = plan(settings.schedule, settings.repetitions, settings.seed)
@@ -172,8 +164,8 @@ def _published(name: str, settings: Settings, advance: Advance) -> Report:
 
 
 EXPERIMENTS: dict[str, Callable[[Settings, Advance], Report]] = {
-    "size-vs-epsilon": _size_vs_epsilon,
-    "size-vs-dimension": _size_vs_dimension,
+    "size-vs-epsilon": partial(_sizes, "epsilon"),
+    "size-vs-dimension": partial(_sizes, "n"),
     "bounds": _bounds,
     "errata": _errata,
     **{name: partial(_published, name) for name in published.PLANS},

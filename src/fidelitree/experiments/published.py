@@ -63,16 +63,13 @@ def juntas(repetitions: int, seed: int) -> Iterator[Case]:
     for number in range(repetitions):
         for k in (2, 3, 4):
             random_table = random.integers(0, 2, 1 << k)
-            for kind, table in (("parity", _parity(k)), ("random", random_table)):
+            parity = np.array([place.bit_count() % 2 for place in range(1 << k)])
+            for kind, table in (("parity", parity), ("random", random_table)):
                 target = TruthTable(np.repeat(table, 1 << (12 - k)))
                 moved = 0.5 + random.uniform(-SMOOTHING, SMOOTHING, 12)
                 name = f"{kind} of {k} in 12, {number}"
                 yield name, target, "fair", ProductSpace.bernoulli(12)
                 yield name, target, "smoothed", ProductSpace.bernoulli(12, moved)
-
-
-def _parity(k: int) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    return np.array([place.bit_count() % 2 for place in range(1 << k)])
 
 
 def selector_parity(repetitions: int, seed: int) -> Iterator[Case]:

@@ -226,13 +226,9 @@ def _narrowed(tree: Tree, test: Test, yes: bool, before: Condition | None) -> Co
         return (
             replace(found, values=left, excluded=False)
             if yes
-            else replace(found, values=_in_order(known, found.values + named))
+            else replace(found, values=tuple(value for value in known if value in found.values + named))
         )
     return replace(found, values=tuple(value for value in found.values if (value in named) == yes))
-
-
-def _in_order(known: Sequence[Any], some: Sequence[Any]) -> tuple[Any, ...]:
-    return tuple(value for value in known if value in some)
 
 
 def _percent(share: float) -> str:

@@ -81,11 +81,8 @@ def frontier(
         goal = replace(goal, seed=way.seed, seed_chosen=way.seed_chosen)
         memory = Memory.within(REMEMBERED_BYTES, way.space, CHECKED) if deterministic else None
         counted = way.counted(memory, budget, observer)
-        sizes = sizes_up_to(most)
-        points = None if space.masses is None else known_points(counted, sizes, goal.seed)
-        if points is None:
-            session = _session(counted, space, goal, observer)
-            points = _tested(session, FrontierStrategy(session, sizes, EFFORTS[prefer], goal.seed), goal)
+        session, sizes = _session(counted, space, goal, observer), sizes_up_to(most)
+        points = _points(session, FrontierStrategy(session, sizes, EFFORTS[prefer], goal.seed), goal)
         found = Frontier.of(points, goal.delta, most)
         with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
             observer(Finished(counted.asked, found[-1].leaves, found[-1].error_bound, found.reason))
@@ -101,8 +98,19 @@ def _session(counted: Counted, space: ProductSpace | Rows, goal: Goal, observer:
     return Session(counted, source, Attempts(0.0, goal.delta, ledger, FRONTIER), observer)
 
 
-def _tested(session: Session, strategy: FrontierStrategy, goal: Goal) -> list[Distillation]:
-    reason = _run(session, strategy)
+def _points(session: Session, strategy: FrontierStrategy, goal: Goal) -> list[Distillation]:
+    """By knowing every answer where that is cheaper, else by learning and testing."""
+    counted, reason = session.counted, ""
+    if session.source.masses is not None:
+        try:
+            known = known_points(counted, strategy.sizes, goal.seed)
+        except KeyboardInterrupt:
+            if not counted.book.seen:
+                raise
+            known, reason = None, "interrupted"
+        if known is not None:
+            return known
+    reason = reason or _run(session, strategy)
     return [_result(session, attempt, goal, reason) for attempt in _opened(session)]
 
 

@@ -64,7 +64,7 @@ class FrontierStrategy:
 
     def __init__(self, session: Session, sizes: Sequence[int], effort: Effort, seed: int) -> None:
         self._session, self._counted, self._source = session, session.counted, session.source
-        self._sizes, self._effort, self._seed = sizes, effort, seed
+        self.sizes, self._effort, self._seed = sizes, effort, seed
         self._pool = TrainingSet(session)
         self._learner: BitLearner | None = None
         """Over bits: it asks where it is wrong, and so finds what drawn inputs do not show, such as a parity."""
@@ -141,13 +141,13 @@ class FrontierStrategy:
         inner, codes, book = self._pool.inner, self._pool.codes, self._counted.book
         binning = Binning.of(self._source.product, inner)
         refiner = Refiner(binning.coded(inner, codes), None, self._seed, self._counted.watch)
-        work = inner.size * len(book.seen) * len(self._sizes)
+        work = inner.size * len(book.seen) * len(self.sizes)
         steps = int(min(steps, max(10, _WORK / work)))
         try:
-            for size in (*self._sizes[1:], *reversed(self._sizes[1:])):  # what one size finds helps its neighbours
+            for size in (*self.sizes[1:], *reversed(self.sizes[1:])):  # what one size finds helps its neighbours
                 refiner.improve_at(size, steps)
         finally:  # where the time is over, what was found is known
-            found = [refiner.with_leaves(size).tree for size in self._sizes]
+            found = [refiner.with_leaves(size).tree for size in self.sizes]
             self._curves.append([binning.tree(tree, book.ranks(), book.sorted()) for tree in found])
         labels = self._counted.labels(codes)
         for place, tree in enumerate(self._substitutes()):
@@ -161,7 +161,7 @@ class FrontierStrategy:
             return []
         tree = build(space, self._learner.sketch, book.sorted(), book.ranks())
         found = SmallestSubstitutes(tree, space, (), QUICK, self._counted.watch)
-        return [found.with_leaves(min(size, tree.size)) for size in self._sizes]
+        return [found.with_leaves(min(size, tree.size)) for size in self.sizes]
 
     def test(self) -> Steps[str]:
         """Open an attempt for each size, and count answers until every bound is close to its error; why it ended."""

@@ -86,20 +86,6 @@ def test_the_first_attempt_takes_forty_answers_at_best() -> None:
     assert Attempts(0.1, 0.05).at_best == 40
 
 
-def test_without_an_epsilon_the_bar_is_a_quarter_and_rises_by_halves() -> None:
-    attempts = Attempts(None, 0.05)
-    assert attempts.open_ended
-    assert attempts.epsilon == 0.25
-    assert not Attempts(0.1, 0.05).open_ended
-    attempts.open(TWO)
-    attempts.open(ONE)
-    attempts.raise_the_bar()
-    assert attempts.epsilon == 0.25
-    attempts.count(np.tile(cube(3), (7, 1)), np.tile(answers(cube(3)), 7))
-    attempts.raise_the_bar()
-    assert attempts.epsilon == 0.0625 < error_bound(0, 56, level_in("run", 2, 0.05)) <= 0.125
-
-
 def test_an_observer_hears_of_the_attempt_with_the_most_evidence() -> None:
     attempts, events = Attempts(0.1, 0.05), list[Event]()
     attempts.open(TWO)

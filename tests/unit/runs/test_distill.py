@@ -376,7 +376,7 @@ def test_a_bound_is_never_above_one() -> None:
 
 
 def test_max_seconds_ends_it_honestly(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A clock that late_looks at every look: the run ends after any number of looks."""
+    """A clock that strikes at every look: the run ends after any number of looks."""
     reasons = set()
     for limit in range(2, 60, 6):
         looks = itertools.count(time.monotonic())

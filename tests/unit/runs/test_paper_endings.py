@@ -106,7 +106,7 @@ def test_a_budget_that_allows_no_answer_is_refused(algorithm: str) -> None:
 
 @algorithms
 def test_max_seconds_ends_it_honestly(algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A clock that late_looks at every look: the run ends after any number of looks."""
+    """A clock that strikes at every look: the run ends after any number of looks."""
     sizes = set()
     for limit in range(2, 90, 3):
         looks = itertools.count(time.monotonic())

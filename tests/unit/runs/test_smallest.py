@@ -118,7 +118,7 @@ def test_values_that_are_never_drawn_need_no_test(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("epsilon", [0.0, 0.05])
 @pytest.mark.parametrize("listed", [1, 1 << 16])
 def test_any_time_will_do(looks: int, epsilon: float, listed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A clock that late_looks at every look: what was found by then is returned, with the error that it has."""
+    """A clock that strikes at every look: what was found by then is returned, with the error that it has."""
     monkeypatch.setattr(affordable, "LISTED", listed)
     clock = itertools.count(time.monotonic())
     target = ft.targets.selector_parity(2, 2, 2)

@@ -206,7 +206,7 @@ def test_max_leaves_is_kept(most: int, space: Any) -> None:
 
 @pytest.mark.parametrize("space", [MIXED, table_of(3_000, 1)], ids=["space", "rows"])
 def test_max_seconds_ends_it_honestly(space: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A clock that late_looks at every look: the run ends after any number of looks."""
+    """A clock that strikes at every look: the run ends after any number of looks."""
     answer, check = (target, honest) if space is MIXED else (loan, honest_rows)
     reasons = set()
     for limit in (3, 200, 600, 1_000, 1_400):

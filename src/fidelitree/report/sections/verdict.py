@@ -93,7 +93,8 @@ def _limits(contents: Contents) -> Iterator[Html]:
         "They may all fall on one kind of input: see where the remaining error sits.",
     )
     if certificate.method != "exact":
-        odds = f"With a confidence of {_confidence(certificate)}, up to one run in {_one_in(certificate.delta)}"
+        one_in = whole(max(1, int(1 / certificate.delta + 1e-9)))
+        odds = f"With a confidence of {_confidence(certificate)}, up to one run in {one_in}"
         more = "Among runs that reach their goal, the share can be larger."
         yield _limit("Not that it cannot be wrong.", f"{odds} may promise too much. {more}")
     if ASSUMES_NOT_FITTED in certificate.assumes:
@@ -106,10 +107,6 @@ def _limits(contents: Contents) -> Iterator[Html]:
 
 def _limit(first: str, then: str) -> Html:
     return join(tag("strong", first), " ", then)
-
-
-def _one_in(delta: float) -> str:
-    return whole(max(1, int(1 / delta + 1e-9)))
 
 
 def reproduce(contents: Contents) -> Html:

@@ -19,7 +19,7 @@ from fidelitree.targets.circuits.source import MAX_WIRES
 from fidelitree.trees.bits import Words, unpack
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 _thread = threading.local()
 _WORDS = 1 << 19  # of all signals together: what stays near the processor
@@ -157,15 +157,11 @@ def _cone(network: Network, literal: int) -> tuple[list[tuple[int, int]], int]:
             wanted[one >> 1] = wanted[two >> 1] = 1
     number = list(range(first)) + [0] * len(network.gates)
     kept: list[tuple[int, int]] = []
-    for signal in _ones(wanted, first):
+    for signal in (place for place in range(first, len(wanted)) if wanted[place]):
         number[signal] = first + len(kept)
         one, two = network.gates[signal - first]
         kept.append((2 * number[one >> 1] | one & 1, 2 * number[two >> 1] | two & 1))
     return kept, 2 * number[literal >> 1] | literal & 1
-
-
-def _ones(flags: bytearray, start: int) -> Iterator[int]:
-    return (place for place in range(start, len(flags)) if flags[place])
 
 
 def _position(outputs: tuple[str, ...], output: str | int | None) -> int:

@@ -138,7 +138,7 @@ def test_numbers_go_on_and_seen_inputs_are_passed_over(tmp_path: Path) -> None:
         Journal(tmp_path / "run.db")
     with closing(sqlite3.connect(tmp_path / "run.db")) as file, file:
         all_limits = json.dumps([RUN.limits, {"max_queries": 1}])
-        file.execute("UPDATE run SET value = ? WHERE name = 'all_limits'", (all_limits,))
+        file.execute("UPDATE run SET value = ? WHERE name = 'rungs'", (all_limits,))
     with Journal(tmp_path / "run.db") as read:
         assert read.attempts[3] == Opened(ENDS, 4, "b", 0, 0, 50, 30)
         assert Ledger(read, lambda: (0, 0)).open(ENDS, "b") == LedgerEntry(ENDS, 4, {TEST: 30})
@@ -175,7 +175,7 @@ def older(path: Path) -> None:
     """The journal as fidelitree 0.1.0 would have left it."""
     with closing(sqlite3.connect(path)) as file, file:
         file.execute("DROP TABLE attempts")
-        file.execute("DELETE FROM run WHERE name IN ('all_limits', 'drawn')")
+        file.execute("DELETE FROM run WHERE name IN ('rungs', 'drawn')")
         file.execute("PRAGMA user_version=1")
 
 
@@ -206,7 +206,7 @@ def test_an_older_journal_is_read_and_goes_on_with_its_own_limits(tmp_path: Path
         ("INSERT INTO attempts VALUES ('run', 9, x'00', 0, 0, 0, 0)", "an attempt holds values of other types"),
         ("INSERT OR REPLACE INTO run VALUES ('drawn', '\"3\"')", "its 'drawn' must be list"),
         ("INSERT OR REPLACE INTO run VALUES ('drawn', '[1, -1]')", "how many inputs were drawn is not told"),
-        ("INSERT OR REPLACE INTO run VALUES ('all_limits', '{')", "its 'all_limits' must be list"),
+        ("INSERT OR REPLACE INTO run VALUES ('rungs', '{')", "its 'rungs' must be list"),
     ],
 )
 def test_damage_is_noticed(tmp_path: Path, statement: str, sentence: str) -> None:
