@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypedDict
+from functools import update_wrapper
+from inspect import signature
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.counted import Counted, tabulate
-from fidelitree.asking.events import Finished, Observer, nobody
+from fidelitree.asking.events import Finished, nobody
 from fidelitree.asking.limits import Budget, BudgetSpent
 from fidelitree.asking.memory import CHECKED, REMEMBERED_BYTES, Memory
 from fidelitree.certificates.attempts import FAIR_TRIAL, LATE, LOOK, Attempts
@@ -53,13 +55,8 @@ _GRAINS = 2.0**50  # probabilities are weighed in grains, so that sums and diffe
 CERTIFIED = "certified"
 
 
-class Limits(TypedDict, total=False):
-    """What every learner can be told besides epsilon, delta and seed."""
-
-    max_queries: int | None
-    max_leaves: int | None
-    max_seconds: float | None
-    observer: Observer
+LIMITS = ("max_queries", "max_leaves", "max_seconds", "observer")
+"""What every learner can be told besides epsilon, delta, seed, and options of its own."""
 
 
 class Lesson:
@@ -81,10 +78,8 @@ class Lesson:
     ) -> Lesson:
         """A run with epsilon, delta and seed as promised, within limits."""
         for name in limits:
-            if name not in Limits.__annotations__:
-                raise ParameterError(
-                    f"a learner's options must be its own or {', '.join(Limits.__annotations__)}; got {name!r}"
-                )
+            if name not in LIMITS:
+                raise ParameterError(f"a learner's options must be its own or {', '.join(LIMITS)}; got {name!r}")
         epsilon, delta, seed = promise
         budget = Budget(limits.get("max_queries"), limits.get("max_leaves"), limits.get("max_seconds"))
         goal = Goal(check_epsilon(epsilon), check_delta(delta), check_count("seed", seed, least=0))
@@ -240,6 +235,42 @@ class Lesson:
         answers = self.attempts.answers(best)
         labels = None if answers is None else answers.leaf_labels(best.tree)
         return Distillation(best.tree, certificate, counted.queries, trace, self.space, reason, answers, labels)
+
+
+class Learn(Protocol):
+    """The one signature of all learners; options are the limits, and the learner's own."""
+
+    __name__: str
+
+    def __call__(
+        self,
+        target: Target,
+        space: ProductSpace | Rows,
+        epsilon: float = ...,
+        delta: float = ...,
+        seed: int = ...,
+        **options: Any,
+    ) -> Distillation: ...
+
+
+def learner(teach: Callable[..., Distillation], epsilon: float = 0.05) -> Learn:
+    """What a learner does with a lesson, as a function of a target; its keywords are the learner's own options."""
+    own = [name for name, parameter in signature(teach).parameters.items() if parameter.kind is parameter.KEYWORD_ONLY]
+
+    def learn(
+        target: Target,
+        space: ProductSpace | Rows,
+        epsilon: float = epsilon,
+        delta: float = 0.05,
+        seed: int = 0,
+        **options: Any,
+    ) -> Distillation:
+        told = {name: options.pop(name) for name in own if name in options}
+        return teach(Lesson.begin(target, space, (epsilon, delta, seed), options), **told)
+
+    update_wrapper(learn, teach, ("__module__", "__name__", "__qualname__", "__doc__"))
+    del learn.__wrapped__  # type: ignore[attr-defined]  # its signature is not that of the function behind it
+    return learn
 
 
 def check_bits(space: ProductSpace | Rows) -> None:

@@ -65,7 +65,7 @@ def frontier(
     >>> from fidelitree.targets import majority
     >>> curve = frontier(majority(5), ProductSpace.bernoulli(5), max_leaves=8)
     >>> [point.leaves for point in curve][:3]
-    [1, 2, 3]
+    [1, 2, 4]
     """
     check_choice("prefer", prefer, tuple(EFFORTS))
     check_switch("deterministic", deterministic)

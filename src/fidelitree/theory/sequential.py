@@ -173,7 +173,7 @@ def least_error(errors: int, samples: int, ledger: str, level: float) -> float:
     Where the e-values against "the error is at most epsilon" stop to refuse; up to the share of errors they only fall.
 
     >>> round(least_error(100, 1000, "run", 0.05), 3)
-    0.064
+    0.062
     """
     if ledger not in LOWER_ENDS or not errors:
         return 0.0
