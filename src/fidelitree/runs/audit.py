@@ -75,37 +75,31 @@ def certify(
     """How far a predictor is from the target, or whether they agree on at least 1 - epsilon of inputs.
 
     Without an epsilon the certificate has both ends of their disagreement (``certificate.interval``), and the audit
-    ends when neither is further than ``within`` from the middle. With one it is a claim that holds or not; the interval
-    is there, too. All that a certificate says is true with confidence 1 - delta.
+    ends when neither is further than ``within`` from the middle. With one it is a claim: its audit ends as soon as the
+    error is certified to be at most epsilon, or shown to be above it; undecided, after ``max_queries`` answers, or
+    64 ln(1/delta)/epsilon where that is not given. Where all inputs of a deterministic target can be asked for less,
+    and where trees and circuits are compared, it is exact. All that it says is true with confidence 1 - delta.
 
     ``predictor`` is a tree, any callable from a batch to labels, or anything with a ``predict`` method. The seed (the
     machine's own unless you give one) and a digest of the predictor choose the test inputs. A tree's digest tells it
     from all others; that of anything else covers a few answers only, so its audit adds fresh entropy and records it.
     ``seed`` and ``entropy`` of a certificate replay its audit; the new certificate says that it is a replay.
 
-    The audit of a claim ends as soon as the error is certified to be at most epsilon, or shown to be above it;
-    undecided, after ``max_queries`` answers, or 64 ln(1/delta)/epsilon where that is not given. Where all inputs of a
-    deterministic target can be asked for less, and where trees and circuits are compared, the certificate is exact.
-
     Where ``space`` is `Rows`, all rows of the table are test inputs, each at most once and in random order: neither the
     predictor may be made from them nor the target fitted to them. For the other arguments see `Running`.
 
     >>> from fidelitree.targets import majority
-    >>> print(certify(Tree.constant(ProductSpace.bernoulli(3), 1), majority(3), ProductSpace.bernoulli(3), 0.05))
-    This tree disagrees with the target on exactly 0.5 of all inputs (an error of 0.05 was asked for and is NOT \
-certified), provided that the target is deterministic and inputs follow the stated product distribution.
+    >>> str(certify(Tree.constant(ProductSpace.bernoulli(3), 1), majority(3), ProductSpace.bernoulli(3), 0.05))[:66]
+    'This tree disagrees with the target on exactly 0.5 of all inputs ('
     """
     rule = _rule(epsilon, check_delta(delta), within)
     check_switch("deterministic", deterministic)
     check_observer(observer)
-    fresh = _fresh_entropy(predictor, seed, entropy)
-    known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
+    known_seed, fresh = _keys(predictor, seed, entropy)
     budget = Budget(max_queries=max_queries, max_seconds=max_seconds)
     running = Running(batch_size, executor, timeout, retries, journal)
-    predict = _prediction(predictor, _product(space, rule))
-    digest = predictor.digest if isinstance(predictor, Tree) else _fingerprint(predict, space)
-    told = {"epsilon": epsilon, "delta": rule.delta, "deterministic": deterministic, "predictor": digest}
-    told |= {**budget.limits(), **({"within": rule.within} if isinstance(rule, HowFar) else {})}
+    predict, digest = _prediction(predictor, space, rule)
+    told = {**rule.told, "deterministic": deterministic, "predictor": digest, **budget.limits()}
     call = Call("certify", known_seed, seed is not None, told, fresh, entropy is not None)
     with access(target, space, running, call) as way:
         # Memory would save nothing where all inputs are asked once, and mislead about a noisy target elsewhere.
@@ -120,17 +114,18 @@ certified), provided that the target is deterministic and inputs follow the stat
     return found
 
 
-def _fresh_entropy(predictor: Any, seed: int | None, recorded: str | None) -> str | None:
-    """What nobody could foresee when the predictor was made; None of a tree, whose digest says all about it."""
+def _keys(predictor: Any, seed: int | None, recorded: str | None) -> tuple[int, str | None]:
+    """Seed, and what nobody could foresee when the predictor was made; a tree needs none, whose digest says all."""
+    known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
     if recorded is None:
-        return None if isinstance(predictor, Tree) else fresh_entropy()
+        return known_seed, None if isinstance(predictor, Tree) else fresh_entropy()
     if isinstance(predictor, Tree):
         raise ParameterError(
             f"entropy must be None where a tree is audited: its digest takes its place; got {show(recorded)}"
         )
     if seed is None:
         raise ParameterError("seed must be that of the certificate whose entropy is given; got None")
-    return check_entropy(recorded)
+    return known_seed, check_entropy(recorded)
 
 
 def _rule(epsilon: float | None, delta: float, within: float) -> Claim | HowFar:
@@ -153,15 +148,17 @@ def _product(space: ProductSpace | Rows, rule: Claim | HowFar) -> ProductSpace:
     return space
 
 
-def _prediction(predictor: Any, space: ProductSpace) -> Target:
-    """How to ask a predictor about inner values."""
+def _prediction(predictor: Any, space: ProductSpace | Rows, rule: Claim | HowFar) -> tuple[Target, str]:
+    """How to ask a predictor about inner values, and its digest."""
+    product = _product(space, rule)
     if isinstance(predictor, Tree):
-        predictor.check_space(space)
-        return predictor.predict_inner
+        predictor.check_space(product)
+        return predictor.predict_inner, predictor.digest
     found = getattr(predictor, "predict", predictor)
     if not callable(found):
         raise ParameterError(f"predictor must be a tree, a callable, or have a predict method; got {show(predictor)}")
-    return Door(found, space)
+    door = Door(found, product)
+    return door, _fingerprint(door, space)
 
 
 @dataclass(frozen=True)
