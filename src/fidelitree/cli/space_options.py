@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import typer
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 _PARQUET = (".parquet", ".pq")
 Backend = Literal["pandas", "polars", "pyarrow"]
-_PANEL = "Inputs"
 
 
 def read_table(path: Path, drop: Sequence[str] = ()) -> Any:
@@ -93,35 +92,25 @@ def _backend(parquet: bool) -> Backend:
 class SpaceOptions:
     """One of --data, --space and --bernoulli; the others belong to one of them."""
 
-    data: Annotated[
-        Path | None,
-        typer.Option(metavar="TABLE", help="Marginals of a table (.csv .tsv .parquet).", rich_help_panel=_PANEL),
-    ] = None
-    rows: Annotated[
-        bool, typer.Option("--rows", help="With --data: its rows as they are, not marginals.", rich_help_panel=_PANEL)
-    ] = False
+    PANEL: ClassVar = "Inputs"
+    data: Annotated[Path | None, typer.Option(metavar="TABLE", help="Marginals of a table (.csv .tsv .parquet).")] = (
+        None
+    )
+    rows: Annotated[bool, typer.Option("--rows", help="With --data: its rows as they are, not marginals.")] = False
     drop: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="With --data: leave a column out. Repeatable.", rich_help_panel=_PANEL),
+        list[str] | None, typer.Option(metavar="COLUMN", help="With --data: leave a column out. Repeatable.")
     ] = None
     categorical: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="With --data: read as categories. Repeatable.", rich_help_panel=_PANEL),
+        list[str] | None, typer.Option(metavar="COLUMN", help="With --data: read as categories. Repeatable.")
     ] = None
     numeric: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="With --data: read as numbers. Repeatable.", rich_help_panel=_PANEL),
+        list[str] | None, typer.Option(metavar="COLUMN", help="With --data: read as numbers. Repeatable.")
     ] = None
     space: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="A space file (.toml), or a stored space.json.", rich_help_panel=_PANEL),
+        Path | None, typer.Option(metavar="FILE", help="A space file (.toml), or a stored space.json.")
     ] = None
-    bernoulli: Annotated[
-        float | None, typer.Option(metavar="P", help="Bits that are 1 with probability P.", rich_help_panel=_PANEL)
-    ] = None
-    features: Annotated[
-        int | None, typer.Option(metavar="N", help="With --bernoulli: how many bits.", rich_help_panel=_PANEL)
-    ] = None
+    bernoulli: Annotated[float | None, typer.Option(metavar="P", help="Bits that are 1 with probability P.")] = None
+    features: Annotated[int | None, typer.Option(metavar="N", help="With --bernoulli: how many bits.")] = None
 
     @property
     def given(self) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.display.markup import Html, tag
+from fidelitree.display.markup import Html, section, tag
 from fidelitree.display.wording import counted, figure, whole
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.spaces.draw import Stream, draw, redraw
@@ -88,16 +88,13 @@ def importance(contents: Contents, found: Influences) -> Html:
     rows: list[Row] = [(names[i], figure(values[i]), values[i] / most) for i in order[:_LISTED]]
     columns = ("Feature", "Influence")
     more = f"{counted(len(rows) - _SHOWN, 'more feature')}"
-    return tag(
-        "section",
-        tag("h2", "What the tree looks at", id="influence-title"),
+    rest = tag("details", tag("summary", more), bars("Further features", columns, rows[_SHOWN:]))
+    return section(
+        "influence",
+        "What the tree looks at",
         tag("p", _explanation(contents, found, len(order)), class_="note"),
         bars("Influence of each feature on the tree", columns, rows[:_SHOWN]) if rows else None,
-        tag("details", tag("summary", more), bars("Further features", columns, rows[_SHOWN:]))
-        if len(rows) > _SHOWN
-        else None,
-        id="influence",
-        aria_labelledby="influence-title",
+        rest if len(rows) > _SHOWN else None,
     )
 
 
@@ -125,15 +122,8 @@ def spending(contents: Contents) -> Html:
     parts = sorted(asked.by_purpose.items(), key=lambda part: -part[1])
     most = max(asked.by_purpose.values(), default=0)
     rows = [(_PURPOSES.get(name, name), whole(count), count / most) for name, count in parts if count]
-    table = bars("Labels asked by purpose", ("Purpose", "Labels"), rows) if rows else None
-    return tag(
-        "section",
-        tag("h2", "What it cost", id="cost-title"),
-        tag("p", _sentence(int(asked), int(paid)), class_="note"),
-        table,
-        id="cost",
-        aria_labelledby="cost-title",
-    )
+    drawn = bars("Labels asked by purpose", ("Purpose", "Labels"), rows) if rows else None
+    return section("cost", "What it cost", tag("p", _sentence(int(asked), int(paid)), class_="note"), drawn)
 
 
 def _sentence(asked: int, paid: int) -> str:

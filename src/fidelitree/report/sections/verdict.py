@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, Certificate
-from fidelitree.display.markup import Html, join, tag
+from fidelitree.display.markup import Html, join, section, tag
 from fidelitree.display.wording import at_least, at_most, counted, percent, whole
 from fidelitree.spaces.rows import ASSUMES_NOT_FITTED
 
@@ -120,14 +120,12 @@ def reproduce(contents: Contents) -> Html:
         ("Digest of the tree", tag("code", certificate.tree_digest)),
         ("Digest of the inputs", tag("code", certificate.space_digest)),
     ]
-    return tag(
-        "section",
-        tag("h2", "How to reproduce it", id="reproduce-title"),
+    return section(
+        "reproduce",
+        "How to reproduce it",
         tag("p", "The same call with the same seed and versions gives the same tree, byte for byte.", class_="note"),
         tag("pre", contents.call, class_="call") if contents.call else None,
         tag("dl", *(tag("div", tag("dt", name), tag("dd", value)) for name, value in facts), class_="record"),
-        id="reproduce",
-        aria_labelledby="reproduce-title",
     )
 
 
