@@ -14,3 +14,14 @@ def walk(
     by_columns: bool,
     depth: int,
 ) -> None: ...
+def split_bits(
+    bits: NDArray[np.uint8],
+    codes: NDArray[np.int64],
+    weights: NDArray[np.float32],
+    penalties: NDArray[np.float32],
+    order: NDArray[np.int32],
+    start: int,
+    stop: int,
+    horizon: int,
+    old: int,
+) -> tuple[int, int, int, float, float]: ...

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #define FAMILIES(FAMILY) \
+    FAMILY(bits) \
     FAMILY(predict)
 
 #define DECLARE(name) extern PyMethodDef name##_methods[];
