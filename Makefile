@@ -70,10 +70,14 @@ lowest: ## the fast tests with the lowest versions that pyproject.toml allows
 		--editable '.[test]' 'scikit-survival==0.25.*'
 	$(LOWEST)/bin/python -m pytest -n $(WORKERS) -W ignore::DeprecationWarning -W ignore::FutureWarning tests/unit tests/law
 
-# The wheel and its hard dependencies alone, outside the source tree: what a user gets from `pip install`.
+# The wheel and its hard dependencies alone, outside the source tree: what a user gets from `pip install`; and the wheel
+# that is made without a compiler, which must hold no library.
 wheel: $(VENV)/installed-test
 	rm -rf build/wheel $(BARE)
-	$(BIN)/python -m build --wheel --outdir build/wheel . > /dev/null
+	CC=absent $(BIN)/python -m build --wheel --outdir build/wheel . > /dev/null
+	$(BIN)/python -m zipfile -l build/wheel/*-none-any.whl | (! grep -F .so)
+	rm -rf build/wheel
+	FIDELITREE_REQUIRE_COMPILER=$(FIDELITREE_REQUIRE) $(BIN)/python -m build --wheel --outdir build/wheel . > /dev/null
 	$(BIN)/python -m venv $(BARE)
 	$(BARE)/bin/python $(PIP) --no-compile build/wheel/*.whl
 	cd $(BARE) && bin/fidelitree --help > /dev/null
@@ -98,7 +102,8 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fidelitree needs Python 3.11 or newer: make PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
 
-# One stamp for each extra; it is older than pyproject.toml when the dependencies may have changed.
-$(VENV)/installed-%: pyproject.toml | $(BIN)/python
+# One stamp for each extra; it is older than pyproject.toml when the dependencies may have changed, and older than the
+# kernels when they must be compiled again.
+$(VENV)/installed-%: pyproject.toml hatch_build.py $(wildcard src/fidelitree/trees/kernels/*.[ch]) | $(BIN)/python
 	$(BIN)/python $(PIP) --editable '.[$*]'
 	@touch $@

@@ -16,7 +16,7 @@ from fidelitree.asking.limits import Watch, go_on
 from fidelitree.asking.threads import one_thread
 from fidelitree.search.bits import junta
 from fidelitree.search.bits.pool import Bits, Codes, Pool
-from fidelitree.search.bits.sketch import LabelledRows, fit, predict, rename
+from fidelitree.search.bits.sketch import LabelledRows, Search, predict
 from fidelitree.search.bits.walk import walk
 from fidelitree.search.questions import Ask, Steps
 
@@ -51,7 +51,7 @@ class BitLearner:
         """Those of them on which a split is cheap."""
         self.sketch: Nested | None = None
         self._features, self._random, self._watch = features, random, watch
-        self._walks = 0
+        self._walks, self._search = 0, Search()
 
     @property
     def _all(self) -> bool:
@@ -142,14 +142,13 @@ class BitLearner:
         penalties = np.full(self._features, SPLIT + UNPROVEN, np.float32)
         penalties[self.proven] = SPLIT
         used = sorted(self.relevant) if self.relevant and not self._all else list(range(self._features))
-        rows = LabelledRows(pool.bits[:, used].astype(np.float32), pool.codes, pool.weights, penalties[used])
+        bits = pool.bits if self._all else pool.bits.take(used, axis=1)
+        rows = LabelledRows(bits, pool.codes, pool.weights, penalties[used], tuple(used))
         horizon = 4 if len(used) <= SEARCH_ALL and pool.size > FAR_SIGHTED else 3
         if not (self.relevant or self._all):
             horizon = 1  # nothing is known of so many features
-        place = {feature: k for k, feature in enumerate(used)}
         with one_thread():
-            sketch = fit(rows, horizon, self.sketch and rename(self.sketch, place), self._watch)
-        self.sketch = rename(sketch, dict(enumerate(used)))
+            self.sketch = self._search.fit(rows, horizon, self.sketch, self._watch)
 
     def _settle_conflicts(self) -> Steps[None]:
         """Two inputs that agree on all relevant features but not in their label show that another one matters."""
