@@ -62,9 +62,9 @@ def checks(stored: Stored, given: ProductSpace | Rows | None, space: ProductSpac
     """All checks; ``space`` is the one that was ``given`` instead of the stored one, or that one."""
     yield from _of_tree(stored, space)
     yield _call(stored)
+    yield _files(stored, given)
     if stored.frontier is not None:
         yield from _frontier(stored, space)
-    yield _files(stored, given)
 
 
 def _of_tree(stored: Stored, space: ProductSpace | Rows | None) -> Iterator[Check]:
