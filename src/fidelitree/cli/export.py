@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,8 +15,6 @@ from fidelitree.cli.show import PathText
 from fidelitree.errors import ParameterError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.spaces.rows import Rows
     from fidelitree.trees.tree import Tree
