@@ -9,7 +9,6 @@ import typer
 
 from fidelitree.cli.ending import AsJson, Code, say, say_json
 from fidelitree.cli.picking import PickText, picked
-from fidelitree.display.frontier_chart import table
 from fidelitree.display.wording import leaves
 
 if TYPE_CHECKING:
@@ -55,6 +54,7 @@ def show(path: PathText, pick: PickText = None, as_json: AsJson = False) -> int:
 def _curve(folder: Path, size: int) -> list[str]:
     """The frontier, where one is stored; a star stands at the tree that is shown."""
     from fidelitree.certificates.store import FRONTIER
+    from fidelitree.display.frontier_chart import table
     from fidelitree.runs.frontier_result import Frontier
 
     if not (folder / FRONTIER).is_file():

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from fidelitree.report.contents import Contents
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.spaces.rows import Rows
 
@@ -198,6 +199,18 @@ class Frontier(Sequence[Distillation]):
         found = cls(tuple(points), kept.frontier.delta, queries, reason, kept.frontier.max_leaves)
         run = {name: value for name, value in kept.run.items() if name not in (store.FILES, store.POINT)}
         return found.told(kept.space, run, call)
+
+    def around(self, chosen: Contents) -> Contents:
+        """What a report of one point shows, and of all others with it; a result that is dominated is added to them."""
+        from fidelitree.report.contents import Curve  # noqa: PLC0415 - only who wants a page waits for what draws it
+
+        knee = self.knee.leaves if self.has_knee else None
+        plain = [point.contents for point in self.points]  # these know of no frontier
+        others = [one for one in plain if one.tree.size != chosen.tree.size]
+        points = sorted([chosen, *others], key=lambda one: one.tree.size)
+        marked = tuple(replace(one, knee=one.tree.size == knee) for one in points)
+        place = points.index(chosen)
+        return replace(marked[place], curve=Curve(marked, place, tuple(self.sentences())))
 
     @property
     def marks(self) -> list[Mark]:

@@ -114,7 +114,7 @@ class Distillation:
             for record, bound in zip(self.trace, bounds, strict=True)
         )
         listed = isinstance(self.space, Rows)
-        return Contents(
+        made = Contents(
             self.tree,
             self.space.product,
             self.certificate,
@@ -126,6 +126,7 @@ class Distillation:
             self.reason,
             self.call,
         )
+        return made if self.frontier is None else self.frontier.around(made)
 
     @property
     def leaf_errors(self) -> list[LeafError]:
