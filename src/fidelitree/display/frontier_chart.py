@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-_WIDTH, _HEIGHT = 720.0, 300.0
+_WIDTH, _HEIGHT = 720.0, 250.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56.0, 24.0, 26.0, 44.0
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2)
 _LINES = 6  # of the grid, at most

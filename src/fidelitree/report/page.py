@@ -24,8 +24,8 @@ from fidelitree.report.sections.size_picker import size_picker
 from fidelitree.report.sections.tree_outline import controls, scene, tree_section
 from fidelitree.report.sections.verdict import head, headline, promise, reproduce, verdict
 
-PARTS = ("head", "promise", "body", "reproduce")
-"""What changes with the tree; the rest of the page is the run's."""
+PARTS = ("head", "promise", "body")
+"""What changes with the tree: all but the curve."""
 
 
 def render(contents: Contents) -> str:
@@ -46,8 +46,6 @@ def render(contents: Contents) -> str:
         sections=join(
             verdict(parts["head"], None if curve is None else size_picker(curve), parts["promise"]),
             parts["body"],
-            course(contents),
-            parts["reproduce"],
         ),
     )
 
@@ -67,8 +65,10 @@ class _Point:
             answers(contents),
             remaining(contents, shares),
             tag("div", importance(contents, found), spending(contents), class_="pair"),
+            course(contents),
+            reproduce(contents),
         )
-        parts = head(contents), promise(contents), body, reproduce(contents)
+        parts = head(contents), promise(contents), body
         return cls(dict(zip(PARTS, parts, strict=True)), scene(contents, shares, found.values))
 
     def part(self, name: str) -> Html:

@@ -33,7 +33,11 @@
       if (k === here) button.closest("tr").setAttribute("aria-current", "true");
       else button.closest("tr").removeAttribute("aria-current");
     });
-    document.querySelectorAll(".curve .point").forEach((mark, k) => mark.classList.toggle("here", k === here));
+    const marks = document.querySelectorAll(".curve .point");
+    marks.forEach((mark, k) => mark.classList.toggle("here", k === here));
+    const box = marks[here].closest(".scroll"); // narrower than the chart on a phone
+    const [mark, frame] = [marks[here], box].map((one) => one.getBoundingClientRect());
+    box.scrollLeft += (mark.left + mark.right - frame.left - frame.right) / 2;
   }
 
   if (find("curve")) {

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from fidelitree.report.contents import Contents
+    from fidelitree.report.contents import Contents, TracePoint
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.spaces.rows import Rows
 
@@ -208,7 +208,7 @@ class Frontier(Sequence[Distillation]):
         plain = [point.contents for point in self.points]  # these know of no frontier
         others = [one for one in plain if one.tree.size != chosen.tree.size]
         points = sorted([chosen, *others], key=lambda one: one.tree.size)
-        marked = tuple(replace(one, knee=one.tree.size == knee) for one in points)
+        marked = tuple(replace(one, knee=one.tree.size == knee, steps=_of_size(one)) for one in points)
         place = points.index(chosen)
         return replace(marked[place], curve=Curve(marked, place, tuple(self.sentences())))
 
@@ -264,6 +264,13 @@ def _reach(point: Distillation) -> str:
         return f"Nothing is certified about {size}"
     least = "" if point.certificate.method == "exact" else "at least "
     return f"{size} {verb} with the target on {least}{at_least(point.error_bound)} of inputs"
+
+
+def _of_size(contents: Contents) -> tuple[TracePoint, ...]:
+    """How a tree came about: of a frontier, whose trees are judged together, the steps of its own size."""
+    if contents.certificate.ledger != FRONTIER:
+        return contents.steps
+    return tuple(step for step in contents.steps if step.size == contents.tree.size)
 
 
 def _picked(point: Distillation, run: Mapping[str, Any], epsilon: float | None) -> dict[str, Any]:
