@@ -15,8 +15,7 @@ from fidelitree.errors import ParameterError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from fidelitree.spaces.product import ProductSpace
-    from fidelitree.spaces.rows import Rows
+    from fidelitree.spaces.world import World
     from fidelitree.trees.tree import Tree
 
 
@@ -57,7 +56,7 @@ def export(path: PathText, options: ExportOptions, as_json: AsJson = False) -> i
     return Code.CERTIFIED
 
 
-def _call(make: Any, tree: Tree, space: ProductSpace | Rows | None) -> Any:
+def _call(make: Any, tree: Tree, space: World | None) -> Any:
     """Formats that can say more about a tree whose space is known are told it."""
     if space is not None and "space" in inspect.signature(make).parameters:
         return make(tree, space=space)

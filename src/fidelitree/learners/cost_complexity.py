@@ -23,8 +23,7 @@ from fidelitree.targets.models.model import need
 
 if TYPE_CHECKING:
     from fidelitree.runs.result import Distillation
-    from fidelitree.spaces.product import ProductSpace
-    from fidelitree.spaces.rows import Rows
+    from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
     from fidelitree.trees.nested import Nested
     from fidelitree.trees.tree import Tree
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
 def cart(
     target: Target,
-    space: ProductSpace | Rows,
+    space: World,
     epsilon: float = 0.05,
     delta: float = 0.05,
     seed: int = 0,

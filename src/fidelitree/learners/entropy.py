@@ -20,15 +20,14 @@ from fidelitree.search.local.splits import Splits, entropy
 if TYPE_CHECKING:
     from fidelitree.runs.result import Distillation
     from fidelitree.search.labelled import Labelled
-    from fidelitree.spaces.product import ProductSpace
-    from fidelitree.spaces.rows import Rows
+    from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
     from fidelitree.trees.tree import Tree
 
 
 def id3(
     target: Target,
-    space: ProductSpace | Rows,
+    space: World,
     epsilon: float = 0.05,
     delta: float = 0.05,
     seed: int = 0,

@@ -26,8 +26,7 @@ from fidelitree.search.local.splits import Menu, Splits, entropy
 if TYPE_CHECKING:
     from fidelitree.runs.result import Distillation
     from fidelitree.search.labelled import Labelled
-    from fidelitree.spaces.product import ProductSpace
-    from fidelitree.spaces.rows import Rows
+    from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
     from fidelitree.trees.tree import Tree
 
@@ -39,7 +38,7 @@ _TINY = 1e-12
 
 def c45(
     target: Target,
-    space: ProductSpace | Rows,
+    space: World,
     epsilon: float = 0.05,
     delta: float = 0.05,
     seed: int = 0,

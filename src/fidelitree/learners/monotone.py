@@ -27,8 +27,7 @@ from fidelitree.trees.tree import Node, Tree
 if TYPE_CHECKING:
     from fidelitree.runs.result import Distillation
     from fidelitree.search.labelled import Labelled
-    from fidelitree.spaces.product import ProductSpace
-    from fidelitree.spaces.rows import Rows
+    from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
 
 MOST_LEAVES = 2_000
@@ -43,7 +42,7 @@ class Own(Limits, total=False):
 
 def monotone_top_down(
     target: Target,
-    space: ProductSpace | Rows,
+    space: World,
     epsilon: float = 0.05,
     delta: float = 0.05,
     seed: int = 0,

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from fidelitree.asking.limits import Watch
     from fidelitree.runs.result import Distillation
     from fidelitree.spaces.features import Test
-    from fidelitree.spaces.product import ProductSpace
-    from fidelitree.spaces.rows import Rows
+    from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
     from fidelitree.trees.nested import Nested
     from fidelitree.trees.tree import Tree
@@ -45,7 +44,7 @@ class Own(Limits, total=False):
 
 def lowest_rank(
     target: Target,
-    space: ProductSpace | Rows,
+    space: World,
     epsilon: float = 0.05,
     delta: float = 0.05,
     seed: int = 0,

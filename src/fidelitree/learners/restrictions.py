@@ -35,8 +35,7 @@ from fidelitree.trees.nested import Nested, mapped
 
 if TYPE_CHECKING:
     from fidelitree.runs.result import Distillation
-    from fidelitree.spaces.product import ProductSpace
-    from fidelitree.spaces.rows import Rows
+    from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
     from fidelitree.trees.tree import Tree
 
@@ -52,7 +51,7 @@ class Own(Limits, total=False):
 
 def mehta_raghavan(
     target: Target,
-    space: ProductSpace | Rows,
+    space: World,
     epsilon: float = 0.05,
     delta: float = 0.05,
     seed: int = 0,

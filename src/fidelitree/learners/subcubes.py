@@ -21,12 +21,11 @@ from fidelitree.search.optimal.affordable import FIRST_WIDTH, RESTRICTIONS
 from fidelitree.search.optimal.lattice import Axis, Codes, Lattice, axes_of
 from fidelitree.search.optimal.optimum import OBJECTIVES, Objective, Optimum
 from fidelitree.search.optimal.solve import widening
-from fidelitree.spaces.rows import Rows
 from fidelitree.trees import nested
 
 if TYPE_CHECKING:
     from fidelitree.runs.result import Distillation
-    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
     from fidelitree.trees.tree import Tree
 
@@ -42,7 +41,7 @@ class Own(Limits, total=False):
 
 def optimal(
     target: Target,
-    space: ProductSpace | Rows,
+    space: World,
     epsilon: float = 0.0,
     delta: float = 0.05,
     seed: int = 0,
@@ -84,7 +83,7 @@ def check_listable(lesson: Lesson) -> None:
     """Refuse a space whose inputs cannot all be asked."""
     points, limit = lesson.product.points, lesson.counted.budget.max_queries
     allowed = ENUMERATE_UNASKED if limit is None else limit
-    if isinstance(lesson.space, Rows) or points is None:
+    if lesson.space.independent is None or points is None:
         raise ParameterError(
             f"space must have finitely many inputs for all of them to be asked; got {lesson.space!r:.80}"
         )

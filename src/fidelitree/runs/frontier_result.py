@@ -13,8 +13,7 @@ from fidelitree.runs.result import Distillation
 
 if TYPE_CHECKING:
     from fidelitree.asking.counted import Queries
-    from fidelitree.spaces.product import ProductSpace
-    from fidelitree.spaces.rows import Rows
+    from fidelitree.spaces.world import World
 
 PRICE = 0.005
 """What a leaf must bring, as a share of inputs on which the tree then agrees, to be worth reading."""
@@ -90,7 +89,7 @@ class Frontier(Sequence[Distillation]):
         """Whether the curve bends: leaves are worth their price up to some size, and no longer after it."""
         return 1 < self.knee.leaves < self.max_leaves
 
-    def told(self, space: ProductSpace | Rows, run: Mapping[str, Any], call: str) -> Frontier:
+    def told(self, space: World, run: Mapping[str, Any], call: str) -> Frontier:
         """The same, where every point knows how the run was asked for."""
         points = tuple(replace(point, space=space, run=run, call=call) for point in self.points)
         return replace(self, points=points)
