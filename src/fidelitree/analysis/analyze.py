@@ -17,9 +17,8 @@ from fidelitree.errors import ParameterError, check_choice, check_count, check_d
 from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import exact_subfunction
 from fidelitree.spaces.draw import Stream
-from fidelitree.spaces.product import ProductSpace, check_space, product_of
+from fidelitree.spaces.product import check_space, product_of
 from fidelitree.spaces.region import Region
-from fidelitree.spaces.rows import Rows
 from fidelitree.theory.sequential import lower_bound, upper_bound
 
 if TYPE_CHECKING:
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
 
 Floats = NDArray[np.float64]
@@ -122,7 +122,7 @@ class Analysis:
 
 def analyze(
     target: Target,
-    space: ProductSpace | Rows,
+    space: World,
     given: Mapping[str, Any] | None = None,
     *,
     method: Literal["auto", "exact", "sampled"] = "auto",
@@ -160,10 +160,10 @@ def analyze(
         raise ParameterError(f"given must name a region of positive probability; {region} has probability 0")
     queries = DRAW_UNASKED if budget.max_queries is None else budget.max_queries
     stream = Stream.named(seed, "analyze")
-    if isinstance(space, Rows):
+    if space.table is not None:
         if method == "exact":
             raise ParameterError("method must not be 'exact' over rows of a table: there are more rows than these")
-        return _estimated(counted, stars_of_rows(counted, space, region, queries, stream), delta)
+        return _estimated(counted, stars_of_rows(counted, space.table, region, queries, stream), delta)
     may_ask = LIST_UNASKED if budget.max_queries is None else budget.max_queries
     found = _exactly(counted, region, method, may_ask)
     if isinstance(found, Analysis):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fidelitree.spaces.product import ProductSpace
-    from fidelitree.spaces.rows import Rows
+    from fidelitree.spaces.world import World
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 _PARQUET = (".parquet", ".pq")
@@ -117,7 +117,7 @@ class SpaceOptions:
         """Whether inputs were named at all."""
         return self != SpaceOptions()
 
-    def open(self, opened: OpenedTarget) -> ProductSpace | Rows:
+    def open(self, opened: OpenedTarget) -> World:
         """The space, made to fit what the target knows about its features."""
         self._check()
         space = self._space(opened)
@@ -125,7 +125,7 @@ class SpaceOptions:
             raise ParameterError(f"the target takes {opened.count} features; the space has {len(space.features)}")
         return space
 
-    def _space(self, opened: OpenedTarget) -> ProductSpace | Rows:
+    def _space(self, opened: OpenedTarget) -> World:
         if self.data is not None:
             return self._table(self.data, opened)
         if self.space is not None:
@@ -149,7 +149,7 @@ class SpaceOptions:
                 if getattr(self, name) and way not in ways:
                     raise ParameterError(f"--{name} says nothing without --{way}; leave it out, or give --{way}")
 
-    def _table(self, path: Path, opened: OpenedTarget) -> ProductSpace | Rows:
+    def _table(self, path: Path, opened: OpenedTarget) -> World:
         from fidelitree.spaces.product import ProductSpace
         from fidelitree.spaces.rows import Rows
 
@@ -157,7 +157,7 @@ class SpaceOptions:
         for option in ("categorical", "numeric"):
             check_columns(f"--{option}", getattr(self, option) or (), list(table.columns), path)
         make: Any = Rows if self.rows else ProductSpace.from_data
-        made: ProductSpace | Rows = make(table, self.categorical or (), self.numeric or ())
+        made: World = make(table, self.categorical or (), self.numeric or ())
         return made
 
     def _bits(self, p: float, opened: OpenedTarget) -> ProductSpace:
@@ -189,7 +189,7 @@ def _used(table: Any, opened: OpenedTarget, path: Path) -> Any:
     return frame.drop(extra).to_native()
 
 
-def _stored(path: Path) -> ProductSpace | Rows:
+def _stored(path: Path) -> World:
     from fidelitree.certificates.store import load_space
 
     return load_space(path)

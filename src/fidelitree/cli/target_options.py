@@ -18,8 +18,7 @@ from fidelitree.errors import ParameterError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from fidelitree.spaces.product import ProductSpace
-    from fidelitree.spaces.rows import Rows
+    from fidelitree.spaces.world import World
 
 TargetText = Annotated[
     str,
@@ -79,7 +78,7 @@ class OpenedTarget:
     """A target, the inputs that it brings along, and what it knows about its features."""
 
     target: Callable[[Any], Any]
-    space: ProductSpace | Rows | None = None
+    space: World | None = None
     names: tuple[str, ...] | None = None
     count: int | None = None
 

@@ -34,13 +34,13 @@ from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.search.questions import Steps, Tests
 from fidelitree.spaces.product import ProductSpace, product_of
 from fidelitree.spaces.region import Region
-from fidelitree.spaces.rows import Rows
 from fidelitree.targets.fitted import warn_if_fitted
 from fidelitree.targets.table import enumerate_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
     from fidelitree.trees.tree import Tree
 
@@ -62,7 +62,7 @@ LIMITS = ("max_queries", "max_leaves", "max_seconds", "observer")
 class Lesson:
     """What a learner works with; `run` turns what it does into a result."""
 
-    def __init__(self, session: Session, space: ProductSpace | Rows, goal: Goal) -> None:
+    def __init__(self, session: Session, space: World, goal: Goal) -> None:
         self.session, self.counted, self.attempts = session, session.counted, session.attempts
         self.space, self.goal = space, goal
         assert goal.epsilon is not None, "a learner is told its epsilon"
@@ -74,7 +74,7 @@ class Lesson:
 
     @classmethod
     def begin(
-        cls, target: Target, space: ProductSpace | Rows, promise: tuple[float, float, int], limits: Mapping[str, Any]
+        cls, target: Target, space: World, promise: tuple[float, float, int], limits: Mapping[str, Any]
     ) -> Lesson:
         """A run with epsilon, delta and seed as promised, within limits."""
         for name in limits:
@@ -84,8 +84,8 @@ class Lesson:
         budget = Budget(limits.get("max_queries"), limits.get("max_leaves"), limits.get("max_seconds"))
         goal = Goal(check_epsilon(epsilon), check_delta(delta), check_count("seed", seed, least=0))
         product = product_of(space)
-        if isinstance(space, Rows):
-            warn_if_fitted(target, space, goal.seed, level=4)
+        if space.table is not None:
+            warn_if_fitted(target, space.table, goal.seed, level=4)
         counted = Counted(target, product, Memory.within(REMEMBERED_BYTES, product, CHECKED), budget)
         observer = limits.get("observer", nobody)
         check_observer(observer)
@@ -136,10 +136,11 @@ class Lesson:
         points, limit = self.product.points, self.counted.budget.max_queries
         free = free_of_charge(self.counted)
         allowed = ENUMERATE_UNASKED if limit is None else limit
-        if self.epsilon > 0 or isinstance(self.space, Rows):
+        joint = self.space.independent is None
+        if self.epsilon > 0 or joint:
             if self.epsilon == 0:
-                raise ParameterError("epsilon must be above 0 where inputs are rows of a table; got 0")
-            return self.space.masses is not None and points is not None and points <= min(wanted, allowed)
+                raise ParameterError(f"epsilon must be above 0 where inputs are {self.space.in_words}; got 0")
+            return not joint and points is not None and points <= min(wanted, allowed)
         if points is None or points > (max(allowed, ENUMERATE_UNASKED) if free else allowed):
             raise ParameterError(
                 f"epsilon must be above 0 where not every input can be asked: {self.product.extent} are more than "
@@ -245,7 +246,7 @@ class Learn(Protocol):
     def __call__(
         self,
         target: Target,
-        space: ProductSpace | Rows,
+        space: World,
         epsilon: float = ...,
         delta: float = ...,
         seed: int = ...,
@@ -259,7 +260,7 @@ def learner(teach: Callable[..., Distillation], epsilon: float = 0.05) -> Learn:
 
     def learn(
         target: Target,
-        space: ProductSpace | Rows,
+        space: World,
         epsilon: float = epsilon,
         delta: float = 0.05,
         seed: int = 0,
@@ -273,7 +274,7 @@ def learner(teach: Callable[..., Distillation], epsilon: float = 0.05) -> Learn:
     return learn
 
 
-def check_bits(space: ProductSpace | Rows) -> None:
+def check_bits(space: World) -> None:
     """Refuse features that are not bits."""
     product = product_of(space)
     odd = [feature for feature in product if feature.kind != "boolean"]

@@ -22,7 +22,6 @@ from fidelitree.search.optimal.affordable import FIRST_WIDTH, RESTRICTIONS
 from fidelitree.search.optimal.lattice import Axis, Codes, Lattice, axes_of
 from fidelitree.search.optimal.optimum import OBJECTIVES, Objective, Optimum
 from fidelitree.search.optimal.solve import widening
-from fidelitree.spaces.rows import Rows
 from fidelitree.trees import nested
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ def check_listable(lesson: Lesson) -> None:
     """Refuse a space whose inputs cannot all be asked."""
     points, limit = lesson.product.points, lesson.counted.budget.max_queries
     allowed = ENUMERATE_UNASKED if limit is None else limit
-    if isinstance(lesson.space, Rows) or points is None:
+    if lesson.space.independent is None or points is None:
         raise ParameterError(
             f"space must have finitely many inputs for all of them to be asked; got {lesson.space!r:.80}"
         )

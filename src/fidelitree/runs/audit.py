@@ -15,7 +15,7 @@ from fidelitree.asking.access import Access, Call, access
 from fidelitree.asking.door import Door
 from fidelitree.asking.events import Observer, TreeJudged, UnderTest, nobody
 from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
-from fidelitree.certificates.certificate import OF_ANSWERS, Certificate, assumptions
+from fidelitree.certificates.certificate import OF_ANSWERS, Certificate
 from fidelitree.certificates.confusion import CONFIDENCE, Confusion
 from fidelitree.errors import (
     ParameterError,
@@ -31,10 +31,10 @@ from fidelitree.errors import (
 )
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge, known_error, tree_labels
 from fidelitree.runs.claim import FEW, Claim, HowFar
-from fidelitree.spaces.draw import Stream, block_rows, draw, fresh_entropy, fresh_seed
-from fidelitree.spaces.product import ProductSpace, check_space
+from fidelitree.spaces.draw import Stream, block_rows, fresh_entropy, fresh_seed
+from fidelitree.spaces.product import ProductSpace, product_of
 from fidelitree.spaces.region import Region
-from fidelitree.spaces.rows import ASSUMES_NOT_FITTED, ASSUMES_ROWS, ASSUMES_UNSEEN, Rows, check_test_rows
+from fidelitree.spaces.rows import ASSUMES_UNSEEN, check_test_rows
 from fidelitree.targets.table import MAX_FEATURES, enumerate_inputs
 from fidelitree.theory.sequential import Bet
 from fidelitree.trees.answers import Crosstab
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fidelitree.asking.counted import Counted
+    from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
 
 FINGERPRINT = 4096  # inputs on which a predictor that has no digest of its own is told from others
@@ -55,7 +56,7 @@ ASSUMES_UNCHANGED = "the predictor was not changed since the journal was begun"
 def certify(
     predictor: Any,
     target: Target,
-    space: ProductSpace | Rows,
+    space: World,
     epsilon: float | None = None,
     delta: float = 0.05,
     *,
@@ -138,17 +139,15 @@ def _rule(epsilon: float | None, delta: float, within: float) -> Claim | HowFar:
     return HowFar(width, delta)
 
 
-def _product(space: ProductSpace | Rows, rule: Claim | HowFar) -> ProductSpace:
+def _product(space: World, rule: Claim | HowFar) -> ProductSpace:
     """The features; of a table, which must have rows enough for a claim."""
-    if isinstance(space, Rows):
-        if isinstance(rule, Claim):
-            check_test_rows(space.count, rule.epsilon, rule.delta, rule.level)
-        return space.product
-    check_space(space)
-    return space
+    product = product_of(space)
+    if space.table is not None and isinstance(rule, Claim):
+        check_test_rows(space.table.count, rule.epsilon, rule.delta, rule.level)
+    return product
 
 
-def _prediction(predictor: Any, space: ProductSpace | Rows, rule: Claim | HowFar) -> tuple[Target, str]:
+def _prediction(predictor: Any, space: World, rule: Claim | HowFar) -> tuple[Target, str]:
     """How to ask a predictor about inner values, and its digest."""
     product = _product(space, rule)
     if isinstance(predictor, Tree):
@@ -169,12 +168,11 @@ class _TestInputs:
     most: float
 
 
-def _source(space: ProductSpace | Rows, stream: Stream) -> _TestInputs:
-    if isinstance(space, Rows):
-        order = space.shuffled(stream)
+def _source(space: World, stream: Stream) -> _TestInputs:
+    if space.table is not None:
+        order = space.table.shuffled(stream)
         return _TestInputs(lambda block, taken, rows: order[taken : taken + rows], len(order))
-    whole = Region.whole(space)
-    return _TestInputs(lambda block, taken, rows: draw(whole, stream, block, rows).T, math.inf)
+    return _TestInputs(lambda block, taken, rows: space.inputs(stream, block, rows), math.inf)
 
 
 def _labels(predict: Target, batch: NDArray[Any]) -> NDArray[Any]:
@@ -191,7 +189,7 @@ def _is_text(labels: NDArray[Any]) -> bool:
     return labels.dtype.kind == "U" or (labels.dtype.kind == "O" and isinstance(labels[0], str))
 
 
-def _fingerprint(predict: Target, space: ProductSpace | Rows) -> str:
+def _fingerprint(predict: Target, space: World) -> str:
     """A digest of a predictor that has none: what it says about inputs that anybody can draw."""
     product = space.product
     rows = min(FINGERPRINT, max(64, FINGERPRINT_BYTES // (len(product) * product.dtype.itemsize)))
@@ -215,16 +213,15 @@ class _Audit:
         """The error that is claimed."""
         return self.rule.epsilon if isinstance(self.rule, Claim) else None
 
-    def source(self, space: ProductSpace | Rows, way: Access) -> _TestInputs:
+    def source(self, space: World, way: Access) -> _TestInputs:
         """Inputs as they come, chosen by the seed, the predictor's digest and what nobody could foresee."""
         key = [self.digest] if way.entropy is None else [self.digest, way.entropy]
         return _source(space, Stream.named(way.seed, "certify").child(*key))
 
-    def tested(self, bet: Bet, space: ProductSpace | Rows, way: Access) -> Certificate:
+    def tested(self, bet: Bet, space: World, way: Access) -> Certificate:
         """The certificate of what a bet has shown, which may be nothing."""
         errors, samples = bet.counts
-        of_rows = (ASSUMES_ROWS, ASSUMES_NOT_FITTED, ASSUMES_UNSEEN)
-        about = of_rows if isinstance(space, Rows) else assumptions(deterministic=False)
+        unseen = () if space.table is None else (ASSUMES_UNSEEN,)
         # Its digest tells a tree from all others, and who resumes knows the next inputs of any other predictor.
         unchanged = (ASSUMES_UNCHANGED,) if way.resumed and way.entropy is not None else ()
         return Certificate(
@@ -238,7 +235,7 @@ class _Audit:
             space.digest,
             seed=way.seed,
             seed_chosen=way.seed_chosen,
-            assumes=about + unchanged,
+            assumes=space.assumes + unseen + unchanged,
             ledger=self.rule.ledger,
             level=bet.level,
             queries=dict(self.counted.queries.asked),
@@ -258,14 +255,16 @@ class _Audit:
             missing = sorted({*self.counted.book.seen} - {*answered})
         return Confusion.of(table, level, missing)
 
-    def looked_up(self, space: ProductSpace | Rows) -> float | None:
+    def looked_up(self, space: World) -> float | None:
         """The exact error of a tree or a circuit, which costs nothing; what a table's rows leave out nobody knows."""
-        known = space.masses is not None
+        known = space.independent is not None
         return known_error(self.predictor, self.counted.target, self.counted.space) if known else None
 
-    def can_enumerate(self, space: ProductSpace | Rows, deterministic: bool) -> bool:
+    def can_enumerate(self, space: World, deterministic: bool) -> bool:
         """Whether asking about every input is free, or no dearer than drawing."""
-        if space.masses is None:
+        if space.independent is None:
+            if self.epsilon == 0:
+                raise ParameterError(f"epsilon must be above 0 where inputs are {space.in_words}; got 0")
             return False
         points, limit = self.counted.space.points, self.counted.budget.max_queries
         few = points is not None and points <= min(1 << MAX_FEATURES, points if limit is None else limit)

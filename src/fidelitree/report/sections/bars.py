@@ -101,13 +101,14 @@ def importance(contents: Contents, found: Influences) -> Html:
 def _explanation(contents: Contents, found: Influences, count: int) -> str:
     if not count:
         return "The tree gives one answer whatever the input: no feature has any influence on it."
-    drawn = "from the table's columns, one by one" if contents.rows else "from its distribution"
+    independent = contents.world.independent is not None
+    drawn = "from its distribution" if independent else "from the table's columns, one by one"
     how = (
         "exact"
         if not found.rows
         else f"estimated from {whole(found.rows)} drawn inputs, each to within about {figure(1 / found.rows**0.5)}"
     )
-    apart = "" if contents.rows else "; the target's may differ from them by up to twice the error"
+    apart = "; the target's may differ from them by up to twice the error" if independent else ""
     left = len(contents.space.names) - count
     others = f" {counted(left, 'other feature has', 'other features have')} none." if left else ""
     return (

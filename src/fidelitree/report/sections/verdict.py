@@ -101,7 +101,8 @@ def _fact(name: str, value: str, note: str) -> Html:
 def _limits(contents: Contents) -> Iterator[Html]:
     certificate = contents.certificate
     yield _limit("Not that the target is right.", "The tree repeats what the target answers, mistakes included.")
-    where = "rows like those of the table" if contents.rows else "inputs drawn from the stated distribution"
+    drawn = contents.world.table is None
+    where = "inputs drawn from the stated distribution" if drawn else "rows like those of the table"
     yield _limit("Not about other inputs.", f"Agreement is counted over {where}; over others it may be lower.")
     yield _limit(
         "Not that errors are spread evenly.",
@@ -161,5 +162,4 @@ def _seed(contents: Contents) -> str:
 
 
 def _inputs(contents: Contents) -> str:
-    features = counted(len(contents.space), "feature")
-    return f"rows of a table with {features}" if contents.rows else f"a product of {features}, {contents.space.extent}"
+    return contents.world.in_words
