@@ -17,6 +17,7 @@ from fidelitree.errors import MissingExtraError, ParameterError, check_choice, s
 from fidelitree.spaces.features import AtMost, IsIn, Test
 from fidelitree.spaces.features.feature import short
 from fidelitree.spaces.rows import Rows
+from fidelitree.trees.answers import upwards
 from fidelitree.trees.tree import Tree, check_tree
 
 if TYPE_CHECKING:
@@ -187,9 +188,8 @@ def node_shares(tree: Tree, space: ProductSpace | Rows) -> list[float]:
         return [region.mass for _, region in tree.regions(space)]
     tree.check_space(space.product)
     shares = np.bincount(tree.reached_inner(space.inner), minlength=len(tree.feature)) / space.count
-    for node in np.flatnonzero(tree.feature >= 0)[::-1]:
-        shares[node] = shares[tree.no[node]] + shares[tree.yes[node]]
-    return [float(share) for share in shares]
+    found: list[float] = upwards(tree, shares[tree.feature < 0]).tolist()
+    return found
 
 
 def _judged(rule: Rule, row: NDArray[np.int64], own: int) -> Rule:
