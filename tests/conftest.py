@@ -28,7 +28,7 @@ if os.access("/dev/shm", os.W_OK):
     tempfile.tempdir = os.environ.setdefault("TMPDIR", "/dev/shm")
 
 # Every ordinary run tries the same inputs; only the soak looks for new ones, and prints how to have them again.
-hypothesis.settings.register_profile("fixed", derandomize=True, deadline=None)
+hypothesis.settings.register_profile("fixed", max_examples=50, derandomize=True, deadline=None)
 hypothesis.settings.register_profile("soak", max_examples=2000, deadline=None, print_blob=True)
 hypothesis.settings.load_profile("soak" if SOAK else "fixed")
 

@@ -18,6 +18,7 @@ from fidelitree.spaces.features import AtMost, IsIn, Test
 from fidelitree.spaces.features.feature import short
 from fidelitree.spaces.product import product_of
 from fidelitree.spaces.world import drawn
+from fidelitree.trees.answers import upwards
 from fidelitree.trees.tree import Tree, check_tree
 
 if TYPE_CHECKING:
@@ -190,9 +191,8 @@ def node_shares(tree: Tree, space: World) -> list[float]:
         return [space.masses.mass(region) for _, region in tree.regions(product)]
     inner = drawn(space, DRAWN, 0) if space.table is None else space.table.inner
     shares = np.bincount(tree.reached_inner(inner), minlength=len(tree.feature)) / len(inner)
-    for node in np.flatnonzero(tree.feature >= 0)[::-1]:
-        shares[node] = shares[tree.no[node]] + shares[tree.yes[node]]
-    return [float(share) for share in shares]
+    found: list[float] = upwards(tree, shares[tree.feature < 0]).tolist()
+    return found
 
 
 def _judged(rule: Rule, row: NDArray[np.int64], own: int) -> Rule:

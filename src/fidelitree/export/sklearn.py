@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.export.clauses import leaves_below
 from fidelitree.export.encoder import Encoder
 from fidelitree.export.rules import node_shares
 from fidelitree.spaces.features import AtMost
 from fidelitree.targets.models.model import need
+from fidelitree.trees.answers import upwards
 
 if TYPE_CHECKING:
     from fidelitree.spaces.world import World
@@ -70,7 +70,7 @@ def _nodes(tree: Tree, encoder: Encoder, dtype: np.dtype[Any], weight: NDArray[n
 
 def _weights(tree: Tree, space: World | None) -> NDArray[np.float64]:
     if space is None:
-        return np.array(leaves_below(tree), np.float64)
+        return upwards(tree, np.ones(tree.size))
     return np.asarray(np.maximum(node_shares(tree, space), _LEAST))
 
 

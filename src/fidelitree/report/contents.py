@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fidelitree.certificates.confusion import CONFIDENCE, LeafError, leaf_errors
 from fidelitree.display.frontier_chart import Mark
+from fidelitree.trees.answers import upwards
 
 if TYPE_CHECKING:
     from fidelitree.asking.counted import Queries
@@ -108,12 +109,3 @@ class Shares:
         if (known := contents.world.masses) is not None:
             return cls(np.array([known.mass(region) for _, region in tree.regions(contents.space)]), wrong, False)
         return cls(None if labels is None else upwards(tree, labels.shares.sum(axis=1)), wrong, True)
-
-
-def upwards(tree: Tree, of_leaves: Floats) -> Floats:
-    """From a number for each leaf to the sum below every node."""
-    sums = np.zeros(len(tree.feature))
-    sums[tree.feature < 0] = of_leaves
-    for node in np.flatnonzero(tree.feature >= 0)[::-1].tolist():  # children stand after their parents
-        sums[node] = sums[tree.no[node]] + sums[tree.yes[node]]
-    return sums

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.access import Access, Call, access
-from fidelitree.asking.door import Door
 from fidelitree.asking.events import Observer, TreeJudged, UnderTest, nobody
+from fidelitree.asking.guarded import GuardedTarget
 from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
 from fidelitree.certificates.certificate import OF_ANSWERS, Certificate
 from fidelitree.certificates.confusion import CONFIDENCE, Confusion
@@ -156,7 +156,7 @@ def _prediction(predictor: Any, space: World, rule: Claim | HowFar) -> tuple[Tar
     found = getattr(predictor, "predict", predictor)
     if not callable(found):
         raise ParameterError(f"predictor must be a tree, a callable, or have a predict method; got {show(predictor)}")
-    door = Door(found, product)
+    door = GuardedTarget(found, product)
     return door, _fingerprint(door, space)
 
 
