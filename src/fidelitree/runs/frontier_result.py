@@ -230,6 +230,8 @@ class Frontier(Sequence[Distillation]):
         return f"With confidence {confidence_of(self.delta)}, all of these hold together."
 
     def _why_none(self) -> str:
+        if len(self) == 1:
+            return "no larger tree is certified to agree more often."
         if self.knee.leaves == 1:
             return "no larger tree brings half a per cent of agreement for each of its leaves."
         return f"every leaf brings half a per cent of agreement, up to {in_words(self.max_leaves)}."
