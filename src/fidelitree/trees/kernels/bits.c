@@ -21,6 +21,12 @@ enum { DEEPEST = 4, LANES = 8, MOST_MASS = 1 << 24, CROWD = 64 };
 #define CLONES
 #endif
 
+#define INLINE static inline __attribute__((always_inline))
+
+/* Eight features at once; a compiler splits it where the processor has shorter vectors. */
+typedef float Lanes __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+typedef int32_t Signs __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+
 typedef struct {
     int features, stride, labels; /* stride: features, rounded up to whole vectors */
     int deepest;                  /* features of the largest sets; these have no tables */
@@ -32,19 +38,10 @@ typedef struct {
     float *errors[DEEPEST];       /* what the best label gets wrong, 2^(s + 1) lines a set */
     float *costs[DEEPEST];        /* the same, or the cheapest tree below */
     uint64_t *mask[DEEPEST];      /* rows with ones in the first features of a set */
-    float *lines;                 /* of one set, for sets that have no table */
 } Node;
 
-static size_t power(size_t base, int exponent)
-{
-    size_t out = 1;
-    while (exponent--)
-        out *= base;
-    return out;
-}
-
 /* Where the vector of a set begins, which is given without its last feature. */
-static size_t place(const Node *node, const int *set, int size)
+INLINE size_t place(const Node *node, const int *set, int size)
 {
     size_t at = 0;
     for (int k = 0; k < size; k++)
@@ -52,13 +49,16 @@ static size_t place(const Node *node, const int *set, int size)
     return at * (size_t)node->stride;
 }
 
-static size_t table(const Node *node, int size)
+INLINE size_t table(const Node *node, int size)
 {
-    return power((size_t)node->features, size) * (size_t)node->stride;
+    size_t sets = (size_t)node->stride;
+    for (int k = 0; k < size; k++)
+        sets *= (size_t)node->features;
+    return sets;
 }
 
 /* Rows of a label with ones in a set and in each later feature. */
-static inline float *ones_at(const Node *node, int label, const int *set, int size)
+INLINE float *ones_at(const Node *node, int label, const int *set, int size)
 {
     if (size == node->deepest - 1)
         return node->ones[size] + (size_t)label * (size_t)node->stride;
@@ -66,7 +66,7 @@ static inline float *ones_at(const Node *node, int label, const int *set, int si
 }
 
 /* Counts them, for one label. */
-static inline void count_ones(const Node *node, const uint64_t *mask, int label, int from, float *out)
+INLINE void count_ones(const Node *node, const uint64_t *mask, int label, int from, float *out)
 {
     int words = node->first[node->labels], begin = node->first[label], end = node->first[label + 1];
     for (int f = from; f < node->features; f++) {
@@ -78,40 +78,22 @@ static inline void count_ones(const Node *node, const uint64_t *mask, int label,
     }
 }
 
-/* Rows of one label with each pattern over a set of features, and a one in each later feature: lines of ``found``. */
-static inline void with_patterns(const Node *node, const int *set, int size, int label, int begin, float *found)
+/* Which of a set's features are one in a pattern; how many. */
+INLINE int chosen(const int *set, int size, int pattern, int *part)
 {
-    const int stride = node->stride, patterns = 1 << size;
-    for (int pattern = 0; pattern < patterns; pattern++) {
-        int part[DEEPEST], parts = 0;
-        for (int k = 0; k < size; k++)
-            if (pattern >> (size - 1 - k) & 1)
-                part[parts++] = set[k];
-        const float *ones = ones_at(node, label, part, parts);
-        memcpy(found + pattern * stride + begin, ones + begin, (size_t)(stride - begin) * sizeof *ones);
-    }
-    for (int bit = 1; bit < patterns; bit <<= 1)
-        for (int pattern = 0; pattern < patterns; pattern++)
-            if (!(pattern & bit)) {
-                float *less = found + pattern * stride;
-                const float *more = found + (pattern | bit) * stride;
-                for (int f = begin; f < stride; f++)
-                    less[f] -= more[f];
-            }
+    int parts = 0;
+    for (int k = 0; k < size; k++)
+        if (pattern >> (size - 1 - k) & 1)
+            part[parts++] = set[k];
+    return parts;
 }
 
 /* Rows of one label with each pattern over a set of features. */
-static inline void pattern_counts(const Node *node, const int *set, int size, int label, float *found)
+INLINE void pattern_counts(const Node *node, const int *set, int size, int label, float *found)
 {
     for (int pattern = 0; pattern < 1 << size; pattern++) {
-        int part[DEEPEST], parts = 0;
-        for (int k = 0; k < size; k++)
-            if (pattern >> (size - 1 - k) & 1)
-                part[parts++] = set[k];
-        if (parts)
-            found[pattern] = ones_at(node, label, part, parts - 1)[part[parts - 1]];
-        else
-            found[pattern] = node->total[label];
+        int part[DEEPEST], parts = chosen(set, size, pattern, part);
+        found[pattern] = parts ? ones_at(node, label, part, parts - 1)[part[parts - 1]] : node->total[label];
     }
     for (int bit = 1; bit < 1 << size; bit <<= 1)
         for (int pattern = 0; pattern < 1 << size; pattern++)
@@ -119,92 +101,129 @@ static inline void pattern_counts(const Node *node, const int *set, int size, in
                 found[pattern] -= found[pattern | bit];
 }
 
-/* What the best label gets wrong with each pattern over a set and one later feature: 2^(size + 1) lines. */
-static inline void set_errors(const Node *node, const int *set, int size, float *out)
+/* Vectors lie anywhere in tables. */
+static const Signs EIGHT = {0, 1, 2, 3, 4, 5, 6, 7};
+
+#define AT(table, place) (*(Lanes *)((table) + (place)))
+
+INLINE void keep_less(Lanes *one, const Lanes *other)
 {
-    const int stride = node->stride, from = size ? set[size - 1] + 1 : 0, begin = from / LANES * LANES;
-    float *yes = node->lines, *sum = yes + (stride << size), counts[1 << DEEPEST];
-    for (int label = 0; label < node->labels; label++) {
-        count_ones(node, node->mask[size], label, from, ones_at(node, label, set, size));
-        with_patterns(node, set, size, label, begin, yes);
-        pattern_counts(node, set, size, label, counts);
-        for (int pattern = 0; pattern < 1 << size; pattern++) {
-            const float *one = yes + pattern * stride, count = counts[pattern];
-            float *most = out + 2 * pattern * stride, *all = sum + 2 * pattern * stride;
-            if (!label)
-                for (int f = begin; f < stride; f++) {
-                    most[f] = all[f] = count - one[f];
-                    most[f + stride] = all[f + stride] = one[f];
-                }
-            else
-                for (int f = begin; f < stride; f++) {
-                    float no = count - one[f];
-                    all[f] += no;
-                    all[f + stride] += one[f];
-                    most[f] = no > most[f] ? no : most[f];
-                    most[f + stride] = one[f] > most[f + stride] ? one[f] : most[f + stride];
-                }
-        }
+    Signs less = *other < *one;
+    *one = (Lanes)(((Signs)*other & less) | ((Signs)*one & ~less));
+}
+
+INLINE void keep_more(Lanes *one, const Lanes *other)
+{
+    Signs more = *other > *one;
+    *one = (Lanes)(((Signs)*other & more) | ((Signs)*one & ~more));
+}
+
+/* Rows of one label with each pattern over a set and one of eight later features; lines change with the last first. */
+INLINE void label_lines(const Node *node, const int *set, int size, int label, int at, Lanes * lines)
+{
+    float counts[1 << DEEPEST];
+    Lanes yes[1 << (DEEPEST - 1)];
+    pattern_counts(node, set, size, label, counts);
+    for (int pattern = 0; pattern < 1 << size; pattern++) {
+        int part[DEEPEST], parts = chosen(set, size, pattern, part);
+        yes[pattern] = AT(ones_at(node, label, part, parts), at);
     }
-    for (int line = 0; line < 2 << size; line++) {
-        for (int f = begin; f < stride; f++)
-            out[line * stride + f] = sum[line * stride + f] - out[line * stride + f];
-        for (int f = begin; f < from; f++)
-            out[line * stride + f] = INFINITY;
+    for (int bit = 1; bit < 1 << size; bit <<= 1)
+        for (int pattern = 0; pattern < 1 << size; pattern++)
+            if (!(pattern & bit))
+                yes[pattern] -= yes[pattern | bit];
+    for (int pattern = 0; pattern < 1 << size; pattern++) {
+        lines[2 * pattern] = counts[pattern] - yes[pattern];
+        lines[2 * pattern + 1] = yes[pattern];
     }
 }
 
-/* Splits on the last feature of sets: the least over it, for each pattern of the others, lowers their cost. */
-static inline void split_on_last(const Node *node, const float *lines, int size, int begin, float *lowered)
+/* What the best label gets wrong there: the smaller of two, or all but the largest. */
+INLINE void wrong_lines(const Node *node, const int *set, int size, int at, Lanes * out)
 {
-    const int stride = node->stride;
-    for (int pattern = 0; pattern < 1 << size; pattern++) {
-        const float *no = lines + 2 * pattern * stride, *yes = no + stride;
-        float least[LANES];
-        for (int lane = 0; lane < LANES; lane++)
-            least[lane] = INFINITY;
-        for (int f = begin; f < stride; f += LANES)
-            for (int lane = 0; lane < LANES; lane++) {
-                float cost = no[f + lane] + yes[f + lane] + node->penalty[f + lane];
-                least[lane] = cost < least[lane] ? cost : least[lane];
-            }
-        float *cost = lowered + pattern * stride;
-        for (int lane = 0; lane < LANES; lane++)
-            *cost = least[lane] < *cost ? least[lane] : *cost;
+    Lanes lines[1 << DEEPEST], all[1 << DEEPEST];
+    label_lines(node, set, size, 0, at, out);
+    if (node->labels == 2) {
+        label_lines(node, set, size, 1, at, lines);
+        for (int line = 0; line < 2 << size; line++)
+            keep_less(&out[line], &lines[line]);
+        return;
     }
+    for (int line = 0; line < 2 << size; line++)
+        all[line] = out[line];
+    for (int label = 1; label < node->labels; label++) {
+        label_lines(node, set, size, label, at, lines);
+        for (int line = 0; line < 2 << size; line++) {
+            all[line] += lines[line];
+            keep_more(&out[line], &lines[line]);
+        }
+    }
+    for (int line = 0; line < 2 << size; line++)
+        out[line] = all[line] - out[line];
 }
 
 /* Splits on the k-th of a set's features lower the cost of the others with each later one. */
-static inline void split_on(const Node *node, const float *lines, const int *set, int size, int k, int begin)
+INLINE void split_on(const Node *node, Lanes * lines, const int *set, int size, int k, int at)
 {
-    const int stride = node->stride, bit = 1 << (size - k); /* of a pattern that has the last feature, too */
+    const int bit = 1 << (size - k); /* of a pattern that has the last feature, too */
     const float penalty = node->penalty[set[k]];
     int rest[DEEPEST];
     for (int j = 0; j < size - 1; j++)
         rest[j] = set[j + (j >= k)];
-    float *lowered = node->costs[size - 1] + (place(node, rest, size - 1) << size);
+    float *lowered = node->costs[size - 1] + (place(node, rest, size - 1) << size) + at;
     for (int pattern = 0; pattern < 1 << size; pattern++) {
-        int without = (pattern & -bit) << 1 | (pattern & (bit - 1));
-        const float *no = lines + without * stride, *yes = no + bit * stride;
-        float *cost = lowered + pattern * stride;
-        for (int f = begin; f < stride; f++) {
-            float split = no[f] + yes[f] + penalty;
-            cost[f] = split < cost[f] ? split : cost[f];
-        }
+        int no = (pattern & -bit) << 1 | (pattern & (bit - 1));
+        Lanes split = lines[no] + lines[no + bit] + penalty;
+        keep_less(&AT(lowered, pattern * node->stride), &split);
     }
 }
 
-static inline void lower(const Node *node, const float *lines, const int *set, int size)
+/* Lines of a set and eight later features lower the costs of smaller sets; ``least`` is that of splits on the last. */
+INLINE void lower_lanes(const Node *node, Lanes * lines, const int *set, int size, int at, Lanes * least)
 {
-    const int begin = (set[size - 1] + 1) / LANES * LANES;
-    split_on_last(node, lines, size, begin,
-                  node->costs[size - 1] + (place(node, set, size - 1) << size) + set[size - 1]);
+    for (int pattern = 0; pattern < 1 << size; pattern++) {
+        Lanes split = lines[2 * pattern] + lines[2 * pattern + 1] + AT(node->penalty, at);
+        keep_less(&least[pattern], &split);
+    }
     for (int k = 0; k < size; k++)
-        split_on(node, lines, set, size, k, begin);
+        split_on(node, lines, set, size, k, at);
+}
+
+/* Works through the later features of a set; with ``count`` its errors are counted, else costs are read. */
+INLINE void work_through(const Node *node, const int *set, int size, int count)
+{
+    const int from = size ? set[size - 1] + 1 : 0, kept = size < node->deepest - 1, stride = node->stride;
+    const size_t here = kept ? place(node, set, size) << (size + 1) : 0;
+    Lanes lines[1 << DEEPEST], least[1 << (DEEPEST - 1)];
+    for (int pattern = 0; pattern < 1 << size; pattern++)
+        least[pattern] = (Lanes){0} + INFINITY;
+    for (int at = from / LANES * LANES; at < stride; at += LANES) {
+        float *lies = (count ? node->errors : node->costs)[size] + here + at;
+        if (count) {
+            wrong_lines(node, set, size, at, lines);
+            if (at < from) {
+                const Signs none = (Signs)((Lanes){0} + INFINITY), late = from - at <= EIGHT;
+                for (int line = 0; line < 2 << size; line++)
+                    lines[line] = (Lanes)(((Signs)lines[line] & late) | (none & ~late));
+            }
+            if (kept || !size)
+                for (int line = 0; line < 2 << size; line++)
+                    AT(lies, line * stride) = lines[line];
+        } else
+            for (int line = 0; line < 2 << size; line++)
+                lines[line] = AT(lies, line * stride);
+        if (size)
+            lower_lanes(node, lines, set, size, at, least);
+    }
+    for (int pattern = 0; size && pattern < 1 << size; pattern++) {
+        float *cost = node->costs[size - 1] + (place(node, set, size - 1) << size) + pattern * stride + set[size - 1];
+        for (int lane = 0; lane < LANES; lane++)
+            *cost = least[pattern][lane] < *cost ? least[pattern][lane] : *cost;
+    }
 }
 
 /* The next set of so many features, in order; 0 after the last. A set needs a later feature beside it. */
-static int next_set(const Node *node, int *set, int size)
+INLINE int next_set(const Node *node, int *set, int size)
 {
     int k = size - 1;
     while (k >= 0 && set[k] == node->features - 1 - (size - k))
@@ -217,7 +236,7 @@ static int next_set(const Node *node, int *set, int size)
     return 1;
 }
 
-static inline void mask_set(const Node *node, const int *set, int size)
+INLINE void mask_set(const Node *node, const int *set, int size)
 {
     const int words = node->first[node->labels];
     for (int k = 0; k < size; k++) { /* all of them: only the last few change, but they are few */
@@ -227,29 +246,40 @@ static inline void mask_set(const Node *node, const int *set, int size)
     }
 }
 
-/* Errors of all sets of ``size`` + 1 features, into their table where they have one; each lowers the costs at once. */
-CLONES static void count_errors(const Node *node, int size)
+/* Errors of all sets of ``size`` + 1 features are counted, or their costs are read; they lower those of smaller sets. */
+INLINE void all_sets(const Node *node, int size, int count)
 {
     int set[DEEPEST];
     for (int k = 0; k < size; k++)
         set[k] = k;
     do {
-        float *out = node->errors[size] + (size < node->deepest - 1 ? place(node, set, size) << (size + 1) : 0);
-        mask_set(node, set, size);
-        set_errors(node, set, size, out);
-        if (size)
-            lower(node, out, set, size);
+        if (count) {
+            mask_set(node, set, size);
+            for (int label = 0; label < node->labels; label++)
+                count_ones(node, node->mask[size], label, size ? set[size - 1] + 1 : 0,
+                           ones_at(node, label, set, size));
+        }
+        work_through(node, set, size, count);
     } while (next_set(node, set, size));
+}
+
+/* For each size a copy of its own, in which all short loops are unrolled. */
+CLONES static void count_errors(const Node *node, int size)
+{
+    switch (size) {
+    case 0: all_sets(node, 0, 1); break;
+    case 1: all_sets(node, 1, 1); break;
+    case 2: all_sets(node, 2, 1); break;
+    case 3: all_sets(node, 3, 1); break;
+    }
 }
 
 CLONES static void lower_all(const Node *node, int size)
 {
-    int set[DEEPEST];
-    for (int k = 0; k < size; k++)
-        set[k] = k;
-    do
-        lower(node, node->costs[size] + (place(node, set, size) << (size + 1)), set, size);
-    while (next_set(node, set, size));
+    switch (size) {
+    case 1: all_sets(node, 1, 0); break;
+    case 2: all_sets(node, 2, 0); break;
+    }
 }
 
 /* The cost of the best tree up to a depth that starts with each feature; depths are asked for in order, from 1. */
@@ -270,7 +300,7 @@ static void find_costs(const Node *node, int depth, float *out)
 static void *node_room(Node *node, int words)
 {
     const int deepest = node->deepest;
-    size_t floats = (size_t)node->stride * (3u << deepest), sizes[3][DEEPEST] = {{0}};
+    size_t floats = 0, sizes[3][DEEPEST] = {{0}};
     for (int s = 0; s < deepest; s++) {
         size_t whole = s < deepest - 1 ? table(node, s) : (size_t)node->stride;
         sizes[0][s] = whole * (size_t)node->labels;
@@ -291,7 +321,6 @@ static void *node_room(Node *node, int words)
             tables[t][s] = next;
             next += sizes[t][s];
         }
-    node->lines = next;
     return room;
 }
 
@@ -323,7 +352,7 @@ static void all_rows(const Packed *packed, uint64_t *mask)
 static int search(const Packed *packed, int deepest, float least, float *out)
 {
     Node node = {packed->features, (packed->features + LANES - 1) / LANES * LANES, packed->labels, 0, packed->first,
-                 packed->total, packed->columns, packed->penalty, {0}, {0}, {0}, {0}, NULL};
+                 packed->total, packed->columns, packed->penalty, {0}, {0}, {0}, {0}};
     node.deepest = deepest < packed->features ? deepest : packed->features;
     void *room = node_room(&node, packed->words);
     if (!room)
