@@ -13,7 +13,8 @@
 #include <stdint.h>
 
 #define FAMILIES(FAMILY) \
-    FAMILY(predict)
+    FAMILY(predict) \
+    FAMILY(tables)
 
 #define DECLARE(name) extern PyMethodDef name##_methods[];
 FAMILIES(DECLARE)
