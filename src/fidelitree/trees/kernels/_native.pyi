@@ -1,5 +1,11 @@
+from collections.abc import Callable
+from typing import NewType
+
 import numpy as np
 from numpy.typing import NDArray
+
+_Table = NewType("_Table", object)
+_Shape = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.uint64]]
 
 def walk(
     cut: NDArray[np.float64],
@@ -25,3 +31,25 @@ def split_bits(
     horizon: int,
     old: int,
 ) -> tuple[int, int, int, float, float]: ...
+def table(
+    bins: NDArray[np.uint16],
+    codes: NDArray[np.int32],
+    sizes: NDArray[np.int32],
+    ordered: NDArray[np.bool_],
+    chosen: NDArray[np.int32],
+    groups: NDArray[np.uint16],
+    xlogx: NDArray[np.float64],
+    classes: int,
+) -> _Table: ...
+def table_cart(table: _Table, most: int, watch: Callable[[], None]) -> tuple[bytes, ...]: ...
+def table_fit(table: _Table, tree: _Shape, price: float, watch: Callable[[], None]) -> tuple[bytes, ...]: ...
+def table_descend(
+    table: _Table, tree: _Shape, price: float, state: int, steps: int, polished: bool, watch: Callable[[], None]
+) -> tuple[tuple[bytes, ...], int, int]: ...
+def table_prune(
+    held: _Table,
+    tree: _Shape,
+    code: NDArray[np.int32],
+    errors: NDArray[np.float64],
+    watch: Callable[[], None],
+) -> tuple[bytes, bytes, bytes, bytes]: ...
