@@ -33,6 +33,7 @@ WORLDS: dict[str, World] = {
     "bits": ft.ProductSpace.bernoulli(5, 0.3),
     "product": ft.ProductSpace.from_data(table()),
     "rows": ft.Rows(table()),
+    "chow-liu": ft.ChowLiu.from_data(table()),
 }
 every_world = pytest.mark.parametrize("name", list(WORLDS))
 

@@ -16,7 +16,7 @@ from fidelitree.cli.target_options import OpenedTarget
 from fidelitree.errors import FormatError, MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.spaces.world import World
@@ -97,6 +97,9 @@ class SpaceOptions:
         None
     )
     rows: Annotated[bool, typer.Option("--rows", help="With --data: its rows as they are, not marginals.")] = False
+    chow_liu: Annotated[
+        bool, typer.Option("--chow-liu", help="With --data: rows like its own, each column depending on another.")
+    ] = False
     drop: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN", help="With --data: leave a column out. Repeatable.")
     ] = None
@@ -143,22 +146,25 @@ class SpaceOptions:
         ways = [name for name in ("data", "space", "bernoulli") if getattr(self, name) is not None]
         if len(ways) > 1:
             raise ParameterError(f"inputs come from one place: give --{ways[0]} or --{ways[1]}, not both")
-        needs = {"bernoulli": ("features",), "data": ("rows", "drop", "categorical", "numeric")}
+        needs = {"bernoulli": ("features",), "data": ("rows", "chow_liu", "drop", "categorical", "numeric")}
         for way, options in needs.items():
             for name in options:
                 if getattr(self, name) and way not in ways:
-                    raise ParameterError(f"--{name} says nothing without --{way}; leave it out, or give --{way}")
+                    option = name.replace("_", "-")
+                    raise ParameterError(f"--{option} says nothing without --{way}; leave it out, or give --{way}")
+        if self.rows and self.chow_liu:
+            raise ParameterError("a table stands for one kind of inputs: give --rows or --chow-liu, not both")
 
     def _table(self, path: Path, opened: OpenedTarget) -> World:
+        from fidelitree.spaces.chow_liu import ChowLiu
         from fidelitree.spaces.product import ProductSpace
         from fidelitree.spaces.rows import Rows
 
         table = _used(read_table(path, self.drop or ()), opened, path)
         for option in ("categorical", "numeric"):
             check_columns(f"--{option}", getattr(self, option) or (), list(table.columns), path)
-        make: Any = Rows if self.rows else ProductSpace.from_data
-        made: World = make(table, self.categorical or (), self.numeric or ())
-        return made
+        make: Callable[..., World] = ChowLiu.from_data if self.chow_liu else ProductSpace.from_data
+        return (Rows if self.rows else make)(table, self.categorical or (), self.numeric or ())
 
     def _bits(self, p: float, opened: OpenedTarget) -> ProductSpace:
         from fidelitree.spaces.product import ProductSpace

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from fidelitree.spaces.chow_liu import KEY as CHOW_LIU
+from fidelitree.spaces.chow_liu import ChowLiu
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import Rows
 
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
 
     from fidelitree.spaces.world import World
 
-_READERS: dict[str, Callable[[Any], World]] = {"rows": Rows.from_dict}
+_READERS: dict[str, Callable[[Any], World]] = {"rows": Rows.from_dict, CHOW_LIU: ChowLiu.from_dict}
 
 
 def from_dict(data: Any) -> World:

@@ -162,6 +162,11 @@ class ProductSpace:
         return None
 
     @property
+    def redraws(self) -> None:
+        """None: a feature that depends on no other is drawn again by itself."""
+        return None
+
+    @property
     def in_words(self) -> str:
         """The space as a noun."""
         return f"{over_features('a product of', self)}, {self.extent}"

@@ -39,6 +39,16 @@ class Weighed(Protocol):
         """Probability that an input falls into the region."""
 
 
+class Redraws(Protocol):
+    """Dependent inputs of which one feature can be drawn again, given all others."""
+
+    def inside(self, region: Region, stream: Stream, block: int, rows: int) -> NDArray[Any]:
+        """Independent inputs of a region, rows by features."""
+
+    def redrawn(self, inner: NDArray[Any], feature: int, region: Region, stream: Stream, block: int) -> NDArray[Any]:
+        """Another value of a feature for each of these inputs of a region, from another part of the stream."""
+
+
 class World(Protocol):
     """Where inputs come from."""
 
@@ -57,6 +67,10 @@ class World(Protocol):
     @property
     def table(self) -> Rows | None:
         """The rows that inputs are taken from, each once; None where as many as you like can be drawn."""
+
+    @property
+    def redraws(self) -> Redraws | None:
+        """The world itself where dependent features can be drawn again one by one; None elsewhere."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -102,6 +116,11 @@ class Joint:
     @property
     def table(self) -> Rows | None:
         """None: inputs are drawn."""
+        return None
+
+    @property
+    def redraws(self) -> Redraws | None:
+        """None: how one feature depends on all others nobody knows."""
         return None
 
     @property
