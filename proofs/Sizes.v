@@ -53,11 +53,11 @@ have K0 : 0 <= K.
   have [t' [_ h]] := within [::]; rewrite divr_ge0 ?mulr_ge0 ?(ltW kappa_gt0) ?(ltW D_gt0) //.
   exact: le_trans (depth_ge0 product_p t') h.
 rewrite -mulrA; apply: le_trans (growth_pays (potential := fun c => K * psi c) _ gs).
-  by rewrite ler_addl !mulr_ge0 // power_ge0 // cost_ge0.
-move=> {gs}s1 v s2 i /=; set s := s1 ++ v :: s2; set d := score p f v i => gs es best.
+  by rewrite ler_addl /= mulr_ge0 // mulr_ge0 // power_ge0 // cost_ge0.
+move=> {s gs}s1 v s2 i /=; set s := s1 ++ v :: s2; set d := score p f v i => gs es best.
 have d0 : 0 <= d by exact: score_ge0.
 have [floor _ costs _] := score_floors product_p (divr_ge0 d0 (ltW kappa_gt0)) best gs tf uf within.
-have j0 := size_gt0 gs; pose M := (size s)%:R * K * d.
+rewrite -/D in costs; have j0 := size_gt0 gs; pose M := (size s)%:R * K * d.
 have cM : cost p f s <= M by apply: le_trans costs _; rewrite le_eqVlt; apply/orP; left; apply/eqP; rewrite /M /K; field.
 have BM : B <= M.
   rewrite /B mulrC; apply: le_trans (ler_wpmul2l (ltW D_gt0) (le_trans (ltW es) floor)) _.
@@ -76,12 +76,14 @@ move=> gs; have t0 := two_gt0 R L; pose c := depth p u / (two R L * kappa * eps 
 have b0 : 0 < two R L * kappa * eps ^+ 2 by rewrite !mulr_gt0 // exprn_gt0.
 have c0 : 0 <= c by rewrite divr_ge0 ?depth_ge0 // ltW.
 rewrite -mulrA -/c [total p f * c]mulrC; apply: le_trans (growth_pays (potential := fun x => c * x) _ gs).
-  by rewrite ler_addl !mulr_ge0 // cost_ge0.
-move=> {gs}s1 v s2 i /=; set s := s1 ++ v :: s2; set d := score p f v i => gs es best.
+  by rewrite ler_addl /= mulr_ge0 // mulr_ge0 // cost_ge0.
+move=> {s gs}s1 v s2 i /=; set s := s1 ++ v :: s2; set d := score p f v i => gs es best.
 have d0 : 0 <= d by exact: score_ge0.
 have [_ floor _ _] :=
   score_floors product_p (divr_ge0 d0 (ltW kappa_gt0)) best gs tf uf (height_regions product_p tf).
-rewrite -mulrBr subKr -[X in X <= _]mul1r ler_pdivr_mulr ?size_gt0 // /c mulrAC -mulrA ler_pdivl_mulr // mul1r.
+rewrite -mulrBr subKr -[X in X <= _]mul1r ler_pdivr_mulr ?size_gt0 // /c.
+have -> (x y : R) : depth p u / y * d * x = x * depth p u * d / y by ring.
+rewrite ler_pdivl_mulr // mul1r.
 apply: (@le_trans _ _ (kappa * (two R L * err p f s ^+ 2))).
   rewrite [two R L * kappa]mulrC -mulrA !ler_wpmul2l ?(ltW kappa_gt0) ?(ltW t0) //.
   by rewrite ler_expn2r ?nnegrE ?(ltW eps_gt0) ?err_ge0 // ltW.
@@ -108,14 +110,14 @@ case: (leP D (a / (c * eps))) => h.
     by rewrite /B mulrC -ler_pdivl_mulr // -mulrA -invfM.
   apply: (@le_trans _ _ (D * D / kappa * psi (a / c))).
     rewrite ler_wpmul2l ?K0 ?mulr_ge0 ?(ltW D_gt0) // power_mono // total_ge0 //.
-  rewrite /power Ba; have -> : a / c / B = a / (c * eps * D) by rewrite /B; field; rewrite Dn cn.
+  rewrite /power Ba; have -> : a / c / B = a / (c * eps * D) by rewrite /B; field; rewrite Dn eps_neq0 cn.
   by rewrite le_eqVlt; apply/orP; left; apply/eqP; field.
 apply: le_trans (form2 gs) _; rewrite -/a -/c ler_wpmul2l //.
 apply: (@le_trans _ _ (a / c * a / (c * kappa * eps ^+ 2))).
   by rewrite ler_wpmul2r ?ler_wpmul2r // invr_ge0 ltW // !mulr_gt0 // exprn_gt0.
 have [->|an] := eqVneq a 0; first by rewrite !(mulr0, mul0r) expr0n /= !mul0r.
-have -> : a / (c * eps * (a / (c * eps))) = 1 by field; rewrite an cn.
-by rewrite ln1 // le_eqVlt; apply/orP; left; apply/eqP; field; rewrite cn.
+have -> : a / (c * eps * (a / (c * eps))) = 1 by field; rewrite an eps_neq0 cn.
+by rewrite ln1 // le_eqVlt; apply/orP; left; apply/eqP; field; rewrite cn kappa_neq0 eps_neq0.
 Qed.
 End Sizes.
 
