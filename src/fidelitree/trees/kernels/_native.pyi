@@ -17,9 +17,11 @@ def walk(
     member: NDArray[np.uint8],
     data: NDArray[np.float64],
     out: NDArray[np.int64],
+    first: int,
     by_columns: bool,
     depth: int,
-) -> None: ...
+    checked: bool,
+) -> bool: ...
 def table(
     bins: NDArray[np.uint16],
     codes: NDArray[np.int32],
