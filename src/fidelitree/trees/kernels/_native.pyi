@@ -17,6 +17,7 @@ def walk(
     member: NDArray[np.uint8],
     data: NDArray[np.float64],
     out: NDArray[np.int64],
+    first: int,
     by_columns: bool,
     depth: int,
 ) -> None: ...
@@ -31,6 +32,8 @@ def split_bits(
     horizon: int,
     old: int,
 ) -> tuple[int, int, int, float, float]: ...
+    checked: bool,
+) -> bool: ...
 def table(
     bins: NDArray[np.uint16],
     codes: NDArray[np.int32],
