@@ -139,10 +139,9 @@ def run(smoke: bool) -> Section:
             turns = [[child(sources, name) for sources in versions] for _ in range(1 if smoke else TURNS)]
             before, now = (min(version, key=lambda found: found["own"]) for version in zip(*turns, strict=True))
             ratios[name] = before["own"] / now["own"]
-            rows.append(
-                [name, f"{before['labels']:,}", f"{now['labels']:,}", duration(before["own"]), duration(now["own"])]
-                + [times(ratios[name]), duration(now["target"])]
-            )
+            labels = [f"{before['labels']:,}", f"{now['labels']:,}"]
+            taken = [duration(before["own"]), duration(now["own"]), times(ratios[name]), duration(now["target"])]
+            rows.append([name, *labels, *taken])
     wide = geometric_mean([ratios.get(name, 1.0) for name in WIDE])
     bars = [
         Bar(

@@ -25,3 +25,10 @@ def split_bits(
     horizon: int,
     old: int,
 ) -> tuple[int, int, int, float, float]: ...
+def walk_bits(
+    feature: NDArray[np.int32],
+    child: NDArray[np.int32],
+    code: NDArray[np.int32],
+    rows: NDArray[np.uint8],
+    out: NDArray[np.int64],
+) -> None: ...

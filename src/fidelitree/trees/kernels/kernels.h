@@ -14,7 +14,8 @@
 
 #define FAMILIES(FAMILY) \
     FAMILY(bits) \
-    FAMILY(predict)
+    FAMILY(predict) \
+    FAMILY(steps)
 
 #define DECLARE(name) extern PyMethodDef name##_methods[];
 FAMILIES(DECLARE)
