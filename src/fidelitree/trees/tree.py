@@ -92,10 +92,9 @@ class Tree:
                 tests[position] = test
             rows.append((test.feature, place[entry[1]], place[entry[2]], -1))
         feature, no, yes, code = (np.array(column, np.int32) for column in zip(*rows, strict=True))
-        kinds = tuple(f.kind for f in space)
         values = () if space.all_bits else tuple(f.values for f in space)
         classes = check_array("labels", labels, what="a list of labels").copy()
-        return cls(space.names, kinds, classes, feature, no, yes, code, values, tests)
+        return cls(space.names, space.kinds, classes, feature, no, yes, code, values, tests)
 
     @classmethod
     def constant(cls, space: ProductSpace, label: Any) -> Tree:
@@ -207,6 +206,10 @@ class Tree:
 
     def _codes_by_steps(self, rows: NDArray[np.uint8]) -> NDArray[Any]:
         feature, child = self._steps
+        if kernels.compiled:
+            codes = np.empty(len(rows), np.int64)
+            kernels.native.walk_bits(feature, child, self.code, rows, codes)
+            return codes
         node: NDArray[np.integer[Any]] = np.zeros(len(rows), np.intp)
         each = np.arange(len(rows))
         for _ in range(self.depth):

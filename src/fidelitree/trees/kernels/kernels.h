@@ -15,6 +15,7 @@
 #define FAMILIES(FAMILY) \
     FAMILY(bits) \
     FAMILY(predict) \
+    FAMILY(steps) \
     FAMILY(tables)
 
 #define DECLARE(name) extern PyMethodDef name##_methods[];
