@@ -146,6 +146,7 @@ def analyze(
     probability that a row's label changes when its value of the feature is replaced by that of another row, both rows
     like those of the table and inside the region. Over both it is always estimated.
 
+    >>> from fidelitree.spaces.product import ProductSpace
     >>> from fidelitree.targets.table import TruthTable
     >>> print(analyze(TruthTable([0, 0, 0, 1]), ProductSpace.bernoulli(2)))
     influence of each feature (exact); total 0.5000

@@ -97,9 +97,7 @@ class SpaceOptions:
         None
     )
     rows: Annotated[bool, typer.Option("--rows", help="With --data: its rows as they are, not marginals.")] = False
-    chow_liu: Annotated[
-        bool, typer.Option("--chow-liu", help="With --data: rows like its own, each column depending on another.")
-    ] = False
+    chow_liu: Annotated[bool, typer.Option("--chow-liu", help="With --data: a Chow-Liu tree fitted to it.")] = False
     drop: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN", help="With --data: leave a column out. Repeatable.")
     ] = None

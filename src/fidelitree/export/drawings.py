@@ -53,6 +53,7 @@ def to_svg(tree: Tree, space: World | None = None) -> str:
     Long conditions are cut short, and shown in full by the pointer. The text is an element that HTML can hold as it is,
     and a file of its own.
 
+    >>> from fidelitree.spaces.product import ProductSpace
     >>> tree = Tree.build(ProductSpace.bernoulli(1), [(0, 1, 2), 0, 1], ["no", "yes"])
     >>> to_svg(tree).splitlines()[1]
     '<title>Decision tree of 2 leaves</title>'

@@ -164,6 +164,7 @@ def to_rules(tree: Tree, space: World | None = None, answers: Answers | None = N
     ``space`` (a result's ``space``) adds how often each rule holds; ``answers`` (a result's ``answers``) how often the
     target agreed where it did.
 
+    >>> from fidelitree.spaces.product import ProductSpace
     >>> tree = Tree.build(ProductSpace.bernoulli(2, 0.1), [(0, 1, 2), 0, (1, 3, 4), 0, 1], ["no", "yes"])
     >>> print(to_rules(tree, ProductSpace.bernoulli(2, 0.1)))
     If x0 = 0 then no (reached by 90 % of inputs).

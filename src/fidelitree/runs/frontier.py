@@ -61,6 +61,7 @@ def frontier(
     budget, or Ctrl-C, ends it early with the bounds that it has. With ``prefer="leaves"`` it learns from more labels
     and searches longer. For the rest see `distill` and `Running`.
 
+    >>> from fidelitree.spaces.product import ProductSpace
     >>> from fidelitree.targets import majority
     >>> curve = frontier(majority(5), ProductSpace.bernoulli(5), max_leaves=8)
     >>> [point.leaves for point in curve][:3]
