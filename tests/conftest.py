@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import os
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -20,18 +21,31 @@ SOAK = os.environ.get("FIDELITREE_SOAK") == "1"
 # Figures are drawn without a screen, here and in the programs that tests start.
 os.environ.setdefault("MPLBACKEND", "Agg")
 
+# Files live in memory where the system has such a place: a disk makes tests wait for every write of a journal, and what
+# a test shows (a killed process, a changed file) does not depend on it.
+if os.access("/dev/shm", os.W_OK):
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", "/dev/shm")
+    tempfile.tempdir = os.environ.setdefault("TMPDIR", "/dev/shm")
+
 # Every ordinary run tries the same inputs; only the soak looks for new ones, and prints how to have them again.
 hypothesis.settings.register_profile("fixed", derandomize=True, deadline=None)
 hypothesis.settings.register_profile("soak", max_examples=2000, deadline=None, print_blob=True)
 hypothesis.settings.load_profile("soak" if SOAK else "fixed")
 
 
+# Where coverage is measured: a line counts as tested if a quick test of its own room reaches it. Tracing makes a test
+# take twice as long, so the long ones and those that look at the whole from outside do without it.
+MEASURED = ("tests/unit/", "tests/law/", "tests/published/")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what `make check` leaves out."""
+    """Mark what `make check` leaves out, and what is not traced."""
     slow = tuple((ROOT / "tests" / "slow.txt").read_text(encoding="utf-8").splitlines())
     for item in items:
         if item.nodeid.startswith(slow):
             item.add_marker("slow")
+        if item.nodeid.startswith(slow) or not item.nodeid.startswith(MEASURED):
+            item.add_marker("no_cover")
 
 
 def _absent(reason: str) -> NoReturn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from fidelitree.theory.sequential import error_bound
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_CURVE = 3  # sizes of trees that make a curve
 _START_OF_LINE = Control((ControlType.CARRIAGE_RETURN,), (ControlType.ERASE_IN_LINE, 2))
 
 
@@ -30,6 +32,13 @@ class Status:
     >>> status.see(TreeJudged(1200, 7, 0.0413, 1.0))
     >>> print(*status.parts(seconds=2), sep=", ")
     1,200 labels, 7 leaves, error about 0.041, nothing certified yet, 600 labels/s, 0:02
+
+    Where trees of several sizes are judged together, as those of a frontier are, the line shows all of them:
+
+    >>> for size, error in ((1, 0.42), (2, 0.2), (5, 0.08)):
+    ...     status.see(TreeJudged(2400, size, error, 1.0))
+    >>> print(status.parts(seconds=2)[1])
+    agreement by leaves, about: 1:58% 2:80% 5:92%
     """
 
     def __init__(self, epsilon: float | None = None, limits: tuple[int | None, float | None] = (None, None)) -> None:
@@ -39,6 +48,8 @@ class Status:
         self._error: float | None = None
         self._test: UnderTest | None = None
         self._needed: int | None = None
+        self._together: tuple[int, dict[int, TreeJudged]] = 0, {}
+        self._curve: dict[int, TreeJudged] = {}
 
     def see(self, event: Event) -> None:
         """Take over what an event says."""
@@ -46,25 +57,41 @@ class Status:
         if isinstance(event, TreeJudged):
             self._size, self._error = event.size or None, event.error
             self._bound = min(self._bound, event.error_bound)
+            self._judge_together(event)
         elif isinstance(event, UnderTest):
             self._size, self._test, self._needed = event.size or None, event, event.needed
         elif isinstance(event, Finished):
             self._size, self._bound, self._test, self._needed = event.size, event.error_bound, None, None
 
+    def _judge_together(self, event: TreeJudged) -> None:
+        """Trees of several sizes that are judged by the same answers are a curve."""
+        asked, sizes = self._together
+        self._together = event.asked, {**(sizes if asked == event.asked else {}), event.size: event}
+        if len(self._together[1]) >= _CURVE:
+            self._curve = self._together[1]
+
     def parts(self, seconds: float) -> list[str]:
         """Labels, leaves, error, certified bound, rate, time, and the time that is left as far as it is known."""
-        parts = [f"{self._asked:,} labels"]
-        if self._size is not None:
-            parts.append(f"{self._size:,} leaves")
-        if self._error is not None:
-            parts.append(f"error about {self._error:.2g}")
-        bound = self._certified()
-        wanted = "" if self._epsilon is None else f" of {self._epsilon:g}"
-        parts.append(f"certified {bound:.3g}{wanted}" if bound < 1 else "nothing certified yet")
+        parts = [f"{self._asked:,} labels", *(self._growing() if self._curve else self._one_tree())]
         if seconds >= 1:
             parts.append(f"{self._asked / seconds:,.0f} labels/s")
         left = self._left(seconds)
         return [*parts, _clock(seconds), *([left] if left else [])]
+
+    def _one_tree(self) -> list[str]:
+        parts = [] if self._size is None else [f"{self._size:,} leaves"]
+        if self._error is not None:
+            parts.append(f"error about {self._error:.2g}")
+        bound = self._certified()
+        wanted = "" if self._epsilon is None else f" of {self._epsilon:g}"
+        return [*parts, f"certified {bound:.3g}{wanted}" if bound < 1 else "nothing certified yet"]
+
+    def _growing(self) -> list[str]:
+        """How often the tree of each size agrees: certified, or on answers that it was not fitted to."""
+        sure = all(event.error_bound < 1 for event in self._curve.values())
+        shares = {size: 1 - (one.error_bound if sure else one.error) for size, one in sorted(self._curve.items())}
+        points = " ".join(f"{size:,}:{math.floor(100 * share)}%" for size, share in shares.items())
+        return [f"agreement by leaves, {'certified' if sure else 'about'}: {points}"]
 
     def _certified(self) -> float:
         """The smallest error certified so far, worked out when somebody looks."""

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, Certificate
+from fidelitree.certificates.confusion import Confusion
 from fidelitree.certificates.confusionfile import contradiction
-from fidelitree.certificates.store import CERTIFICATE, FILES, REPORT, SPACE, TRACE, TREE, Stored
+from fidelitree.certificates.store import CERTIFICATE, FILES, POINT, REPORT, SPACE, TRACE, TREE, Stored
+from fidelitree.display.wording import leaves
 from fidelitree.exact.paths import disagreement
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.theory.bounds import level_of_set
@@ -22,6 +24,7 @@ from fidelitree.theory.sequential import AUDIT, INTERVAL, LEDGERS, error_bound, 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from fidelitree.certificates.frontierfile import StoredPoint
     from fidelitree.spaces.rows import Rows
 
 UNCHECKED = (
@@ -57,6 +60,15 @@ def same(one: Any, two: Any) -> bool:
 
 def checks(stored: Stored, given: ProductSpace | Rows | None, space: ProductSpace | Rows | None) -> Iterator[Check]:
     """All checks; ``space`` is the one that was ``given`` instead of the stored one, or that one."""
+    yield from _of_tree(stored, space)
+    yield _call(stored)
+    yield _files(stored, given)
+    if stored.frontier is not None:
+        yield from _frontier(stored, space)
+
+
+def _of_tree(stored: Stored, space: ProductSpace | Rows | None) -> Iterator[Check]:
+    """Whether tree, certificate and space belong together."""
     certificate = stored.certificate
     yield Check(stored.tree.digest == certificate.tree_digest, "the tree is the one that the certificate names")
     about = "the space is the one that the certificate names"
@@ -71,8 +83,6 @@ def checks(stored: Stored, given: ProductSpace | Rows | None, space: ProductSpac
             yield Check(False, f"the table of answers belongs to the certificate: {why}")
     if certificate.tested_digest is not None or certificate.differs or stored.tested is not None:
         yield _tested(stored, space)
-    yield _call(stored)
-    yield _files(stored, given)
 
 
 def _bound(stored: Stored) -> Iterator[Check]:
@@ -123,21 +133,82 @@ def _call(stored: Stored) -> Check:
     about, certificate = "call and costs are those of the certificate", stored.certificate
     if not stored.run:
         return Check(None, f"{about}: no run is stored here")
+    told = _told(certificate)
+    run = {**stored.run, "epsilon": _asked_error(stored)} if POINT in stored.run else stored.run
+    differ = [name for name, value in told.items() if name in run and not same(run[name], value)]
+    if differ:
+        return Check(False, f"{about}: {', '.join(differ)} is not the same")
+    if stored.left_out:
+        return Check(None, f"{about}: the certificate does without {', '.join(stored.left_out)}")
+    missing = [name for name in (*told, "paid", "reason") if name not in run]
+    if missing:
+        return Check(None, f"{about}: {', '.join(missing)} is not stored")
+    return Check(True, about)
+
+
+def _told(certificate: Certificate) -> dict[str, Any]:
+    """What a certificate says about its run."""
     told: dict[str, Any] = {"epsilon": certificate.epsilon, "asked": dict(certificate.queries)}
     if certificate.method != "exact":
         told |= {"delta": certificate.delta, "seed": certificate.seed}
         told["deterministic"] = ASSUMES_DETERMINISTIC in certificate.assumes
     if certificate.split_quality:
         told["strategy"] = "influence"
-    differ = [name for name, value in told.items() if name in stored.run and not same(stored.run[name], value)]
-    if differ:
-        return Check(False, f"{about}: {', '.join(differ)} is not the same")
-    if stored.left_out:
-        return Check(None, f"{about}: the certificate does without {', '.join(stored.left_out)}")
-    missing = [name for name in (*told, "paid", "reason") if name not in stored.run]
-    if missing:
-        return Check(None, f"{about}: {', '.join(missing)} is not stored")
-    return Check(True, about)
+    return told
+
+
+def _asked_error(stored: Stored) -> Any:
+    """The error that a point was picked by; nothing that a certificate could hold where another tree was picked."""
+    point = stored.run[POINT]
+    fits = isinstance(point, dict) and same(point.get("leaves"), stored.tree.size)
+    return point.get("epsilon") if fits else "another point"
+
+
+def _frontier(stored: Stored, space: ProductSpace | Rows | None) -> Iterator[Check]:
+    """Every point like a result of its own; what was picked must be one, a run's own result may be dominated."""
+    assert stored.frontier is not None
+    points, failed, open_questions = stored.frontier.points, [], []
+    for point in points:
+        alone = replace(stored, tree=point.tree, certificate=point.certificate, tested=point.tested)
+        about = f"the point of the frontier with {leaves(point.tree.size)}"
+        found = [*_of_tree(alone, space), _of_run(alone), _answers(point)]
+        failed += [Check(False, f"{about}: {check.sentence}") for check in found if check.passed is False]
+        open_questions += [Check(None, f"{about}: {check.sentence}") for check in found if check.passed is None]
+    yield from failed or open_questions[:1]
+    mine = replace(stored.certificate, epsilon=None)
+    among = any(replace(one.certificate, epsilon=None) == mine and one.tree == stored.tree for one in points)
+    if POINT in stored.run:
+        yield Check(among, "tree and certificate are a point of the frontier")
+    if not failed and not open_questions:
+        yield Check(True, f"all {len(points)} points of the frontier: tree, bound, answers and costs fit each other")
+
+
+def _of_run(stored: Stored) -> Check:
+    """Whether a point is of this run; the error that was asked for is only its result's."""
+    told, run = _told(stored.certificate), stored.run
+    if told["epsilon"] is None:
+        del told["epsilon"]
+    assert stored.frontier is not None
+    differ = [name for name, value in told.items() if name in run and not same(run[name], value)]
+    differ += [] if same(run.get("delta", stored.frontier.delta), stored.frontier.delta) else ["delta"]
+    why = f": {', '.join(differ)} is not the same" if differ else ""
+    return Check(not differ, f"its call and costs are the run's{why}")
+
+
+def _answers(point: StoredPoint) -> Check:
+    """Whether the answers by leaf are those of the table in the certificate."""
+    about, table = "its answers by leaf are those of its certificate", point.certificate.confusion
+    if point.labels is None or table is None:
+        return Check(point.labels is None and table is None, about)
+    again = Confusion.of_leaves(point.labels, point.tree, table.level)
+    assert again is not None, "answers have a label"
+    close = math.isclose(float(again.wrong), float(table.wrong), rel_tol=_ROUNDING, abs_tol=_APART)
+    same_cells = [(cell.target, cell.tree) for cell in again.cells] == [
+        (cell.target, cell.tree) for cell in table.cells
+    ]
+    return Check(
+        close and same_cells and math.isclose(float(again.tests), float(table.tests), rel_tol=_ROUNDING), about
+    )
 
 
 def _files(stored: Stored, given: ProductSpace | Rows | None) -> Check:

@@ -4,6 +4,7 @@
 ``tree.json``     the tree
 ``tested.json``   the tree that was tested, where the returned one differs from it
 ``certificate.json``  what is promised about it
+``frontier.json`` the trees of all sizes that the same answers certify, each with its certificate
 ``space.json``    where inputs come from, exactly; with `Rows`, all rows of the table
 ``trace.csv``     one line for each record of the trace
 ``run.json``      how the run was asked for, why it ended, what it cost; SHA-256 of all files above and of the report
@@ -30,6 +31,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fidelitree.certificates.certificate import Certificate
+from fidelitree.certificates.frontierfile import StoredFrontier
 from fidelitree.errors import FormatError, ParameterError, check_path, read_text, reading, writing
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import Rows
@@ -40,10 +42,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 TREE, CERTIFICATE, SPACE, TRACE, RUN = "tree.json", "certificate.json", "space.json", "trace.csv", "run.json"
-TESTED = "tested.json"
+TESTED, FRONTIER = "tested.json", "frontier.json"
 REPORT = "report.html"
 FILES = "files"
 """The entry of ``run.json`` that holds the digests of the other files."""
+POINT = "point"
+"""The entry of ``run.json`` that says which point of the frontier the tree is, where it is not the run's own result."""
 JOURNAL = "journal.db"
 """The answers of the run, where it kept them here."""
 
@@ -59,6 +63,7 @@ class Stored:
     run: Mapping[str, Any]
     tested: Tree | None = None
     trace: str | None = None
+    frontier: StoredFrontier | None = None
 
     @property
     def journal(self) -> Path | None:
@@ -73,7 +78,7 @@ class Stored:
     @property
     def digests(self) -> dict[str, str]:
         """SHA-256 of each file that `save` writes and that is here, but for the one that lists them."""
-        found = (TREE, TESTED, CERTIFICATE, SPACE, TRACE, REPORT)
+        found = (TREE, TESTED, CERTIFICATE, FRONTIER, SPACE, TRACE, REPORT)
         return {name: _digest((self.folder / name).read_bytes()) for name in found if (self.folder / name).is_file()}
 
 
@@ -86,6 +91,7 @@ class RunRecord:
     run: Mapping[str, Any]
     tested: Tree | None = None
     report: str = ""
+    frontier: StoredFrontier | None = None
 
 
 def save(folder: str | os.PathLike[str], tree: Tree, certificate: Certificate, record: RunRecord) -> list[Path]:
@@ -95,6 +101,7 @@ def save(folder: str | os.PathLike[str], tree: Tree, certificate: Certificate, r
         TREE: tree.to_json(),
         **({} if record.tested is None else {TESTED: record.tested.to_json()}),
         CERTIFICATE: certificate.to_json() + "\n",
+        **({} if record.frontier is None else {FRONTIER: record.frontier.to_json()}),
         SPACE: json.dumps(record.space.to_dict()) + "\n",
         TRACE: table(record.trace),
         RUN: "",
@@ -109,7 +116,8 @@ def save(folder: str | os.PathLike[str], tree: Tree, certificate: Certificate, r
                 file.flush()
                 os.fsync(file.fileno())
         (folder / CERTIFICATE).unlink(missing_ok=True)
-        (folder / TESTED).unlink(missing_ok=True)
+        for name in {TESTED, FRONTIER} - texts.keys():
+            (folder / name).unlink(missing_ok=True)
         for name in sorted(texts, key=lambda name: name == CERTIFICATE):
             (place / name).replace(folder / name)
     return [folder / name for name in texts]
@@ -163,7 +171,8 @@ def load(folder: str | os.PathLike[str]) -> Stored:
     certificate = Certificate.from_json(_text(folder / CERTIFICATE))
     tested = Tree.load(folder / TESTED) if (folder / TESTED).is_file() else None
     trace = _text(folder / TRACE) if (folder / TRACE).is_file() else None
-    return Stored(folder, Tree.load(folder / TREE), certificate, space, run, tested, trace)
+    frontier = StoredFrontier.from_dict(_json(folder / FRONTIER)) if (folder / FRONTIER).is_file() else None
+    return Stored(folder, Tree.load(folder / TREE), certificate, space, run, tested, trace, frontier)
 
 
 def load_space(path: str | os.PathLike[str]) -> ProductSpace | Rows:

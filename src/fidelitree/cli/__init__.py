@@ -21,7 +21,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import ModuleType
 
-_FIRST = ("distill", "certify", "verify", "show", "export", "analyze")  # as one meets them; the others follow by name
+_FIRST = (
+    "distill",
+    "frontier",
+    "certify",
+    "verify",
+    "show",
+    "export",
+    "analyze",
+)  # as one meets them; the others follow by name
 
 
 def _modules() -> Iterator[tuple[str, ModuleType]]:

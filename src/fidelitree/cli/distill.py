@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
-import shlex
-import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,7 +21,7 @@ from fidelitree.cli.shared_options import (
 )
 from fidelitree.cli.space_options import SpaceOptions
 from fidelitree.cli.status_line import StatusLine
-from fidelitree.cli.target_options import OpenedTarget, TargetOptions, TargetText, is_command, opened
+from fidelitree.cli.target_options import OpenedTarget, TargetOptions, TargetText, command_line, opened, plain_name
 from fidelitree.display.wording import leaves
 
 if TYPE_CHECKING:
@@ -75,7 +72,7 @@ def distill(
     Ctrl-C ends the run with the best tree so far and what is certified about it. Every answer is kept in a journal: the
     same command goes on from there, and pays for nothing twice.
     """
-    folder = result.out or Path("results") / _plain_name(target)
+    folder = result.out or Path("results") / plain_name(target)
     check_place("--out", folder, folder=True)
     reading, timeout = reading.for_workers(target)
     with (
@@ -106,13 +103,8 @@ def _run(target: str, found: OpenedTarget, inputs: SpaceOptions, arguments: dict
     space, limits = inputs.open(found), (arguments["max_queries"], arguments["max_seconds"])
     with StatusLine(f"distilling {target}", arguments["epsilon"], limits) as progress:
         made = distill_target(found.target, space, **arguments, observer=progress)
-    command = shlex.join(["fidelitree", *map(_without_keys, sys.argv[1:])])
+    command = command_line()
     return replace(made, run={**made.run, "command": command}, call=command)
-
-
-def _without_keys(word: str) -> str:
-    """A word of the command line as results and reports repeat it: a program's own arguments may hold keys."""
-    return f"{word.split(maxsplit=1)[0]} ..." if is_command(word) and len(word.split()) > 1 else word
 
 
 def _sentences(made: Distillation) -> list[str]:
@@ -162,12 +154,3 @@ def _plain(made: Distillation, files: list[Path]) -> dict[str, Any]:
         "tree": made.tree.to_dict(),
         "files": [str(path) for path in files],
     }
-
-
-def _plain_name(target: str) -> str:
-    """A name for a folder: the file, the function, or the program and its script, but no key of its arguments."""
-    path = target.removeprefix("cmd:").replace("\\", "/").rstrip("/")
-    words = path.split() if is_command(target) else [path]
-    named = [word for place, word in enumerate(words[:2]) if place == 0 or Path(word).is_file()]
-    last = " ".join(word.rpartition("/")[2] for word in named)
-    return re.sub(r"[^\w.-]+", "-", last).strip("-.") or "target"

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fidelitree.cli.ending import AsJson, Code, say, say_json
+from fidelitree.cli.picking import PickText, picked
 from fidelitree.cli.show import PathText
 from fidelitree.errors import ParameterError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.spaces.rows import Rows
     from fidelitree.trees.tree import Tree
@@ -26,12 +26,14 @@ class ExportOptions:
 
     to: Annotated[str, typer.Option(metavar="FORMAT", help="Name of the format; an unknown one lists them all.")]
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write to a file instead of printing.")] = None
+    pick: PickText = None
 
 
 def export(path: PathText, options: ExportOptions, as_json: AsJson = False) -> int:
     """Write a stored tree as rules, code, a picture, a circuit or a model.
 
-    Formats that are not text (sklearn, onnx) need --out.
+    Formats that are not text (sklearn, onnx) need --out. --pick takes another tree of the frontier that was stored with
+    the result.
     """
     from fidelitree.certificates.store import load
     from fidelitree.export import FORMATS
@@ -39,11 +41,15 @@ def export(path: PathText, options: ExportOptions, as_json: AsJson = False) -> i
 
     if options.to not in FORMATS:
         raise ParameterError(f"--to must be one of {', '.join(FORMATS)}; got {options.to!r}")
-    if path.is_dir():
+    space: ProductSpace | Rows | None = None
+    if options.pick is not None:
+        point = picked(path, options.pick)
+        tree, space = point.tree, point.space
+    elif path.is_dir():
         stored = load(path)
         tree, space = stored.tree, stored.space
     else:
-        tree, space = Tree.load(path), None
+        tree = Tree.load(path)
     content = _content(_call(FORMATS[options.to], tree, space), options)
     if options.out is not None:
         options.out.write_bytes(content)

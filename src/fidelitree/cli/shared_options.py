@@ -23,6 +23,7 @@ from functools import update_wrapper
 from importlib import import_module
 from inspect import Parameter, Signature
 from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
@@ -33,7 +34,6 @@ from fidelitree.errors import MissingExtraError, OtherRunError, ParameterError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from concurrent.futures import Executor
-    from pathlib import Path
     from types import FrameType
 
 _GOAL_PANEL = "Budget"

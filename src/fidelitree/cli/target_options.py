@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -184,3 +186,22 @@ def _number(text: str) -> float | str:
         return float(text)
     except ValueError:
         return text
+
+
+def command_line() -> str:
+    """The command as results and reports repeat it."""
+    return shlex.join(["fidelitree", *map(_without_keys, sys.argv[1:])])
+
+
+def _without_keys(word: str) -> str:
+    """A word of the command line as results and reports repeat it: a program's own arguments may hold keys."""
+    return f"{word.split(maxsplit=1)[0]} ..." if is_command(word) and len(word.split()) > 1 else word
+
+
+def plain_name(target: str) -> str:
+    """A name for a folder: the file, the function, or the program and its script, but no key of its arguments."""
+    path = target.removeprefix("cmd:").replace("\\", "/").rstrip("/")
+    words = path.split() if is_command(target) else [path]
+    named = [word for place, word in enumerate(words[:2]) if place == 0 or Path(word).is_file()]
+    last = " ".join(word.rpartition("/")[2] for word in named)
+    return re.sub(r"[^\w.-]+", "-", last).strip("-.") or "target"

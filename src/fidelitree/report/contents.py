@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.certificates.confusion import CONFIDENCE, LeafError, leaf_errors
+from fidelitree.display.frontier_chart import Mark
 
 if TYPE_CHECKING:
     from fidelitree.asking.counted import Queries
@@ -55,6 +56,10 @@ class Contents:
     rows: bool = False
     reason: str = ""
     call: str = ""
+    knee: bool = False
+    """Whether the tree is the knee of its curve."""
+    curve: Curve | None = None
+    """The trees of all sizes that the same answers certify, this one among them."""
 
     @property
     def leaf_errors(self) -> list[LeafError]:
@@ -62,6 +67,21 @@ class Contents:
         table, labels = self.certificate.confusion, self.leaf_labels
         level = None if table is None else table.level
         return [] if labels is None else leaf_errors(labels, self.tree, level or 1 - CONFIDENCE)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Trees of many sizes; the page opens at the ``chosen`` one and can show each of them."""
+
+    points: tuple[Contents, ...]
+    chosen: int
+    sentences: tuple[str, ...]
+    """What the numbers are worth, and why there is no knee where there is none."""
+
+    @property
+    def marks(self) -> list[Mark]:
+        """The points as a drawing needs them."""
+        return [Mark(one.tree.size, *one.certificate.interval, one.knee) for one in self.points]
 
 
 @dataclass(frozen=True, eq=False)

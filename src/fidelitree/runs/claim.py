@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
 
 from fidelitree.theory.sequential import AUDIT, INTERVAL, LEDGERS, LOWER_ENDS, Bet, least_error, log_e_value_below
 
@@ -13,25 +12,6 @@ _FIRST, _PART = 100, 4  # answers before the first look at an interval, then one
 _COUNTABLE = 2.0**62
 FEW = 1 << 12
 """Inputs that are asked without further ado where both ends of the error are wanted."""
-
-
-class AuditRule(Protocol):
-    """What an audit wants to know."""
-
-    @property
-    def ledger(self) -> str:
-        """How delta is parted between both ends."""
-
-    @property
-    def level(self) -> float:
-        """What the upper end may spend."""
-
-    @property
-    def patience(self) -> float:
-        """Answers after which it gives up."""
-
-    def wanted(self, bet: Bet) -> int:
-        """Answers until the next look; 0 where it has seen enough."""
 
 
 @dataclass(frozen=True)

@@ -93,36 +93,31 @@ def distill(
     ``deterministic=False`` every input is asked anew. Where asking about every input is no dearer, the certificate is
     exact. A budget, or Ctrl-C, ends the run early with the best tree so far and the error certified for it;
     ``epsilon=None`` asks for the knee of the `frontier` within the budget. With ``prefer="leaves"`` the run
-    may spend ten times the queries, or ``max_queries``, to vouch for fewer leaves (but at least 5 000 labels where not
-    all features are bits). ``strategy="influence"`` returns the paper's tree: every split is promised to be within a
-    factor 1/4 of the best one, with the same confidence. ``strategy="smallest"`` looks for the fewest leaves: the
-    optimum where up to 32 768 queries (or ``max_queries``) answer for all inputs, else what 20 000 can vouch for, in
-    the time that ``max_seconds`` allows. The same seed gives the same tree; ``seed=None`` takes one from the machine
-    and records it. Over `Rows`, one part of the rows is for learning, the other for tests. See also `Running`.
+    may spend ten times the queries, or ``max_queries``, on fewer leaves (but at least 5 000 labels where not all
+    features are bits). ``strategy="influence"`` returns the paper's tree: every split is promised to be within a factor
+    1/4 of the best one, with the same confidence. ``strategy="smallest"`` looks for the fewest leaves: the optimum
+    where up to 32 768 queries (or ``max_queries``) answer for all inputs, else what 20 000 show in ``max_seconds``. The
+    same seed gives the same tree; ``seed=None`` takes one from the machine and records it. Over `Rows`, one part of the
+    rows is for learning, the other for tests. See also `Running`.
 
     >>> from fidelitree.targets import majority
     >>> result = distill(majority(5), ProductSpace.bernoulli(5), epsilon=0)
     >>> result.tree.size, result.certificate.method
     (20, 'exact')
     """
-    _check_choices(strategy, prefer)
+    _check_choices(strategy, prefer, epsilon)
     if epsilon is None:
-        most = LARGEST if max_leaves is None else max_leaves
-        limits: dict[str, Any] = {"max_queries": max_queries, "max_leaves": most, "max_seconds": max_seconds}
-        calls: dict[str, Any] = {"batch_size": batch_size, "executor": executor, "timeout": timeout, "retries": retries}
-        chosen: dict[str, Any] = {"seed": seed, "prefer": prefer, "deterministic": deterministic}
-        _check_knee(strategy)
-        return frontier(target, space, delta, **chosen, **limits, **calls, journal=journal, observer=observer).knee
+        told: dict[str, Any] = {"max_leaves": LARGEST if max_leaves is None else max_leaves, "max_queries": max_queries}
+        told |= {"seed": seed, "prefer": prefer, "deterministic": deterministic, "max_seconds": max_seconds}
+        told |= {"batch_size": batch_size, "executor": executor, "timeout": timeout, "retries": retries}
+        return frontier(target, space, delta, **told, journal=journal, observer=observer).knee
     check_switch("deterministic", deterministic)
     check_observer(observer)
     budget = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
-    promised = check_epsilon(epsilon), check_delta(delta)
-    known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
-    few_leaves, smallest = prefer == "leaves" or strategy == "smallest", strategy == "smallest"
-    goal = Goal(*promised, known_seed, seed is not None, strategy == "influence", few_leaves, smallest)
+    goal = _goal((check_epsilon(epsilon), check_delta(delta)), seed, strategy, prefer)
     running = Running(batch_size, executor, timeout, retries, journal)
     told = {"strategy": strategy, "prefer": prefer, "deterministic": deterministic, **budget.limits()}
-    call = Call("distill", known_seed, seed is not None, {"epsilon": goal.epsilon, "delta": goal.delta, **told})
+    call = Call("distill", goal.seed, goal.seed_chosen, {"epsilon": goal.epsilon, "delta": goal.delta, **told})
     with access(target, space, running, call) as way:
         goal = replace(goal, seed=way.seed, seed_chosen=way.seed_chosen)
         memory = Memory.within(REMEMBERED_BYTES, way.space, CHECKED) if deterministic else None
@@ -131,6 +126,14 @@ def distill(
         with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
             observer(Finished(counted.asked, result.tree.size, result.certificate.error_bound, result.reason))
         way.end(counted, result.reason)
+    return _recorded(result, (target, space), goal, call, running)
+
+
+def _recorded(
+    result: Distillation, about: tuple[Target, ProductSpace | Rows], goal: Goal, call: Call, running: Running
+) -> Distillation:
+    """The result with the space as it was given, and how it was asked for; the same for its frontier."""
+    target, space = about
     run = {"door": call.door, "target": name_of(target), "seed": goal.seed, "seed_chosen": goal.seed_chosen}
     text = written(distill, {**call.arguments, **running.told(), "seed": goal.seed})
     whole = {**run, **call.arguments}
@@ -138,15 +141,18 @@ def distill(
     return replace(result, space=space, run=whole, call=text, frontier=curve)
 
 
-def _check_choices(strategy: str, prefer: str) -> None:
+def _goal(promised: tuple[float, float], seed: int | None, strategy: str, prefer: str) -> Goal:
+    known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
+    few_leaves, smallest = prefer == "leaves" or strategy == "smallest", strategy == "smallest"
+    return Goal(*promised, known_seed, seed is not None, strategy == "influence", few_leaves, smallest)
+
+
+def _check_choices(strategy: str, prefer: str, epsilon: float | None) -> None:
     check_choice("strategy", strategy, STRATEGIES)
     check_choice("prefer", prefer, PREFERENCES)
     if strategy == "influence" and prefer != "queries":
         raise ParameterError(f'prefer must be "queries" with strategy="influence", whose tree is given; got {prefer!r}')
-
-
-def _check_knee(strategy: str) -> None:
-    if strategy != "auto":
+    if epsilon is None and strategy != "auto":
         raise ParameterError(f'epsilon must be a number with strategy="{strategy}"; got None')
 
 

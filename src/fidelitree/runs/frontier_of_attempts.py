@@ -50,7 +50,9 @@ def _vouched(session: Session) -> Iterator[Outcome]:
 
 
 def _point(session: Session, made: Distillation, outcome: Outcome, goal: Goal) -> Distillation:
-    """A point that is not the result: without a table of answers, which nobody may ever look at."""
-    plain = replace(goal, split_quality=False)
-    certificate = replace(certificate_of(outcome, session, plain, table=False), epsilon=None)
-    return Distillation(outcome.tree, certificate, made.queries, (), made.space, made.reason, tested=outcome.tested)
+    """A point that is not the result: no error was asked of it."""
+    certificate = replace(certificate_of(outcome, session, replace(goal, split_quality=False)), epsilon=None)
+    answers = session.attempts.answers(outcome.attempt)
+    labels = None if answers is None else answers.leaf_labels(outcome.tree)
+    point = Distillation(outcome.tree, certificate, made.queries, (), made.space, made.reason, answers, labels)
+    return replace(point, tested=outcome.tested)

@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, overload
 
+from fidelitree.asking.counted import Queries, Tally
+from fidelitree.asking.events import TreeJudged
+from fidelitree.certificates import store
+from fidelitree.certificates.certificate import confidence_of
+from fidelitree.certificates.frontierfile import StoredFrontier, StoredPoint
+from fidelitree.display.canvas import check_suffix, save
+from fidelitree.display.card import card, folded
+from fidelitree.display.frontier_chart import Mark, chart, figure_of, table
+from fidelitree.display.markup import join, tag
+from fidelitree.display.wording import at_least
 from fidelitree.display.wording import leaves as in_words
-from fidelitree.errors import ParameterError, check_count, check_number
+from fidelitree.errors import FormatError, MissingExtraError, ParameterError, check_count, check_number
 from fidelitree.runs.result import Distillation
+from fidelitree.theory.sequential import FRONTIER
 
 if TYPE_CHECKING:
-    from fidelitree.asking.counted import Queries
+    from pathlib import Path
+
+    from matplotlib.figure import Figure
+
+    from fidelitree.report.contents import Contents, TracePoint
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.spaces.rows import Rows
 
@@ -78,7 +96,7 @@ class Frontier(Sequence[Distillation]):
                 f"certified to {best.error_bound:.4g}; got {epsilon:g} - allow more labels, or larger trees"
             )
         certificate = replace(found.certificate, epsilon=epsilon)
-        return self._with_me(replace(found, certificate=certificate))
+        return self._with_me(replace(found, certificate=certificate, run=_picked(found, found.run, epsilon)))
 
     @property
     def knee(self) -> Distillation:
@@ -91,9 +109,13 @@ class Frontier(Sequence[Distillation]):
         return 1 < self.knee.leaves < self.max_leaves
 
     def told(self, space: ProductSpace | Rows, run: Mapping[str, Any], call: str) -> Frontier:
-        """The same, where every point knows how the run was asked for."""
-        points = tuple(replace(point, space=space, run=run, call=call) for point in self.points)
-        return replace(self, points=points)
+        """The same, where every point knows how the run was asked for, and which of its points it is."""
+
+        def told(point: Distillation) -> Distillation:
+            own = point.certificate.epsilon is not None  # the result of `distill`, which nobody has to pick
+            return replace(point, space=space, run=run if own else _picked(point, run, None), call=call)
+
+        return replace(self, points=tuple(map(told, self.points)))
 
     @classmethod
     def of(cls, points: Sequence[Distillation], delta: float, max_leaves: int) -> Frontier:
@@ -124,23 +146,152 @@ class Frontier(Sequence[Distillation]):
 
     def to_frame(self) -> Any:
         """The same as a pandas DataFrame."""
-        return import_module("pandas").DataFrame(self.rows())
+        try:
+            pandas: Any = import_module("pandas")
+        except ImportError:
+            raise MissingExtraError("to_frame needs pandas; install it, or use rows(), which is a list") from None
+        return pandas.DataFrame(self.rows())
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
+        """The curve with both ends of every interval and the knee, written to ``path`` if there is one.
+
+        It needs matplotlib (the extra ``plot``) and returns its figure, which a notebook shows. Its paper is
+        transparent, and its colours are readable on light and on dark pages.
+        """
+        if path is not None:
+            check_suffix("path", path)
+        picture = figure_of(self.marks, self._promise())
+        if path is not None:
+            save(picture, path)
+        return picture
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write the curve as one HTML page, opened at the knee, with a control that moves along it."""
+        return self.knee.report(path)
+
+    def save(self, folder: str | os.PathLike[str]) -> list[Path]:
+        """Write the knee as `Distillation.save` does, and with it all other points; `load` reads them again."""
+        return self.knee.save(folder)
+
+    @property
+    def stored(self) -> StoredFrontier:
+        """The points as a folder keeps them."""
+        points = (StoredPoint(one.tree, one.certificate, one.tested, one.leaf_labels) for one in self.points)
+        return StoredFrontier(self.delta, self.max_leaves, tuple(points))
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str]) -> Frontier:
+        """The frontier in a folder that `save`, or the ``save`` of any result that has one, wrote; nobody is asked.
+
+        Its files are data, nothing in them is executed. `ft.verify` says whether they are what they claim to be.
+        """
+        kept = store.load(folder)
+        if kept.frontier is None or kept.space is None:
+            missing = store.FRONTIER if kept.frontier is None else store.SPACE
+            raise ParameterError(f"folder must hold a stored frontier; {missing} is not in {os.fspath(folder)!r}")
+        queries = Queries(*(Tally.of(_counts(kept.run, name)) for name in ("asked", "paid")))
+        reason, call = str(kept.run.get("reason", "")), str(kept.run.get("command", ""))
+        trace, points = _trace(kept.trace), []
+        for one in kept.frontier.points:
+            seen = trace if one.certificate.ledger == FRONTIER or one.tree == kept.tree else ()
+            point = Distillation(one.tree, one.certificate, queries, seen, kept.space, reason, leaf_labels=one.labels)
+            points.append(replace(point, tested=one.tested))
+        found = cls(tuple(points), kept.frontier.delta, queries, reason, kept.frontier.max_leaves)
+        run = {name: value for name, value in kept.run.items() if name not in (store.FILES, store.POINT)}
+        return found.told(kept.space, run, call)
+
+    def around(self, chosen: Contents) -> Contents:
+        """What a report of one point shows, and of all others with it; a result that is dominated is added to them."""
+        from fidelitree.report.contents import Curve  # noqa: PLC0415 - only who wants a page waits for what draws it
+
+        knee = self.knee.leaves if self.has_knee else None
+        plain = [point.contents for point in self.points]  # these know of no frontier
+        others = [one for one in plain if one.tree.size != chosen.tree.size]
+        points = sorted([chosen, *others], key=lambda one: one.tree.size)
+        marked = tuple(replace(one, knee=one.tree.size == knee, steps=_of_size(one)) for one in points)
+        place = points.index(chosen)
+        return replace(marked[place], curve=Curve(marked, place, tuple(self.sentences())))
+
+    @property
+    def marks(self) -> list[Mark]:
+        """The points as a drawing needs them."""
+        knee = self.knee.leaves if self.has_knee else None
+        return [Mark(point.leaves, *point.interval, point.leaves == knee) for point in self.points]
 
     def __str__(self) -> str:
-        knee = self.knee if self.has_knee else None
-        lines = ["leaves  agrees on at least"]
-        for point in self.points:
-            mark = "  <- knee" if knee is not None and point.leaves == knee.leaves else ""
-            lines.append(f"{point.leaves:6,}  {1 - point.error_bound:18.1%}{mark}")
-        lines += [] if knee is not None else ["no knee: " + self._why_none()]
-        return "\n".join(lines)
+        return "\n".join([*table(self.marks), *self.sentences()])
+
+    def sentences(self) -> list[str]:
+        """Why there is no knee, where there is none, and what the numbers are worth."""
+        return [*([] if self.has_knee else ["No knee: " + self._why_none()]), self._promise()]
+
+    def _promise(self) -> str:
+        if all(point.certificate.method == "exact" for point in self.points):
+            return "Exact: every answer is known."
+        return f"With confidence {confidence_of(self.delta)}, all of these hold together."
 
     def _why_none(self) -> str:
         if self.knee.leaves == 1:
-            return "no larger tree is worth half a per cent of agreement a leaf"
-        return f"every leaf is worth half a per cent of agreement, up to {self.max_leaves:,}"
+            return "no larger tree brings half a per cent of agreement for each of its leaves."
+        return f"every leaf brings half a per cent of agreement, up to {in_words(self.max_leaves)}."
+
+    def _repr_html_(self) -> str:
+        knee = self.knee
+        facts = [
+            ("Trees", f"{len(self)}"),
+            ("Leaves", f"{self.points[0].leaves:,} to {self.points[-1].leaves:,}"),
+            ("Labels asked", f"{self.queries.asked:,}"),
+        ]
+        picture = tag("div", chart(self.marks), style="margin-top:.6em;max-width:40em")
+        numbers = folded("The same in numbers", "\n".join(table(self.marks)), opened=False)
+        return card(knee.certificate.standing, self.verdict(), facts, join(picture, numbers))
+
+    def verdict(self) -> str:
+        """One sentence: what the knee, or the largest tree, reaches."""
+        if self.has_knee:
+            return f"{_reach(self.knee)}: the knee of {len(self)} certified trees."
+        return f"{_reach(self.points[-1])}. {' '.join(self.sentences()[:1])}"
 
     def __repr__(self) -> str:
         first, last = self.points[0], self.points[-1]
         span = f"{first.leaves} to {last.leaves} leaves, error <= {first.error_bound:.3g} to {last.error_bound:.3g}"
         return f"<Frontier: {len(self)} trees, {span} ({1 - self.delta:.4g} for all), {self.queries.asked:,} labels>"
+
+
+def _reach(point: Distillation) -> str:
+    size, verb = in_words(point.leaves), "agrees" if point.leaves == 1 else "agree"
+    if point.error_bound >= 1:
+        return f"Nothing is certified about {size}"
+    least = "" if point.certificate.method == "exact" else "at least "
+    return f"{size} {verb} with the target on {least}{at_least(point.error_bound)} of inputs"
+
+
+def _of_size(contents: Contents) -> tuple[TracePoint, ...]:
+    """How a tree came about: of a frontier, whose trees are judged together, the steps of its own size."""
+    if contents.certificate.ledger != FRONTIER:
+        return contents.steps
+    return tuple(step for step in contents.steps if step.size == contents.tree.size)
+
+
+def _picked(point: Distillation, run: Mapping[str, Any], epsilon: float | None) -> dict[str, Any]:
+    """How the run was asked for, and which of its points was picked, by which error."""
+    return {**run, store.POINT: {"leaves": point.leaves, "epsilon": epsilon}}
+
+
+def _counts(run: Mapping[str, Any], name: str) -> dict[str, int]:
+    found = run.get(name, {})
+    if not isinstance(found, dict) or not all(isinstance(count, int) for count in found.values()):
+        raise FormatError(f"{store.RUN}: {name} must hold counts; got {found!r:.80}")
+    return found
+
+
+def _trace(text: str | None) -> tuple[TreeJudged, ...]:
+    """The trees on the way; of splits, whose leaves are written as text, nothing is read again."""
+    names = tuple(entry.name for entry in fields(TreeJudged))
+    rows = csv.DictReader(io.StringIO(text or ""))
+    if tuple(rows.fieldnames or ()) != names:
+        return ()
+    try:
+        return tuple(TreeJudged(int(a), int(b), float(c), float(d)) for a, b, c, d in map(dict.values, rows))
+    except (TypeError, ValueError):
+        raise FormatError(f"{store.TRACE} must hold numbers") from None

@@ -87,7 +87,7 @@ class Distillation:
         table = Confusion.of_leaves(labels, self.tree, level)
         return replace(self, leaf_labels=labels, certificate=replace(self.certificate, confusion=table))
 
-    def report(self, path: str | Path) -> Path:
+    def report(self, path: str | os.PathLike[str]) -> Path:
         """Write the result as one HTML page that needs nothing else, and return its path.
 
         The page shows the certificate and what it does not say, the tree, where its error sits, what it looks at, what
@@ -114,7 +114,7 @@ class Distillation:
             for record, bound in zip(self.trace, bounds, strict=True)
         )
         listed = isinstance(self.space, Rows)
-        return Contents(
+        made = Contents(
             self.tree,
             self.space.product,
             self.certificate,
@@ -126,6 +126,7 @@ class Distillation:
             self.reason,
             self.call,
         )
+        return made if self.frontier is None else self.frontier.around(made)
 
     @property
     def leaf_errors(self) -> list[LeafError]:
@@ -144,12 +145,14 @@ class Distillation:
     def save(self, folder: str | os.PathLike[str]) -> list[Path]:
         """Write tree, certificate, space, trace, run and report into a folder, which ``ft.verify`` can check.
 
+        The frontier, where there is one, goes with it, so that another size can be picked afterwards: `Frontier.load`.
         What was stored there before is replaced once all of it is on disk, and not at all where that fails.
         The space is stored with all observed values, so that it can be checked without the table: give the folder to
         nobody who must not see them.
         """
         run = {**self.run, "reason": self.reason, "asked": dict(self.queries.asked), "paid": dict(self.queries.paid)}
-        record = store.RunRecord(self.space, self.rows, run, self.tested, self._page())
+        curve = None if self.frontier is None else self.frontier.stored
+        record = store.RunRecord(self.space, self.rows, run, self.tested, self._page(), curve)
         return store.save(folder, self.tree, self.certificate, record)
 
     @property

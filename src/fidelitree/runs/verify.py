@@ -17,7 +17,7 @@ from fidelitree.asking.journal.run import LIMITS
 from fidelitree.asking.journalled import Replayed
 from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, Certificate
 from fidelitree.certificates.consistency import UNCHECKED, Check, checks, same
-from fidelitree.certificates.store import Stored, load, table
+from fidelitree.certificates.store import POINT, Stored, load, table
 from fidelitree.errors import FormatError, ParameterError, TargetError
 from fidelitree.runs.audit import certify
 from fidelitree.runs.claim import patience_of
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+    from fidelitree.certificates.frontierfile import StoredFrontier
+    from fidelitree.runs.frontier_result import Frontier
     from fidelitree.runs.result import Distillation
     from fidelitree.targets.labels import Target
 
@@ -48,12 +50,12 @@ def replay(
     path: str | os.PathLike[str],
     space: ProductSpace | Rows,
     limits: Mapping[str, Any] | None = None,
-    tree: str | None = None,
+    point: Any = None,
 ) -> Distillation:
     """The result of the `distill` whose journal this is, from its answers; the journal is not changed.
 
-    Of a `frontier` it is the point with a ``tree`` of this digest, or the knee. ``limits`` are those of an earlier run,
-    where the journal was taken over by one with others.
+    ``point`` is the one that was picked from its frontier, as a stored run tells of it; of a `frontier` it is the knee
+    unless told. ``limits`` are those of an earlier run, where the journal was taken over by one with others.
 
     A run that ran out of time ends where it did. One that was interrupted while it waited for the target does too; one
     that was interrupted between two batches may go on for as long as it needs no answer. Where the journal's answers do
@@ -67,9 +69,18 @@ def replay(
         raise FormatError(f"journal {os.fspath(path)!r}: arguments are missing or unknown: {', '.join(unknown):.200}")
     arguments = {"seed": run.seed, "journal": path, **run.arguments, **(limits or {})}
     if run.door == "distill":
-        return distill(Replayed(), space, **arguments)
+        made = distill(Replayed(), space, **arguments)
+        return made if point is None or made.frontier is None else _picked(made.frontier, point)
     found = frontier(Replayed(), space, **arguments)
-    return next((point for point in found if point.tree.digest == tree), found.knee)
+    return found.knee if point is None else _picked(found, point)
+
+
+def _picked(found: Frontier, point: Any) -> Distillation:
+    if not isinstance(point, dict) or set(point) != {"leaves", "epsilon"}:
+        raise FormatError(f"{POINT} must hold leaves and epsilon; got {point!r:.80}")
+    if point["epsilon"] is not None:
+        return found.at(epsilon=point["epsilon"])
+    return found.at(leaves=point["leaves"])
 
 
 @dataclass(frozen=True)
@@ -211,7 +222,7 @@ def _replayed(stored: Stored, journal: Path, space: ProductSpace | Rows) -> Chec
         if differ := _differing(stored, journal, space):
             return Check(None, f"{_ABOUT}: not tried, the journal belongs to another run, of another {differ}")
         limits = {name: stored.run[name] for name in LIMITS if name in stored.run}
-        again = replay(journal, space, limits, stored.tree.digest)
+        again = replay(journal, space, limits, stored.run.get(POINT))
     except ParameterError as error:
         return Check(None, f"{_ABOUT}: not tried, {error}")
     except FormatError as error:
@@ -229,9 +240,18 @@ def _other(stored: Stored, again: Distillation) -> list[str]:
     ways = {"tree": again.tree.digest == stored.tree.digest, "certificate": made == stored.certificate}
     if stored.trace is not None:
         ways["trace"] = table(again.rows) == stored.trace
+    ways["frontier"] = _plain(stored.frontier) == _plain(None if again.frontier is None else again.frontier.stored)
     told = {"reason": again.reason, "asked": dict(again.queries.asked), "paid": dict(again.queries.paid)}
     ways |= {name: same(stored.run[name], value) for name, value in told.items() if name in stored.run}
     return [name for name, equal in ways.items() if not equal]
+
+
+def _plain(curve: StoredFrontier | None) -> Any:
+    """A frontier as data that can be compared; versions are nobody's promise."""
+    if curve is None:
+        return None
+    points = [replace(point, certificate=replace(point.certificate, versions={})) for point in curve.points]
+    return replace(curve, points=tuple(points)).to_json()
 
 
 def _differing(stored: Stored, journal: Path, space: ProductSpace | Rows) -> str:

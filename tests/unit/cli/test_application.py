@@ -17,7 +17,7 @@ from commandline import run
 from fidelitree import cli
 from fidelitree.cli.shared_options import spread
 
-COMMANDS = ["distill", "certify", "verify", "show", "export", "analyze"]
+COMMANDS = ["distill", "frontier", "certify", "verify", "show", "export", "analyze"]
 EXTRAS = ["joblib", "lightgbm", "matplotlib", "onnx", "onnxruntime", "oxidd", "pandas", "polars", "pyarrow", "sklearn"]
 
 

@@ -21,15 +21,17 @@ _DIGITS = 6
 _MOST_CONTROLS = 200
 
 
+def controls(contents: Contents) -> list[dict[str, Any]]:
+    """How to ask for a value of each feature, whatever the tree."""
+    return [_control(entry) for entry in contents.space]
+
+
 def scene(contents: Contents, shares: Shares, influences: NDArray[np.float64]) -> dict[str, Any]:
     """Nodes by columns, in their order; cuts exact, because the page must answer as the tree does."""
     tree, labels = contents.tree, contents.leaf_labels
     feature, no, yes, code = tree.as_lists
     return {
-        "features": [
-            {**_control(entry), "influence": _brief(influence)}
-            for entry, influence in zip(contents.space, influences.tolist(), strict=True)
-        ],
+        "influences": _column(influences),
         "labels": [str(label) for label in tree.labels.tolist()],
         "nodes": {"feature": feature, "no": no, "yes": yes, "code": code},
         "cuts": {node: test.cut for node, test in tree.tests.items() if isinstance(test, AtMost)},

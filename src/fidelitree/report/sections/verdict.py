@@ -8,6 +8,7 @@ from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, Certifica
 from fidelitree.display.markup import Html, join, tag
 from fidelitree.display.wording import at_least, at_most, counted, percent, whole
 from fidelitree.spaces.rows import ASSUMES_NOT_FITTED
+from fidelitree.theory.sequential import FRONTIER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,14 +16,18 @@ if TYPE_CHECKING:
     from fidelitree.report.contents import Contents
 
 
-def verdict(contents: Contents) -> Html:
-    """The headline, the figures behind it, the certificate word for word."""
+def verdict(head: Html, curve: Html | None, promise: Html) -> Html:
+    """The headline, the curve where there is one, and the certificate word for word."""
+    return tag("section", head, curve, promise, class_="verdict", id="verdict", aria_labelledby="verdict-title")
+
+
+def head(contents: Contents) -> Html:
+    """The headline, and the figures behind it."""
     certificate, tree = contents.certificate, contents.tree
     standing = certificate.standing
     stated = tag("span", standing.badge, class_=f"status {'good' if standing.state == 'met' else 'bad'}")
-    return tag(
-        "section",
-        tag("p", stated, " ", _asked_for(certificate), class_="kicker"),
+    return join(
+        tag("p", stated, " ", _asked_for(contents), class_="kicker"),
         tag("h1", headline(contents), id="verdict-title"),
         tag(
             "dl",
@@ -32,13 +37,17 @@ def verdict(contents: Contents) -> Html:
             _fact("Cost", whole(contents.queries.asked), "labels asked"),
             class_="facts",
         ),
+    )
+
+
+def promise(contents: Contents) -> Html:
+    """The certificate word for word, and what it does not say."""
+    certificate, tree = contents.certificate, contents.tree
+    return join(
         tag("blockquote", tag("p", str(certificate)), class_="certificate"),
         tag("ul", *(tag("li", line) for line in certificate.sentences(tree.size)), class_="easy"),
         tag("h2", "What it does not say"),
         tag("ul", *(tag("li", line) for line in _limits(contents)), class_="limits"),
-        class_="verdict",
-        id="verdict",
-        aria_labelledby="verdict-title",
     )
 
 
@@ -70,9 +79,15 @@ def _confidence(certificate: Certificate) -> str:
     return "100%" if certificate.method == "exact" else percent(1 - certificate.delta)
 
 
-def _asked_for(certificate: Certificate) -> str:
+def _asked_for(contents: Contents) -> str:
+    certificate = contents.certificate
     if certificate.epsilon is None:
-        return "The smallest error within a budget was asked for."
+        every = (
+            "A tree of every size was asked for"
+            if certificate.ledger == FRONTIER
+            else "Not the size that was asked for"
+        )
+        return f"{every}; this is the knee of the curve." if contents.knee else f"{every}."
     asked = f"An error of at most {percent(certificate.epsilon)} was asked for"
     if certificate.standing.state != "missed":
         return f"{asked}."

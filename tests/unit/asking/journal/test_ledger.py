@@ -12,10 +12,11 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.asking.journal.journal import Journal
-from fidelitree.asking.journal.ledger import LABEL, STANDING, TEST, Ledger, LedgerEntry
-from fidelitree.asking.journal.ledger import RUN as ENDS
+from fidelitree.asking.journal.ledger import LABEL, TEST, Ledger, LedgerEntry
 from fidelitree.asking.journal.records import Opened
 from fidelitree.certificates.attempts import Attempts
+from fidelitree.theory.sequential import RUN as ENDS
+from fidelitree.theory.sequential import STANDING
 from journals import BITS, MIXED, RUN, on_bits, on_mixed
 
 if TYPE_CHECKING:

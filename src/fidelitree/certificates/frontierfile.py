@@ -1,0 +1,138 @@
+"""A frontier as plain data: each point with its tree, its certificate and the answers behind it, all in one file.
+
+One file, because the points hold together: none can be left out, or be another run's, without the rest.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.certificates.certificate import Certificate
+from fidelitree.errors import FormatError
+from fidelitree.trees.answers import LeafLabels
+from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FORMAT = "fidelitree.frontier"
+VERSION = 1
+_ENTRIES = {"format", "version", "delta", "max_leaves", "points"}
+_OF_POINT = {"leaves", "depth", "error_bound", "interval", "certificate", "tree", "tested", "answers"}
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class StoredPoint:
+    """A tree, what is promised about it, the tree that was tested in its place, and the target's labels by leaf."""
+
+    tree: Tree
+    certificate: Certificate
+    tested: Tree | None = None
+    labels: LeafLabels | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; what a reader would look up first comes first."""
+        return {
+            "leaves": self.tree.size,
+            "depth": self.tree.depth,
+            "error_bound": self.certificate.error_bound,
+            "interval": list(self.certificate.interval),
+            "certificate": self.certificate.to_dict(),
+            "tree": self.tree.to_dict(),
+            "tested": None if self.tested is None else self.tested.to_dict(),
+            "answers": None if self.labels is None else _labels_to_dict(self.labels),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Any) -> StoredPoint:
+        """The inverse; FormatError where an entry is missing, or does not follow from tree and certificate."""
+        try:
+            tree, certificate = Tree.from_dict(data["tree"]), Certificate.from_dict(data["certificate"])
+            tested = None if data["tested"] is None else Tree.from_dict(data["tested"])
+            labels = None if data["answers"] is None else _labels_from_dict(data["answers"], tree)
+        except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+            if isinstance(error, FormatError):
+                raise
+            raise _error(f"a point must hold tree, certificate, tested and answers: {error!s:.80}") from None
+        told = [tree.size, tree.depth, certificate.error_bound, *certificate.interval]
+        numbers = [data.get(name) for name in ("leaves", "depth", "error_bound")] + [*data.get("interval", ())]
+        if set(data) != _OF_POINT or len(numbers) != len(told) or not all(map(_same, numbers, told)):
+            raise _error("leaves, depth, error_bound and interval of a point must be those of its tree and certificate")
+        return cls(tree, certificate, tested, labels)
+
+
+@dataclass(frozen=True)
+class StoredFrontier:
+    """All points, the smallest tree first; delta is for all of them together."""
+
+    delta: float
+    max_leaves: int
+    points: tuple[StoredPoint, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data under a versioned schema."""
+        points = [point.to_dict() for point in self.points]
+        told = {"delta": self.delta, "max_leaves": self.max_leaves}
+        return {"format": FORMAT, "version": VERSION, **told, "points": points}
+
+    def to_json(self) -> str:
+        """The frontier as JSON text."""
+        return json.dumps(self.to_dict()) + "\n"
+
+    @classmethod
+    def from_dict(cls, data: Any) -> StoredFrontier:
+        """The inverse; FormatError says what is wrong with anything else."""
+        if not isinstance(data, dict) or data.get("format") != FORMAT:
+            raise _error(f'it must be an object with "format": "{FORMAT}"')
+        if data.get("version") != VERSION:
+            raise _error(f"its version must be {VERSION}; got {data.get('version')!r:.80}")
+        if set(data) != _ENTRIES or not isinstance(data["points"], list) or not data["points"]:
+            raise _error(f"it must hold {', '.join(sorted(_ENTRIES))}, and at least one point")
+        delta, most = data["delta"], data["max_leaves"]
+        if not isinstance(delta, float) or not 0 < delta < 1:
+            raise _error(f"delta must be above 0 and below 1; got {delta!r:.80}")
+        if not isinstance(most, int) or isinstance(most, bool) or most < 1:
+            raise _error(f"max_leaves must be a whole number, at least 1; got {most!r:.80}")
+        found = cls(delta, most, tuple(map(StoredPoint.from_dict, data["points"])))
+        sizes = [point.tree.size for point in found.points]
+        bounds = [point.certificate.error_bound for point in found.points]
+        for kind, values in (("leaves", sizes), ("error bounds", [-bound for bound in bounds])):
+            if any(one >= two for one, two in pairwise(values)):
+                raise _error(f"{kind} must go one way from point to point: no tree may be worse than a smaller one")
+        return found
+
+
+def _same(told: Any, follows: float) -> bool:
+    number = isinstance(told, int | float) and not isinstance(told, bool)
+    return number and math.isclose(told, follows, rel_tol=_ROUNDING, abs_tol=_ROUNDING)
+
+
+def _labels_to_dict(labels: LeafLabels) -> dict[str, Any]:
+    return {"classes": list(labels.classes), "samples": labels.samples, "counts": labels.counts.tolist()}
+
+
+def _labels_from_dict(data: Mapping[str, Any], tree: Tree) -> LeafLabels:
+    """Counts of answers, or probabilities where ``samples`` is null, leaf by leaf."""
+    classes, samples = data["classes"], data["samples"]
+    counts: NDArray[Any] = np.array(data["counts"], np.float64 if samples is None else np.int64)
+    if counts.shape != (tree.size, len(classes)) or not (counts >= 0).all():
+        raise _error("answers must hold a count for every leaf and every label")
+    if sorted(classes) != classes or not {*tree.labels.tolist()} <= {*classes}:
+        raise _error("the labels of the answers must be in order, the tree's among them")
+    if samples is None:
+        return LeafLabels(tuple(classes), counts)
+    if isinstance(samples, bool) or not isinstance(samples, int) or samples < 1 or counts.sum() != samples:
+        raise _error(f"the counts of the answers must add up to samples; got {samples!r:.80}")
+    return LeafLabels(tuple(classes), counts / samples, samples)
+
+
+def _error(what: str) -> FormatError:
+    return FormatError(f"not a stored frontier: {what}")

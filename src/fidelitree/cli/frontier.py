@@ -1,0 +1,112 @@
+"""``fidelitree frontier``: from a target to trees of many sizes, each with a certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fidelitree.cli.distill import ResultOptions
+from fidelitree.cli.ending import Code, check_place, note, say, say_json
+from fidelitree.cli.shared_options import Budgets, Confidence, PreferenceName, RunningOptions, interruptible
+from fidelitree.cli.space_options import SpaceOptions
+from fidelitree.cli.status_line import StatusLine
+from fidelitree.cli.target_options import OpenedTarget, TargetOptions, TargetText, command_line, opened, plain_name
+
+if TYPE_CHECKING:
+    from fidelitree.runs.frontier_result import Frontier
+
+
+@dataclass(frozen=True)
+class FrontierOptions(Budgets, Confidence):
+    """Everything that `ft.frontier` can be told."""
+
+    prefer: Annotated[
+        PreferenceName, typer.Option(help="queries: ask little; leaves: learn from more labels and search longer.")
+    ] = PreferenceName.QUERIES
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same trees.")] = 0
+    max_leaves: Annotated[int, typer.Option(help="Leaves of the largest tree.", rich_help_panel="Budget")] = 64
+
+    def arguments(self) -> dict[str, Any]:
+        """The keyword arguments of `ft.frontier`."""
+        return {
+            "delta": self.delta,
+            "seed": self.seed,
+            "prefer": self.prefer.value,
+            "deterministic": not self.noisy,
+            "max_queries": self.max_queries,
+            "max_leaves": self.max_leaves,
+            "max_seconds": self.max_seconds,
+        }
+
+
+def frontier(
+    target: TargetText,
+    reading: TargetOptions,
+    inputs: SpaceOptions,
+    options: FrontierOptions,
+    running: RunningOptions,
+    result: ResultOptions,
+) -> int:
+    """Distil a target into trees of 1, 2, 3, 5, 8 ... leaves, each with a certificate.
+
+    There is no error to name beforehand: look at the curve, and pick a size with --pick of show, export and report. It
+    ends with 0 as soon as something is certified, also where a budget or Ctrl-C ended the run. Every answer is kept in
+    a journal: the same command goes on from there, and pays for nothing twice.
+    """
+    folder = result.out or Path("results") / plain_name(target)
+    check_place("--out", folder, folder=True)
+    reading, timeout = reading.for_workers(target)
+    with (
+        opened(target, reading) as found,
+        running.arguments(running.journal_in(folder, found.target), timeout) as more,
+        interruptible(),
+    ):
+        folder.mkdir(parents=True, exist_ok=True)  # now, not after hours
+        arguments = {**options.arguments(), **more}
+        made = running.run(lambda: _run(target, found, inputs, arguments), more["journal"])
+    if not result.as_json:
+        say(*_sentences(made))
+    running.clear(folder, more["journal"])
+    files = made.save(folder)
+    if result.as_json:
+        say_json(_plain(made, files))
+    else:
+        picks = f"another size: fidelitree show {folder} --pick leaves={made.points[-1].leaves}"
+        say(f"wrote {folder}: {', '.join(path.name for path in files)}", picks, f"report: {files[-1]}")
+    if made.points[-1].certificate.holds:
+        return Code.CERTIFIED
+    note("nothing certified: allow more labels with --max-queries, or more time with --max-seconds")
+    return Code.NOT_CERTIFIED
+
+
+def _run(target: str, found: OpenedTarget, inputs: SpaceOptions, arguments: dict[str, Any]) -> Frontier:
+    from fidelitree.runs.frontier import frontier as frontier_of_target
+
+    space, limits = inputs.open(found), (arguments["max_queries"], arguments["max_seconds"])
+    with StatusLine(f"frontier of {target}", None, limits) as progress:
+        made = frontier_of_target(found.target, space, **arguments, observer=progress)
+    command = command_line()
+    points = (replace(point, run={**point.run, "command": command}, call=command) for point in made.points)
+    return replace(made, points=tuple(points))
+
+
+def _sentences(made: Frontier) -> list[str]:
+    """The verdict, the curve, what it cost."""
+    return [made.verdict(), "", *str(made).splitlines(), str(made.queries), f"ended: {made.reason}"]
+
+
+def _plain(made: Frontier, files: list[Path]) -> dict[str, Any]:
+    knee = made.knee
+    return {
+        "certified": made.points[-1].certificate.holds,
+        "reason": made.reason,
+        "sentence": made.verdict(),
+        "knee": knee.leaves if made.has_knee else None,
+        "picked": knee.leaves,
+        "points": made.rows(),
+        "queries": {"asked": dict(made.queries.asked), "paid": dict(made.queries.paid)},
+        "files": [str(path) for path in files],
+    }

@@ -1,0 +1,33 @@
+"""``fidelitree report``: the page of a stored frontier, opened at any of its points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fidelitree.cli.ending import AsJson, Code, check_place, say, say_json
+from fidelitree.cli.picking import PickText, picked
+from fidelitree.cli.verify import Folder
+
+
+@dataclass(frozen=True)
+class PageOptions:
+    """Which point, and where to."""
+
+    pick: PickText = None
+    out: Annotated[Path, typer.Option(metavar="FILE", help="Where the page goes.")] = Path("report.html")
+
+
+def report(folder: Folder, options: PageOptions, as_json: AsJson = False) -> int:
+    """Write the report of a stored frontier again, opened at the knee or at another point; nobody is asked."""
+    check_place("--out", options.out)
+    point = picked(folder, options.pick or "knee")
+    page = point.report(options.out)
+    if as_json:
+        say_json({"size": point.leaves, "file": str(page)})
+    else:
+        say(point.certificate, f"wrote {page}")
+    return Code.CERTIFIED

@@ -1,0 +1,89 @@
+"""The certified curve with a control that moves along it: the page shows the tree that stands there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fidelitree.display.frontier_chart import Mark, chart
+from fidelitree.display.markup import Html, tag
+from fidelitree.display.wording import counted, whole
+
+if TYPE_CHECKING:
+    from fidelitree.report.contents import Curve
+
+
+def size_picker(curve: Curve) -> Html:
+    """A chart, a slider below it, and the same in numbers; the page's script moves between them."""
+    marks = curve.marks
+    return tag(
+        "div",
+        tag("h2", "Pick a size", id="curve-title"),
+        tag("p", f"{counted(len(marks), 'tree')} from the same run. {' '.join(curve.sentences)}", class_="note"),
+        _mover(marks, curve.chosen),
+        tag("figure", tag("div", chart(marks, curve.chosen), class_="scroll"), _legend()),
+        _table(marks, curve.chosen),
+        class_="sizes",
+        id="curve",
+        role="group",
+        aria_labelledby="curve-title",
+    )
+
+
+def told(mark: Mark) -> str:
+    """A point in words."""
+    knee = ", the knee" if mark.knee else ""
+    return f"{counted(mark.leaves, 'leaf', 'leaves')}, at least {mark.agreement}{knee}"
+
+
+def _legend() -> Html:
+    keys = (("sure", "Certified agreement"), ("reach", "What it can be at most"))
+    legend = [tag("span", tag("span", class_=f"key {name}", aria_hidden="true"), text) for name, text in keys]
+    return tag("figcaption", *legend, tag("span", "Horizontal scale: logarithm."), class_="legend")
+
+
+def _mover(marks: list[Mark], chosen: int) -> Html:
+    """Hidden until a script can follow it; every place has its words, for those who hear them."""
+    slider = tag(
+        "input",
+        type="range",
+        id="size",
+        min=0,
+        max=len(marks) - 1,
+        step=1,
+        value=chosen,
+        aria_valuetext=told(marks[chosen]),
+    )
+    return tag(
+        "div",
+        tag("button", "\u2212", type="button", id="smaller", aria_label="Smaller tree"),
+        tag("label", "Size of the tree", for_="size", class_="hidden"),
+        slider,
+        tag("button", "+", type="button", id="larger", aria_label="Larger tree"),
+        tag("output", told(marks[chosen]), id="size-told", for_="size", aria_live="off"),
+        class_="mover",
+        id="mover",
+        hidden=True,
+    )
+
+
+def _table(marks: list[Mark], chosen: int) -> Html:
+    names = "Leaves", "Agrees on at least", "At most", ""
+    head = tag(
+        "thead", tag("tr", *(tag("th" if name else "td", name, scope="col" if name else None) for name in names))
+    )
+    rows = [_row(mark, place, place == chosen) for place, mark in enumerate(marks)]
+    caption = tag("caption", "Every tree of the curve", class_="hidden")
+    table = tag("table", caption, head, tag("tbody", *rows), class_="numbers")
+    inside = tag("div", table, class_="scroll", tabindex=0)
+    return tag("details", tag("summary", "The same in numbers"), inside, id="curve-numbers")
+
+
+def _row(mark: Mark, place: int, here: bool) -> Html:
+    size = tag("button", whole(mark.leaves), type="button", class_="link", data_point=place, data_told=told(mark))
+    cells = (mark.agreement, mark.at_most, "knee" if mark.knee else "")
+    return tag(
+        "tr",
+        tag("th", size, scope="row"),
+        *(tag("td", cell) for cell in cells),
+        aria_current="true" if here else None,
+    )
