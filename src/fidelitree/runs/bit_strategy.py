@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 from fidelitree.certificates.attempts import LATE, Attempt, Attempts
 from fidelitree.exact.engine import ENUMERATE_UNASKED
+from fidelitree.runs.sized_trees import sizes_up_to
 from fidelitree.search.bits.explore import Explorer, Weights
 from fidelitree.search.bits.learner import BitLearner
+from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.search.questions import Answered, Ask, Steps, Tests
 from fidelitree.spaces.draw import Stream, draw_feature
 from fidelitree.spaces.region import Region
@@ -37,6 +39,7 @@ BATCH = 8
 MISTAKES = 0.6  # that a batch of a test holds, at an error of epsilon
 MANY, TOO_MANY = 2_000, 20_000  # answers from which on a run may be stuck, and is if nothing is certified
 AS_DRAWN, LONG = 0.25, 256  # of the inputs come as they are drawn, once so many labels have opened no attempt
+PRUNED = 256  # leaves of a tree whose prunings are tested with it
 BY_HEART = 8  # answers a leaf, below which a tree only repeats them
 Said = dict[int, int]
 """The inputs that get each label, by its code."""
@@ -174,6 +177,14 @@ class BitStrategy:
         if self.learner.sketch is None:
             self.learner.refit()
         return build(self._counted.space, self.learner.sketch or 0, book.sorted(), book.ranks())
+
+    def trees(self) -> list[Tree]:
+        """The same and its prunings, one of each size."""
+        tree = self.tree()
+        if not 1 < tree.size <= PRUNED:
+            return [tree]
+        prunings = Prunings(tree, self._counted.space)
+        return list(dict.fromkeys([tree, *(prunings.with_leaves(size) for size in sizes_up_to(tree.size))]))
 
     def _to_stand(self) -> list[Tree]:
         """The tree, and the best constant: by what came as it was drawn, or by all that is known."""
