@@ -16,7 +16,7 @@ BARE := build/bare
 LOWEST := build/lowest
 
 .DELETE_ON_ERROR:
-.PHONY: help run check test soak bench bench-queries bench-leaves browser campaign mutants docs lint lowest wheel clean
+.PHONY: help run check test soak bench bench-queries bench-leaves bench-frontier browser campaign mutants docs lint lowest wheel clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -39,6 +39,9 @@ bench: $(VENV)/installed-bench ## time fidelitree against its peers on this mach
 
 bench-queries: $(VENV)/installed-bench ## count the labels that a certified tree costs, ours and the peers'
 	$(BIN)/python -m benchmarks.queries
+
+bench-frontier: $(VENV)/installed-bench ## trees of all sizes of real models, ours and the peers' from as many labels
+	$(BIN)/python -m benchmarks.frontier
 
 bench-leaves: $(VENV)/installed-bench ## count the leaves of certified trees of real models, ours and the peers'
 	$(BIN)/python -m benchmarks.leaves

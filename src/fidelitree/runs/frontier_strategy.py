@@ -17,17 +17,19 @@ from fidelitree.certificates.attempts import LATE, Attempt
 from fidelitree.runs.session import Session, TrainingSet
 from fidelitree.search.bits.learner import BitLearner
 from fidelitree.search.labelled import Binning
-from fidelitree.search.local.iterated import Refiner
+from fidelitree.search.local.every_size import EverySize
 from fidelitree.search.optimal.affordable import QUICK
 from fidelitree.search.optimal.substitutes import SmallestSubstitutes
 from fidelitree.search.questions import Steps, Tests
-from fidelitree.spaces.draw import Stream
+from fidelitree.spaces.draw import Stream, draw
+from fidelitree.spaces.region import Region
 from fidelitree.theory.sequential import ROUND
 from fidelitree.trees.nested import build
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from fidelitree.runs.input_source import Inner
     from fidelitree.trees.tree import Tree
 
 FIRST = 400  # labels of the first portion
@@ -35,6 +37,7 @@ TIGHT, SLACK = 1.12, 0.008  # a bound of TIGHT times the error, and SLACK more, 
 _TESTS, _PART = 50, 8  # answers between two looks at the bounds: one in so many of those counted
 _WALKED, _SHOWN = 1_600, 32  # labels that a learner over bits is shown, and at a time
 _BRIEF = 5  # times fewer proposals, while labels are still coming
+_FREE, _MOST_FREE = 2, 20_000  # free inputs: times the labels, and at most
 _WORK = 4e9  # label counts that one search may take, about: a minute of it
 
 
@@ -86,7 +89,7 @@ class FrontierStrategy:
                 gain = self._judge(before)
                 yield from self._walk(before)
                 over = bool(reason) or gain <= self._effort.gain
-                self._fit(self._effort.steps if over else self._effort.steps // _BRIEF)
+                self._fit(over)
                 if gain <= self._effort.gain:
                     return f"no size would gain {self._effort.gain:.0%} of its error from as many labels again"
             if reason:
@@ -136,23 +139,31 @@ class FrontierStrategy:
         gains: list[float] = [(old - now) / (2 * max(now, 1 / len(codes))) for old, now in zip(*errors, strict=True)]
         return max(gains)
 
-    def _fit(self, steps: int) -> None:
-        """One tree of each size for all labels so far."""
+    def _fit(self, over: bool) -> None:
+        """One tree of each size for all labels so far; a long search where they are the last ones."""
         inner, codes, book = self._pool.inner, self._pool.codes, self._counted.book
-        binning = Binning.of(self._source.product, inner)
-        refiner = Refiner(binning.coded(inner, codes), None, self._seed, self._counted.watch)
-        work = inner.size * len(book.seen) * len(self.sizes)
-        steps = int(min(steps, max(10, _WORK / work)))
+        steps = self._effort.steps if over else self._effort.steps // _BRIEF
+        steps = int(min(steps, max(10, _WORK / (inner.size * len(book.seen) * len(self.sizes)))))
+        free = self._free(_FREE * len(inner) if over else 0)
+        binning = Binning.of(self._source.product, np.concatenate([inner, free]))
+        search = EverySize(binning.coded(inner, codes), self.sizes, self._seed, self._counted.watch)
         try:
-            for size in (*self.sizes[1:], *reversed(self.sizes[1:])):  # what one size finds helps its neighbours
-                refiner.improve_at(size, steps)
+            search.improve(steps, again=over)
+            if len(free):
+                search.go_on_with(binning.coded(free, np.zeros(len(free), np.intp)), steps)
         finally:  # where the time is over, what was found is known
-            found = [refiner.with_leaves(size).tree for size in self.sizes]
-            self._curves.append([binning.tree(tree, book.ranks(), book.sorted()) for tree in found])
+            self._curves.append([binning.tree(tree, book.ranks(), book.sorted()) for tree in search.trees()])
         labels = self._counted.labels(codes)
         for place, tree in enumerate(self._substitutes()):
             trees = self._curves[-1]
             trees[place] = min(trees[place], tree, key=lambda one: int((one.predict_inner(inner) != labels).sum()))
+
+    def _free(self, rows: int) -> Inner:
+        """Inputs that nobody is asked about, where they can be drawn."""
+        product = self._source.product
+        if self._source.masses is None or len(self.sizes) < ROUND:
+            rows = 0
+        return draw(Region.whole(product), Stream.named(self._seed, "free"), 0, min(rows, _MOST_FREE)).T
 
     def _substitutes(self) -> list[Tree]:
         """What comes closest to the learner's tree over bits, with each number of leaves."""
@@ -174,6 +185,8 @@ class FrontierStrategy:
 
     def open(self) -> list[Attempt]:
         """An attempt for the tree of each size, and for the best constant where nothing was fitted."""
+        if not self._curves and len(self._pool):  # the budget ended before anything was fitted
+            self._fit(over=False)
         trees = self._curves[-1] if self._curves else [self._pool.constant()]
         return [self._session.attempts.open(tree) for tree in dict.fromkeys(trees)]
 

@@ -172,6 +172,10 @@ class Refiner:
             self._curve.add(self._descend(start, moves, min(_ROUND, steps)))
             steps -= _ROUND
 
+    def know(self, tree: Nested) -> None:
+        """Begin with a tree that was found elsewhere, too."""
+        self._curve.add(Polisher(self._splits.grouped, 0.0).fit(tree))
+
     def with_leaves(self, most: int) -> Point:
         """The tree with the fewest errors that has at most so many leaves."""
         return [point for point in self.points() if point.leaves <= most][-1]
