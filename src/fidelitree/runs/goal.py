@@ -45,7 +45,7 @@ def greedy_result(counted: Counted, grown: Grown, epsilon: float) -> Distillatio
 
 
 def certificate_of(outcome: Outcome, session: Session, goal: Goal, table: bool = True) -> Certificate:
-    """The certificate of what an attempt vouches for; a ``table`` of answers takes longer than all the rest."""
+    """The certificate of what an attempt certifies; a ``table`` of answers takes longer than all the rest."""
     attempt, counted = outcome.attempt, session.counted
     if outcome.error is not None:
         known = tree_labels(outcome.tree, counted.target, counted.space)
