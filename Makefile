@@ -58,7 +58,8 @@ proofs: ## check the machine-checked proofs (docs/proofs.md), and that the check
 	@test -e "$$(coqc -where 2> /dev/null)/user-contrib/mathcomp/analysis/Rstruct.vo" || { \
 		test "$$(id -u)" = 0 && command -v apt-get > /dev/null \
 		&& export DEBIAN_FRONTEND=noninteractive && apt-get -qq update \
-		&& apt-get -qq install --no-install-recommends $(COQ) > /dev/null; } \
+		&& apt-get -qq install --no-install-recommends -o APT::Keep-Downloaded-Packages=false \
+			-o Dpkg::Options::='--path-exclude=/usr/share/doc/*' $(COQ) > /dev/null; } \
 		|| { echo "proofs: Coq 8.16 and MathComp 1.15 are missing; as root: apt-get install $(COQ)"; exit 1; }
 	WORKERS=$(WORKERS) proofs/check.sh
 	proofs/mutations.sh

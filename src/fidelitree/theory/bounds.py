@@ -116,8 +116,9 @@ def log_size_corrected_by_influence(
     """Theorems 1.1 and 5.1, corrected, form 1: ln (e Inf/(epsilon D))^(D Delta*/kappa), for any number of labels.
 
     Where Inf is below epsilon D it is Inf Delta*/(kappa epsilon). Delta* takes Delta_opt's place because a leaf may be
-    harder than the whole target. For Algorithm 2 pass epsilon/2: only then does it stop for sure. The proof is checked
-    by a machine (proofs/Sizes.v).
+    harder than the whole target. For Algorithm 2 pass epsilon/2: only then does it stop for sure. For the tree of
+    ``strategy="influence"`` pass epsilon/4: it may split a little past error epsilon. The proof is checked by a machine
+    (proofs/Sizes.v).
     """
     influence = _check_at_least("influence", influence, 0)
     depth, largest_average_depth = _check_depths(depth, largest_average_depth, "largest_average_depth")

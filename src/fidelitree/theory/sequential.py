@@ -6,6 +6,9 @@ mixture of bets on error rates below epsilon will do. Ours puts a quarter on err
 (0, epsilon), highest at 0. At epsilon/2 the triangle is as high as an even spread, below it higher, so that it needs
 fewer samples there and never more: 88 instead of 94 at an error of epsilon/4, epsilon = 0.1, level 0.03.
 
+The bet is on shares of epsilon, so the e-value rises with epsilon: what is accepted at one epsilon is accepted at every
+larger one. That is why the bounds of one attempt hold at all epsilons at once. proofs/Certificate.v has the proof.
+
 Where the number of trials is fixed beforehand, the bound is Clopper and Pearson's (1934).
 """
 
