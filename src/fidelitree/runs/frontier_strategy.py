@@ -140,7 +140,7 @@ class FrontierStrategy:
         """One tree of each size for all labels so far."""
         inner, codes, book = self._pool.inner, self._pool.codes, self._counted.book
         binning = Binning.of(self._source.product, inner)
-        refiner = Refiner(binning.coded(inner, codes), None, self._seed, self._counted.watch)
+        refiner = Refiner(binning.coded(codes), None, self._seed, self._counted.watch)
         work = inner.size * len(book.seen) * len(self.sizes)
         steps = int(min(steps, max(10, _WORK / work)))
         try:
