@@ -119,8 +119,8 @@ def _smallest_of_all(counted: Counted, goal: Goal) -> Distillation:
     chances = space.chances(inner)
     weights = (chances > 0).astype(np.float64) if epsilon < _TINY else np.rint(chances * _GRAINS)
     binning, some = Binning.of(space, inner), weights > 0
-    refiner = Refiner(binning.coded(inner[some], codes[some], weights[some]), None, seed)
-    judged = _Judged(refiner, binning.coded(inner, codes, chances), weights.sum(), counted.budget)
+    refiner = Refiner(binning.coded(codes[some], some, weights[some]), None, seed)
+    judged = _Judged(refiner, binning.coded(codes, weights=chances), weights.sum(), counted.budget)
     least = 1 if epsilon else len(counted.book.seen)
     for _ in range(int(min(_ROUNDS, max(1, _ROWS / len(codes))))):
         if size(refiner.smallest(epsilon)) <= least or counted.over():

@@ -46,7 +46,7 @@ class SizedTrees:
         draws = free and session.source.masses is not None and len(pool) >= _MANY
         self._free = _drawn(session, seed, min(_FREE * len(pool), _MOST_FREE) if draws else 0)
         self._binning = Binning.of(session.source.product, np.concatenate([pool.inner, self._free]))
-        coded = self._binning.coded(pool.inner, pool.codes)
+        coded = self._binning.coded(pool.codes, slice(len(pool)))
         self._search = EverySize(coded, sizes, seed, session.counted.watch)
         self._work = pool.inner.size * len(session.counted.book.seen) * len(sizes)
 
@@ -55,7 +55,8 @@ class SizedTrees:
         steps = int(min(steps, max(10, _WORK / self._work)))
         self._search.improve(steps, again)
         if len(self._free):
-            self._search.go_on_with(self._binning.coded(self._free, np.zeros(len(self._free), np.intp)), steps)
+            unknown = np.zeros(len(self._free), np.intp)
+            self._search.go_on_with(self._binning.coded(unknown, slice(-len(unknown), None)), steps)
 
     def trees(self) -> list[Tree]:
         """One for each size, with at most so many leaves."""
