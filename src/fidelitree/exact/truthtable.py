@@ -190,7 +190,7 @@ def _word_sums(words: NDArray[np.uint64], pairs: list[Floats]) -> Floats:
 
 def _in_lanes(values: Floats) -> float:
     """The sum of every fourth value, in order, then of these four in pairs: the order of the compiled twin."""
-    lanes = np.cumsum(values.reshape(-1, 4), axis=0)[-1].tolist()
+    lanes = np.add.reduce(values.reshape(-1, 4), axis=0).tolist()
     return float((lanes[0] + lanes[1]) + (lanes[2] + lanes[3]))
 
 

@@ -25,41 +25,52 @@ static inline double mass(const double *octets, uint64_t word)
     return ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
 }
 
+typedef struct {
+    const uint64_t *planes;
+    const double *octets, *places;
+    Py_ssize_t digits, words;
+} Table;
+
 /* A slot inside a word: both positions of a pair are set where they differ. */
-static double change_inside(const Array *a, int slot)
+static inline double inside(const Table *table, Py_ssize_t digits, int slot, Py_ssize_t w)
 {
-    const uint64_t *planes = a[PLANES].data;
-    const double *places = a[PLACES].data;
-    Py_ssize_t digits = a[PLANES].shape[0], words = a[PLANES].shape[1];
-    double sum[LANES] = {0};
-    for (Py_ssize_t w = 0; w < words; w++) {
-        uint64_t apart = 0;
-        for (Py_ssize_t d = 0; d < digits; d++) {
-            uint64_t word = planes[d * words + w];
-            apart |= word ^ word >> (1 << slot);
-        }
-        apart &= LOWER[slot];
-        apart |= apart << (1 << slot);
-        sum[w % LANES] += mass(a[OCTET_MASSES].data, apart) * places[w];
+    uint64_t apart = 0;
+    for (Py_ssize_t d = 0; d < digits; d++) {
+        uint64_t word = table->planes[d * table->words + w];
+        apart |= word ^ word >> (1 << slot);
     }
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    apart &= LOWER[slot];
+    return mass(table->octets, apart | apart << (1 << slot)) * table->places[w];
 }
 
-/* A slot outside: two words are compared. */
-static double change_outside(const Array *a, int slot)
+/* A slot outside: two words are compared; ``pair`` counts them. */
+static inline double outside(const Table *table, Py_ssize_t digits, int slot, Py_ssize_t pair)
 {
-    const uint64_t *planes = a[PLANES].data;
-    const double *places = a[PLACES].data;
-    Py_ssize_t digits = a[PLANES].shape[0], words = a[PLANES].shape[1], step = (Py_ssize_t)1 << slot, seen = 0;
-    double sum[LANES] = {0};
-    for (Py_ssize_t start = 0; start < words; start += 2 * step)
-        for (Py_ssize_t w = start; w < start + step; w++) {
-            uint64_t apart = 0;
-            for (Py_ssize_t d = 0; d < digits; d++)
-                apart |= planes[d * words + w] ^ planes[d * words + w + step];
-            sum[seen++ % LANES] += mass(a[OCTET_MASSES].data, apart) * (places[w] + places[w + step]);
+    Py_ssize_t step = (Py_ssize_t)1 << slot, w = pair + (pair & -step);
+    uint64_t apart = 0;
+    for (Py_ssize_t d = 0; d < digits; d++)
+        apart |= table->planes[d * table->words + w] ^ table->planes[d * table->words + w + step];
+    return mass(table->octets, apart) * (table->places[w] + table->places[w + step]);
+}
+
+static inline double change(const Table *table, Py_ssize_t digits, int slot)
+{
+    double one = 0, two = 0, three = 0, four = 0;
+    if (slot < INSIDE)
+        for (Py_ssize_t w = 0; w < table->words; w += LANES) {
+            one += inside(table, digits, slot, w);
+            two += inside(table, digits, slot, w + 1);
+            three += inside(table, digits, slot, w + 2);
+            four += inside(table, digits, slot, w + 3);
         }
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    else
+        for (Py_ssize_t pair = 0; pair < table->words / 2; pair += LANES) {
+            one += outside(table, digits, slot - INSIDE, pair);
+            two += outside(table, digits, slot - INSIDE, pair + 1);
+            three += outside(table, digits, slot - INSIDE, pair + 2);
+            four += outside(table, digits, slot - INSIDE, pair + 3);
+        }
+    return (one + two) + (three + four);
 }
 
 static PyObject *changes(PyObject *module, PyObject *args)
@@ -71,13 +82,15 @@ static PyObject *changes(PyObject *module, PyObject *args)
         || arrays_take(given, influences_wanted, a, ARGUMENTS) < 0)
         return NULL;
     Py_ssize_t words = a[PLANES].shape[1], slots = a[OUT].length;
-    int sound = a[PLANES].shape[0] >= 1 && slots >= INSIDE && slots < INSIDE + 40
+    int sound = a[PLANES].shape[0] >= 1 && slots >= INSIDE + 3 && slots < INSIDE + 40
                 && words == (Py_ssize_t)1 << (slots - INSIDE) && a[PLACES].length == words
                 && a[OCTET_MASSES].shape[0] == OCTETS && a[OCTET_MASSES].shape[1] == 256;
     if (sound) {
         Py_BEGIN_ALLOW_THREADS
-        for (int slot = 0; slot < slots; slot++)
-            ((double *)a[OUT].data)[slot] = slot < INSIDE ? change_inside(a, slot) : change_outside(a, slot - INSIDE);
+        const Table table = {a[PLANES].data, a[OCTET_MASSES].data, a[PLACES].data, a[PLANES].shape[0], words};
+        for (int slot = 0; slot < slots; slot++) /* two labels, the usual case, have a copy of their own */
+            ((double *)a[OUT].data)[slot] =
+                table.digits == 1 ? change(&table, 1, slot) : change(&table, table.digits, slot);
         Py_END_ALLOW_THREADS
     }
     arrays_release(a, ARGUMENTS);
