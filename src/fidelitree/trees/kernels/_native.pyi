@@ -62,3 +62,6 @@ def walk_bits(
     rows: NDArray[np.uint8],
     out: NDArray[np.int64],
 ) -> None: ...
+def changes(
+    planes: NDArray[np.uint64], octets: NDArray[np.float64], places: NDArray[np.float64], out: NDArray[np.float64]
+) -> None: ...

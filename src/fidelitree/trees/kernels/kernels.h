@@ -14,6 +14,7 @@
 
 #define FAMILIES(FAMILY) \
     FAMILY(bits) \
+    FAMILY(influences) \
     FAMILY(predict) \
     FAMILY(steps) \
     FAMILY(tables)
