@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from fidelitree.spaces.features import Boolean, Categorical, Numeric
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.spaces.rows import Rows
+    from fidelitree.spaces.sampler import Sampler
     from fidelitree.trees.tree import Tree
 
 _HOMES = {
@@ -57,6 +58,7 @@ _HOMES = {
     "ProductSpace": "spaces.product",
     "Progress": "asking.progress",
     "Rows": "spaces.rows",
+    "Sampler": "spaces.sampler",
     "TargetError": "errors",
     "Tree": "trees.tree",
     "Verification": "runs.verify",
@@ -96,6 +98,7 @@ __all__ = [
     "ProductSpace",
     "Progress",
     "Rows",
+    "Sampler",
     "TargetError",
     "Tree",
     "Verification",

@@ -64,7 +64,8 @@ def export(path: PathText, options: ExportOptions, as_json: AsJson = False) -> i
 
 def _call(make: Any, tree: Tree, space: World | None) -> Any:
     """Formats that can say more about a tree whose space is known are told it."""
-    if space is not None and "space" in inspect.signature(make).parameters:
+    known = space is not None and (space.masses is not None or space.table is not None)  # a sampler is not stored
+    if known and "space" in inspect.signature(make).parameters:
         return make(tree, space=space)
     return make(tree)
 

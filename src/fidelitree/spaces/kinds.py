@@ -9,13 +9,19 @@ from fidelitree.spaces.chow_liu import KEY as CHOW_LIU
 from fidelitree.spaces.chow_liu import ChowLiu
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import Rows
+from fidelitree.spaces.sampler import KEY as SAMPLER
+from fidelitree.spaces.sampler import Sampler
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fidelitree.spaces.world import World
 
-_READERS: dict[str, Callable[[Any], World]] = {"rows": Rows.from_dict, CHOW_LIU: ChowLiu.from_dict}
+_READERS: dict[str, Callable[[Any], World]] = {
+    "rows": Rows.from_dict,
+    CHOW_LIU: ChowLiu.from_dict,
+    SAMPLER: Sampler.from_dict,
+}
 
 
 def from_dict(data: Any) -> World:
