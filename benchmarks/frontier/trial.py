@@ -14,8 +14,8 @@ from benchmarks.frontier.peers import PEERS
 from benchmarks.leaves.peers import Labelled
 from fidelitree.asking.counted import Counted
 from fidelitree.asking.memory import Memory
-from fidelitree.runs.frontier_strategy import sizes_up_to
 from fidelitree.runs.input_source import source_of
+from fidelitree.runs.sized_trees import sizes_up_to
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from fidelitree.runs.paper import build_top_down, practical_top_down
     from fidelitree.runs.result import Distillation
     from fidelitree.runs.verify import Verification, verify
+    from fidelitree.spaces.chow_liu import ChowLiu
     from fidelitree.spaces.features import Boolean, Categorical, Numeric
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.spaces.rows import Rows
@@ -43,6 +44,7 @@ _HOMES = {
     "Boolean": "spaces.features",
     "Categorical": "spaces.features",
     "Certificate": "certificates.certificate",
+    "ChowLiu": "spaces.chow_liu",
     "Comparison": "learners.compare",
     "Distillation": "runs.result",
     "FidelitreeError": "errors",
@@ -81,6 +83,7 @@ __all__ = [
     "Boolean",
     "Categorical",
     "Certificate",
+    "ChowLiu",
     "Comparison",
     "Distillation",
     "FidelitreeError",

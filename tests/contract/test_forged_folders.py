@@ -362,10 +362,16 @@ def test_the_honest_folder_is_confirmed(folder: Folder) -> None:
     assert folder.confirms()
 
 
-def test_no_single_forgery_is_confirmed(folder: Folder) -> None:
+def test_no_single_forgery_is_confirmed(folder: Folder, soak: bool) -> None:
+    """Outside the soak every entry of every file is forged in one of its ways, another one in each kind of folder."""
     forgeries = folder.forgeries()
     assert len(forgeries) > 150
-    assert [str(one) for one in forgeries if folder.confirms(one)] == []
+    ways: dict[str, list[Forgery]] = {}
+    for one in forgeries:
+        ways.setdefault(one.name, []).append(one)
+    turn = list(KINDS).index(folder.kind)
+    some = [each[(turn + place) % len(each)] for place, each in enumerate(ways.values())]
+    assert [str(one) for one in (forgeries if soak else some) if folder.confirms(one)] == []
 
 
 def test_no_pair_of_forgeries_is_confirmed(folder: Folder, soak: bool) -> None:

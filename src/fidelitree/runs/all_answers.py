@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.counted import Counted, tabulate
-from fidelitree.asking.door import Door
 from fidelitree.asking.events import TreeJudged, nobody
+from fidelitree.asking.guarded import GuardedTarget
 from fidelitree.asking.limits import Budget, BudgetSpent
 from fidelitree.errors import ParameterError
 from fidelitree.exact.diagram import NoDiagramError
@@ -220,7 +220,7 @@ def _a_moment(budget: Budget) -> Budget:
 
 def known_function(counted: Counted, root: Subfunction) -> KnownFunction:
     """What is known already, or free, as places among the labels."""
-    labels, free, door = np.array(root.labels), free_of_charge(counted), Door(counted.target, counted.space)
+    labels, free, door = np.array(root.labels), free_of_charge(counted), GuardedTarget(counted.target, counted.space)
 
     def answer(inputs: NDArray[np.uint8]) -> NDArray[np.intp]:
         if free:  # a circuit, a table or a tree is read, not asked

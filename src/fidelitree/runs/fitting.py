@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 Codes = NDArray[np.intp]
 
 HELD = 4  # every so many-th label is held out of the search
-_PARTS = (1, 1 / 3, 1 / 9)  # of the leaves of the best tree
 
 
 class Fitting:
@@ -70,17 +69,6 @@ class Fitting:
     def held(self) -> float:
         """The smallest share of held-out errors."""
         return min(point.share for point in self._points())
-
-    def of_all_sizes(self, most: int) -> list[Nested]:
-        """Up to so many leaves: the tree with the fewest held-out errors, smaller ones, and a constant.
-
-        Held-out labels flatter large trees, for they had a say in the choice of each; a test has to decide.
-        """
-        points = self._points(most)
-        leaves = min(points, key=lambda point: (point.share, point.leaves)).leaves
-        sizes = [max(1, int(part * leaves)) for part in _PARTS]
-        some = {max(k for k, point in enumerate(points) if point.leaves <= most) for most in (1, *sizes)}
-        return [points[k].tree for k in sorted(some)]
 
     def on_all(self, sizes: Sequence[int], aim: float, steps: int) -> list[Nested]:
         """Trees of these sizes fitted to all labels: they may be too few for some to be left out."""

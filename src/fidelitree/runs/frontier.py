@@ -16,11 +16,12 @@ from fidelitree.certificates.attempts import Attempt, Attempts
 from fidelitree.errors import ParameterError, check_choice, check_count, check_delta, check_observer, check_switch
 from fidelitree.runs.frontier_known import known_points
 from fidelitree.runs.frontier_result import Frontier
-from fidelitree.runs.frontier_strategy import EFFORTS, FrontierStrategy, sizes_up_to
+from fidelitree.runs.frontier_strategy import EFFORTS, FrontierStrategy
 from fidelitree.runs.goal import Goal, certificate_of
 from fidelitree.runs.input_source import source_of
 from fidelitree.runs.result import Distillation, written
 from fidelitree.runs.session import Session
+from fidelitree.runs.sized_trees import LARGEST, sizes_up_to
 from fidelitree.runs.stopping import Outcome, exact_error, lists_its_answers
 from fidelitree.spaces.draw import fresh_seed
 from fidelitree.theory.sequential import FRONTIER
@@ -29,17 +30,13 @@ if TYPE_CHECKING:
     import os
 
     from fidelitree.asking.counted import Counted
-    from fidelitree.spaces.product import ProductSpace
-    from fidelitree.spaces.rows import Rows
+    from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
-
-LARGEST = 64
-"""Leaves of the largest tree that is looked for, unless another number is given."""
 
 
 def frontier(
     target: Target,
-    space: ProductSpace | Rows,
+    space: World,
     delta: float = 0.05,
     *,
     seed: int | None = 0,
@@ -62,10 +59,11 @@ def frontier(
     budget, or Ctrl-C, ends it early with the bounds that it has. With ``prefer="leaves"`` it learns from more labels
     and searches longer. For the rest see `distill` and `Running`.
 
+    >>> from fidelitree.spaces.product import ProductSpace
     >>> from fidelitree.targets import majority
     >>> curve = frontier(majority(5), ProductSpace.bernoulli(5), max_leaves=8)
     >>> [point.leaves for point in curve][:3]
-    [1, 2, 3]
+    [1, 2, 4]
     """
     check_choice("prefer", prefer, tuple(EFFORTS))
     check_switch("deterministic", deterministic)
@@ -92,7 +90,7 @@ def frontier(
     return found.told(space, {**run, **call.arguments}, text)
 
 
-def _session(counted: Counted, space: ProductSpace | Rows, goal: Goal, observer: Observer) -> Session:
+def _session(counted: Counted, space: World, goal: Goal, observer: Observer) -> Session:
     source = source_of(space, goal.seed)
     ledger = None if counted.journal is None else Ledger(counted.journal, lambda: source.drawn)
     return Session(counted, source, Attempts(0.0, goal.delta, ledger, FRONTIER), observer)
@@ -101,7 +99,7 @@ def _session(counted: Counted, space: ProductSpace | Rows, goal: Goal, observer:
 def _points(session: Session, strategy: FrontierStrategy, goal: Goal) -> list[Distillation]:
     """By knowing every answer where that is cheaper, else by learning and testing."""
     counted, reason = session.counted, ""
-    if session.source.masses is not None:
+    if session.source.independent is not None:
         try:
             known = known_points(counted, strategy.sizes, goal.seed)
         except KeyboardInterrupt:
@@ -148,7 +146,7 @@ def _opened(session: Session) -> list[Attempt]:
 def _result(session: Session, attempt: Attempt, goal: Goal, reason: str) -> Distillation:
     """One point, with its exact error where that can be looked up."""
     counted, error = session.counted, None
-    if lists_its_answers(counted):
+    if session.source.independent is not None and lists_its_answers(counted):
         error = exact_error(attempt.tree, counted)
     outcome = Outcome(attempt.tree, attempt, 0.0, error=error)
     answers = session.attempts.answers(attempt)

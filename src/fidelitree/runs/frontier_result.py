@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from fidelitree.report.contents import Contents, TracePoint
-    from fidelitree.spaces.product import ProductSpace
-    from fidelitree.spaces.rows import Rows
+    from fidelitree.spaces.world import World
 
 PRICE = 0.005
 """What a leaf must bring, as a share of inputs on which the tree then agrees, to be worth reading."""
@@ -108,7 +107,7 @@ class Frontier(Sequence[Distillation]):
         """Whether the curve bends: leaves are worth their price up to some size, and no longer after it."""
         return 1 < self.knee.leaves < self.max_leaves
 
-    def told(self, space: ProductSpace | Rows, run: Mapping[str, Any], call: str) -> Frontier:
+    def told(self, space: World, run: Mapping[str, Any], call: str) -> Frontier:
         """The same, where every point knows how the run was asked for, and which of its points it is."""
 
         def told(point: Distillation) -> Distillation:

@@ -15,21 +15,17 @@ import numpy as np
 
 from fidelitree.certificates.attempts import LATE, Attempt
 from fidelitree.runs.session import Session, TrainingSet
+from fidelitree.runs.sized_trees import SizedTrees
 from fidelitree.search.bits.learner import BitLearner
-from fidelitree.search.labelled import Binning
-from fidelitree.search.local.every_size import EverySize
 from fidelitree.search.optimal.affordable import QUICK
 from fidelitree.search.optimal.substitutes import SmallestSubstitutes
 from fidelitree.search.questions import Steps, Tests
-from fidelitree.spaces.draw import Stream, draw
-from fidelitree.spaces.region import Region
-from fidelitree.theory.sequential import ROUND
+from fidelitree.spaces.draw import Stream
 from fidelitree.trees.nested import build
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fidelitree.runs.input_source import Inner
     from fidelitree.trees.tree import Tree
 
 FIRST = 400  # labels of the first portion
@@ -37,8 +33,6 @@ TIGHT, SLACK = 1.12, 0.008  # a bound of TIGHT times the error, and SLACK more, 
 _TESTS, _PART = 50, 8  # answers between two looks at the bounds: one in so many of those counted
 _WALKED, _SHOWN = 1_600, 32  # labels that a learner over bits is shown, and at a time
 _BRIEF = 5  # times fewer proposals, while labels are still coming
-_FREE, _MOST_FREE = 2, 20_000  # free inputs: times the labels, and at most
-_WORK = 4e9  # label counts that one search may take, about: a minute of it
 
 
 @dataclass(frozen=True)
@@ -53,15 +47,6 @@ class Effort:
 EFFORTS = {"queries": Effort(0.1, 16_000, 150), "leaves": Effort(0.03, 64_000, 450)}
 
 
-def sizes_up_to(most: int) -> list[int]:
-    """Numbers of leaves, from 1 up to ``most``, evenly spread on a logarithmic scale; nine of them, as one round has.
-
-    >>> sizes_up_to(64), sizes_up_to(4), sizes_up_to(1)
-    ([1, 2, 3, 5, 8, 13, 23, 38, 64], [1, 2, 3, 4], [1])
-    """
-    return sorted({round(size) for size in np.geomspace(1, most, ROUND).tolist()})
-
-
 class FrontierStrategy:
     """Portions of labels while they pay, a search for the best tree of every size, and one test of them all."""
 
@@ -71,7 +56,7 @@ class FrontierStrategy:
         self._pool = TrainingSet(session)
         self._learner: BitLearner | None = None
         """Over bits: it asks where it is wrong, and so finds what drawn inputs do not show, such as a parity."""
-        if session.source.masses is not None and session.source.product.all_bits:
+        if session.source.independent is not None and session.source.independent.all_bits:
             random = np.random.default_rng(np.random.SeedSequence(list(Stream.named(seed, "walk").key)))
             self._learner = BitLearner(len(session.source.product), random, session.counted.watch)
         self._curves: list[list[Tree]] = []
@@ -141,33 +126,19 @@ class FrontierStrategy:
 
     def _fit(self, over: bool) -> None:
         """One tree of each size for all labels so far; a long search where they are the last ones."""
-        inner, codes, book = self._pool.inner, self._pool.codes, self._counted.book
-        steps = self._effort.steps if over else self._effort.steps // _BRIEF
-        steps = int(min(steps, max(10, _WORK / (inner.size * len(book.seen) * len(self.sizes)))))
-        free = self._free(_FREE * len(inner) if over else 0)
-        binning = Binning.of(self._source.product, np.concatenate([inner, free]))
-        search = EverySize(binning.coded(inner, codes), self.sizes, self._seed, self._counted.watch)
+        found = SizedTrees(self._session, self._pool, self.sizes, self._seed, free=over)
         try:
-            search.improve(steps, again=over)
-            if len(free):
-                search.go_on_with(binning.coded(free, np.zeros(len(free), np.intp)), steps)
+            found.improve(self._effort.steps if over else self._effort.steps // _BRIEF, again=over)
         finally:  # where the time is over, what was found is known
-            self._curves.append([binning.tree(tree, book.ranks(), book.sorted()) for tree in search.trees()])
-        labels = self._counted.labels(codes)
+            self._curves.append(found.trees())
+        inner, labels = self._pool.inner, self._counted.labels(self._pool.codes)
         for place, tree in enumerate(self._substitutes()):
             trees = self._curves[-1]
             trees[place] = min(trees[place], tree, key=lambda one: int((one.predict_inner(inner) != labels).sum()))
 
-    def _free(self, rows: int) -> Inner:
-        """Inputs that nobody is asked about, where they can be drawn."""
-        product = self._source.product
-        if self._source.masses is None or len(self.sizes) < ROUND:
-            rows = 0
-        return draw(Region.whole(product), Stream.named(self._seed, "free"), 0, min(rows, _MOST_FREE)).T
-
     def _substitutes(self) -> list[Tree]:
         """What comes closest to the learner's tree over bits, with each number of leaves."""
-        space, book = self._source.masses, self._counted.book
+        space, book = self._source.independent, self._counted.book
         if self._learner is None or self._learner.sketch is None or space is None:
             return []
         tree = build(space, self._learner.sketch, book.sorted(), book.ranks())

@@ -252,7 +252,7 @@ def test_a_large_tree_makes_a_page_of_moderate_size() -> None:
     tree = ft.targets.balanced(space, 11, seed=1)
     assert tree.size == 2048
     result = ft.distill(MUX, BITS, 0.1)
-    page = render(replace(result.contents, tree=tree, space=space, leaf_labels=None))
+    page = render(replace(result.contents, tree=tree, world=space, leaf_labels=None))
     assert len(page) < 600_000
 
 

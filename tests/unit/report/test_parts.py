@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.report.contents import Shares, TracePoint, upwards
+from fidelitree.report.contents import Shares, TracePoint
 from fidelitree.report.sections import bars as influences_module
 from fidelitree.report.sections.bars import influences
 from fidelitree.report.sections.course import error_chart, thinned
 from fidelitree.report.sections.tree_outline import controls, scene
+from fidelitree.trees.answers import upwards
 from mixed import MIXED, mixed_tree, some_inputs
 
 TREE = mixed_tree(MIXED, np.random.default_rng(15), ["approve", "decline", "refer"], 0.95)

@@ -109,6 +109,16 @@ def bins_of(column: ArrayLike, cuts: Floats) -> Bins:
     return np.searchsorted(cuts, np.asarray(column, np.float64), side="left").astype(np.uint16)
 
 
+def groups_of(coded: Coded, feature: int) -> NDArray[np.intp]:
+    """The group of each bin, counted from 0: neighbouring bins of about equal weight, where there are very many."""
+    size = coded.sizes[feature]
+    if not coded.ordered[feature] or size <= _GROUPS:
+        return np.arange(size)
+    below = np.cumsum(np.bincount(coded.bins[feature], coded.weights, minlength=size))
+    share = (np.concatenate([[0.0], below[:-1]]) * (_GROUPS / below[-1])).astype(np.intp)
+    return np.concatenate([[0], np.cumsum(np.diff(share) > 0)])
+
+
 class Grouped:
     """Coded rows with their groups laid side by side: feature i owns groups starts[i] to starts[i + 1] - 1.
 
@@ -120,7 +130,7 @@ class Grouped:
         self.coded, self.watch = coded, watch
         chosen = range(len(coded.sizes)) if features is None else features
         self.classes = coded.classes
-        self.group_of = {feature: self._groups(feature) for feature in chosen}
+        self.group_of = {feature: groups_of(coded, feature) for feature in chosen}
         """For each feature, the group of each bin, counted from 0."""
         widths = np.zeros(len(coded.sizes), np.intp)
         for feature, groups in self.group_of.items():
@@ -139,15 +149,6 @@ class Grouped:
         keys += (coded.codes * self.width).astype(np.int32)[:, None]
         self._keys = keys
         self._alike = bool((coded.weights == coded.weights[0]).all())
-
-    def _groups(self, feature: int) -> NDArray[np.intp]:
-        coded = self.coded
-        size = coded.sizes[feature]
-        if not coded.ordered[feature] or size <= _GROUPS:
-            return np.arange(size)
-        below = np.cumsum(np.bincount(coded.bins[feature], coded.weights, minlength=size))
-        share = np.concatenate([[0.0], below[:-1]]) * (_GROUPS / below[-1])
-        return np.unique(share.astype(np.intp), return_inverse=True)[1]
 
     @cached_property
     def all_rows(self) -> Rows:
