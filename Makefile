@@ -21,9 +21,9 @@ LOWEST := build/lowest
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
 
-run: $(VENV)/installed-example ## distil a real model, 150 boosted trees, into a small certified tree in results/wine
+run: $(VENV)/installed-example ## distil a real model, 150 boosted trees, into certified trees of every size in results/wine
 	$(BIN)/python examples/wine.py $(RESULTS)/wine.csv
-	PYTHONPATH=examples $(BIN)/fidelitree distill wine:model --data $(RESULTS)/wine.csv --epsilon 0.1 --prefer leaves --out $(RESULTS)/wine
+	PYTHONPATH=examples $(BIN)/fidelitree frontier wine:model --data $(RESULTS)/wine.csv --max-queries 8000 --out $(RESULTS)/wine
 
 check: lint ## for daily work, about a minute and a half: lint, and the tests in unit/ and law/ that are not slow
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow" tests/unit tests/law
