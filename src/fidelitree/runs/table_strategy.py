@@ -256,7 +256,7 @@ class TableStrategy:
 
     def _last_trial(self) -> Steps[NoReturn]:
         """No small tree is good enough: give the best one a bound that means something, and say so."""
-        yield from tried(self._session, self._last)
+        yield from tried(self._session, self._last or [self.tree()])  # answers of tests may have been the last labels
         leaves, more = self._counted.budget.max_leaves, ""
         trouble = "no small tree was found that is good enough" if leaves is None else f"max_leaves = {leaves}"
         if self._allowance.last and not self._curve.hopeless:
