@@ -105,9 +105,9 @@ static inline void offer(Looking *l, const int32_t *left, Offer one)
 /* Scores of many ways to divide rows of two labels, the same bit for bit: straight loops that become vectors. */
 static void two_scores(const Looking *l, int32_t count)
 {
-    const double *one = l->s->lefts, *two = one + l->s->most_groups, *xlogx = l->s->table->xlogx;
+    const double *restrict one = l->s->lefts, *restrict two = one + l->s->most_groups, *xlogx = l->s->table->xlogx;
     const double ones = l->counts[0], twos = l->counts[1], all = l->all;
-    double *scores = l->s->share;
+    double *restrict scores = l->s->share;
     switch (l->impurity) {
     case GINI:
         for (int32_t i = 0; i < count; i++) {
@@ -147,8 +147,13 @@ static void two_thresholds(Looking *l, int32_t column)
         l->s->order[count++] = g;
     }
     two_scores(l, count);
-    for (int32_t i = 0; i < count; i++)
-        place(l, (Offer){l->s->share[i], THRESHOLD, column, l->s->order[i], 0});
+    l->s->finite[column] |= count > 0;
+    double worst = l->most && l->found == l->most ? l->top[l->most - 1].score : INFINITY;
+    for (int32_t i = 0; l->most && i < count; i++)
+        if (l->s->share[i] < worst) {
+            place(l, (Offer){l->s->share[i], THRESHOLD, column, l->s->order[i], 0});
+            worst = l->found == l->most ? l->top[l->most - 1].score : INFINITY;
+        }
 }
 
 static void thresholds(Looking *l, int32_t column)
