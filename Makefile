@@ -16,7 +16,7 @@ BARE := build/bare
 LOWEST := build/lowest
 
 .DELETE_ON_ERROR:
-.PHONY: help run check test soak bench bench-queries bench-leaves browser campaign mutants docs lint lowest wheel clean
+.PHONY: help run check test soak bench bench-queries bench-leaves bench-frontier browser campaign mutants proofs docs lint lowest wheel clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -40,6 +40,9 @@ bench: $(VENV)/installed-bench ## time fidelitree against its peers on this mach
 bench-queries: $(VENV)/installed-bench ## count the labels that a certified tree costs, ours and the peers'
 	$(BIN)/python -m benchmarks.queries
 
+bench-frontier: $(VENV)/installed-bench ## trees of all sizes of real models, ours and the peers' from as many labels
+	$(BIN)/python -m benchmarks.frontier
+
 bench-leaves: $(VENV)/installed-bench ## count the leaves of certified trees of real models, ours and the peers'
 	$(BIN)/python -m benchmarks.leaves
 
@@ -48,6 +51,18 @@ campaign: $(VENV)/installed-test ## thousands of certified runs: do certificates
 
 mutants: $(VENV)/installed-test ## small faults planted in what certifies and keeps answers: which do the tests miss?
 	$(BIN)/python -m benchmarks.mutants
+
+# Debian's Coq and MathComp: 1.6 GB with what they need, where root may install them.
+COQ := coq libcoq-mathcomp-algebra-tactics libcoq-mathcomp-analysis
+proofs: ## check the machine-checked proofs (docs/proofs.md), and that the checker refuses three false rules
+	@test -e "$$(coqc -where 2> /dev/null)/user-contrib/mathcomp/analysis/Rstruct.vo" || { \
+		test "$$(id -u)" = 0 && command -v apt-get > /dev/null \
+		&& export DEBIAN_FRONTEND=noninteractive && apt-get -qq update \
+		&& apt-get -qq install --no-install-recommends -o APT::Keep-Downloaded-Packages=false \
+			-o Dpkg::Options::='--path-exclude=/usr/share/doc/*' $(COQ) > /dev/null; } \
+		|| { echo "proofs: Coq 8.16 and MathComp 1.15 are missing; as root: apt-get install $(COQ)"; exit 1; }
+	WORKERS=$(WORKERS) proofs/check.sh
+	proofs/mutations.sh
 
 docs: $(VENV)/installed-docs ## build the documentation into site/, every warning an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet

@@ -171,8 +171,8 @@ Variables (R : realFieldType) (X : finType) (mu : X -> R) (opens : seq X -> seq 
 Theorem certificate_rule_holds : certificate_rule mu opens.
 Proof.
 move=> delta n bad rules fb; rewrite -(wealth_start rules); have [md _ _] := rules.
-apply: (ville md n (wealth_super rules) (wealth_ge0 rules)) => h /fb [i [A [eps [op st ee]]]]; apply: le_trans (capital_wealth rules op).
-exact: (false_capital rules op st ee).
+apply: (ville md n (wealth_super rules) (wealth_ge0 rules)) => h /fb [i [A [eps [op st ee]]]].
+exact: le_trans (false_capital rules op st ee) (capital_wealth rules op).
 Qed.
 
 Theorem any_choice_holds : any_choice mu opens.

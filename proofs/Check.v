@@ -12,6 +12,7 @@ Definition A4 : integral_is_right R := @integral_is_right_holds R.
 Definition A5 : code_computes_the_bet R := @code_computes_the_bet_holds R.
 Definition A6 := @opener_counted R.
 Definition A7 := @opener_not_counted R.
+Definition A8 := @game_is_sound R.
 End A.
 
 Section B.
@@ -26,7 +27,7 @@ End B.
 Definition C1 : printed_4_4_is_false := printed_4_4_is_false_holds.
 
 Print Assumptions A1. Print Assumptions A2. Print Assumptions A3. Print Assumptions A4. Print Assumptions A5.
-Print Assumptions A6. Print Assumptions A7.
+Print Assumptions A6. Print Assumptions A7. Print Assumptions A8.
 Print Assumptions B1. Print Assumptions B2. Print Assumptions B3. Print Assumptions B4. Print Assumptions B5.
 Print Assumptions B6. Print Assumptions C1.
 Print Assumptions real_logarithm. Print Assumptions real_sizes.

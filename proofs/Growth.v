@@ -128,7 +128,8 @@ move=> uf gs; apply: (@le_trans _ _ ((size s)%:R * \sum_(v <- s) two R L * (mass
 rewrite -mulrA ler_wpmul2l ?ler0n //; apply: (@le_trans _ _ (leaves_depth u s * S)); last first.
   by rewrite ler_wpmul2r // grown_depth.
 rewrite mulr_suml; apply: sum_le => v vs.
-have -> : two R L * (mass v * gini p (inside f v)) ^+ 2 = mass v * (mass v * (two R L * gini p (inside f v) ^+ 2)) by ring.
+have -> : two R L * (mass v * gini p (inside f v)) ^+ 2
+  = mass v * (mass v * (two R L * gini p (inside f v) ^+ 2)) by ring.
 rewrite -mulrA ler_wpmul2l ?mass_ge0 //.
 apply: le_trans (leaf_gini (cut_path_computes v uf) (fun i => best i vs)).
 by rewrite ler_wpmul2l ?mass_ge0 // gini_square.

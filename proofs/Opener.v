@@ -32,6 +32,22 @@ Qed.
 Lemma coin_distribution : distribution coin.
 Proof. by split=> [x|]; rewrite ?big_bool /coin ?divr_ge0 ?ler0n ?ler01 //=; field. Qed.
 
+(* The strategy keeps the rules at delta = 1/4: it opens at most once. *)
+Lemma spent_step x h : spent opens (x :: h) = \sum_(A <- opens (x :: h)) level A + spent opens h.
+Proof. by rewrite /spent big_ord_recl. Qed.
+
+Lemma spent_once h : spent opens h = if all id h then 0 else 1 / 4%:R.
+Proof.
+elim: h => [|x h IH]; first by rewrite /spent big_ord_recl big_ord0 big_nil addr0.
+rewrite spent_step IH /opens /=; case: x; case: (all id h) => /=; by rewrite ?big_seq1 ?big_nil ?add0r ?addr0.
+Qed.
+
+Theorem game_is_sound : sound coin opens (1 / 4%:R).
+Proof.
+split=> [|h A|h]; [exact: coin_distribution | | by rewrite spent_once; case: ifP; rewrite ?divr_ge0 ?ler0n ?ler01].
+rewrite /opens; case: ifP => //= _ [<-|//]; split; [by rewrite divr_ge0 ?ler0n ?ler01 | exact: spread_point0].
+Qed.
+
 Lemma accepted since before : accepts (moments guess) (level guess) (1 / 2%:R) (tally guess since before)
   = ~~ has id since && (1 < size since)%N.
 Proof.

@@ -165,7 +165,8 @@ Lemma two_leaves_error : eps < err bits f two_leaves.
 Proof.
 rewrite /err big_map big_enum /= big_bool /= /mass !big_seq1 /= -[chance_of ord0]/(1 / 20%:R).
 apply: (@lt_le_trans _ _ (1 / 20%:R * (61%:R / 125%:R))).
-  by apply: (@by_difference _ _ (1 / (20%:R * 125%:R))); [rewrite /eps; field | rewrite divr_gt0 ?mulr_gt0 ?ltr01 ?ltr0n].
+  apply: (@by_difference _ _ (1 / (20%:R * 125%:R))); first by rewrite /eps; field.
+  by rewrite divr_gt0 ?mulr_gt0 ?ltr01 ?ltr0n.
 rewrite -[X in X <= _]addr0 ler_add //; last by apply: mulr_ge0; [exact: (p_ge0 pp ord0 false) | exact: (error_ge0 pp)].
 rewrite ler_wpmul2l ?divr_ge0 ?ler0n ?ler01 //; apply: error_floor => //.
   have -> : rate bits (inside f [:: (ord0, true)]) true = (4%:R / 5%:R) ^+ 3.

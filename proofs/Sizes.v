@@ -58,7 +58,8 @@ move=> {s gs}s1 v s2 i /=; set s := s1 ++ v :: s2; set d := score p f v i => gs 
 have d0 : 0 <= d by exact: score_ge0.
 have [floor _ costs _] := score_floors product_p (divr_ge0 d0 (ltW kappa_gt0)) best gs tf uf within.
 rewrite -/D in costs; have j0 := size_gt0 gs; pose M := (size s)%:R * K * d.
-have cM : cost p f s <= M by apply: le_trans costs _; rewrite le_eqVlt; apply/orP; left; apply/eqP; rewrite /M /K; field.
+have cM : cost p f s <= M.
+  by apply: le_trans costs _; rewrite le_eqVlt; apply/orP; left; apply/eqP; rewrite /M /K; field.
 have BM : B <= M.
   rewrite /B mulrC; apply: le_trans (ler_wpmul2l (ltW D_gt0) (le_trans (ltW es) floor)) _.
   by rewrite le_eqVlt; apply/orP; left; apply/eqP; rewrite /M /K; field.

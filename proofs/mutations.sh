@@ -11,7 +11,8 @@ refused() {  # name, what is written in Statements.v, what is written instead
     cp "$here"/Statements.v "$here"/Bets.v "$here"/Ville.v "$here"/Certificate.v "$place"
     cd "$place"
     OLD=$2 NEW=$3 awk 'BEGIN { old = ENVIRON["OLD"] }
-        { while ((at = index($0, old))) { $0 = substr($0, 1, at - 1) ENVIRON["NEW"] substr($0, at + length(old)); n++ } print }
+        (at = index($0, old)) { $0 = substr($0, 1, at - 1) ENVIRON["NEW"] substr($0, at + length(old)); n++ }
+        { print }
         END { exit n != 1 }' "$here"/Statements.v > Statements.v || { echo "mutation $1: it applies not once"; exit 1; }
     for file in Statements Bets Ville; do coqc -Q . Fidelitree -w none $file.v; done
     if coqc -Q . Fidelitree -w none Certificate.v > refusal.txt 2>&1; then

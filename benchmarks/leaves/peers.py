@@ -150,7 +150,7 @@ def streed(data: Labelled, seconds: float) -> list[Tree]:
         left = end - time.monotonic()
         if taken * WIDER > left or len(classes) == 1:
             break
-        nested = _streed_tree(inputs, codes, columns, max_depth=depth, time_limit=left)
+        nested = streed_tree(inputs, codes, columns, max_depth=depth, time_limit=left)
         if nested is None:
             break
         trees.append(build(data.space, simplest(nested), classes))
@@ -173,7 +173,7 @@ def streed_within(data: Labelled, depth: int, seconds: float) -> list[Tree]:
         left = end - time.monotonic()
         if left <= 0 or (trees[-1].predict_inner(data.inner) != data.labels).mean() <= data.aims()[-1]:
             break
-        nested = _streed_tree(inputs, codes, columns, max_depth=depth, max_num_nodes=splits, time_limit=left)
+        nested = streed_tree(inputs, codes, columns, max_depth=depth, max_num_nodes=splits, time_limit=left)
         if nested is None:
             break
         trees.append(build(data.space, simplest(nested), classes))
@@ -181,7 +181,7 @@ def streed_within(data: Labelled, depth: int, seconds: float) -> list[Tree]:
     return _distinct(good or trees[-1:])
 
 
-def _streed_tree(inputs: Any, codes: Any, columns: FeatureColumns[Any], **limits: float) -> Nested | None:
+def streed_tree(inputs: Any, codes: Any, columns: FeatureColumns[Any], **limits: float) -> Nested | None:
     """The best tree within the limits; None where time was up before any was found."""
     from pystreed import STreeDClassifier
 

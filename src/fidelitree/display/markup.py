@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+_VOID = frozenset({"input"})
+"""Elements that have no end; of all there are, those that we use."""
+
 
 class Html(str):
     """Text that is HTML already."""
@@ -23,7 +26,7 @@ def tag(name: str, *children: object, **attributes: object) -> Html:
     '<a href="#x" class="y">&lt;b&gt;</a>'
     """
     shown = "".join(_attribute(key, value) for key, value in attributes.items())
-    return Html(f"<{name}{shown}>{join(*children)}</{name}>")
+    return Html(f"<{name}{shown}>" if name in _VOID else f"<{name}{shown}>{join(*children)}</{name}>")
 
 
 def join(*children: object) -> Html:

@@ -1,4 +1,4 @@
-"""The learners of the literature behind one signature, every answer counted, every tree certified alike.
+"""The learners of the literature behind one signature, every answer counted, every tree certified in the same way.
 
 Each is a function of a target, a space, epsilon, delta and a seed, takes ``max_queries``, ``max_leaves``,
 ``max_seconds`` and ``observer`` besides options of its own, and returns what `distill` returns.

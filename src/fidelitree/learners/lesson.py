@@ -111,7 +111,7 @@ class Lesson:
                 except BudgetSpent:
                     pass
             elif not isinstance(stop, KeyboardInterrupt):
-                reason = use_reserve(session, self.tree, reason)
+                reason = use_reserve(session, lambda: [self.tree()], reason)
         result = self._result(reason)
         session.observer(Finished(self.counted.asked, result.tree.size, result.certificate.error_bound, reason))
         return result

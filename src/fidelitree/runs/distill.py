@@ -27,15 +27,16 @@ from fidelitree.exact.cells import ALL_SUBSETS
 from fidelitree.exact.engine import free_of_charge
 from fidelitree.runs.all_answers import distil_exactly, distil_known, no_error_allowed
 from fidelitree.runs.bit_strategy import BitStrategy
-from fidelitree.runs.frontier import LARGEST, frontier
-from fidelitree.runs.frontier_of_attempts import frontier_of
+from fidelitree.runs.frontier import frontier
+from fidelitree.runs.frontier_of_attempts import at_the_knee, frontier_of, shortfall
 from fidelitree.runs.goal import Goal, certificate_of
 from fidelitree.runs.greedy import Greedy
 from fidelitree.runs.input_source import Source, source_of
-from fidelitree.runs.last_tests import CERTIFIED, OutOfReach, put_to_test, shortfall, use_reserve
+from fidelitree.runs.last_tests import CERTIFIED, OutOfReach, put_to_test, use_reserve
 from fidelitree.runs.result import Distillation, written
 from fidelitree.runs.session import Session, Strategy
 from fidelitree.runs.shrinking import SPENT, shrunk
+from fidelitree.runs.sized_trees import LARGEST
 from fidelitree.runs.stopping import (
     AsTested,
     FewestLeaves,
@@ -193,7 +194,8 @@ def _learnt(counted: Counted, space: World, goal: Goal, observer: Observer) -> D
         if outcome.error_bound > session.attempts.epsilon:
             outcome = put_to_test(outcome, session)
         if outcome.error_bound > session.attempts.epsilon:
-            reason = shortfall(OutOfReach(f"max_leaves = {counted.budget.max_leaves}"), outcome, counted.asked)
+            outcome = at_the_knee(session, outcome)
+            reason = shortfall(OutOfReach(f"max_leaves = {counted.budget.max_leaves}"), session)
     except (BudgetSpent, KeyboardInterrupt) as stop:
         if isinstance(stop, KeyboardInterrupt) and not counted.book.seen:
             raise
@@ -308,11 +310,11 @@ def _ended(
     """What a run has to show that was ended early, and why it ended."""
     reason = str(stop) or "interrupted"
     if not isinstance(stop, (KeyboardInterrupt, OutOfReach)):
-        reason = use_reserve(session, strategy.tree, reason)
+        reason = use_reserve(session, strategy.trees, reason)
     outcome = _so_far(session, strategy)
     enough = outcome.error_bound <= goal.epsilon
     if isinstance(stop, OutOfReach):
-        return outcome, CERTIFIED if enough else shortfall(stop, outcome, session.counted.asked)
+        return (outcome, CERTIFIED) if enough else (at_the_knee(session, outcome), shortfall(stop, session))
     return outcome, f"{CERTIFIED}, then {reason}" if enough and reason != CERTIFIED else reason
 
 

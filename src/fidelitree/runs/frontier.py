@@ -16,11 +16,12 @@ from fidelitree.certificates.attempts import Attempt, Attempts
 from fidelitree.errors import ParameterError, check_choice, check_count, check_delta, check_observer, check_switch
 from fidelitree.runs.frontier_known import known_points
 from fidelitree.runs.frontier_result import Frontier
-from fidelitree.runs.frontier_strategy import EFFORTS, FrontierStrategy, sizes_up_to
+from fidelitree.runs.frontier_strategy import EFFORTS, FrontierStrategy
 from fidelitree.runs.goal import Goal, certificate_of
 from fidelitree.runs.input_source import source_of
 from fidelitree.runs.result import Distillation, written
 from fidelitree.runs.session import Session
+from fidelitree.runs.sized_trees import LARGEST, sizes_up_to
 from fidelitree.runs.stopping import Outcome, exact_error, lists_its_answers
 from fidelitree.spaces.draw import fresh_seed
 from fidelitree.theory.sequential import FRONTIER
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
     from fidelitree.asking.counted import Counted
     from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
-
-LARGEST = 64
-"""Leaves of the largest tree that is looked for, unless another number is given."""
 
 
 def frontier(

@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from fidelitree.runs.frontier_result import Frontier
-from fidelitree.runs.frontier_strategy import sizes_up_to
+from fidelitree.display.wording import leaves as in_words
+from fidelitree.runs.frontier_result import PRICE, Frontier
 from fidelitree.runs.goal import Goal, certificate_of
 from fidelitree.runs.result import Distillation
+from fidelitree.runs.sized_trees import sizes_up_to
 from fidelitree.runs.stopping import Outcome
 from fidelitree.search.optimal.substitutes import Prunings
 
@@ -20,22 +21,63 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fidelitree.certificates.attempts import Attempt
+    from fidelitree.runs.last_tests import OutOfReach
     from fidelitree.runs.session import Session
 
 _ATTEMPTS, _LEAVES = 3, 256  # attempts with the smallest bounds, and leaves of a tree, whose prunings are looked at
+_TOLD = 3  # sizes that a reason speaks of
 
 
 def frontier_of(session: Session, made: Distillation, outcome: Outcome, goal: Goal) -> Frontier | None:
     """The result itself and whatever else is certified; None where errors are known, or nothing was tested."""
     if outcome.error is not None or made.error_bound >= 1:
         return None
+    best = _best_of_each_size(session)
+    best.pop(outcome.tree.size, None)
+    others = [_point(session, made, point, goal) for point in best.values()]
+    return Frontier.of([made, *others], goal.delta, max(point.leaves for point in (made, *others)))
+
+
+def at_the_knee(session: Session, outcome: Outcome) -> Outcome:
+    """Where epsilon is out of reach: the last tree whose leaves are each worth their price.
+
+    Who gave ``max_leaves`` has said what a leaf is worth, and gets the best tree within it.
+    """
+    if session.counted.budget.max_leaves is not None:
+        return outcome
+    points = _best_of_each_size(session).values()
+    return min(points, key=lambda one: (one.error_bound + PRICE * one.tree.size, one.tree.size), default=outcome)
+
+
+def shortfall(trouble: OutOfReach, session: Session) -> str:
+    """Why a run ends without what was asked for: what each size reached, and what epsilon would take."""
+    most, epsilon = session.counted.budget.max_leaves, session.attempts.epsilon
+    curve: list[Outcome] = []
+    for _, one in sorted(_best_of_each_size(session).items()):
+        if not curve or one.error_bound < curve[-1].error_bound:
+            curve.append(one)
+    allowed = [one for one in curve if most is None or one.tree.size <= most]
+    told = ", ".join(
+        map(_reaching, allowed if len(allowed) <= _TOLD else [allowed[0], allowed[len(allowed) // 2], allowed[-1]])
+    )
+    enough = next((one.tree.size for one in curve if one.error_bound <= epsilon), None)
+    needs = trouble.needs or f"more than {in_words(allowed[-1].tree.size if allowed else 1)}"
+    needs = needs if enough is None else in_words(enough)
+    return (
+        f"{trouble}: after {session.counted.asked:,} labels {told or 'nothing is certified'}; {epsilon:g} needs {needs}"
+    )
+
+
+def _reaching(point: Outcome) -> str:
+    return f"{in_words(point.tree.size)} reach{'es' if point.tree.size == 1 else ''} {point.error_bound:.2g}"
+
+
+def _best_of_each_size(session: Session) -> dict[int, Outcome]:
     best: dict[int, Outcome] = {}
     for point in _vouched(session):
         if point.error_bound < min(1.0, best[point.tree.size].error_bound if point.tree.size in best else 1.0):
             best[point.tree.size] = point
-    best.pop(outcome.tree.size, None)
-    others = [_point(session, made, point, goal) for point in best.values()]
-    return Frontier.of([made, *others], goal.delta, max(point.leaves for point in (made, *others)))
+    return best
 
 
 def _vouched(session: Session) -> Iterator[Outcome]:

@@ -116,6 +116,11 @@ class Frontier(Sequence[Distillation]):
 
         return replace(self, points=tuple(map(told, self.points)))
 
+    def commanded(self, command: str) -> Frontier:
+        """The same, asked for by a command."""
+        points = (replace(point, run={**point.run, "command": command}, call=command) for point in self.points)
+        return replace(self, points=tuple(points))
+
     @classmethod
     def of(cls, points: Sequence[Distillation], delta: float, max_leaves: int) -> Frontier:
         """Of these points of one run, those whose bound is below that of every smaller one."""

@@ -15,14 +15,12 @@ import numpy as np
 
 from fidelitree.certificates.attempts import LATE, Attempt
 from fidelitree.runs.session import Session, TrainingSet
+from fidelitree.runs.sized_trees import SizedTrees
 from fidelitree.search.bits.learner import BitLearner
-from fidelitree.search.labelled import Binning
-from fidelitree.search.local.iterated import Refiner
 from fidelitree.search.optimal.affordable import QUICK
 from fidelitree.search.optimal.substitutes import SmallestSubstitutes
 from fidelitree.search.questions import Steps, Tests
 from fidelitree.spaces.draw import Stream
-from fidelitree.theory.sequential import ROUND
 from fidelitree.trees.nested import build
 
 if TYPE_CHECKING:
@@ -35,7 +33,6 @@ TIGHT, SLACK = 1.12, 0.008  # a bound of TIGHT times the error, and SLACK more, 
 _TESTS, _PART = 50, 8  # answers between two looks at the bounds: one in so many of those counted
 _WALKED, _SHOWN = 1_600, 32  # labels that a learner over bits is shown, and at a time
 _BRIEF = 5  # times fewer proposals, while labels are still coming
-_WORK = 4e9  # label counts that one search may take, about: a minute of it
 
 
 @dataclass(frozen=True)
@@ -48,15 +45,6 @@ class Effort:
 
 
 EFFORTS = {"queries": Effort(0.1, 16_000, 150), "leaves": Effort(0.03, 64_000, 450)}
-
-
-def sizes_up_to(most: int) -> list[int]:
-    """Numbers of leaves, from 1 up to ``most``, evenly spread on a logarithmic scale; nine of them, as one round has.
-
-    >>> sizes_up_to(64), sizes_up_to(4), sizes_up_to(1)
-    ([1, 2, 3, 5, 8, 13, 23, 38, 64], [1, 2, 3, 4], [1])
-    """
-    return sorted({round(size) for size in np.geomspace(1, most, ROUND).tolist()})
 
 
 class FrontierStrategy:
@@ -86,7 +74,7 @@ class FrontierStrategy:
                 gain = self._judge(before)
                 yield from self._walk(before)
                 over = bool(reason) or gain <= self._effort.gain
-                self._fit(self._effort.steps if over else self._effort.steps // _BRIEF)
+                self._fit(over)
                 if gain <= self._effort.gain:
                     return f"no size would gain {self._effort.gain:.0%} of its error from as many labels again"
             if reason:
@@ -136,20 +124,14 @@ class FrontierStrategy:
         gains: list[float] = [(old - now) / (2 * max(now, 1 / len(codes))) for old, now in zip(*errors, strict=True)]
         return max(gains)
 
-    def _fit(self, steps: int) -> None:
-        """One tree of each size for all labels so far."""
-        inner, codes, book = self._pool.inner, self._pool.codes, self._counted.book
-        binning = Binning.of(self._source.product, inner)
-        refiner = Refiner(binning.coded(inner, codes), None, self._seed, self._counted.watch)
-        work = inner.size * len(book.seen) * len(self.sizes)
-        steps = int(min(steps, max(10, _WORK / work)))
+    def _fit(self, over: bool) -> None:
+        """One tree of each size for all labels so far; a long search where they are the last ones."""
+        found = SizedTrees(self._session, self._pool, self.sizes, self._seed, free=over)
         try:
-            for size in (*self.sizes[1:], *reversed(self.sizes[1:])):  # what one size finds helps its neighbours
-                refiner.improve_at(size, steps)
+            found.improve(self._effort.steps if over else self._effort.steps // _BRIEF, again=over)
         finally:  # where the time is over, what was found is known
-            found = [refiner.with_leaves(size).tree for size in self.sizes]
-            self._curves.append([binning.tree(tree, book.ranks(), book.sorted()) for tree in found])
-        labels = self._counted.labels(codes)
+            self._curves.append(found.trees())
+        inner, labels = self._pool.inner, self._counted.labels(self._pool.codes)
         for place, tree in enumerate(self._substitutes()):
             trees = self._curves[-1]
             trees[place] = min(trees[place], tree, key=lambda one: int((one.predict_inner(inner) != labels).sum()))
@@ -174,6 +156,8 @@ class FrontierStrategy:
 
     def open(self) -> list[Attempt]:
         """An attempt for the tree of each size, and for the best constant where nothing was fitted."""
+        if not self._curves and len(self._pool):  # the budget ended before anything was fitted
+            self._fit(over=False)
         trees = self._curves[-1] if self._curves else [self._pool.constant()]
         return [self._session.attempts.open(tree) for tree in dict.fromkeys(trees)]
 

@@ -73,6 +73,9 @@ class Source(Protocol):
     def test(self, rows: int) -> Inner:
         """The next inputs for tests; BudgetSpent where there are none."""
 
+    def free(self, rows: int) -> Inner:
+        """Inputs that nobody is asked about, to look at; none of a table, whose rows all serve."""
+
     def assumes(self, deterministic: bool) -> tuple[str, ...]:
         """What a certificate over these inputs takes for granted."""
 
@@ -93,6 +96,7 @@ class DrawnSource:
 
     def __init__(self, world: World, seed: int, together: bool = False) -> None:
         self.product, self.independent, self.masses = world.product, world.independent, world.masses
+        self._world, self._free = world, Stream.named(seed, "free")
         self.digest, self.in_words, self._assumes = world.digest, world.in_words, world.assumes
         labels, tests = (Stream.named(seed, purpose) for purpose in ("label", "certify"))
         self._labels = _Blocks(world, labels.child("any"))  # of its own: a learner over bits draws from "label" itself
@@ -107,6 +111,9 @@ class DrawnSource:
 
     def test(self, rows: int) -> Inner:
         return self._tests.take(rows)
+
+    def free(self, rows: int) -> Inner:
+        return self._world.inputs(self._free, 0, rows)
 
     def assumes(self, deterministic: bool) -> tuple[str, ...]:
         return assumptions(deterministic, self._assumes)
@@ -171,6 +178,9 @@ class TableSource:
         if not len(found):
             raise BudgetSpent(f"the table's {len(self._parts.testing):,} test rows")
         return found
+
+    def free(self, rows: int) -> Inner:
+        return self._parts.growing[:0]
 
     def _next(self, part: str, rows: Inner, wanted: int) -> Inner:
         start = self._given[part]

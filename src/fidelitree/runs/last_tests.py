@@ -28,11 +28,14 @@ _QUARTER = 4  # the same where time is short
 
 
 class OutOfReach(BudgetSpent):
-    """Raised where more labels would not help; the run ends with what it has. ``more`` follows the numbers."""
+    """Raised where more labels would not help; the run ends with what it has.
 
-    def __init__(self, trouble: str, more: str = "") -> None:
+    ``needs`` says what would help; where it is empty, more leaves would.
+    """
+
+    def __init__(self, trouble: str, needs: str = "") -> None:
         super().__init__(trouble)
-        self.more = more
+        self.needs = needs
 
 
 def tried(session: Session, trees: Sequence[Tree]) -> Steps[Attempt]:
@@ -64,27 +67,19 @@ def put_to_test(outcome: Outcome, session: Session) -> Outcome:
     return own if own.error_bound < outcome.error_bound else outcome
 
 
-def shortfall(trouble: OutOfReach, outcome: Outcome, asked: int) -> str:
-    """Why a run ends without what was asked for, in numbers."""
-    tree, attempt = outcome.tree, outcome.attempt
-    leaves = "1 leaf" if tree.size == 1 else f"{tree.size} leaves"
-    share = outcome.error if outcome.error is not None else attempt.errors / max(1, attempt.samples) + outcome.differs
-    return (
-        f"{trouble}: after {asked:,} labels the best tree, with {leaves}, still disagrees with the target on about "
-        f"{share:.2g} of inputs{trouble.more}"
-    )
+def use_reserve(session: Session, trees: Callable[[], Sequence[Tree]], reason: str) -> str:
+    """Count answers in the time that is left; why the run ended: by this, or for the ``reason`` that it has already.
 
-
-def use_reserve(session: Session, tree: Callable[[], Tree], reason: str) -> str:
-    """Count answers in the time that is left; why the run ended: by this, or for the ``reason`` that it has already."""
+    The first of the trees is the best one, and has the largest share of delta.
+    """
     counted, attempts = session.counted, session.attempts
     counted.reserve = None
     if counted.budget.max_seconds is None or not counted.book.seen or counted.over():
         return reason
     before = attempts.certified
-    tested = attempts.open(session.allowed(tree()))
     try:
-        session.run(_until_settled(session, tested))
+        tested = [attempts.open(session.allowed(tree)) for tree in trees()]
+        session.run(_until_settled(session, tested[0]))
     except BudgetSpent:
         return reason
     except KeyboardInterrupt:

@@ -57,7 +57,7 @@ class Distillation:
     tested: Tree | None = field(default=None, repr=False)
     """The tree that was tested, where this one differs from it."""
     frontier: Frontier | None = field(default=None, compare=False, repr=False)
-    """The trees of all sizes that the same answers vouch for, where the run made some."""
+    """The trees of all sizes that the same answers certify, where the run made some."""
 
     @property
     def leaves(self) -> int:

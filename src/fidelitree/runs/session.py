@@ -43,6 +43,9 @@ class Strategy(Protocol):
     def tree(self) -> Tree:
         """The best tree so far."""
 
+    def trees(self) -> list[Tree]:
+        """The same, and one of each size: what is tested where time or labels end, or nothing is good enough."""
+
 
 class Session:
     """What a run has in hand: its inputs, the target with its queries counted, its attempts and their history."""

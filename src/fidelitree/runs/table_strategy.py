@@ -9,6 +9,7 @@ are, it is large, the search is long, and several sizes are tested at once.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
@@ -19,6 +20,7 @@ from fidelitree.exact.engine import ENUMERATE_UNASKED
 from fidelitree.runs.fitting import HELD, Fitting
 from fidelitree.runs.last_tests import OutOfReach, tried
 from fidelitree.runs.session import Session, TrainingSet
+from fidelitree.runs.sized_trees import LARGEST, SizedTrees, sizes_up_to
 from fidelitree.runs.table_limits import LEAVES, Allowance, LearningCurve
 from fidelitree.search.questions import Steps, Tests
 from fidelitree.trees.nested import Nested, size
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 BATCH = 8
 MOST_LABELS = 100_000
+_STEPS = 30  # proposals near each size, for the trees that are tested in the end
 AGAIN = 1.25  # times the labels of the last search: what test rows have to add for another one
 
 
@@ -76,8 +79,6 @@ class TableStrategy:
         self._counted, self._attempts, self._source = session.counted, session.attempts, session.source
         self._pool = TrainingSet(session)
         self._best: Tree | None = None
-        self._last: list[Tree] = []
-        """What is tested in the end, where nothing is good enough."""
         self._late = self._quick = False
         # Bins, and the parts for learning and for judging, take as much again as the inputs.
         product = session.source.product
@@ -134,6 +135,15 @@ class TableStrategy:
         """The best tree so far; the best constant while nothing was fitted."""
         return self._pool.constant() if self._best is None else self._best
 
+    def trees(self) -> list[Tree]:
+        """The same, and one of each size for all labels."""
+        if not len(self._pool):
+            return [self.tree()]
+        found = SizedTrees(self._session, self._pool, sizes_up_to(min(LARGEST, self._leaves)), self._seed)
+        with suppress(BudgetSpent):  # what was found in time is known
+            found.improve(_STEPS, again=False)
+        return list(dict.fromkeys([self.tree(), *found.trees()]))
+
     def _learn(self, wanted: int) -> Steps[None]:
         """Buy labels, but leave enough of the budget for a test that could succeed."""
         rows, left = wanted - len(self._pool), self._counted.left
@@ -158,7 +168,7 @@ class TableStrategy:
         before = len(self._attempts.all)
         trees = self._fit()
         self._session.stand(self._to_stand)
-        for tree in trees or ([self.tree()] if self._late else []):
+        for tree in trees or (self.trees() if self._late else []):
             self._attempts.open(tree)
         good = [attempt.tree for attempt in self._attempts.all[:before] if attempt.certifies(self._attempts.epsilon)]
         return len(self._attempts.all) > before or self._late or any(tree in good for tree in trees)
@@ -182,8 +192,6 @@ class TableStrategy:
         self._best, self._quick = self._tree(fitting, best), False
         self._session.judge(self._best.size, fitting.share(best), self._attempts.of(self._best))
         self._curve.see(len(self._pool), fitting.fitted(self._curve.leaves), fitting.held())
-        if self._curve.hopeless or self._enough:
-            self._last = [self._tree(fitting, sketch) for sketch in fitting.of_all_sizes(self._leaves)]
         if plan.faithful:
             return [self._best]
         sketches = self._promising(fitting, found, aim)
@@ -255,12 +263,13 @@ class TableStrategy:
         return self._enough and not (again and self._allowance.enough_for_another(self._attempts))
 
     def _last_trial(self) -> Steps[NoReturn]:
-        """No small tree is good enough: give the best one a bound that means something, and say so."""
-        yield from tried(self._session, self._last)
-        leaves, more = self._counted.budget.max_leaves, ""
+        """No small tree is good enough: give trees of all sizes bounds that mean something, and say so."""
+        yield from tried(self._session, self.trees())
+        leaves, needs = self._counted.budget.max_leaves, ""
         trouble = "no small tree was found that is good enough" if leaves is None else f"max_leaves = {leaves}"
         if self._allowance.last and not self._curve.hopeless:
-            trouble = "the table has too few rows"
+            trouble, needs = "the table has too few rows", "more rows"
         elif leaves is None and self._curve.hopeless:
-            more = f"; {self._curve.most:,} labels would leave {self._curve.promised:.2g} or more"
-        raise OutOfReach(trouble, more)
+            needs = f"more than {self._curve.leaves} leaves: {self._curve.most:,} labels would leave "
+            needs += f"{self._curve.promised:.2g} or more"
+        raise OutOfReach(trouble, needs)

@@ -68,6 +68,7 @@ class ProductSpace:
                 raise ParameterError(f"features must hold features such as Boolean; got {show(feature)} at {position}")
             check_text("name of a feature", feature.name)
         self.names: tuple[str, ...] = tuple(feature.name for feature in self.features)
+        self.kinds: tuple[str, ...] = tuple(feature.kind for feature in self.features)
         if len(set(self.names)) < len(self.names):
             ((twice, _),) = Counter(self.names).most_common(1)
             raise ParameterError(f"features must have different names; got {twice!r} more than once")
@@ -224,8 +225,7 @@ class ProductSpace:
 
         A category that the space does not have gets the code -1.
         """
-        kinds = [feature.kind for feature in self.features]
-        return as_inner(inputs, self.names, kinds, [feature.values for feature in self.features])
+        return as_inner(inputs, self.names, self.kinds, [feature.values for feature in self.features])
 
     @cached_property
     def biases(self) -> NDArray[np.float64]:

@@ -206,7 +206,6 @@ def test_tabs_separate_too(folder: Path) -> None:
         (["--space", "nowhere.toml"], "'nowhere.toml' cannot be read: No such file or directory"),
         ([*BITS, "--epsilon", "5"], "--epsilon must be at least 0 and below 1; got 5.0 - did you mean 0.05?"),
         ([*BITS, "--epsilon", "small"], "--epsilon must be a number, or none; got 'small'"),
-        ([*BITS, "--epsilon", "none"], "--epsilon none asks for the best tree within a budget: give --max-"),
         ([*BITS, "--max-leaves", "0"], "--max-leaves must be at least 1; got 0"),
         ([*BITS, "--strategy", "influence", "--prefer", "leaves"], '--prefer must be "queries" with --strategy influ'),
         ([*BITS, "--timeout", "0", "--jobs", "1"], "--timeout must be above 0 seconds; got 0.0"),

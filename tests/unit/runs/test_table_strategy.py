@@ -100,8 +100,16 @@ def same(one: ft.Distillation, two: ft.Distillation) -> bool:
 # --- mixed features
 
 
-@pytest.mark.parametrize("epsilon", [0.2, 0.05])
-@pytest.mark.parametrize("options", [{}, {"prefer": "leaves"}, {"strategy": "influence"}, {"deterministic": False}])
+@pytest.mark.parametrize(
+    ("options", "epsilon"),
+    [
+        ({}, 0.05),
+        ({}, 0.2),
+        ({"prefer": "leaves"}, 0.2),
+        ({"strategy": "influence"}, 0.2),
+        ({"deterministic": False}, 0.2),
+    ],
+)
 def test_a_small_tree_is_found_and_certified(
     epsilon: float, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,7 +179,7 @@ def test_a_budget_that_is_not_exceeded_changes_nothing(space: Any, seed: int) ->
         assert same(alone, limited)
 
 
-@pytest.mark.parametrize("limit", [1, 2, 3, 4, 5, 6, 7, 20, 60, 150, 400])
+@pytest.mark.parametrize("limit", [1, 2, 4, 7, 60, 250])
 @pytest.mark.parametrize("epsilon", [0.02, None])
 @pytest.mark.parametrize("space", [MIXED, table_of(3_000, 1)], ids=["space", "rows"])
 def test_max_queries_is_kept_and_the_bound_is_true(limit: int, epsilon: float | None, space: Any) -> None:
@@ -184,7 +192,7 @@ def test_max_queries_is_kept_and_the_bound_is_true(limit: int, epsilon: float | 
 
 
 def test_more_queries_give_a_smaller_bound() -> None:
-    bounds = [ft.distill(target, MIXED, None, max_queries=n).certificate.error_bound for n in (100, 800, 3200)]
+    bounds = [ft.distill(target, MIXED, None, max_queries=n).certificate.error_bound for n in (100, 3200)]
     assert bounds == sorted(bounds, reverse=True)
     assert bounds[-1] < 0.01
 
@@ -261,7 +269,7 @@ def test_where_no_small_tree_will_do_the_run_says_so(monkeypatch: pytest.MonkeyP
     result = ft.distill(jumpy, MIXED, 0.1)
     assert not result.certificate.holds
     assert result.reason.startswith("no small tree was found that is good enough: after ")
-    assert f"with {result.tree.size} lea" in result.reason
+    assert " labels 1 leaf reaches 0." in result.reason
     assert result.tree.size == 1, "which does no better than a constant"
     assert 0.4 < result.certificate.error_bound < 0.6
 
@@ -274,7 +282,7 @@ def older(batch: Any) -> Any:
 def test_too_few_leaves_are_seen_soon_and_the_run_ends(epsilon: float) -> None:
     result = ft.distill(older, MIXED, epsilon, max_leaves=1)
     assert result.reason.startswith("max_leaves = 1: after ")
-    assert ", with 1 leaf, still disagrees" in result.reason
+    assert " labels 1 leaf reaches 0." in result.reason
     assert result.queries.asked < 2_000
     assert 0.4 < result.certificate.error_bound < 0.7
 
@@ -501,8 +509,6 @@ def test_too_few_rows_are_refused_before_anything_is_asked() -> None:
         ft.distill(never, table_of(1_000, 0), 0)
     with pytest.raises(ParameterError, match='strategy="influence" needs a product space; got rows of a table'):
         ft.distill(never, table_of(1_000, 0), strategy="influence")
-    with pytest.raises(ParameterError, match="give max_queries or max_seconds"):
-        ft.distill(never, table_of(1_000, 0), None)
 
 
 def test_just_enough_rows_are_enough() -> None:
@@ -516,7 +522,8 @@ def test_a_table_that_is_too_small_ends_with_a_true_bound(rows: int) -> None:
     assert not result.certificate.holds
     assert honest_rows(result, noisy_loan)
     assert result.certificate.error_bound < 1
-    assert result.reason.startswith(f"the table has too few rows: after {rows} labels the best tree")
+    assert result.reason.startswith(f"the table has too few rows: after {rows} labels 1 leaf reaches 0.")
+    assert result.reason.endswith(" needs more rows")
     assert result.queries.asked <= rows
 
 

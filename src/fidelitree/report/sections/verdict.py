@@ -116,7 +116,7 @@ def _limits(contents: Contents) -> Iterator[Html]:
     if ASSUMES_NOT_FITTED in certificate.assumes:
         yield _limit("Not for a target fitted to these rows.", "It may know them by heart, and answer new rows worse.")
     if ASSUMES_DETERMINISTIC in certificate.assumes:
-        yield _limit("Not for a target that changes its mind.", "It is taken to answer the same input alike each time.")
+        yield _limit("Not for a target that changes its mind.", "It is taken to give one answer to one input, always.")
     if not certificate.split_quality:
         yield _limit("Not that no smaller tree exists,", "nor that every split is the best one.")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,13 +48,8 @@ class LabelledRows:
         return float(self.weights.sum(dtype=np.float64))
 
 
-class FirstSplit(NamedTuple):
-    """A node: its label, the place of the feature that it asks (-1: none), where its yes side begins, and masses."""
-
-    label: int
-    place: int = -1
-    middle: int = 0
-    masses: tuple[float, float] = (0.0, 0.0)
+FirstSplit = tuple[int, int, int, float, float]
+"""A node: its label, the place of the feature that it asks (-1: none), where its yes side begins, both sides' mass."""
 
 
 def first_split(
@@ -65,28 +60,27 @@ def first_split(
     ``old`` is the feature that was asked here before (-1: none): it is kept where that costs no more.
     """
     if kernels.compiled and rows.countable:
-        label, place, middle, *sides = kernels.native.split_bits(
+        return kernels.native.split_bits(
             rows.bits, rows.codes, rows.weights, rows.penalties, order, *part, horizon, old
         )
-        return FirstSplit(label, place, middle, (sides[0], sides[1]))
     inside = order[slice(*part)]
     weights = rows.weights[inside]
     masses = np.bincount(rows.codes[inside], weights)
     label, errors = int(masses.argmax()), float(masses.sum() - masses.max())
     if errors <= float(rows.penalties.min(initial=np.inf)):
-        return FirstSplit(label)
+        return label, -1, 0, 0.0, 0.0
     bits = rows.bits[inside]
     varied = np.flatnonzero(bits.any(axis=0) & ~bits.all(axis=0))
     if not len(varied):
-        return FirstSplit(label)
+        return label, -1, 0, 0.0, 0.0
     place, cost = _cheapest(rows, inside, varied, horizon, old)
     if cost >= errors:
-        return FirstSplit(label)
+        return label, -1, 0, 0.0, 0.0
     yes = bits[:, place] != 0
     middle = part[0] + int(np.count_nonzero(~yes))
-    shares = float(weights[~yes].sum(dtype=np.float64)), float(weights[yes].sum(dtype=np.float64))
     order[slice(*part)] = np.concatenate([inside[~yes], inside[yes]])
-    return FirstSplit(label, place, middle, shares)
+    no_mass, yes_mass = (float(weights[side].sum(dtype=np.float64)) for side in (~yes, yes))
+    return label, place, middle, no_mass, yes_mass
 
 
 def _cheapest(

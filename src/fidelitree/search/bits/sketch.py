@@ -7,29 +7,21 @@ parity, and an exhaustive search to full depth is out of reach.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.limits import Watch, go_on
-from fidelitree.search.bits.first_split import FirstSplit, LabelledRows, first_split
+from fidelitree.search.bits.first_split import LabelledRows, first_split
 from fidelitree.spaces.features import IsOne
 from fidelitree.trees.nested import Nested, itself
 from fidelitree.trees.predict import leaf_values
 
 Path = tuple[int, ...]
+Part = tuple[int, int, float]
+"""The rows of a node: from where to where in the order, and what they weigh."""
 _MOST_KNOWN = 1 << 16  # nodes that are remembered
 
 __all__ = ["LabelledRows", "Search", "fit", "predict"]
-
-
-class _Part(NamedTuple):
-    """The rows of a node: a slice of the order, and what they weigh."""
-
-    start: int
-    stop: int
-    mass: float
 
 
 class Search:
@@ -53,7 +45,7 @@ class Search:
             self._settings, self._known = settings, {}
         if not len(rows.codes):
             return 0
-        whole = _Part(0, len(rows.codes), rows.mass)
+        whole = 0, len(rows.codes), rows.mass
         return _Fitting(rows, watch, self._known).grow(whole, horizon, before, ())[0]
 
 
@@ -63,34 +55,30 @@ class _Fitting:
     def __init__(self, rows: LabelledRows, watch: Watch, known: dict[Path, tuple[int, float, Nested]]) -> None:
         self._rows, self._watch, self._known = rows, watch, known
         self._order = np.argsort(rows.codes, kind="stable").astype(np.int32)
-        self._places = {feature: place for place, feature in enumerate(rows.features)}
+        self._features = rows.features
+        self._places = {feature: place for place, feature in enumerate(self._features)}
 
-    def grow(self, part: _Part, horizon: int, before: Nested | None, path: Path) -> tuple[Nested, bool]:
+    def grow(self, part: Part, horizon: int, before: Nested | None, path: Path) -> tuple[Nested, bool]:
         """The tree of a node, and whether the same rows with this tree from before would give it again."""
-        count, known = part.stop - part.start, self._known.get(path)
-        if known is not None and known[2] is before and known[:2] == (count, part.mass):
+        start, stop, mass = part
+        known = self._known.get(path)
+        if known is not None and known[2] is before and known[0] == stop - start and known[1] == mass:
             return known[2], True
         self._watch()
-        old = self._places.get(before[0].feature, -1) if isinstance(before, tuple) else -1
-        split = first_split(self._rows, self._order, part[:2], horizon, old)
-        made: Nested = split.label
-        stays = not isinstance(before, tuple)
-        if split.place >= 0:
-            made, stays = self._sides(part, split, min(horizon, 3), before, path)
+        asked = before[0].feature if isinstance(before, tuple) else -1
+        old = self._places.get(asked, -1)
+        made: Nested
+        made, place, middle, no_mass, yes_mass = first_split(self._rows, self._order, (start, stop), horizon, old)
+        stays = asked < 0
+        if place >= 0:
+            feature = self._features[place]
+            below = before[1:] if isinstance(before, tuple) and asked == feature else (None, None)
+            no, fixed = self.grow((start, middle, no_mass), min(horizon, 3), below[0], (*path, 2 * feature))
+            yes, too = self.grow((middle, stop, yes_mass), min(horizon, 3), below[1], (*path, 2 * feature + 1))
+            made, stays = (no, False) if no == yes else ((IsOne(feature), no, yes), fixed and too)
         if stays:
-            self._known[path] = count, part.mass, made
+            self._known[path] = stop - start, mass, made
         return made, stays
-
-    def _sides(
-        self, part: _Part, split: FirstSplit, horizon: int, before: Nested | None, path: Path
-    ) -> tuple[Nested, bool]:
-        feature = self._rows.features[split.place]
-        below = before[1:] if isinstance(before, tuple) and before[0].feature == feature else (None, None)
-        parts = _Part(part.start, split.middle, split.masses[0]), _Part(split.middle, part.stop, split.masses[1])
-        (no, fixed), (yes, too) = (
-            self.grow(parts[side], horizon, below[side], (*path, 2 * feature + side)) for side in (0, 1)
-        )
-        return (no, False) if no == yes else ((IsOne(feature), no, yes), fixed and too)
 
 
 def fit(rows: LabelledRows, horizon: int, before: Nested | None = None, watch: Watch = go_on) -> Nested:

@@ -1,6 +1,6 @@
 """Labelled rows as the search wants them: every value is the number of a bin; and labels counted by bin.
 
-A numeric feature becomes bins between sorted cuts (`bins_of`), a categorical one the codes of its values.
+A numeric feature becomes bins between its values (`binned`), a categorical one the codes of its values.
 So one array of small integers serves thresholds and subsets alike, and counting labels by value is one `bincount`.
 Tests are those of numbers and categories, over bins: `AtMost` asks for a bin up to its cut, `IsIn` for one of a set.
 
@@ -89,24 +89,23 @@ class Coded:
         return float(self.weights[self.predict(tree) != self.codes].sum())
 
 
-def cuts_of(values: ArrayLike, most: int = _BINS - 1) -> Floats:
-    """Cuts midway between neighbouring distinct values; where there are too many, about equally many values apart."""
-    column = np.sort(np.asarray(values, np.float64))
-    first = np.flatnonzero(np.diff(column)) + 1
+def binned(values: ArrayLike, most: int = _BINS - 1) -> tuple[Bins, Floats, Floats]:
+    """The bin of every value, and the values next to each cut: the largest below it, the smallest above it.
+
+    Cuts are between neighbouring distinct values; where there are too many, about equally many values apart.
+    """
+    found = np.asarray(values, np.float64)
+    order = np.argsort(found)
+    column = found[order]
+    first = np.flatnonzero(column[1:] != column[:-1]) + 1
     if len(first) > most:
         wanted = np.arange(1, most + 1) * len(column) / (most + 1)
         first = np.unique(first[np.searchsorted(first, wanted).clip(max=len(first) - 1)])
-    low, high = column[first - 1], column[first]
-    middle = low + (high - low) / 2
-    # Between two neighbouring floats the middle may be the upper one; the lower one separates them.
-    return np.where(middle < high, middle, low)
-
-
-def bins_of(column: ArrayLike, cuts: Floats) -> Bins:
-    """The bin of every value: how many cuts are below it. A value equal to a cut belongs below that cut."""
-    if len(cuts) >= _BINS:
-        raise ParameterError(f"a feature must have fewer than {_BINS} cuts; got {len(cuts)} - use cuts_of to thin them")
-    return np.searchsorted(cuts, np.asarray(column, np.float64), side="left").astype(np.uint16)
+    above = np.zeros(len(column), np.bool_)
+    above[first] = True
+    bins = np.empty(len(column), np.uint16)
+    bins[order] = np.cumsum(above)
+    return bins, column[first - 1], column[first]
 
 
 def groups_of(coded: Coded, feature: int) -> NDArray[np.intp]:

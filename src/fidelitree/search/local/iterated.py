@@ -23,6 +23,7 @@ from fidelitree.search.local.compiled import Compiled, compiled
 from fidelitree.search.local.moves import Reference
 from fidelitree.search.local.splits import gini
 from fidelitree.search.local.stream import Stream
+from fidelitree.trees.nested import size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,12 +118,14 @@ class Refiner:
 
     def improve_at(self, leaves: int, steps: int) -> None:
         """Make so many proposals to trees with about so many leaves, at the price that a leaf has there."""
-        least = float(self._rows.weights.min()) / 2
         while steps > 0:
-            point = self.with_leaves(leaves)
-            price = max(self._curve.slope(point), least)
+            point, price = self.with_leaves(leaves), self._price_at(leaves)
             self._curve.add(self._descend(self._engine.fit(point.tree, price), price, min(_ROUND, steps)))
             steps -= _ROUND
+
+    def know(self, tree: Nested) -> None:
+        """Begin with a tree that was found elsewhere, too."""
+        self._curve.add(self._engine.fit(tree, self._price_at(size(tree)) / 2))  # half: all its splits may stay
 
     def with_leaves(self, most: int) -> Point:
         """The tree with the fewest errors that has at most so many leaves."""
@@ -143,6 +146,10 @@ class Refiner:
             tree = other._descend(tree, price, min(_ROUND, steps - other.steps))
             other._curve.add(tree)
         return other
+
+    def _price_at(self, leaves: int) -> float:
+        """What a leaf is worth where trees have about so many of them."""
+        return max(self._curve.slope(self.with_leaves(leaves)), float(self._rows.weights.min()) / 2)
 
     def _exactly(self, error: float) -> bool:
         """Whether no row at all may be wrong."""

@@ -42,12 +42,12 @@ class Reference:
 
     def cart(self, most: int) -> Grown:
         """CART's tree with at most so many leaves."""
-        return self._grown(best_first(self._splits, most, gini))
+        return grown(best_first(self._splits, most, gini), self._words)
 
     def fit(self, tree: Nested, price: float) -> Grown:
         """A tree fitted to all rows, its leaves grown on, both as far as it pays at this price of a leaf."""
         grower = Grower(self._splits, price, gini)
-        return self._grown(_extended(Polisher(self._splits.grouped, price).fit(tree), grower))
+        return grown(_extended(Polisher(self._splits.grouped, price).fit(tree), grower), self._words)
 
     def descend(self, tree: Grown, price: float, steps: int, stream: Stream, polished: bool) -> tuple[Grown, int]:
         """The tree, polished first if so wished, after at most so many proposals; and how many were made."""
@@ -61,7 +61,7 @@ class Reference:
             new = moves.propose(old)
             if polisher.cost(new) <= polisher.cost(old) + _SLACK:
                 node = replace(node, path, new)
-        return self._grown(node), made
+        return grown(node, self._words), made
 
     def _loaded(self, tree: Grown, place: int, rows: Rows) -> Node:
         """The part of a tree below a node, with its rows."""
@@ -73,17 +73,19 @@ class Reference:
         sides = self._loaded(tree, no, rows[~passed]), self._loaded(tree, yes, rows[passed])
         return split(rows, counts, test, sides)
 
-    def _grown(self, node: Node) -> Grown:
-        counts: list[Floats] = []
 
-        def gather(part: Node) -> None:
-            counts.append(part.counts)
-            if isinstance(part, Split):
-                gather(part.no)
-                gather(part.yes)
+def grown(node: Node, words: int) -> Grown:
+    """A tree with rows as arrays."""
+    counts: list[Floats] = []
 
-        gather(node)
-        return Grown(flat(nested(node), self._words), np.array(counts))
+    def gather(part: Node) -> None:
+        counts.append(part.counts)
+        if isinstance(part, Split):
+            gather(part.no)
+            gather(part.yes)
+
+    gather(node)
+    return Grown(flat(nested(node), words), np.array(counts))
 
 
 def _extended(node: Node, grower: Grower) -> Node:

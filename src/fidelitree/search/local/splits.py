@@ -107,10 +107,11 @@ class Splits:
         """The tests of a node with what each puts on its yes side."""
         empty = np.asarray(~histogram.any(axis=0))
         idle = [empty[self._thresholds], np.zeros(len(self.features) - len(self._thresholds), np.bool_)]
-        parts = [np.cumsum(histogram, axis=1)[:, self._thresholds]]
+        # Lines of classes stay lines in memory: sums over classes are then sums of long lines, many times as fast.
+        parts = [np.cumsum(histogram, axis=1).take(self._thresholds, axis=1)]
         parts[0] -= counts[:, None] * self.grouped.before[self._thresholds]
         if len(self._singles):
-            parts.append(histogram[:, self._singles])
+            parts.append(histogram.take(self._singles, axis=1))
         starts = self.grouped.starts
         parts += [histogram[:, starts[f] : starts[f + 1]] @ _subsets(int(starts[f + 1] - starts[f])) for f in self._all]
         orders = []

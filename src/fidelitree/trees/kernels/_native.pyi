@@ -17,20 +17,11 @@ def walk(
     member: NDArray[np.uint8],
     data: NDArray[np.float64],
     out: NDArray[np.int64],
+    first: int,
     by_columns: bool,
     depth: int,
-) -> None: ...
-def split_bits(
-    bits: NDArray[np.uint8],
-    codes: NDArray[np.int64],
-    weights: NDArray[np.float32],
-    penalties: NDArray[np.float32],
-    order: NDArray[np.int32],
-    start: int,
-    stop: int,
-    horizon: int,
-    old: int,
-) -> tuple[int, int, int, float, float]: ...
+    checked: bool,
+) -> bool: ...
 def table(
     bins: NDArray[np.uint16],
     codes: NDArray[np.int32],
@@ -53,3 +44,24 @@ def table_prune(
     errors: NDArray[np.float64],
     watch: Callable[[], None],
 ) -> tuple[bytes, bytes, bytes, bytes]: ...
+def split_bits(
+    bits: NDArray[np.uint8],
+    codes: NDArray[np.int64],
+    weights: NDArray[np.float32],
+    penalties: NDArray[np.float32],
+    order: NDArray[np.int32],
+    start: int,
+    stop: int,
+    horizon: int,
+    old: int,
+) -> tuple[int, int, int, float, float]: ...
+def walk_bits(
+    feature: NDArray[np.int32],
+    child: NDArray[np.int32],
+    code: NDArray[np.int32],
+    rows: NDArray[np.uint8],
+    out: NDArray[np.int64],
+) -> None: ...
+def changes(
+    planes: NDArray[np.uint64], octets: NDArray[np.float64], places: NDArray[np.float64], out: NDArray[np.float64]
+) -> None: ...

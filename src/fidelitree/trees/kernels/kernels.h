@@ -14,7 +14,9 @@
 
 #define FAMILIES(FAMILY) \
     FAMILY(bits) \
+    FAMILY(influences) \
     FAMILY(predict) \
+    FAMILY(steps) \
     FAMILY(tables)
 
 #define DECLARE(name) extern PyMethodDef name##_methods[];

@@ -30,8 +30,23 @@ typedef struct {
     const double *data;
     Py_ssize_t rows, across, along; /* from a feature to the next, from a row to the next */
     int64_t *out;
-    int depth;
+    int32_t features;
+    int depth, checked; /* whether numbers may be missing, which ends the walk */
 } Walk;
+
+/* Whether a number is missing; written so that a compiler makes a vector of it. */
+static int any_missing(const double *values, Py_ssize_t count)
+{
+    Py_ssize_t i = 0;
+    for (int found = 0; i < count; found = 0) {
+        Py_ssize_t stop = count - i < 256 ? count : i + 256;
+        for (; i < stop; i++)
+            found |= values[i] != values[i];
+        if (found)
+            return 1;
+    }
+    return 0;
+}
 
 static inline int is_leaf(const Walked *nodes, int32_t node)
 {
@@ -46,7 +61,7 @@ static inline int below(const Walk *walk, int32_t node, double x)
     return x >= 0 && x < walk->sets.width[node] && walk->sets.member[start + (int32_t)x];
 }
 
-static void in_step(const Walk *walk, int any_set)
+static int in_step(const Walk *walk, int any_set)
 {
     const Walked *nodes = walk->nodes;
     const Py_ssize_t across = walk->across, along = walk->along;
@@ -54,6 +69,8 @@ static void in_step(const Walk *walk, int any_set)
         int32_t node[STEP] = {0};
         const double *row[STEP];
         Py_ssize_t here = walk->rows - first < STEP ? walk->rows - first : STEP;
+        if (walk->checked && across == 1 && any_missing(walk->data + first * along, here * along))
+            return -1;
         for (int j = 0; j < STEP; j++) /* the last few rows are filled up with the last one */
             row[j] = walk->data + (first + (j < here ? j : here - 1)) * along;
         for (int level = 0; level < walk->depth; level += LOOK) {
@@ -72,6 +89,7 @@ static void in_step(const Walk *walk, int any_set)
         for (int j = 0; j < here; j++)
             walk->out[first + j] = walk->value[node[j]];
     }
+    return 0;
 }
 
 /* Parts the rows of a block, of which ``count`` begin at ``here``: those above the cut first, each side in its order. */
@@ -109,13 +127,16 @@ typedef struct {
     Py_ssize_t count;
 } Waiting;
 
-static void in_parts(const Walk *walk, Waiting *stack, uint16_t *order, uint16_t *spare)
+static int in_parts(const Walk *walk, Waiting *stack, uint16_t *order, uint16_t *spare)
 {
     for (Py_ssize_t first = 0; first < walk->rows; first += BLOCK) {
         Py_ssize_t count = walk->rows - first < BLOCK ? walk->rows - first : BLOCK;
         const double *data = walk->data + first;
         int64_t *out = walk->out + first;
         int top = 0;
+        for (int32_t f = 0; walk->checked && f < walk->features; f++)
+            if (any_missing(data + f * walk->across, count))
+                return -1;
         for (Py_ssize_t i = 0; i < count; i++)
             order[i] = (uint16_t)i;
         stack[top++] = (Waiting){0, order, count};
@@ -134,6 +155,7 @@ static void in_parts(const Walk *walk, Waiting *stack, uint16_t *order, uint16_t
                 stack[top++] = (Waiting){child, now.here, above};
         }
     }
+    return 0;
 }
 
 enum { CUT, FEATURE, CHILD, VALUE, START, WIDTH, MEMBER, DATA, OUT, ARGUMENTS };
@@ -145,12 +167,14 @@ static const Wanted walk_wanted[] = {
 };
 
 /* Children must be later than their parents, so that every walk ends; and everything must lie inside its array. */
-static const char *unsound(const Array *a, Py_ssize_t features, Py_ssize_t rows)
+static const char *unsound(const Array *a, Py_ssize_t features, Py_ssize_t rows, Py_ssize_t first)
 {
     Py_ssize_t nodes = a[CUT].length;
     const int32_t *feature = a[FEATURE].data, *child = a[CHILD].data, *start = a[START].data, *width = a[WIDTH].data;
-    if (nodes < 1 || nodes > INT32_MAX || features < 1 || a[OUT].length != rows)
-        return "a tree must have a node, inputs a feature, and out one entry a row";
+    if (nodes < 1 || nodes > INT32_MAX || features < 1 || features > INT32_MAX)
+        return "a tree must have a node, and inputs a feature";
+    if (first < 0 || first > rows || a[OUT].length > rows - first)
+        return "the rows that are asked for must be there";
     for (int i = FEATURE; i <= WIDTH; i++)
         if (a[i].length != nodes)
             return "all arrays of nodes must have one length";
@@ -168,14 +192,15 @@ static PyObject *walk(PyObject *module, PyObject *args)
 {
     PyObject *given[ARGUMENTS];
     Array a[ARGUMENTS];
-    int by_columns, depth;
+    int by_columns, depth, checked, found = 0;
+    Py_ssize_t first;
     (void)module;
-    if (!PyArg_ParseTuple(args, "OOOOOOOOOpi", &given[0], &given[1], &given[2], &given[3], &given[4], &given[5],
-                          &given[6], &given[7], &given[8], &by_columns, &depth)
+    if (!PyArg_ParseTuple(args, "OOOOOOOOOnpip", &given[0], &given[1], &given[2], &given[3], &given[4], &given[5],
+                          &given[6], &given[7], &given[8], &first, &by_columns, &depth, &checked)
         || arrays_take(given, walk_wanted, a, ARGUMENTS) < 0)
         return NULL;
     Py_ssize_t nodes = a[CUT].length, rows = a[DATA].shape[by_columns ? 1 : 0];
-    const char *problem = unsound(a, a[DATA].shape[by_columns ? 0 : 1], rows);
+    const char *problem = unsound(a, a[DATA].shape[by_columns ? 0 : 1], rows, first);
     Walked *packed = problem ? NULL : malloc((size_t)nodes * sizeof *packed);
     Waiting *stack = problem ? NULL : malloc((size_t)(nodes + 1) * sizeof *stack);
     uint16_t *order = problem ? NULL : malloc(2 * BLOCK * sizeof *order);
@@ -191,14 +216,14 @@ static PyObject *walk(PyObject *module, PyObject *args)
                                  ((int32_t *)a[CHILD].data)[v]};
             any_set |= ((int32_t *)a[START].data)[v] >= 0;
         }
-        Walk down = {packed, a[VALUE].data, {a[START].data, a[WIDTH].data, a[MEMBER].data}, a[DATA].data, rows,
-                     by_columns ? rows : 1, by_columns ? 1 : a[DATA].shape[1], a[OUT].data, depth};
-        if (by_columns && depth <= 10)
-            in_parts(&down, stack, order, order + BLOCK);
-        else if (any_set)
-            in_step(&down, 1);
+        Py_ssize_t along = by_columns ? 1 : a[DATA].shape[1];
+        Walk down = {packed, a[VALUE].data, {a[START].data, a[WIDTH].data, a[MEMBER].data},
+                     (double *)a[DATA].data + first * along, a[OUT].length, by_columns ? rows : 1, along, a[OUT].data,
+                     (int32_t)a[DATA].shape[by_columns ? 0 : 1], depth, checked};
+        if (by_columns)
+            found = in_parts(&down, stack, order, order + BLOCK);
         else
-            in_step(&down, 0);
+            found = any_set ? in_step(&down, 1) : in_step(&down, 0);
         Py_END_ALLOW_THREADS
     }
     free(packed);
@@ -207,12 +232,13 @@ static PyObject *walk(PyObject *module, PyObject *args)
     arrays_release(a, ARGUMENTS);
     if (PyErr_Occurred())
         return NULL;
-    Py_RETURN_NONE;
+    return PyBool_FromLong(found == 0);
 }
 
 PyMethodDef predict_methods[] = {
     {"walk", walk, METH_VARARGS,
-     "walk(cut, feature, child, value, start, width, member, data, out, by_columns, depth)\n"
-     "The value of the leaf that every row of data reaches, written to out."},
+     "walk(cut, feature, child, value, start, width, member, data, out, first, by_columns, depth, checked)\n"
+     "The value of the leaf that each row of data reaches, from the first on, written to out; False where numbers are "
+     "checked and one is missing."},
     {NULL, NULL, 0, NULL},
 };

@@ -1,0 +1,125 @@
+"""Measure all cases, or those of some models: python -m benchmarks.frontier [--quick] [--write]."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.frontier.bars import all_bars, medians, ratio
+from benchmarks.frontier.cases import MODELS, QUICK, Case, cases
+from benchmarks.frontier.peers import PEERS
+from benchmarks.frontier.trial import OURS, SIZES, Trial, perform
+from benchmarks.machine import describe
+from benchmarks.report import Section, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "frontiers.md"
+FRESH = 1_000_000
+OPENING = """\
+# Frontiers
+
+Trees of 2 to 64 leaves of real models from one run each, delta = 0.05, and the peers' trees from as many labels. Bars
+that are missed say NOT MET. Written by `{command}` on {machine}. On your machine:
+
+```console
+$ make bench-frontier
+```
+"""
+REMARK = """\
+fidelitree is one call of `frontier` with max_queries = 30 000, and nothing else. The peers learn from as many labels as
+it took in all, those of its tests included; over rows, from all rows that are there for learning. CART: best first;
+pruned: grown to the end, weakest links cut. pystreed and pycontree seek the optimum of up to 8 leaves, {seconds:g} s
+for each of them; numbers are cut at ten quantiles for pystreed. True errors are shares of {fresh:,} fresh inputs; over
+rows, of all rows that no tree was grown from. Medians over {seeds} seeds. Seconds are the processor's.
+"""
+
+
+def chosen() -> argparse.Namespace:
+    """The command line, checked."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.frontier", description=__doc__)
+    parser.add_argument("--models", nargs="+", default=list(MODELS), metavar="NAME", help=", ".join(MODELS))
+    parser.add_argument("--seeds", type=int, default=5, help="runs of each case (default %(default)s)")
+    parser.add_argument("--seconds", type=float, default=60.0, help="for each optimal peer (default %(default)s)")
+    parser.add_argument("--fresh", type=int, default=FRESH, help="inputs for true errors (default %(default)s)")
+    parser.add_argument("--processes", type=int, default=1, help="cases at once (default %(default)s)")
+    parser.add_argument("--quick", action="store_true", help="four models, one seed, about three minutes")
+    parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=list(PARTS), help="(default: all)")
+    parser.add_argument("--write", action="store_true", help="write docs/frontiers.md as well")
+    options = parser.parse_args()
+    if unknown := sorted(set(options.models) - set(MODELS)):
+        parser.error(f"NAME must be one of {', '.join(MODELS)}; got {', '.join(unknown)}")
+    if options.quick:
+        options.models = list(QUICK) if options.models == list(MODELS) else options.models
+        options.seeds, options.seconds, options.fresh = 1, 5.0, 100_000
+    return options
+
+
+def curves(options: argparse.Namespace) -> Section:
+    """Every size of every case."""
+    todo = [(case, seed) for case in cases(options.models) for seed in range(options.seeds)]
+    with ProcessPoolExecutor(options.processes) as pool:
+        work = (
+            pool.submit(perform, case, seed, options.seconds, options.fresh, not options.quick) for case, seed in todo
+        )
+        trials = list(_noted(list(work)))
+    remark = REMARK.format(seconds=options.seconds, fresh=options.fresh, seeds=options.seeds)
+    by_case = {case: [one for one in trials if one.case == case] for case in dict.fromkeys(case for case, _ in todo)}
+    tables = [Table(["model", "inputs", "leaves", "bound", OURS, *PEERS, "ratio"], list(_lines(by_case)), 2)]
+    tables.append(
+        Table(["model", "inputs", "points", "learnt", "tested", "distill alone", "seconds"], _costs(by_case), 2)
+    )
+    return Section("frontiers", "true errors at every size", tables, all_bars(by_case), remark)
+
+
+def _noted(work: Iterable[Any]) -> Iterator[Trial]:
+    for one in work:
+        trial = one.result()
+        print(f"{trial.case}, seed {trial.seed}: {trial.seconds:.0f} s", file=sys.stderr, flush=True)
+        yield trial
+
+
+def _lines(by_case: dict[Case, list[Trial]]) -> Iterator[list[str]]:
+    for case, trials in by_case.items():
+        found = medians(trials)
+        for size in SIZES:
+            errors = [f"{found[name, size]:.4f}" if (name, size) in found else "-" for name in (OURS, *PEERS)]
+            bound = sorted(one.bounds[size] for one in trials)[len(trials) // 2]
+            yield [case.model, case.over, f"{size}", f"{bound:.4f}", *errors, f"{ratio(found, size):.3f}"]
+
+
+def _costs(by_case: dict[Case, list[Trial]]) -> list[list[str]]:
+    lines = []
+    for case, trials in by_case.items():
+        one = sorted(trials, key=lambda trial: trial.seconds)[len(trials) // 2]
+        counts = [f"{one.points}", f"{one.learnt:,}", f"{one.tested:,}", "-" if one.alone is None else f"{one.alone:,}"]
+        lines.append([case.model, case.over, *counts, f"{one.seconds:.0f}"])
+    return lines
+
+
+PARTS = {"curves": curves}
+
+
+def main() -> None:
+    """Print the tables, and write the page if asked to."""
+    options = chosen()
+    print(describe(), flush=True)
+    sections = []
+    for part in options.parts:
+        sections.append(PARTS[part](options))
+        print("\n" + sections[-1].text(), flush=True)
+    if options.write:
+        command = shlex.join(["python", "-m", "benchmarks.frontier", *sys.argv[1:]])
+        opening = OPENING.format(machine=describe(), command=command).rstrip()
+        PAGE.write_text("\n\n".join([opening, *(part.markdown() for part in sections)]) + "\n", encoding="utf-8")
+        print(f"\nwrote {PAGE.relative_to(PAGE.parents[1])}")
+    sys.exit(any(bar.met is False for section in sections for bar in section.bars))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+"""One tree of each size for labelled rows: a search near every size, and one more with inputs that a model labels.
+
+A search near one size finds trees of its neighbours, so sizes are gone through upwards and downwards. From the labels
+that there are, trees with many leaves learn noise as well. Where a strong model fitted to them errs much less than the
+trees, it labels as many free inputs as one likes, and the search goes on with those beside the labelled rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fidelitree.search.local.boosted import Boosted
+from fidelitree.search.local.iterated import Refiner
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fidelitree.asking.limits import Watch
+    from fidelitree.search.local.coded import Bools, Coded
+    from fidelitree.trees.nested import Nested
+
+HELD = 5  # every so many-th row judges the strong model
+BETTER = 0.5  # of the tree's own error, and no more, is what a model may have that labels inputs for it
+_FEW = 8  # leaves: smaller trees learn no noise from thousands of labels
+
+
+class EverySize:
+    """The best trees found so far, one of each size; ask for them whenever the search was ended."""
+
+    def __init__(self, rows: Coded, sizes: Sequence[int], seed: int, watch: Watch) -> None:
+        self._rows, self._sizes, self._seed, self._watch = rows, sizes, seed, watch
+        self._refiner = Refiner(rows, None, seed, watch)
+        self._with_free: Refiner | None = None
+        self._large: list[int] = []
+
+    def trees(self) -> list[Nested]:
+        """A tree for each size, which has at most so many leaves."""
+        found = []
+        for size in self._sizes:
+            refiner = self._refiner
+            if self._with_free is not None and size in self._large:
+                refiner = self._with_free
+            found.append(refiner.with_leaves(size).tree)
+        return found
+
+    def improve(self, steps: int, again: bool = True) -> None:
+        """So many proposals near each size, going up; and as many coming down, if ``again``."""
+        sizes = [size for size in self._sizes if size > 1]
+        for size in (*sizes, *(reversed(sizes) if again else ())):
+            self._refiner.improve_at(size, steps)
+
+    def go_on_with(self, free: Coded, steps: int) -> None:
+        """The same for large trees, with free inputs beside the rows, where a strong model can label them."""
+        model, error = self._strong_model()
+        share = {size: self._refiner.with_leaves(size).errors / self._rows.total for size in self._sizes}
+        large = [size for size in self._sizes if size > _FEW and error <= BETTER * share[size]]
+        if not large:
+            return
+        both = _together(self._rows, replace(free, codes=model.predict(free)))
+        refiner = Refiner(both, None, self._seed, self._watch)
+        for size in large:
+            refiner.know(self._refiner.with_leaves(size).tree)
+        self._with_free, self._large = refiner, large
+        for size in (*large, *reversed(large)):
+            refiner.improve_at(size, steps)
+
+    def _strong_model(self) -> tuple[Boosted, float]:
+        """A model that was fitted to most rows, and its share of errors on the others."""
+        held = np.arange(len(self._rows.codes)) % HELD == HELD - 1
+        model, others = Boosted(_some(self._rows, ~held), self._seed, self._watch), _some(self._rows, held)
+        return model, float((model.predict(others) != others.codes).mean())
+
+
+def _some(rows: Coded, which: Bools) -> Coded:
+    return replace(rows, bins=rows.bins[:, which], codes=rows.codes[which], weights=rows.weights[which])
+
+
+def _together(rows: Coded, more: Coded) -> Coded:
+    bins = np.concatenate([rows.bins, more.bins], axis=1)
+    codes = np.concatenate([rows.codes, more.codes])
+    return replace(rows, bins=bins, codes=codes, weights=np.concatenate([rows.weights, more.weights]))

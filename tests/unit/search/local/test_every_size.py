@@ -1,0 +1,67 @@
+"""One tree of each size: sizes are kept, errors fall, and free inputs help large trees only."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fidelitree as ft
+from fidelitree.asking.limits import go_on
+from fidelitree.search.labelled import Binning
+from fidelitree.search.local.every_size import EverySize
+from fidelitree.spaces.features import Numeric
+from fidelitree.trees.nested import size
+
+SPACE = ft.ProductSpace([Numeric(name, 0, 1) for name in "abcdef"])
+SIZES = [1, 2, 3, 5, 8, 13, 24]
+
+
+def target(inner: np.ndarray) -> np.ndarray:
+    """A line through six features: smooth for a strong model, ragged for a tree."""
+    return (inner @ [1, 1, 1, -1, -1, -1] > 0).astype(np.intp)
+
+
+@pytest.fixture(name="data")
+def fixture_data() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(5)
+    return rng.random((1_200, 6)), rng.random((2_400, 6)), rng.random((20_000, 6))
+
+
+def test_each_size_has_a_tree_and_errors_fall(data: tuple[np.ndarray, ...]) -> None:
+    known, _, _ = data
+    binning = Binning.of(SPACE, known)
+    rows = binning.coded(known, target(known))
+    search = EverySize(rows, SIZES, 0, go_on)
+    before = search.trees()
+    search.improve(20, again=False)
+    after = search.trees()
+    assert all(size(tree) <= most for tree, most in zip(after, SIZES, strict=True))
+    errors = [rows.errors(tree) for tree in after]
+    assert errors == sorted(errors, reverse=True)
+    assert all(now <= rows.errors(tree) for now, tree in zip(errors, before, strict=True))
+    assert sum(errors) < sum(map(rows.errors, before))
+
+
+def test_free_inputs_that_a_model_labels_help_large_trees(data: tuple[np.ndarray, ...]) -> None:
+    known, free, fresh = data
+    binning = Binning.of(SPACE, np.concatenate([known, free]))
+    search = EverySize(binning.coded(known, target(known)), SIZES, 0, go_on)
+    search.improve(30)
+    alone = search.trees()
+    search.go_on_with(binning.coded(free, np.zeros(len(free), np.intp)), 30)
+    together = search.trees()
+    assert together[:5] == alone[:5], "small trees learn no noise"
+    judge = binning.coded(fresh, target(fresh))
+    errors = [[judge.errors(tree) / len(fresh) for tree in trees[5:]] for trees in (alone, together)]
+    assert sum(errors[1]) < sum(errors[0])
+
+
+def test_a_model_that_is_no_better_than_the_trees_labels_nothing() -> None:
+    rng = np.random.default_rng(6)
+    known, free = rng.random((600, 6)), rng.random((600, 6))
+    coins = rng.integers(0, 2, 600)
+    binning = Binning.of(SPACE, np.concatenate([known, free]))
+    search = EverySize(binning.coded(known, coins), SIZES, 0, go_on)
+    before = search.trees()
+    search.go_on_with(binning.coded(free, np.zeros(600, np.intp)), 10)
+    assert search.trees() == before
