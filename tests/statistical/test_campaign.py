@@ -38,10 +38,11 @@ SLOW = (
     "auto, rows held out of a fit",
     "auto, extended three times",
 )
+CURVES = ("frontier, all points",)
 HOSTILE = ("auto, scribbling target", "auto, re-used buffer", "auto, NUL labels")
 
 
-@pytest.mark.parametrize("door", [*QUICK, *SLOW, *HOSTILE])
+@pytest.mark.parametrize("door", [*QUICK, *SLOW, *CURVES, *HOSTILE])
 def test_certificates_keep_their_word(door: str, soak: bool) -> None:
     from benchmarks.campaign.judge import Line, perform, runs_of
 
