@@ -1,7 +1,7 @@
 """How errors fall from the first labels to the last, on models that no table reports.
 
 `python -m benchmarks.frontier.calibrate` prints `GAINS` of `runs/forecast`: by leaves, the mean of
-ln(error in the end / cross-validated error at 400 labels), both with ``EASE`` added, and its standard deviation.
+ln(error in the end / cross-validated error at 400 labels), both with ``EASE`` added, and its deviation beyond chance.
 Of the models some are small trees, which trees learn soon, and some have many classes, which no small tree learns.
 """
 
@@ -24,6 +24,7 @@ from fidelitree.search.local.every_size import EverySize
 FIRST, LAST, FRESH = 400, 8_000, 20_000
 STEPS = 10  # of the search in the end: as for the brief ones on the way
 KINDS = ("forest", "boosting", "logistic", "network")
+LEAST = 0.05  # deviation that is left to the unknown
 USUAL, MODELS = 20, 36  # those that are neither, and all
 
 
@@ -75,8 +76,10 @@ def main() -> None:
         found.append(changes(number))
         print(number, *(f"{before:.4f}>{after:.4f}" for before, after in found[-1]), file=sys.stderr, flush=True)
     before, after = np.array(found).transpose(2, 1, 0)
-    for size, line in zip(SIZES, np.log((after + EASE) / (before + EASE)), strict=True):
-        print(f"    {size}: ({line.mean():.2f}, {line.std(ddof=1):.2f}),")
+    logs, chance = np.log((after + EASE) / (before + EASE)), before * (1 - before) / FIRST / (before + EASE) ** 2
+    for size, line, noise in zip(SIZES, logs, chance, strict=True):
+        beyond = max(LEAST**2, float(line.var(ddof=1) - noise.mean())) ** 0.5
+        print(f"    {size}: ({line.mean():.2f}, {beyond:.2f}),")
 
 
 if __name__ == "__main__":

@@ -27,34 +27,39 @@ if TYPE_CHECKING:
 
 FOLDS = 4
 HOPELESS = 0.3
-"""Errors that the largest tree makes at best, where nobody would call it an explanation."""
+"""An error with which nobody would call a tree an explanation."""
+_NO_BETTER = 0.9  # of a constant's error: trees from so few labels have found nothing
 TIGHT, SLACK = 1.12, 0.008
 """A bound of TIGHT times the error, and SLACK more, is close to it."""
 EASE = 0.03
 """Added to errors before they are compared: what is nearly nothing may become nothing."""
 _WIDE = 1.645  # standard deviations on either side, for nine in ten
-# By leaves: mean and deviation of ln((error in the end + EASE) / (cross-validated error + EASE)).
+# By leaves: mean of ln((error in the end + EASE) / (cross-validated error + EASE)), and its deviation beyond chance's.
 GAINS = {
-    1: (-0.02, 0.14),
-    2: (-0.02, 0.14),
-    3: (-0.09, 0.14),
-    5: (-0.14, 0.14),
+    1: (-0.02, 0.05),
+    2: (-0.02, 0.05),
+    3: (-0.06, 0.05),
+    5: (-0.10, 0.09),
     8: (-0.17, 0.14),
-    13: (-0.24, 0.14),
-    23: (-0.41, 0.18),
-    38: (-0.52, 0.22),
-    64: (-0.59, 0.25),
+    13: (-0.24, 0.19),
+    23: (-0.41, 0.29),
+    38: (-0.54, 0.40),
+    64: (-0.59, 0.41),
 }
 
 
 @dataclass(frozen=True)
 class Prospect:
-    """What one size is likely to reach: its error is between two ends, nine times in ten; and tests to show it."""
+    """What one size is likely to reach: its error is between two ends, nine times in ten."""
 
     leaves: int
     low: float
+    likely: float
     high: float
+    seen: float
+    """The cross-validated error of trees from the labels so far."""
     tests: int
+    """Answers that it would take to show the likely error closely."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +72,9 @@ class Forecast:
 
     @property
     def hopeless(self) -> bool:
-        """Whether even the largest tree would err too often to be worth the labels."""
-        return self.prospects[-1].low > HOPELESS
+        """Whether even the largest tree is likely to err too often, or no tree has found anything yet."""
+        constant, best = self.prospects[0].seen, min(one.seen for one in self.prospects)
+        return self.prospects[-1].likely > HOPELESS or best > max(HOPELESS, _NO_BETTER * constant)
 
     def __str__(self) -> str:
         best = self.prospects[-1]
@@ -105,12 +111,13 @@ def cross_validated(
 
 
 def _prospect(leaves: int, errors: int, labels: int, level: float) -> Prospect:
-    mean, deviation = gain(leaves)
-    low, middle, high = (
-        min(1.0, max(0.0, (errors / labels + EASE) * math.exp(mean + side * _WIDE * deviation) - EASE))
-        for side in (-1, 0, 1)
+    share = errors / labels
+    mean, spread = gain(leaves)
+    deviation = math.hypot(spread, math.sqrt(share * (1 - share) / labels) / (share + EASE))
+    low, likely, high = (
+        min(1.0, max(0.0, (share + EASE) * math.exp(mean + side * _WIDE * deviation) - EASE)) for side in (-1, 0, 1)
     )
-    return Prospect(leaves, low, high, _tests(middle, level))
+    return Prospect(leaves, low, likely, high, share, _tests(likely, level))
 
 
 def gain(leaves: int) -> tuple[float, float]:
