@@ -36,6 +36,7 @@ COUNTS = {  # runs at each delta; those that take longest are fewer
     "auto, scribbling target": 150,
     "auto, re-used buffer": 150,
     "auto, NUL labels": 150,
+    "frontier, all points": 2_500,
 }
 FAULTY = 300  # runs with each fault planted
 OPENING = """\
@@ -50,7 +51,8 @@ inputs of one audit, and is audited again with the same seed. Rows held out of a
 the nearest of its 700 training rows. Epsilon is 0.05, 0.1 and 0.15 in turns.
 
 A certificate is false when the true error is above the error that it certifies, whether that is the epsilon asked for
-or the bound of a run that ended early. Exact certificates are not counted here: they must be right, and were.
+or the bound of a run that ended early. A frontier is false when one of its points is, at either end of its interval.
+Exact certificates are not counted here: they must be right, and were.
 
 Delta bounds runs, whatever came of them: of all runs at most a share delta may state a false bound. It does not bound
 the share of false ones among the certificates that *hold*. Nearly all predictors that `certify` is given are too bad,

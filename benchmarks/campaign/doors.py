@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 import fidelitree as ft
 from benchmarks.campaign.targets import Case, N, cube, places
 from fidelitree.runs import audit
+from fidelitree.runs.frontier_strategy import EFFORTS, Effort
 from fidelitree.spaces.draw import Stream, draw
 from fidelitree.spaces.region import Region
 
@@ -31,6 +32,8 @@ class Claim(NamedTuple):
     certificate: ft.Certificate
     predicted: NDArray[Any]
     case: Case | None = None
+    others: tuple[tuple[ft.Certificate, NDArray[Any]], ...] = ()
+    """What else was claimed in the same breath: all of it is false if one of it is."""
 
 
 GuardedTarget = Callable[[Case, float, float, int], Claim]
@@ -55,6 +58,14 @@ def leaves(case: Case, epsilon: float, delta: float, seed: int) -> Claim:
 
 def smallest(case: Case, epsilon: float, delta: float, seed: int) -> Claim:
     return _distilled(case, epsilon, delta, seed, strategy="smallest", max_queries=MANY)
+
+
+def curve(case: Case, epsilon: float, delta: float, seed: int) -> Claim:
+    """All points of a frontier; the search is short, because good trees are no aim here."""
+    with patch.dict(EFFORTS, {"queries": Effort(gain=0.1, most=FEW, steps=5)}):
+        front = ft.frontier(case, case.space, delta, seed=seed, max_queries=FEW, max_leaves=12)
+    first, *others = ((point.certificate, np.asarray(point.tree.predict(cube()))) for point in front)
+    return Claim(*first, others=tuple(others))
 
 
 def noisy(case: Case, epsilon: float, delta: float, seed: int) -> Claim:
@@ -221,4 +232,5 @@ DOORS: dict[str, GuardedTarget] = {
     "auto, scribbling target": scribbling,
     "auto, re-used buffer": reused_buffer,
     "auto, NUL labels": nul_labels,
+    "frontier, all points": curve,
 }

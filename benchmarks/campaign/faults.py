@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 from benchmarks.campaign import doors
 from fidelitree.asking.counted import Counted
-from fidelitree.certificates.attempts import Attempts
+from fidelitree.certificates.attempts import Attempt, Attempts
 from fidelitree.theory import sequential
 from fidelitree.theory.sequential import upper_bound
 
@@ -58,12 +58,13 @@ def shared_inputs() -> Iterator[None]:
         asked.append((batch, self.labels(codes)))
         return codes
 
-    def counting(self: Attempts, tree: Any) -> None:
+    def counting(self: Attempts, tree: Any) -> Attempt:
         before = len(self.all)
-        begin(self, tree)
+        found = begin(self, tree)
         for attempt in self.all[before:]:
             for batch, labels in asked:
                 attempt.count(int((tree.predict_inner(batch) != labels).sum()), len(labels))
+        return found
 
     with patch.object(Counted, "ask", remembering), patch.object(Attempts, "open", counting):
         yield
@@ -87,6 +88,7 @@ FAULTS = {
     "the estimate for the bound": (estimate_for_bound, "certify"),
     "peeking at a fixed-size bound": (peeking, "certify"),
     "answers that taught are counted": (shared_inputs, "auto"),
+    "candidates chosen by what they count": (shared_inputs, "frontier, all points"),
     "entropy that is known beforehand": (known_entropy, "certify, patched predictor"),
     "rows that the target was fitted to": (rows_that_were_fitted, "auto, rows held out of a fit"),
 }

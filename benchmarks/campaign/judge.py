@@ -55,8 +55,12 @@ def perform(run: Run) -> Verdict:
     what = case(run.family, run.epsilon, run.number)
     with fault():
         claim = DOORS[run.door](what, run.epsilon, run.delta, run.number)
-    error, bound = (claim.case or what).error(claim.predicted), claim.certificate.error_bound
-    false = error > bound + ROUNDING
+    truth = claim.case or what
+    error, bound = truth.error(claim.predicted), claim.certificate.error_bound
+    false = error > bound + ROUNDING or any(
+        not low - ROUNDING <= truth.error(predicted) <= high + ROUNDING
+        for (low, high), predicted in ((certificate.interval, predicted) for certificate, predicted in claim.others)
+    )
     drawn = claim.certificate.method != "exact"
     if false and not drawn:
         raise AssertionError(f"an exact certificate is false: {run}, {error} > {bound}")

@@ -9,6 +9,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.frontier import endings, forecasts
 from benchmarks.frontier.bars import all_bars, medians, ratio
 from benchmarks.frontier.cases import MODELS, QUICK, Case, cases
 from benchmarks.frontier.peers import PEERS
@@ -102,7 +103,7 @@ def _costs(by_case: dict[Case, list[Trial]]) -> list[list[str]]:
     return lines
 
 
-PARTS = {"curves": curves}
+PARTS = {"curves": curves, "endings": endings.section, "forecasts": forecasts.section}
 
 
 def main() -> None:

@@ -26,17 +26,20 @@ def bundled(table: str, kind: str, classes: int | None = None) -> subjects.Subje
     inputs, labels = getattr(datasets, f"load_{table}")(return_X_y=True)
     some = labels < (classes or np.inf)
     inputs = inputs[some].astype(np.float64)
-    model = _estimator(kind).fit(inputs, labels[some])
+    model = estimator(kind).fit(inputs, labels[some])
     return subjects.over_rows(f"{table}, {kind}", model.predict, inputs)
 
 
-def _estimator(kind: str) -> Any:
+def estimator(kind: str) -> Any:
     from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
     from sklearn.neural_network import MLPClassifier
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
+    from sklearn.tree import DecisionTreeClassifier
 
+    if kind == "tree":
+        return DecisionTreeClassifier(max_leaf_nodes=24, random_state=0)
     if kind == "forest":
         return RandomForestClassifier(100, random_state=0, n_jobs=1)
     if kind == "boosting":

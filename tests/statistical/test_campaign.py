@@ -40,10 +40,11 @@ SLOW = (
     "auto, extended three times",
 )
 FEW = {"certify": 36, "certify, patched predictor": 36, "auto": 12, "practical_top_down": 12}
+CURVES = ("frontier, all points",)
 HOSTILE = ("auto, scribbling target", "auto, re-used buffer", "auto, NUL labels")
 
 
-@pytest.mark.parametrize("door", [*QUICK, *SLOW, *HOSTILE])
+@pytest.mark.parametrize("door", [*QUICK, *SLOW, *CURVES, *HOSTILE])
 def test_certificates_keep_their_word(door: str, soak: bool) -> None:
     from benchmarks.campaign.judge import Line, perform, runs_of
 

@@ -40,6 +40,15 @@ class TreeJudged(Event):
 
 
 @dataclass(frozen=True)
+class Foreseen(Event):
+    """A forecast, no certificate: trees of this size are likely to have an error between two ends."""
+
+    size: int
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
 class UnderTest(Event):
     """A tree is under test: it has made so many errors among so many test inputs, and is judged at this level.
 

@@ -11,7 +11,7 @@ from rich.control import Control
 from rich.segment import ControlType
 from rich.text import Text
 
-from fidelitree.asking.events import Event, Finished, TreeJudged, UnderTest
+from fidelitree.asking.events import Event, Finished, Foreseen, TreeJudged, UnderTest
 from fidelitree.display.markup import tag
 from fidelitree.errors import check_number
 from fidelitree.theory.sequential import error_bound
@@ -50,6 +50,7 @@ class RunStatus:
         self._needed: int | None = None
         self._together: tuple[int, dict[int, TreeJudged]] = 0, {}
         self._curve: dict[int, TreeJudged] = {}
+        self._foreseen: Foreseen | None = None
 
     def see(self, event: Event) -> None:
         """Take over what an event says."""
@@ -60,6 +61,8 @@ class RunStatus:
             self._judge_together(event)
         elif isinstance(event, UnderTest):
             self._size, self._test, self._needed = event.size or None, event, event.needed
+        elif isinstance(event, Foreseen):
+            self._foreseen = event
         elif isinstance(event, Finished):
             self._size, self._bound, self._test, self._needed = event.size, event.error_bound, None, None
 
@@ -72,7 +75,7 @@ class RunStatus:
 
     def parts(self, seconds: float) -> list[str]:
         """Labels, leaves, error, certified bound, rate, time, and the time that is left as far as it is known."""
-        parts = [f"{self._asked:,} labels", *(self._growing() if self._curve else self._one_tree())]
+        parts = [f"{self._asked:,} labels", *(self._growing() if self._curve else self._one_tree()), *self._forecast()]
         if seconds >= 1:
             parts.append(f"{self._asked / seconds:,.0f} labels/s")
         left = self._left(seconds)
@@ -92,6 +95,13 @@ class RunStatus:
         shares = {size: 1 - (one.error_bound if sure else one.error) for size, one in sorted(self._curve.items())}
         points = " ".join(f"{size:,}:{math.floor(100 * share)}%" for size, share in shares.items())
         return [f"agreement by leaves, {'certified' if sure else 'about'}: {points}"]
+
+    def _forecast(self) -> list[str]:
+        """What the largest tree is likely to reach, until something is certified."""
+        seen = self._foreseen
+        if seen is None or any(event.error_bound < 1 for event in self._curve.values()):
+            return []
+        return [f"forecast: {seen.size:,} leaves agree on {1 - seen.high:.0%} to {1 - seen.low:.0%}"]
 
     def _certified(self) -> float:
         """The smallest error certified so far, worked out when somebody looks."""

@@ -55,9 +55,10 @@ def frontier(
     """Trees of 1, 2, 3, 5, 8 ... leaves, each with a certificate, all of them true with confidence 1 - delta.
 
     There is no epsilon to guess: look at the curve, and pick a point of it. The run ends by itself when no size would
-    gain a tenth of its error from as many labels again, and every bound is close to the error that it is about. A
-    budget, or Ctrl-C, ends it early with the bounds that it has. With ``prefer="leaves"`` it learns from more labels
-    and searches longer. For the rest see `distill` and `Running`.
+    gain a tenth of its error from as many labels again, and every bound is close to the error that it is about. After
+    400 labels it says what to expect (``forecast``). Where that is hopeless it learns no more, unless a budget says
+    that it may. A budget, or Ctrl-C, ends it early with the bounds that it has. With ``prefer="leaves"`` it learns from
+    more labels and searches longer. For the rest see `distill` and `Running`.
 
     >>> from fidelitree.spaces.product import ProductSpace
     >>> from fidelitree.targets import majority
@@ -80,8 +81,8 @@ def frontier(
         memory = Memory.within(REMEMBERED_BYTES, way.space, CHECKED) if deterministic else None
         counted = way.counted(memory, budget, observer)
         session, sizes = _session(counted, space, goal, observer), sizes_up_to(most)
-        points = _points(session, FrontierStrategy(session, sizes, EFFORTS[prefer], goal.seed), goal)
-        found = Frontier.of(points, goal.delta, most)
+        strategy = FrontierStrategy(session, sizes, EFFORTS[prefer], goal.seed)
+        found = replace(Frontier.of(_points(session, strategy, goal), goal.delta, most), forecast=strategy.forecast)
         with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
             observer(Finished(counted.asked, found[-1].leaves, found[-1].error_bound, found.reason))
         way.end(counted, found.reason)

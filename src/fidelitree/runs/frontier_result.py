@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from fidelitree.report.contents import Contents, TracePoint
+    from fidelitree.runs.forecast import Forecast
     from fidelitree.spaces.world import World
 
 PRICE = 0.005
@@ -51,6 +52,8 @@ class Frontier(Sequence[Distillation]):
     """Why the run ended."""
     max_leaves: int
     """The largest size that was looked for."""
+    forecast: Forecast | None = None
+    """What was to be expected after the first labels, where a run of `frontier` came so far; no certificate."""
 
     @overload
     def __getitem__(self, index: int) -> Distillation: ...

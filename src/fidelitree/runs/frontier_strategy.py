@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fidelitree.asking.events import Foreseen
 from fidelitree.certificates.attempts import LATE, Attempt
+from fidelitree.runs.forecast import SLACK, TIGHT, Forecast, forecast
 from fidelitree.runs.session import Session, TrainingSet
 from fidelitree.runs.sized_trees import SizedTrees
 from fidelitree.search.bits.learner import BitLearner
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
     from fidelitree.trees.tree import Tree
 
 FIRST = 400  # labels of the first portion
-TIGHT, SLACK = 1.12, 0.008  # a bound of TIGHT times the error, and SLACK more, is close to it
 _TESTS, _PART = 50, 8  # answers between two looks at the bounds: one in so many of those counted
 _WALKED, _SHOWN = 1_600, 32  # labels that a learner over bits is shown, and at a time
 _BRIEF = 5  # times fewer proposals, while labels are still coming
@@ -61,6 +62,8 @@ class FrontierStrategy:
             self._learner = BitLearner(len(session.source.product), random, session.counted.watch)
         self._curves: list[list[Tree]] = []
         """Trees of all sizes for the labels of each portion and those before it."""
+        self.forecast: Forecast | None = None
+        """What sizes are likely to reach, once the first labels are there."""
         self.held_out: list[float] = []
         """For each size the share of errors that the trees of the last portion but one made on the last one."""
 
@@ -73,6 +76,8 @@ class FrontierStrategy:
             if len(self._pool) > before or not self._curves:
                 gain = self._judge(before)
                 yield from self._walk(before)
+                self._foresee()
+                reason = reason or self._hopeless()
                 over = bool(reason) or gain <= self._effort.gain
                 self._fit(over)
                 if gain <= self._effort.gain:
@@ -80,6 +85,25 @@ class FrontierStrategy:
             if reason:
                 return reason
             wanted = 2 * len(self._pool)
+
+    def _foresee(self) -> None:
+        """Say what the sizes are likely to reach, before the expensive part."""
+        if self.forecast is None and len(self._pool) >= FIRST:
+            inner, codes, product = self._pool.inner, self._pool.codes, self._source.product
+            delta, watch = self._session.attempts.delta, self._counted.watch
+            self.forecast = forecast(product, inner, codes, self.sizes, delta, watch)
+            for one in self.forecast.prospects:
+                self._session.observer(Foreseen(self._counted.asked, one.leaves, one.low, one.high))
+
+    def _hopeless(self) -> str:
+        """Why labels would be wasted; nothing where they would not, or a budget says that they may be spent."""
+        budget = self._counted.budget
+        told = (
+            self._effort is not EFFORTS["queries"] or budget.max_queries is not None or budget.max_seconds is not None
+        )
+        if told or self.forecast is None or not self.forecast.hopeless or self._learner is not None:
+            return ""
+        return f"hopeless ({self.forecast}); give max_queries to go on"
 
     def _buy(self, wanted: int) -> Steps[str]:
         """The next portion, as far as there is one; why there will be no other."""

@@ -9,7 +9,6 @@ are, it is large, the search is long, and several sizes are tested at once.
 from __future__ import annotations
 
 import math
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
@@ -136,11 +135,11 @@ class TableStrategy:
         return self._pool.constant() if self._best is None else self._best
 
     def trees(self) -> list[Tree]:
-        """The same, and one of each size for all labels."""
+        """The same, and one of each size for all labels; where time is limited, what is left of it is for tests."""
         if not len(self._pool):
             return [self.tree()]
         found = SizedTrees(self._session, self._pool, sizes_up_to(min(LARGEST, self._leaves)), self._seed)
-        with suppress(BudgetSpent):  # what was found in time is known
+        if self._counted.budget.max_seconds is None:
             found.improve(_STEPS, again=False)
         return list(dict.fromkeys([self.tree(), *found.trees()]))
 

@@ -1,0 +1,135 @@
+"""What the sizes of a frontier are likely to reach, told from the first few hundred labels: a forecast, no certificate.
+
+Trees grown from few labels err more often than those of the end: cross-validation says how often the former do, and
+how much is gained on the way was measured on models that no table of ours reports (`benchmarks.frontier.calibrate`).
+The forecast is there to tell hopeless from easy before the expensive part.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fidelitree.asking.limits import Watch, go_on
+from fidelitree.search.labelled import Binning
+from fidelitree.search.local.every_size import EverySize
+from fidelitree.theory.sequential import FRONTIER, error_bound, level_in
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fidelitree.runs.input_source import Inner
+    from fidelitree.search.local.coded import Codes
+    from fidelitree.spaces.product import ProductSpace
+
+FOLDS = 4
+HOPELESS = 0.3
+"""An error with which nobody would call a tree an explanation."""
+_NO_BETTER = 0.9  # of a constant's error: trees from so few labels have found nothing
+TIGHT, SLACK = 1.12, 0.008
+"""A bound of TIGHT times the error, and SLACK more, is close to it."""
+EASE = 0.03
+"""Added to errors before they are compared: what is nearly nothing may become nothing."""
+_WIDE = 1.645  # standard deviations on either side, for nine in ten
+# By leaves: mean of ln((error in the end + EASE) / (cross-validated error + EASE)), and its deviation beyond chance's.
+GAINS = {
+    1: (-0.02, 0.05),
+    2: (-0.02, 0.05),
+    3: (-0.06, 0.05),
+    5: (-0.10, 0.09),
+    8: (-0.17, 0.14),
+    13: (-0.24, 0.19),
+    23: (-0.41, 0.29),
+    38: (-0.54, 0.40),
+    64: (-0.59, 0.41),
+}
+
+
+@dataclass(frozen=True)
+class Prospect:
+    """What one size is likely to reach: its error is between two ends, nine times in ten."""
+
+    leaves: int
+    low: float
+    likely: float
+    high: float
+    seen: float
+    """The cross-validated error of trees from the labels so far."""
+    tests: int
+    """Answers that it would take to show the likely error closely."""
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What all sizes are likely to reach; no certificate."""
+
+    labels: int
+    """It was made after so many labels."""
+    prospects: tuple[Prospect, ...]
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether even the largest tree is likely to err too often, or no tree has found anything yet."""
+        constant, best = self.prospects[0].seen, min(one.seen for one in self.prospects)
+        return self.prospects[-1].likely > HOPELESS or best > max(HOPELESS, _NO_BETTER * constant)
+
+    def __str__(self) -> str:
+        best = self.prospects[-1]
+        shares = f"{1 - best.high:.0%} to {1 - best.low:.0%}"
+        tests = max(one.tests for one in self.prospects)
+        return f"forecast after {self.labels:,} labels: {best.leaves} leaves would agree on {shares}; {tests:,} tests"
+
+
+def forecast(
+    space: ProductSpace, inner: Inner, codes: Codes, sizes: Sequence[int], delta: float, watch: Watch = go_on
+) -> Forecast:
+    """From labelled inputs that came as they were drawn."""
+    level = level_in(FRONTIER, 1, delta)
+    return Forecast(
+        len(codes),
+        tuple(
+            _prospect(size, errors, len(codes), level)
+            for size, errors in zip(sizes, cross_validated(space, inner, codes, sizes, watch), strict=True)
+        ),
+    )
+
+
+def cross_validated(
+    space: ProductSpace, inner: Inner, codes: Codes, sizes: Sequence[int], watch: Watch = go_on
+) -> list[int]:
+    """For each size the mistakes on all labels, each made by a tree that the others taught."""
+    binning, part = Binning.of(space, inner), np.arange(len(codes)) % FOLDS
+    wrong = np.zeros(len(sizes), np.intp)
+    for fold in range(FOLDS):
+        some, others = (binning.coded(inner[rows], codes[rows]) for rows in (part != fold, part == fold))
+        found = EverySize(some, sizes, 0, watch).trees()
+        wrong += [int(others.errors(tree)) for tree in found]
+    return [int(count) for count in wrong]
+
+
+def _prospect(leaves: int, errors: int, labels: int, level: float) -> Prospect:
+    share = errors / labels
+    mean, spread = gain(leaves)
+    deviation = math.hypot(spread, math.sqrt(share * (1 - share) / labels) / (share + EASE))
+    low, likely, high = (
+        min(1.0, max(0.0, (share + EASE) * math.exp(mean + side * _WIDE * deviation) - EASE)) for side in (-1, 0, 1)
+    )
+    return Prospect(leaves, low, likely, high, share, _tests(likely, level))
+
+
+def gain(leaves: int) -> tuple[float, float]:
+    """Mean and deviation of what the way to the end changes in the logarithm of the error."""
+    known = np.log(list(GAINS))
+    mean, spread = (np.interp(math.log(leaves), known, column) for column in zip(*GAINS.values(), strict=True))
+    return float(mean), float(spread)
+
+
+def _tests(error: float, level: float) -> int:
+    """Answers after which a bound is close to this error, within an eighth."""
+    rows = 50
+    while error_bound(round(error * rows), rows, level) > TIGHT * error + SLACK:
+        rows += rows // 8
+    return rows
