@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import fidelitree as ft
 from fidelitree.asking.events import Event, TreeJudged, UnderTest
