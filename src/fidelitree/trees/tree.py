@@ -325,7 +325,9 @@ class Tree:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the canonical JSON."""
-        return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+        arrays = self.feature, self.no, self.yes, self.code
+        text = treefile.canonical(self.names, self.kinds, self.values, self.labels, arrays, self.tests)
+        return hashlib.sha256(text.encode()).hexdigest()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data under a versioned schema."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -44,17 +45,43 @@ def encode(
         {"label": code} if feature < 0 else {"test": _question(feature, tests.get(node)), "no": no, "yes": yes}
         for node, (feature, no, yes, code) in rows
     ]
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "features": _entries(names, kinds, values),
+        "labels": {"type": type(classes[0]).__name__, "values": classes},
+        "nodes": nodes,
+    }
+
+
+def _entries(names: Names, kinds: Names, values: Values) -> list[dict[str, Any]]:
     features: list[dict[str, Any]] = [{"name": name, "kind": kind} for name, kind in zip(names, kinds, strict=True)]
     for entry, known in zip(features, values, strict=False):
         if known is not None:
             entry["values"] = [json_value(value) for value in known]
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "features": features,
-        "labels": {"type": type(classes[0]).__name__, "values": classes},
-        "nodes": nodes,
-    }
+    return features
+
+
+def canonical(
+    names: Names, kinds: Names, values: Values, labels: NDArray[Any], arrays: Arrays, tests: Mapping[int, Test]
+) -> str:
+    """The text that a digest is of: what `encode` gives, keys in order. Features come first in it.
+
+    A run makes many trees over the same bits, so these are written once.
+    """
+    features = _canonical(_entries(names, kinds, values)) if values else _bits_text(names, kinds)
+    rest = _canonical(encode((), (), (), labels, arrays, tests))
+    opening = '{"features":'
+    return opening + features + rest.removeprefix(opening + "[]")
+
+
+@lru_cache(maxsize=4)
+def _bits_text(names: Names, kinds: Names) -> str:
+    return _canonical(_entries(names, kinds, ()))
+
+
+def _canonical(data: Any) -> str:
+    return json.dumps(data, sort_keys=True, separators=(",", ":"))
 
 
 def _question(feature: int, test: Test | None) -> dict[str, Any]:
