@@ -20,7 +20,19 @@ import numpy as np
 from fidelitree.asking.limits import Watch, go_on
 from fidelitree.search.local.archive import Archive, Point
 from fidelitree.search.local.coded import Bools, Coded, Floats, Grouped
-from fidelitree.search.local.node import Grower, Leaf, Node, Shape, Split, best_first, inner, paying, replace, split
+from fidelitree.search.local.node import (
+    Grower,
+    Leaf,
+    Node,
+    Shape,
+    Split,
+    best_first,
+    inner,
+    nested,
+    paying,
+    replace,
+    split,
+)
 from fidelitree.search.local.polish import Polisher
 from fidelitree.search.local.splits import IMPURITIES, Impurity, Splits, gini
 
@@ -171,6 +183,15 @@ class Refiner:
             start = moves.polisher.polish(moves.extend(moves.polisher.fit(point.tree)), 1)
             self._curve.add(self._descend(start, moves, min(_ROUND, steps)))
             steps -= _ROUND
+
+    def cheapest(self, shape: Shape, price: float, steps: int) -> Nested:
+        """A tree for a price of a leaf, in errors: from this one or from CART's, whichever is cheaper, by proposals."""
+        moves = Moves(self._splits, price, self._random)
+        starts = [moves.extend(moves.polisher.fit(start)) for start in (shape, self.points()[-1].tree)]
+        start = moves.polisher.polish(min(starts, key=moves.polisher.cost), 1)
+        tree = self._descend(start, moves, steps)
+        self._curve.add(tree)
+        return nested(tree)
 
     def with_leaves(self, most: int) -> Point:
         """The tree with the fewest errors that has at most so many leaves."""
