@@ -20,6 +20,7 @@ MODULES = {
     "certificate": "certificate",
     "time": "timing",
     "honesty": "honesty",
+    "workload": "workload",
 }
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "queries.md"
 OPENING = """\

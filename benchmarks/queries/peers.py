@@ -26,8 +26,10 @@ Array = NDArray[Any]
 Candidates = Callable[[Array, Array, ProductSpace], Iterator[Tree]]
 FIRST = 100
 MOST = 25_600
-BATCH = 5
-HOPELESS_AFTER = 20
+BATCH = 0.5  # over epsilon: answers between two looks
+HOPELESS_AFTER = 2  # over epsilon
+TRIAL = 20  # over epsilon: the least that an attempt may take, however few labels taught its tree
+FINER = 1.5  # the ratio of neighbouring sizes of pruned trees
 
 
 @dataclass
@@ -37,6 +39,7 @@ class Labels:
     target: Callable[[Array], Array]
     space: ProductSpace
     random: np.random.Generator
+    epsilon: float = EPSILON
     asked: int = 0
     inputs: list[Array] = field(default_factory=list)
     answers: list[Array] = field(default_factory=list)
@@ -55,25 +58,25 @@ class Tests:
     """One stream of answers that several attempts read from its beginning."""
 
     def __init__(self, labels: Labels) -> None:
-        self.labels, self.start = labels, len(labels.inputs)
+        self.labels, self.start, self.rows = labels, len(labels.inputs), round(BATCH / labels.epsilon)
 
     def batch(self, number: int) -> tuple[Array, Array]:
         place = self.start + number
         if place == len(self.labels.inputs):
-            self.labels.buy(BATCH)
+            self.labels.buy(self.rows)
         return self.labels.inputs[place], self.labels.answers[place]
 
 
 def certified(tree: Tree, attempt: int, tests: Tests, most: int) -> bool:
     """Whether an attempt succeeds; it ends when its error rate is above epsilon, or ``most`` answers cannot suffice."""
-    bet = Bet(level_of_attempt(attempt, DELTA))
-    for number in range(most // BATCH):
+    bet, epsilon = Bet(level_of_attempt(attempt, DELTA)), tests.labels.epsilon
+    for number in range(most // tests.rows):
         inputs, answers = tests.batch(number)
-        bet.count(int((tree.predict(inputs) != answers).sum()), BATCH)
-        if bet.certifies(EPSILON):
+        bet.count(int((tree.predict(inputs) != answers).sum()), len(answers))
+        if bet.certifies(epsilon):
             return True
-        hopeless = bet.samples >= HOPELESS_AFTER and bet.errors > EPSILON * bet.samples
-        if hopeless or bet.samples + bet.needed_for(EPSILON) > most:
+        hopeless = bet.samples >= HOPELESS_AFTER / epsilon and bet.errors > epsilon * bet.samples
+        if hopeless or bet.samples + bet.needed_for(epsilon) > most:
             return False
     return False
 
@@ -84,25 +87,26 @@ def buy(
     space: ProductSpace,
     random: np.random.Generator,
     most: int = MOST,
+    epsilon: float = EPSILON,
 ) -> tuple[Tree | None, int]:
     """The first candidate that is certified, and the labels asked until then; None when ``most`` do not suffice."""
-    labels, attempt, size = Labels(target, space, random), 0, FIRST
+    labels, attempt, size = Labels(target, space, random, epsilon), 0, FIRST
     while size <= most:
         labels.buy(max(0, size - labels.asked))
         training = labels.all()
-        trees = [tree for tree in candidates(*training, space) if _promising(tree, *training)]
+        trees = [tree for tree in candidates(*training, space) if _mistaken(tree, *training) <= epsilon]
         tests = Tests(labels)
         for tree in trees:
             attempt += 1
-            if certified(tree, attempt, tests, max(2 * FIRST, size)):
+            if certified(tree, attempt, tests, max(round(TRIAL / epsilon), size)):
                 return tree, labels.asked
         size *= 2
     return None, labels.asked
 
 
-def _promising(tree: Tree, inputs: Array, answers: Array) -> bool:
+def _mistaken(tree: Tree, inputs: Array, answers: Array) -> float:
     """A tree that is not even good enough on what it was fitted to is not worth an attempt."""
-    return bool((tree.predict(inputs) != answers).mean() <= EPSILON)
+    return float((tree.predict(inputs) != answers).mean())
 
 
 def cart(inputs: Array, answers: Array, space: ProductSpace) -> Iterator[Tree]:
@@ -117,6 +121,22 @@ def cart(inputs: Array, answers: Array, space: ProductSpace) -> Iterator[Tree]:
         size = model.get_n_leaves()
         yield merged(_from_sklearn(model, space), space)
         limit *= 2
+
+
+def pruned(inputs: Array, answers: Array, space: ProductSpace) -> Iterator[Tree]:
+    """scikit-learn's tree, Gini, grown to the end and cut back by cost-complexity pruning: from few leaves to all."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    path = DecisionTreeClassifier(random_state=0).cost_complexity_pruning_path(inputs, answers)
+    alphas, size = np.unique(np.maximum(path.ccp_alphas, 0)), 0
+    # Between two alphas a subtree or more goes: places that grow by a ratio are about sizes that do.
+    places = {int(FINER**k) for k in range(40) if FINER**k <= len(alphas)} | {len(alphas)}
+    for place in sorted(places):
+        alpha = float(alphas[-place]) * (1 + 1e-9)
+        model = DecisionTreeClassifier(random_state=0, ccp_alpha=alpha).fit(inputs, answers)
+        if model.get_n_leaves() > size:
+            size = model.get_n_leaves()
+            yield merged(_from_sklearn(model, space), space)
 
 
 def _from_sklearn(model: Any, space: ProductSpace) -> Tree:

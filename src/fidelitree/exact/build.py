@@ -7,13 +7,18 @@ limit on nodes that holds inside an operation (docs/circuits.md).
 The size of a diagram lives or dies by the order of its inputs. Two orders follow the wires from the output back to the
 inputs and list an input where it is first met, so that inputs that act together stand together (Malik et al., 1988):
 the two digits of a column of an adder, say, not the two numbers one after the other. The third is the order of the
-file: the wires of a two-level cover say little, and whoever wrote the file may have known better.
+file: the wires of a two-level cover say little, and whoever wrote the file may have known better. Where names have
+numbers, the inputs are digits of buses: two orders take digit after digit of all of them, from either end, and one
+takes bus after bus, the shortest first, because it says what becomes of the others.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from fidelitree.asking.limits import Watch, go_on
 from fidelitree.errors import MissingExtraError
 from fidelitree.exact.diagram import Diagram, DiagramSubfunction, NoDiagramError
 
@@ -28,6 +33,7 @@ _FIRST_LIMITS = (
     1 << 12,
     1 << 15,
 )  # limits that are tried first, so that a bad order does not cost what the limit costs
+_NUMBERED = re.compile(r"(.*?)(\d{1,9})(\D*)", re.DOTALL)
 _GARBAGE = 2  # times the limit: nodes at which those that nobody needs are thrown away
 _ROOM = 4  # times the limit: what OxiDD may hold
 
@@ -67,15 +73,47 @@ def as_listed(circuit: Circuit) -> list[int]:
     return sorted(as_wired(circuit))
 
 
-ORDERS = (deepest_first, as_wired, as_listed)
+def by_digit(circuit: Circuit) -> list[int]:
+    """The first digit of every bus, then the second, and so on."""
+    buses, digits = _buses(circuit)
+    return sorted(as_wired(circuit), key=lambda i: (digits[i], buses[i]))
 
 
-def build_diagram(circuit: Circuit, space: ProductSpace, limit: int = NODE_LIMIT) -> DiagramSubfunction:
-    """The whole function of a circuit as a diagram; NoDiagramError where no order keeps within ``limit`` nodes."""
+def by_last_digit(circuit: Circuit) -> list[int]:
+    """The last digit of every bus, then the one before it, and so on."""
+    buses, digits = _buses(circuit)
+    return sorted(as_wired(circuit), key=lambda i: (-digits[i], buses[i]))
+
+
+def by_bus(circuit: Circuit) -> list[int]:
+    """Bus after bus, the shortest first."""
+    (buses, digits), inputs = _buses(circuit), as_wired(circuit)
+    width = Counter(buses[i] for i in inputs)
+    return sorted(inputs, key=lambda i: (width[buses[i]], buses[i], digits[i]))
+
+
+def _buses(circuit: Circuit) -> tuple[list[int], list[int]]:
+    """For each input the number of its bus, which is the name without its last number, and that number."""
+    parts = [_NUMBERED.fullmatch(name) for name in circuit.names]
+    stems = [name if part is None else part[1] + part[3] for name, part in zip(circuit.names, parts, strict=True)]
+    first = {stem: place for place, stem in reversed(list(enumerate(stems)))}
+    return [first[stem] for stem in stems], [0 if part is None else int(part[2]) for part in parts]
+
+
+ORDERS = (deepest_first, as_wired, as_listed, by_digit, by_last_digit, by_bus)
+
+
+def build_diagram(
+    circuit: Circuit, space: ProductSpace, limit: int = NODE_LIMIT, watch: Watch = go_on
+) -> DiagramSubfunction:
+    """The whole function of a circuit as a diagram; NoDiagramError where no order keeps within ``limit`` nodes.
+
+    ``watch`` is called at every gate, and may end it by raising.
+    """
     circuit.check_space(space)
-    orders = [order(circuit) for order in ORDERS]
+    orders = list({tuple(order(circuit)): None for order in ORDERS})
     for most in [*(first for first in _FIRST_LIMITS if first < limit), limit]:
-        built = [(order, _gate_by_gate(circuit, order, most)) for order in orders]
+        built = [(order, _gate_by_gate(circuit, order, most, watch)) for order in orders]
         found = [_take_over(Diagram(space, order), function) for order, function in built if function is not None]
         if found:
             return min(found, key=lambda function: function.diagram.size(function.root))
@@ -86,7 +124,7 @@ def build_diagram(circuit: Circuit, space: ProductSpace, limit: int = NODE_LIMIT
     )
 
 
-def _gate_by_gate(circuit: Circuit, order: Sequence[int], limit: int) -> Any | None:
+def _gate_by_gate(circuit: Circuit, order: Sequence[int], limit: int, watch: Watch) -> Any | None:
     """OxiDD's function of the output; None where it needs more nodes."""
     try:
         from oxidd.bcdd import BCDDManager
@@ -101,6 +139,7 @@ def _gate_by_gate(circuit: Circuit, order: Sequence[int], limit: int) -> Any | N
         manager.add_vars(len(order))
         held = {0: manager.false()} | {i + 1: manager.var(level) for level, i in enumerate(order)}
         for gate, (one, two) in enumerate(circuit.gates):
+            watch()
             held[circuit.n + 1 + gate] = _signed(held, one) & _signed(held, two)
             for signal in last[gate]:
                 del held[signal]

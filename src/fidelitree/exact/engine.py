@@ -25,6 +25,7 @@ from fidelitree.trees.tree import Tree, check_tree
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from fidelitree.asking.limits import Watch
     from fidelitree.exact.subfunction import Subfunction
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.spaces.world import World
@@ -42,12 +43,12 @@ def free_of_charge(counted: Counted) -> bool:
     return isinstance(counted.target, (Circuit, TruthTable, Tree))
 
 
-def exact_subfunction(counted: Counted, region: Region, may_ask: int) -> Subfunction | None:
+def exact_subfunction(counted: Counted, region: Region, may_ask: int, watch: Watch | None = None) -> Subfunction | None:
     """The target inside a region with all its answers known, or None where that takes more than ``may_ask`` queries.
 
     A tree with few leaves for its features is read path by path, a circuit of more than 16 features becomes a decision
     diagram; any other target is enumerated. NoDiagramError says why a circuit that is too large to be enumerated has
-    no diagram.
+    no diagram. ``watch``, or the target's own, may end the building of a diagram.
     """
     target, points, bits = counted.target, region.points, region.space.all_bits
     most = 1 << MAX_FEATURES if bits else GRID_MOST
@@ -59,7 +60,7 @@ def exact_subfunction(counted: Counted, region: Region, may_ask: int) -> Subfunc
             return PathSubfunction(target, region)
     if isinstance(target, Circuit):
         target.check_space(region.space)
-        if (found := _from_diagram(target, region)) is not None:
+        if (found := _from_diagram(target, region, watch or counted.watch)) is not None:
             return found
     if points is None or points > most or (points > may_ask and not free_of_charge(counted)):
         return None
@@ -71,13 +72,13 @@ def exact_subfunction(counted: Counted, region: Region, may_ask: int) -> Subfunc
     return TableSubfunction.of(codes, region, labels) if bits else GridSubfunction(region, codes, labels)
 
 
-def _from_diagram(circuit: Circuit, region: Region) -> Subfunction | None:
+def _from_diagram(circuit: Circuit, region: Region, watch: Watch) -> Subfunction | None:
     """A circuit inside a region; None where a table is as good, or the only way."""
     points = 1 << len(region.free())
     if points <= DIAGRAM_FROM:
         return None
     try:
-        found = build_diagram(circuit, region.space)
+        found = build_diagram(circuit, region.space, watch=watch)
     except (MissingExtraError, NoDiagramError) as error:
         if points > 1 << MAX_FEATURES:
             raise NoDiagramError(str(error)) from None
@@ -106,7 +107,14 @@ def tree_error(tree: Tree, target: Target, space: World) -> float:
     if isinstance(target, Tree) and space.masses is not None:
         return disagreement(tree, target, space.masses)
     check_space(space)
-    return error_inside(tree, _known(target, product), product)
+    return watched_error(tree, target, product)
+
+
+def watched_error(tree: Tree, target: Target, space: ProductSpace, watch: Watch | None = None) -> float:
+    """The same of a tree that fits the space; ``watch`` may end it while a diagram is built."""
+    if isinstance(target, Tree):
+        return disagreement(tree, target, space)
+    return error_inside(tree, _known(target, space, watch), space)
 
 
 def tree_labels(tree: Tree, target: Target, space: ProductSpace) -> LeafLabels:
@@ -114,8 +122,8 @@ def tree_labels(tree: Tree, target: Target, space: ProductSpace) -> LeafLabels:
     return labels_inside(tree, _known(target, space), space)
 
 
-def _known(target: Target, space: ProductSpace) -> Subfunction:
-    root = exact_subfunction(Counted(target, space), Region.whole(space), ENUMERATE_UNASKED)
+def _known(target: Target, space: ProductSpace, watch: Watch | None = None) -> Subfunction:
+    root = exact_subfunction(Counted(target, space), Region.whole(space), ENUMERATE_UNASKED, watch)
     if root is None:
         raise ParameterError(
             f"target must be a tree, or have at most 2^20 inputs for its error to be exact; got {space.extent}. "

@@ -6,6 +6,7 @@ that takes long, a quarter of the inputs come as they are drawn, for the standin
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import TYPE_CHECKING
 
@@ -15,12 +16,16 @@ from numpy.typing import NDArray
 from fidelitree.certificates.attempts import LATE, Attempt, Attempts
 from fidelitree.exact.engine import ENUMERATE_UNASKED
 from fidelitree.runs.sized_trees import sizes_up_to
+from fidelitree.runs.stopping import WORTH, forecast
 from fidelitree.search.bits.explore import Explorer, Weights
 from fidelitree.search.bits.learner import BitLearner
+from fidelitree.search.bits.rivals import Rivals
+from fidelitree.search.bits.sketch import predict
 from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.search.questions import Answered, Ask, Steps, Tests
 from fidelitree.spaces.draw import Stream, draw_feature
 from fidelitree.spaces.region import Region
+from fidelitree.theory.sequential import divergence
 from fidelitree.trees.bits import pack
 from fidelitree.trees.nested import Nested, build, size
 
@@ -41,6 +46,11 @@ MANY, TOO_MANY = 2_000, 20_000  # answers from which on a run may be stuck, and 
 AS_DRAWN, LONG = 0.25, 256  # of the inputs come as they are drawn, once so many labels have opened no attempt
 PRUNED = 256  # leaves of a tree whose prunings are tested with it
 BY_HEART = 8  # answers a leaf, below which a tree only repeats them
+FIRST_RIVALS, MORE = 48, 1.25  # answers at which other trees are looked for, and how many more the next time
+WIDE = 64  # features: of more only those that are known to matter are looked at
+EXPECTED = 0.35  # epsilons: the error of a tree that is ready for a test
+FITS = 0.3  # epsilons: a smaller tree that errs more often on what is known will not do
+DEAREST = 2  # times what was asked: what the test of another tree may take
 Said = dict[int, int]
 """The inputs that get each label, by its code."""
 
@@ -117,9 +127,13 @@ class Readiness:
 
 
 class BitStrategy:
-    """A learner that keeps up with the answers; its tree is put to the test as soon as it does well."""
+    """A learner that keeps up with the answers; its tree is put to the test as soon as it does well.
 
-    def __init__(self, session: Session, seed: int) -> None:
+    Where leaves are dear (``few_leaves``), the tree and a smaller one are tested; a ``faithful`` run wants the first.
+    """
+
+    def __init__(self, session: Session, seed: int, few_leaves: bool = False, faithful: bool = False) -> None:
+        self._frugal, self._faithful = not (few_leaves or faithful), faithful
         self._session, self._counted, self._attempts = session, session.counted, session.attempts
         space = session.counted.space
         self._was_late, self._drawn = False, 0
@@ -128,7 +142,9 @@ class BitStrategy:
         self.learner = BitLearner(len(space), random, session.counted.watch)
         self._readiness = Readiness(session.attempts, ReferenceInputs(space, Stream.named(seed, "watch")))
         self._under_test: Nested | None = None
+        self._as_it_is = False
         self._tested: Attempt | None = None
+        self._weights, self._next_rivals = np.empty(0), FIRST_RIVALS
 
     def steps(self, stopping: Stopping) -> Steps[Outcome | None]:
         """What the stopping rule makes of an attempt; None once it is cheaper to ask about all inputs, or stuck."""
@@ -148,16 +164,93 @@ class BitStrategy:
 
     def _learn(self, seen: Answered, weights: Weights) -> Steps[None]:
         """Take answers in, and open an attempt where the tree has done well on them."""
-        failed = seen.wrong if self._attempts.all and self.learner.sketch == self._under_test else None
+        newest = self._as_it_is and self._attempts.all[-1] is self._tested
+        failed = seen.wrong if newest and self.learner.sketch == self._under_test else None
+        new = weights[self.learner.pool.unknown(seen.inner)]
         wrong = yield from self.learner.learn(seen.inner, seen.codes, failed)
+        walked = np.zeros(self.learner.pool.size - len(self._weights) - len(new))
+        self._weights = np.concatenate([self._weights, new, walked])
         candidate = self.learner.sketch
         assert candidate is not None, "a learner that was told something has a tree"
         passed = self._readiness.see(candidate, wrong, weights) or self.learner.confirmations >= READY
-        if (passed or self._late()) and candidate != self._under_test:
-            self._tested = self._attempts.open(self.tree())
-            self._under_test = candidate
+        if passed and self._frugal and not self.learner.confirmations:
+            passed = self._cost(EXPECTED * self._attempts.epsilon, size(candidate)) < self._least_cost()
+        if (passed or self._late()) and (candidate != self._under_test or self._too_small):
+            self._test(candidate)
+        if len(self._weights) >= self._next_rivals:
+            self._next_rivals = int(MORE * len(self._weights))
+            self._open_rival()
         self._session.stand(self._to_stand)
         self._session.judge(size(candidate), float(wrong.mean()), self._tested)
+
+    def _test(self, candidate: Nested) -> None:
+        """Open an attempt for the learner's tree, and one for what a search for fewer leaves makes of it.
+
+        Where labels are to be saved, that one alone if it fits as many answers.
+        """
+        pool = self.learner.pool
+        smaller = candidate if self._faithful or candidate == self._under_test else self._smaller(candidate)
+        wrong = [int(np.count_nonzero(predict(tree, pool.bits) != pool.codes)) for tree in (smaller, candidate)]
+        tested = smaller if self._frugal and wrong[0] <= wrong[1] else candidate
+        self._as_it_is, self._under_test = tested == candidate, candidate
+        self._tested = self._attempts.open(self._built(tested))
+        if smaller != tested:
+            self._attempts.open(self._built(smaller))
+
+    @property
+    def _too_small(self) -> bool:
+        """Whether what was made of the learner's tree has been wrong; the learner's own, if it is the same, was not."""
+        return not self._as_it_is and self._tested is not None and self._tested.errors > 0
+
+    def _least_cost(self) -> float:
+        """What the tree under test that promises to cost least will have cost, in labels and leaves."""
+        asked, epsilon = self._counted.asked, self._attempts.epsilon
+        costs = ((asked + forecast(one, epsilon)) ** WORTH * one.tree.size for one in self._attempts.all)
+        return min(costs, default=math.inf)
+
+    def _cost(self, share: float, leaves: int) -> float:
+        """The same of a tree that errs so often, if it were put to the test now."""
+        return (self._counted.asked + self._needed(share)) ** WORTH * leaves
+
+    def _needed(self, share: float) -> float:
+        """Answers that the next attempt takes for a tree that errs so often."""
+        if share >= self._attempts.epsilon:
+            return math.inf
+        return -math.log(self._attempts.level(len(self._attempts.all) + 1)) / divergence(share, self._attempts.epsilon)
+
+    def _rivals(self, some: NDArray[np.bool_]) -> Rivals | None:
+        """Other trees for some of the answers; None where few features are known to matter, or a table does better."""
+        pool, n = self.learner.pool, len(self._counted.space)
+        features = list(range(n)) if n <= WIDE else sorted(self.learner.relevant)
+        if self._faithful or len(features) < 2 or self.learner.tabulates or self.learner.confirmations:
+            return None
+        weights = np.where(self._weights > 0, self._weights, 1.0)[some]
+        return Rivals(pool.bits[some], pool.codes[some], weights, features, self._counted.watch)
+
+    def _smaller(self, sketch: Nested) -> Nested:
+        """What a search that pays more for leaves makes of the learner's tree, if it still fits the answers."""
+        pool = self.learner.pool
+        rivals = self._rivals(np.ones(pool.size, np.bool_))
+        if rivals is None or size(sketch) < 3:
+            return sketch
+        found = rivals.cheapest(sketch)
+        fits = (predict(found, pool.bits) != pool.codes).mean() <= FITS * self._attempts.epsilon
+        return found if fits and size(found) < size(sketch) else sketch
+
+    def _open_rival(self) -> None:
+        """Open an attempt for another tree where the answers say that it will cost less than those under test."""
+        rivals = self._rivals(self._weights > 0)
+        if rivals is None:
+            return
+        most = max(DEAREST * self._counted.asked, self._attempts.at_best)
+        worth = [(leaves, share) for leaves, share in rivals.shares() if self._needed(share) <= most]
+        cost, leaves = min(((self._cost(share, leaves), leaves) for leaves, share in worth), default=(math.inf, 0))
+        if cost < self._least_cost():
+            self._attempts.open(self._built(rivals.with_leaves(leaves)))
+
+    def _built(self, nested: Nested) -> Tree:
+        book = self._counted.book
+        return build(self._counted.space, nested, book.sorted(), book.ranks())
 
     @property
     def stuck(self) -> bool:
@@ -170,13 +263,13 @@ class BitStrategy:
 
     def tree(self) -> Tree:
         """The learner's tree; where queries ended its first lesson, the one that fits them; where time did, a label."""
-        book, known = self._counted.book, self.learner.pool.codes
+        known = self.learner.pool.codes
         if self.learner.sketch is None and (not len(known) or self._counted.budget.max_seconds is not None):
             codes = known if len(known) or self._counted.cut is None else self._counted.cut
             return self._session.constant(np.asarray(codes, np.intp))
         if self.learner.sketch is None:
             self.learner.refit()
-        return build(self._counted.space, self.learner.sketch or 0, book.sorted(), book.ranks())
+        return self._built(self.learner.sketch or 0)
 
     def trees(self) -> list[Tree]:
         """The same and its prunings, one of each size."""
@@ -200,7 +293,9 @@ class BitStrategy:
             return False
         if not self._attempts.all:
             return inputs - known <= known
-        return inputs - known <= max(stopping.to_spend(), stopping.needed(self._attempts))
+        expected = min(forecast(one, self._attempts.epsilon) for one in self._attempts.all)
+        needed = max(stopping.needed(self._attempts), min(expected, self._counted.asked))
+        return inputs - known <= max(stopping.to_spend(), needed)
 
     def _late(self) -> bool:
         """Whether so much of the budget is gone that what is left must go into certifying the tree there is.
@@ -229,6 +324,7 @@ class BitStrategy:
         known, left = self.learner.pool.size, self._counted.left
         wanted = max(BATCH, known // 64) if known else FIRST_BATCH
         if self._attempts.all:  # a mistake is rare; after so many answers, so few of them wrong, it is known how rare
-            last = self._attempts.all[-1]
-            wanted = max(wanted, int(MISTAKES / self._attempts.epsilon), last.samples // (4 * (1 + last.errors)))
+            leading = self._attempts.all[-1:] if self._faithful else self._attempts.all
+            lucky = max(one.samples // (4 * (1 + one.errors)) for one in leading)
+            wanted = max(wanted, int(MISTAKES / self._attempts.epsilon), lucky)
         return wanted if left is None else max(1, min(wanted, left))

@@ -241,7 +241,8 @@ class _Strategies:
     def __init__(self, session: Session, goal: Goal) -> None:
         self._session, self._goal = session, goal
         self._over_bits = session.source.independent is not None and session.source.independent.all_bits
-        self.now: Strategy = BitStrategy(session, goal.seed) if self._over_bits else self._table()
+        over_bits = BitStrategy(session, goal.seed, goal.few_leaves, goal.split_quality) if self._over_bits else None
+        self.now: Strategy = over_bits or self._table()
 
     def outcome(self) -> Outcome | None:
         """The smallest tree that is certified; None where it is cheaper to ask about all inputs."""

@@ -84,7 +84,8 @@ def _count(session: Session, size: int, epsilon: float) -> Steps[None]:
         certified = [one.tree.size for one in session.attempts.all if one.certifies(epsilon)]
         least, left = min([size, *certified]), limit - counted.asked
         smaller = [one for one in session.attempts.all if one.tree.size < least]
-        hopeful = [one for one in smaller if one.samples < _LOOK or one.likely(epsilon, left)]
+        fair = [one for one in smaller if not one.unlucky(epsilon)]
+        hopeful = [one for one in fair if one.samples < _LOOK or one.likely(epsilon, left)]
         if not hopeful:
             return
         needed = min(one.needed_for(epsilon) for one in hopeful)

@@ -6,15 +6,16 @@ error is certified to be at most b, on d of the inputs has an error of at most b
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from fidelitree.asking.counted import Counted
-from fidelitree.asking.limits import Budget
+from fidelitree.asking.limits import Budget, BudgetSpent
 from fidelitree.exact.diagram import NoDiagramError
-from fidelitree.exact.engine import tree_error
+from fidelitree.exact.engine import watched_error
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.search.exact_growth import grow_exactly
 from fidelitree.search.optimal.affordable import PATIENT, QUICK
@@ -22,6 +23,7 @@ from fidelitree.search.optimal.substitutes import Prunings, SmallestSubstitutes,
 from fidelitree.spaces.region import Region
 from fidelitree.targets.circuits.circuit import Circuit
 from fidelitree.targets.table import TruthTable
+from fidelitree.theory.sequential import divergence, log_e_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,6 +38,8 @@ PATIENCE = 10  # times the queries of the first certificate, for fewer leaves
 WORTH = 3  # half the leaves are worth 26 % more queries
 FAR = 0.25  # epsilons: a tree with more errors is far from its target
 HURRY = 2  # the same where queries are what matters
+GRACE = 1.1  # of the time: when the building of a diagram is given up
+PRIOR = 20  # answers, half of epsilon of them wrong, that a forecast begins with
 
 
 @dataclass(frozen=True)
@@ -135,6 +139,17 @@ class _AsItIs:
         return self.tree
 
 
+def forecast(attempt: Attempt, epsilon: float) -> float:
+    """Answers that an attempt will still take, if its tree goes on as it has; infinite where it errs too often."""
+    if attempt.certifies(epsilon):
+        return 0
+    rate = (attempt.errors + PRIOR * epsilon / 2) / (attempt.samples + PRIOR)
+    if rate >= epsilon:
+        return math.inf
+    missing = -math.log(attempt.level) - log_e_value(attempt.errors, attempt.samples, epsilon)
+    return max(float(attempt.needed_for(epsilon)), missing / divergence(rate, epsilon))
+
+
 class Stopping(Protocol):
     """Decides what is returned, and when the answers suffice for it."""
 
@@ -173,7 +188,9 @@ class Smallest:
         """For the leading attempt, or for the pruning chosen once one is certified."""
         if self._certified is None:
             return min(attempt.needed_for(attempts.epsilon) for attempt in attempts.all)
-        return self._choice(self._certified, attempts.epsilon)[1]
+        choice = self._choice(self._certified, attempts.epsilon)
+        rival = self._rival(attempts, *choice)
+        return choice[1] if rival is None else rival.needed_for(attempts.epsilon)
 
     def to_spend(self) -> int:
         """Nothing: queries are what it saves."""
@@ -181,13 +198,35 @@ class Smallest:
 
     def done(self, attempts: Attempts) -> Outcome | None:
         """Once the first attempt is certified, as soon as no further answers pay."""
-        if self._certified is None:
-            good = [attempt for attempt in attempts.all if attempt.certifies(attempts.epsilon)]
-            self._certified = min(good, key=lambda attempt: attempt.tree.size, default=None)
-        if self._certified is None:
+        good = [attempt for attempt in attempts.all if attempt.certifies(attempts.epsilon)]
+        if not good:
             return None
-        leaves, needed = self._choice(self._certified, attempts.epsilon)
-        return None if needed else self.outcome(self._certified, leaves)
+        # The closest to the target goes first: how far it is decides whether substitutes are any good.
+        choices = [(self._choice(one, attempts.epsilon), one) for one in sorted(good, key=lambda one: one.rate)]
+        (leaves, needed), self._certified = min(choices, key=self._of_choice)
+        if needed or self._rival(attempts, leaves, needed) is not None:
+            return None
+        return self.outcome(self._certified, leaves)
+
+    def _rival(self, attempts: Attempts, leaves: int, needed: int) -> Attempt | None:
+        """Another tree under test that is smaller, and likely to be certified soon enough to be worth it."""
+        epsilon, asked = attempts.epsilon, self.counted.asked
+        best, found = self._cost(asked + needed, leaves), None
+        for attempt in attempts.all:
+            if attempt.tree.size < leaves:
+                expected = asked + forecast(attempt, epsilon)
+                cost = self._cost(expected, attempt.tree.size)
+                if expected <= self._limit and cost < best:
+                    best, found = cost, attempt
+        return found
+
+    def _of_choice(self, choice: tuple[tuple[int, int], Attempt]) -> tuple[float, int]:
+        (leaves, needed), _ = choice
+        return self._cost(self.counted.asked + needed, leaves), needed
+
+    def _cost(self, asked: float, leaves: int) -> float:
+        """What an outcome is to be judged by."""
+        return asked**WORTH * leaves
 
     def outcome(self, attempt: Attempt, leaves: int) -> Outcome:
         """The best pruning with so many leaves."""
@@ -199,7 +238,7 @@ class Smallest:
         options, asked = [], self.counted.asked
         self._limit = self._limit or (HURRY if self.max_leaves is None else PATIENCE) * asked
         for leaves, needed in self._affordable(attempt, epsilon):
-            options.append(((asked + needed) ** WORTH * leaves, leaves, needed))
+            options.append((self._cost(asked + needed, leaves), leaves, needed))
         return min(options)[1:] if options else (self._most(attempt), 0)
 
     def _affordable(self, attempt: Attempt, epsilon: float) -> Iterator[tuple[int, int]]:
@@ -243,6 +282,12 @@ class FewestLeaves(Smallest):
             self.unsettled = attempt.errors > FAR * epsilon * attempt.samples
         affordable = (option for option in self._affordable(attempt, epsilon) if not (self.unsettled and option[1]))
         return next(affordable, (self._most(attempt), 0))
+
+    def _cost(self, asked: float, leaves: int) -> float:
+        return leaves
+
+    def _rival(self, attempts: Attempts, leaves: int, needed: int) -> Attempt | None:
+        return None if self.unsettled else super()._rival(attempts, leaves, needed)
 
     def search(self, tree: Tree) -> Substitutes:
         space = self.counted.space
@@ -295,10 +340,15 @@ def lists_its_answers(counted: Counted) -> bool:
 
 
 def exact_error(tree: Tree, counted: Counted) -> float | None:
-    """The error of a tree; None where the circuit is too large for it."""
+    """The error of a tree; None where the circuit is too large for it, or the time is over before it is known."""
+
+    def watch() -> None:
+        if counted.over(GRACE):
+            raise BudgetSpent(counted.budget.time_over)
+
     try:
-        return tree_error(tree, counted.target, counted.space)
-    except NoDiagramError:
+        return watched_error(tree, counted.target, counted.space, watch)
+    except (BudgetSpent, NoDiagramError):
         return None
 
 

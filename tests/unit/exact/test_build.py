@@ -12,7 +12,16 @@ import fidelitree as ft
 from fidelitree.asking.counted import Counted
 from fidelitree.errors import MissingExtraError, ParameterError
 from fidelitree.exact import build, diagram, engine
-from fidelitree.exact.build import ORDERS, as_listed, as_wired, build_diagram, deepest_first
+from fidelitree.exact.build import (
+    ORDERS,
+    as_listed,
+    as_wired,
+    build_diagram,
+    by_bus,
+    by_digit,
+    by_last_digit,
+    deepest_first,
+)
 from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import exact_subfunction, known_error
 from fidelitree.exact.truthtable import TableSubfunction
@@ -32,7 +41,7 @@ def pairs(n: int) -> Circuit:
 
 @pytest.fixture
 def small_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "build_diagram", lambda circuit, space: build_diagram(circuit, space, 8))
+    monkeypatch.setattr(engine, "build_diagram", lambda circuit, space, watch: build_diagram(circuit, space, 8, watch))
 
 
 @pytest.fixture
@@ -51,6 +60,50 @@ def test_orders_put_wires_that_meet_side_by_side() -> None:
         assert all(abs(found.index(i) - found.index(6 + i)) == 1 for i in range(6))
     for order in ORDERS:
         assert order(expression("a & ~a", names=["a", "b"])) == []
+
+
+def test_orders_by_names_take_buses_apart_or_one_after_the_other() -> None:
+    names = [f"{bus}[{i}]" for bus in ("in", "sel") for i in range(4) if bus == "in" or i < 2]
+    circuit = expression(" ^ ".join(f"x{i}" for i in range(6)), names=[f"x{i}" for i in range(6)])
+    circuit.names = tuple(names)
+    assert [names[i] for i in by_digit(circuit)] == ["in[0]", "sel[0]", "in[1]", "sel[1]", "in[2]", "in[3]"]
+    assert [names[i] for i in by_last_digit(circuit)] == ["in[3]", "in[2]", "in[1]", "sel[1]", "in[0]", "sel[0]"]
+    assert [names[i] for i in by_bus(circuit)] == ["sel[0]", "sel[1]", "in[0]", "in[1]", "in[2]", "in[3]"]
+    plain = expression("a & b | c")
+    assert by_digit(plain) == by_bus(plain) == as_listed(plain), "names without numbers say nothing"
+
+
+def larger_of_two(n: int) -> Circuit:
+    """Whether the first number is the larger one, by a walk that meets all digits of one number before the other's."""
+    above = " | ".join(
+        f"(a{i} & ~b{i}" + "".join(f" & ~(a{j} ^ b{j})" for j in range(i + 1, n)) + ")" for i in range(n)
+    )
+    known = " & ".join([*(f"(a{i} | ~a{i})" for i in range(n)), *(f"(b{i} | ~b{i})" for i in range(n))])
+    return expression(f"({known}) & ({above})", [f"{bus}{i}" for bus in "ab" for i in range(n)])
+
+
+def test_a_comparison_is_small_digit_by_digit() -> None:
+    circuit = larger_of_two(16)
+    found = build_diagram(circuit, circuit.space)
+    assert found.diagram.size(found.root) <= 3 * 16
+    assert found.label_probabilities()[1] == pytest.approx(0.5 - 2.0**-17, rel=1e-12)
+
+
+def test_a_watch_ends_the_building() -> None:
+    class TimeOverError(Exception):
+        pass
+
+    looks = 0
+
+    def watch() -> None:
+        nonlocal looks
+        looks += 1
+        if looks == 3:
+            raise TimeOverError
+
+    with pytest.raises(TimeOverError):
+        build_diagram(pairs(20), pairs(20).space, watch=watch)
+    assert looks == 3
 
 
 def test_an_order_decides_between_thousands_of_nodes_and_a_few() -> None:

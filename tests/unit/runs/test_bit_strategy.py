@@ -216,3 +216,30 @@ def test_labels_stand_in_increasing_order_in_the_tree() -> None:
     result = ft.distill(lambda rows: words[np.minimum(rows[:, :2].sum(axis=1), 2)], space, 0.1)
     assert result.tree.labels.tolist() == ["many", "one", "zero"]
     assert result.tree.predict(np.array([[1, 1] + [0] * 8, [0] * 10])).tolist() == ["many", "zero"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_function_of_many_small_effects_is_certified_with_fewer_leaves_than_it_is_learnt_with(seed: int) -> None:
+    """A list of literals: its first few suffice, and the learner's own tree fits them all."""
+    space = ft.ProductSpace.bernoulli(30)
+
+    def target(batch: Any) -> Any:
+        return batch[:, :12].argmax(axis=1) % 2
+
+    result = ft.distill(target, space, 0.1, seed=seed)
+    assert result.certificate.holds
+    assert result.tree.size <= 6
+    assert result.queries.asked <= 300
+
+
+def test_where_no_tree_is_in_sight_all_inputs_are_asked_before_they_were_asked_for_twice() -> None:
+    space = ft.ProductSpace.bernoulli(9)
+    labels = np.random.default_rng(5).integers(0, 2, 512)
+
+    def target(batch: Any) -> Any:
+        return labels[batch.astype(np.intp) @ (1 << np.arange(9))]
+
+    result = ft.distill(target, space, 0.02, seed=1)
+    assert result.certificate.holds
+    assert result.certificate.method == "exact"
+    assert result.queries.asked <= 1.2 * 512

@@ -28,6 +28,16 @@ def test_a_parity_is_found_with_few_labels(n: int, bits: int, soak: bool) -> Non
         assert result.queries.asked <= 2**bits + 2 * bits * math.log2(n) + 120
 
 
+@pytest.mark.parametrize(("bits", "n", "seed"), [(4, 12, 6), (4, 24, 1), (5, 12, 3)])
+def test_no_search_for_fewer_leaves_spoils_a_parity(bits: int, n: int, seed: int) -> None:
+    """A local search sees nothing in a parity; its trees must not stand in the way of the right one."""
+    relevant = np.random.default_rng([bits, n, seed]).choice(n, bits, replace=False)
+    result = ft.distill(lambda batch: batch[:, relevant].sum(axis=1) % 2, ft.ProductSpace.bernoulli(n), 0.1, seed=seed)
+    assert result.certificate.holds
+    assert (result.tree.size, result.certificate.errors) == (1 << bits, 0)
+    assert result.queries.asked <= 2**bits + 2 * bits * math.log2(n) + 120
+
+
 @pytest.mark.parametrize("n", [20, 60])
 def test_a_random_function_of_ten_bits_is_asked_cell_by_cell(n: int) -> None:
     bits = 10

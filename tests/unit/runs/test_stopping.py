@@ -14,7 +14,8 @@ import reference
 from fidelitree.asking.counted import Counted
 from fidelitree.certificates.attempts import Attempts
 from fidelitree.runs.greedy import KAPPA, Greedy, _closeness
-from fidelitree.runs.stopping import Smallest
+from fidelitree.runs.stopping import Smallest, forecast
+from fidelitree.theory.sequential import divergence
 from mixed import MIXED, every_input
 
 SPACE = ft.ProductSpace.bernoulli(12, 0.3)
@@ -94,6 +95,45 @@ def test_nothing_is_returned_before_the_tree_is_certified() -> None:
     count_clean(attempts, 39)
     assert finish.done(attempts) is None
     assert finish.needed(attempts) == 1
+
+
+def test_a_forecast_says_how_many_answers_a_tree_still_takes() -> None:
+    (attempt,) = attempts_for(TREE).all
+    wanted = -np.log(attempt.level)
+    assert forecast(attempt, 0.1) == pytest.approx(wanted / divergence(0.05, 0.1)), "before it errs half as often"
+    attempt.count(0, 30)
+    assert attempt.needed_for(0.1) <= forecast(attempt, 0.1) < wanted / divergence(0.05, 0.1) / 2
+    attempt.count(3, 0)
+    assert forecast(attempt, 0.1) > wanted / divergence(0.08, 0.1), "just below epsilon"
+    attempt.count(3, 10)
+    assert forecast(attempt, 0.1) == float("inf")
+    attempt.count(0, 500)
+    assert attempt.certifies(0.1)
+    assert forecast(attempt, 0.1) == 0
+
+
+def test_a_smaller_tree_under_test_is_waited_for_where_it_is_close() -> None:
+    small = ft.Tree.constant(SPACE, 1)
+
+    def ended(errors: int) -> int:
+        """Leaves of what is returned, with so many errors of the small tree among the first answers."""
+        attempts = Attempts(0.1, 0.05)
+        large, other = attempts.open(TREE), attempts.open(small)
+        counted = Counted(TREE, SPACE)
+        counted.ask(np.zeros((100, 12), np.uint8), "label")
+        rule = Smallest(counted)
+        large.count(0, 60)
+        other.count(errors, 60)
+        outcome = rule.done(attempts)
+        if outcome is None:
+            assert 0 < rule.needed(attempts) <= 30
+            other.count(0, rule.needed(attempts))
+            outcome = rule.done(attempts)
+        assert outcome is not None
+        return outcome.tree.size
+
+    assert ended(errors=0) == 1
+    assert ended(errors=9) > 1, "it errs too often to be waited for"
 
 
 def test_a_pruning_is_vouched_for_by_the_tested_tree() -> None:

@@ -127,6 +127,12 @@ class Refiner:
         """Begin with a tree that was found elsewhere, too."""
         self._curve.add(self._engine.fit(tree, self._price_at(size(tree)) / 2))  # half: all its splits may stay
 
+    def cheapest(self, shape: Nested, price: float, steps: int) -> Nested:
+        """A tree for a price of a leaf, in errors: from this one or from CART's, whichever is cheaper, by proposals."""
+        tree = self._descend(self._cheaper([shape, self.points()[-1].tree], price), price, steps)
+        self._curve.add(tree)
+        return tree.nested()
+
     def with_leaves(self, most: int) -> Point:
         """The tree with the fewest errors that has at most so many leaves."""
         return [point for point in self.points() if point.leaves <= most][-1]
@@ -165,6 +171,9 @@ class Refiner:
         shapes = [self._curve.smallest(error).tree]
         if self._tree is not None:
             shapes.append(self._tree.nested())
+        return self._cheaper(shapes, price)
+
+    def _cheaper(self, shapes: Sequence[Nested], price: float) -> Grown:
         starts = [self._engine.fit(shape, price) for shape in shapes]
         return min(starts, key=lambda tree: tree.errors + price * tree.leaves)
 
