@@ -16,7 +16,7 @@ BARE := build/bare
 LOWEST := build/lowest
 
 .DELETE_ON_ERROR:
-.PHONY: help run check test soak bench bench-queries bench-leaves bench-frontier browser campaign mutants docs lint lowest wheel clean
+.PHONY: help run check test soak bench bench-queries bench-leaves bench-frontier browser campaign mutants proofs docs lint lowest wheel clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -52,6 +52,18 @@ campaign: $(VENV)/installed-test ## thousands of certified runs: do certificates
 mutants: $(VENV)/installed-test ## small faults planted in what certifies and keeps answers: which do the tests miss?
 	$(BIN)/python -m benchmarks.mutants
 
+# Debian's Coq and MathComp: 1.6 GB with what they need, where root may install them.
+COQ := coq libcoq-mathcomp-algebra-tactics libcoq-mathcomp-analysis
+proofs: ## check the machine-checked proofs (docs/proofs.md), and that the checker refuses three false rules
+	@test -e "$$(coqc -where 2> /dev/null)/user-contrib/mathcomp/analysis/Rstruct.vo" || { \
+		test "$$(id -u)" = 0 && command -v apt-get > /dev/null \
+		&& export DEBIAN_FRONTEND=noninteractive && apt-get -qq update \
+		&& apt-get -qq install --no-install-recommends -o APT::Keep-Downloaded-Packages=false \
+			-o Dpkg::Options::='--path-exclude=/usr/share/doc/*' $(COQ) > /dev/null; } \
+		|| { echo "proofs: Coq 8.16 and MathComp 1.15 are missing; as root: apt-get install $(COQ)"; exit 1; }
+	WORKERS=$(WORKERS) proofs/check.sh
+	proofs/mutations.sh
+
 docs: $(VENV)/installed-docs ## build the documentation into site/, every warning an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	@echo "pages: site/index.html (to search in them: $(BIN)/python -m http.server -d site)"
@@ -73,10 +85,14 @@ lowest: ## the fast tests with the lowest versions that pyproject.toml allows
 		--editable '.[test]' 'scikit-survival==0.25.*'
 	$(LOWEST)/bin/python -m pytest -n $(WORKERS) -W ignore::DeprecationWarning -W ignore::FutureWarning tests/unit tests/law
 
-# The wheel and its hard dependencies alone, outside the source tree: what a user gets from `pip install`.
+# The wheel and its hard dependencies alone, outside the source tree: what a user gets from `pip install`; and the wheel
+# that is made without a compiler, which must hold no library.
 wheel: $(VENV)/installed-test
 	rm -rf build/wheel $(BARE)
-	$(BIN)/python -m build --wheel --outdir build/wheel . > /dev/null
+	CC=absent $(BIN)/python -m build --wheel --outdir build/wheel . > /dev/null
+	$(BIN)/python -m zipfile -l build/wheel/*-none-any.whl | (! grep -F .so)
+	rm -rf build/wheel
+	FIDELITREE_REQUIRE_COMPILER=$(FIDELITREE_REQUIRE) $(BIN)/python -m build --wheel --outdir build/wheel . > /dev/null
 	$(BIN)/python -m venv $(BARE)
 	$(BARE)/bin/python $(PIP) --no-compile build/wheel/*.whl
 	cd $(BARE) && bin/fidelitree --help > /dev/null
@@ -101,7 +117,8 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fidelitree needs Python 3.11 or newer: make PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
 
-# One stamp for each extra; it is older than pyproject.toml when the dependencies may have changed.
-$(VENV)/installed-%: pyproject.toml | $(BIN)/python
+# One stamp for each extra; it is older than pyproject.toml when the dependencies may have changed, and older than the
+# kernels when they must be compiled again.
+$(VENV)/installed-%: pyproject.toml hatch_build.py $(wildcard src/fidelitree/trees/kernels/*.[ch]) | $(BIN)/python
 	$(BIN)/python $(PIP) --editable '.[$*]'
 	@touch $@

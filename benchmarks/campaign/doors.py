@@ -36,7 +36,7 @@ class Claim(NamedTuple):
     """What else was claimed in the same breath: all of it is false if one of it is."""
 
 
-Door = Callable[[Case, float, float, int], Claim]
+GuardedTarget = Callable[[Case, float, float, int], Claim]
 
 
 def _distilled(case: Case, epsilon: float | None, delta: float, seed: int, **more: Any) -> Claim:
@@ -215,7 +215,7 @@ def nul_labels(case: Case, epsilon: float, delta: float, seed: int) -> Claim:
         return answered("\0a")
 
 
-DOORS: dict[str, Door] = {
+DOORS: dict[str, GuardedTarget] = {
     "certify": certify,
     "auto": auto,
     "auto, prefer leaves": leaves,

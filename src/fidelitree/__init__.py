@@ -33,9 +33,11 @@ if TYPE_CHECKING:
     from fidelitree.runs.paper import build_top_down, practical_top_down
     from fidelitree.runs.result import Distillation
     from fidelitree.runs.verify import Verification, verify
+    from fidelitree.spaces.chow_liu import ChowLiu
     from fidelitree.spaces.features import Boolean, Categorical, Numeric
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.spaces.rows import Rows
+    from fidelitree.spaces.sampler import Sampler
     from fidelitree.trees.tree import Tree
 
 _HOMES = {
@@ -43,6 +45,7 @@ _HOMES = {
     "Boolean": "spaces.features",
     "Categorical": "spaces.features",
     "Certificate": "certificates.certificate",
+    "ChowLiu": "spaces.chow_liu",
     "Comparison": "learners.compare",
     "Distillation": "runs.result",
     "FidelitreeError": "errors",
@@ -55,6 +58,7 @@ _HOMES = {
     "ProductSpace": "spaces.product",
     "Progress": "asking.progress",
     "Rows": "spaces.rows",
+    "Sampler": "spaces.sampler",
     "TargetError": "errors",
     "Tree": "trees.tree",
     "Verification": "runs.verify",
@@ -81,6 +85,7 @@ __all__ = [
     "Boolean",
     "Categorical",
     "Certificate",
+    "ChowLiu",
     "Comparison",
     "Distillation",
     "FidelitreeError",
@@ -93,6 +98,7 @@ __all__ = [
     "ProductSpace",
     "Progress",
     "Rows",
+    "Sampler",
     "TargetError",
     "Tree",
     "Verification",

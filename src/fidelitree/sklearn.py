@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fidelitree.runs.result import Distillation
+    from fidelitree.spaces.world import World
     from fidelitree.trees.tree import Tree
 
 Over = Literal["product", "rows"]
@@ -161,7 +162,7 @@ class DistilledTreeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         inner = HistGradientBoostingClassifier(random_state=seed) if self.estimator is None else self.estimator
         return clone(inner).fit(X, y, **fit_params)
 
-    def _distil(self, space: ProductSpace | Rows, seed: int, fitted_apart: bool) -> Distillation:
+    def _distil(self, space: World, seed: int, fitted_apart: bool) -> Distillation:
         result = distill(
             lambda batch: column_or_1d(self.estimator_.predict(batch)),  # a batch is of the kind of X
             space,

@@ -13,6 +13,8 @@ import pytest
 import fidelitree as ft
 from fidelitree.spaces.features import AtMost, IsIn, IsOne
 from fidelitree.spaces.region import Region
+from journals import MIXED as JOURNALLED
+from journals import on_mixed
 from mixed import MIXED, mixed_tree
 from reports import HOSTILE
 
@@ -102,9 +104,21 @@ def _medium() -> ft.Tree:
 
 
 @pytest.fixture(scope="session")
-def reports(results: dict[str, ft.Distillation], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def curve() -> ft.Frontier:
+    """Trees of several sizes, with a knee."""
+    found = ft.frontier(on_mixed, JOURNALLED, max_leaves=8, max_queries=800)
+    assert len(found) >= 4
+    assert found.has_knee
+    return found
+
+
+@pytest.fixture(scope="session")
+def reports(
+    results: dict[str, ft.Distillation], curve: ft.Frontier, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("reports")
-    return {name: result.report(folder / f"{name}.html") for name, result in results.items()}
+    made: dict[str, Any] = {**results, "curve": curve}
+    return {name: result.report(folder / f"{name}.html") for name, result in made.items()}
 
 
 @pytest.fixture(scope="session")

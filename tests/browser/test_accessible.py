@@ -44,7 +44,7 @@ CONTRAST = """() => {
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", SIZES)
+@pytest.mark.parametrize("name", [*SIZES, "curve"])
 def test_contrast_is_enough_in_both_themes(name: str, scheme: str, reports: dict[str, Path], visit: Visit) -> None:
     page = visit(reports[name], scheme=scheme).page
     page.click("#random")  # highlights a path
@@ -53,7 +53,7 @@ def test_contrast_is_enough_in_both_themes(name: str, scheme: str, reports: dict
     assert [entry for entry in found if entry[1] < entry[2]] == []
 
 
-@pytest.mark.parametrize("name", SIZES)
+@pytest.mark.parametrize("name", [*SIZES, "curve"])
 def test_everything_has_a_name_and_a_place(name: str, reports: dict[str, Path], visit: Visit) -> None:
     page = visit(reports[name]).page
     assert page.evaluate("document.documentElement.lang") == "en"

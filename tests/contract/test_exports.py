@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -105,10 +106,16 @@ def test_the_battery_speaks_of_the_users_own_values() -> None:
 
 
 def test_two_thousand_leaves(name: str, tmp_path: Path) -> None:
-    space = ft.ProductSpace.bernoulli(60) if name in CIRCUITS else MIXED_LARGE
+    tree, inner, expected = _large(name in CIRCUITS)
+    assert RUNNERS[name](tree, inner, tmp_path) == expected
+
+
+@cache
+def _large(circuit: bool) -> tuple[Tree, Any, list[Any]]:
+    space = ft.ProductSpace.bernoulli(60) if circuit else MIXED_LARGE
     tree = grown(space, 2000, ["a", "b", "c"])
     inner = hard_inputs(tree, space, 500)
-    assert RUNNERS[name](tree, inner, tmp_path) == tree.predict_inner(inner).tolist()
+    return tree, inner, tree.predict_inner(inner).tolist()
 
 
 MIXED_LARGE = ft.ProductSpace(
@@ -121,6 +128,12 @@ MIXED_LARGE = ft.ProductSpace(
 
 
 def test_a_chain_of_two_thousand_tests(name: str, tmp_path: Path) -> None:
+    tree, inner, expected = _chain()
+    assert RUNNERS[name](tree, inner, tmp_path) == expected
+
+
+@cache
+def _chain() -> tuple[Tree, Any, list[Any]]:
     space = ft.ProductSpace.bernoulli(1900, 0.5)  # SQLite has 2 000 columns
     tree = chain(space, [0, 1])
     assert tree.depth == 1900
@@ -130,7 +143,7 @@ def test_a_chain_of_two_thousand_tests(name: str, tmp_path: Path) -> None:
     inner[:, 1::3] = inner[:, 2::3] = 1
     inner[np.arange(300), rng.integers(1900, size=300)] ^= 1
     assert len(set(tree.reached(inner).tolist())) > 100
-    assert RUNNERS[name](tree, inner, tmp_path) == tree.predict_inner(inner).tolist()
+    return tree, inner, tree.predict_inner(inner).tolist()
 
 
 NASTY = [

@@ -33,11 +33,12 @@ if TYPE_CHECKING:
 
 FEW_BITS, RARE = ft.ProductSpace.bernoulli(5), ft.ProductSpace.bernoulli(9, 0.1)
 PAIRS, MANY_PAIRS = 60, 5_000  # of all that there are, and as many of those that tell the same lie in two files
+SOME, MORE = 60, 300  # forgeries of a frontier, which has a thousand: with a result, and of its own
 NO_PROMISE = {
     "the name of the target": r"(run.json|journal.db run): target$",
     "the command": r"run.json: command$",
     "why the run ended": r"(run.json: reason|journal.db run: ended(\.1)?)$",
-    "versions": r"(certificate.json|journal.db run): versions",
+    "versions": r"((certificate.json|journal.db run): |frontier.json: points.\d+.certificate.)versions",
     "times": r"journal.db answers \d+: seconds$",
     "the kind of batches": r"space.json: (product\.)?batches",
     "the words of the report": r"report.html",
@@ -92,6 +93,10 @@ KINDS: dict[str, tuple[Call, Call]] = {
         (on_nine, BITS, {"epsilon": 0.05, "max_queries": 150}),
         (other_bits, BITS, {"epsilon": 0.05, "max_queries": 90, "seed": 1}),
     ),
+    "frontier": (
+        (on_bits, BITS, {"max_leaves": 3, "max_queries": 90}),
+        (other_bits, BITS, {"max_leaves": 3, "max_queries": 90, "seed": 2}),
+    ),
     "extended": (
         (on_nine, BITS, {"epsilon": 0.1, "max_queries": 240}),
         (other_bits, BITS, {"epsilon": 0.1, "max_queries": 500, "max_leaves": 4}),
@@ -105,6 +110,8 @@ def made(folder: Path, call: Call, kind: str) -> ft.Distillation:
     where = {"journal": folder / "journal.db"}
     if kind == "extended":
         ft.distill(target, space, **{**arguments, "max_queries": 100}, **where)
+    if kind == "frontier":
+        return made_frontier(folder, call)
     result = ft.distill(target, space, **arguments, **where)
     if (
         kind == "pruned"
@@ -116,6 +123,14 @@ def made(folder: Path, call: Call, kind: str) -> ft.Distillation:
         return made(folder, (target, space, {**arguments, "seed": arguments.get("seed", 0) + 1}), kind)
     result.save(folder)
     return result
+
+
+def made_frontier(folder: Path, call: Call) -> ft.Distillation:
+    """A point that is not the knee."""
+    target, space, arguments = call
+    found = ft.frontier(target, space, **arguments, journal=folder / "journal.db").at(leaves=2)
+    found.save(folder)
+    return found
 
 
 @dataclass(frozen=True)
@@ -183,9 +198,11 @@ class Folder:
     def forgeries(self) -> list[Forgery]:
         """All single ones, but for those that nothing is promised about."""
         found = [*self._files(), *self._trace()]
-        for file in ("tree.json", "tested.json", "certificate.json", "space.json", "run.json"):
+        for file in ("tree.json", "tested.json", "certificate.json", "frontier.json", "space.json", "run.json"):
             if file in self._honest:
-                found += _in_json(file, self.path, self.other)
+                forged = list(_in_json(file, self.path, self.other))
+                most = {True: MORE, False: SOME}[self.kind == "frontier"] if file == "frontier.json" else len(forged)
+                found += random.Random(2).sample(forged, most) if most < len(forged) else forged
         if "journal.db" in self._honest:
             found += _in_journal(self.path, self.other)
         rules = {**NO_PROMISE, **({"earlier runs of the journal": EARLIER} if self.kind == "extended" else {})}
@@ -345,10 +362,16 @@ def test_the_honest_folder_is_confirmed(folder: Folder) -> None:
     assert folder.confirms()
 
 
-def test_no_single_forgery_is_confirmed(folder: Folder) -> None:
+def test_no_single_forgery_is_confirmed(folder: Folder, soak: bool) -> None:
+    """Outside the soak every entry of every file is forged in one of its ways, another one in each kind of folder."""
     forgeries = folder.forgeries()
     assert len(forgeries) > 150
-    assert [str(one) for one in forgeries if folder.confirms(one)] == []
+    ways: dict[str, list[Forgery]] = {}
+    for one in forgeries:
+        ways.setdefault(one.name, []).append(one)
+    turn = list(KINDS).index(folder.kind)
+    some = [each[(turn + place) % len(each)] for place, each in enumerate(ways.values())]
+    assert [str(one) for one in (forgeries if soak else some) if folder.confirms(one)] == []
 
 
 def test_no_pair_of_forgeries_is_confirmed(folder: Folder, soak: bool) -> None:

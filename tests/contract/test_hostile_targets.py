@@ -69,7 +69,7 @@ DOORS: dict[str, tuple[Any, Door]] = {
         f"distill {strategy} {prefer}": (
             on_bits,
             partial(
-                ft.distill, space=BITS, epsilon=0.1, strategy=strategy, prefer=prefer, max_queries=600, batch_size=size
+                ft.distill, space=BITS, epsilon=0.1, strategy=strategy, prefer=prefer, max_queries=250, batch_size=size
             ),
         )
         for strategy, prefer, size in [
@@ -89,7 +89,7 @@ DOORS: dict[str, tuple[Any, Door]] = {
         f"distill features as {kind}": (
             on_people,
             partial(
-                ft.distill, space=ft.ProductSpace(FEATURES, batch=kind), epsilon=0.15, max_queries=500, batch_size=size
+                ft.distill, space=ft.ProductSpace(FEATURES, batch=kind), epsilon=0.15, max_queries=250, batch_size=size
             ),
         )
         for kind, size in [("dict", 7), ("pandas", None), ("polars", 97), ("arrow", 97)]
@@ -98,7 +98,7 @@ DOORS: dict[str, tuple[Any, Door]] = {
         f"distill a table of {name}": (
             on_people,
             partial(
-                ft.distill, space=ft.ProductSpace.from_data(make(PEOPLE)), epsilon=0.15, max_queries=500, batch_size=97
+                ft.distill, space=ft.ProductSpace.from_data(make(PEOPLE)), epsilon=0.15, max_queries=250, batch_size=97
             ),
         )
         for name, make in [("mapping", dict), ("pandas", pd.DataFrame), ("polars", pl.DataFrame), ("arrow", pa.table)]
@@ -109,7 +109,7 @@ DOORS: dict[str, tuple[Any, Door]] = {
             ft.distill,
             space=ft.ProductSpace.from_data(np.stack([PEOPLE["age"], PEOPLE["children"]], axis=1)),
             epsilon=0.15,
-            max_queries=500,
+            max_queries=250,
         ),
     ),
     "distill rows": (on_people, partial(ft.distill, space=ft.Rows(PEOPLE), epsilon=0.2, batch_size=7)),
@@ -320,4 +320,4 @@ def test_nobody_else_makes_a_batch() -> None:
         path.relative_to(source).as_posix() for path in source.rglob("*.py") if ".batch(" in path.read_text("utf-8")
     }
     # The two in the middle hand on; the last one gives copies of rows to a model's own transformers, and asks nothing.
-    assert makers == {"asking/door.py", "spaces/product.py", "spaces/rows.py", "targets/fitted.py"}
+    assert makers == {"asking/guarded.py", "spaces/product.py", "spaces/rows.py", "targets/fitted.py"}

@@ -10,7 +10,7 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.learners import LEARNERS, Learner
-from fidelitree.learners.lesson import Limits
+from fidelitree.learners.lesson import LIMITS
 from mixed import MIXED
 from small import true_error
 
@@ -163,7 +163,7 @@ def test_any_features_or_a_message(learner: Learner) -> None:
         ({"max_leaves": 0}, "max_leaves must be at least 1; got 0"),
         (
             {"max_depth": 3},
-            f"a learner's options must be its own or {', '.join(Limits.__annotations__)}; got 'max_depth'",
+            f"a learner's options must be its own or {', '.join(LIMITS)}; got 'max_depth'",
         ),
     ],
 )

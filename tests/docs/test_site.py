@@ -55,6 +55,12 @@ def test_every_page_is_in_the_navigation_once() -> None:
     assert sorted(listed) == sorted(str(page.relative_to(DOCS)) for page in DOCS.glob("**/*.md"))
 
 
+def test_learners_are_shown_as_they_are_called(site: Path) -> None:
+    text = re.sub(r"<[^>]*>", "", (site / "api.html").read_text(encoding="utf-8"))
+    (shown,) = re.findall(r"lowest_rank\((.*?)\)", text, flags=re.DOTALL)[:1]
+    assert re.findall(r"\w+(?=\s*[:=,])", shown)[:2] == ["target", "Target"], shown
+
+
 def test_site_is_built_without_a_warning(site: Path) -> None:
     built = {str(page.relative_to(site).with_suffix("")) for page in site.glob("**/*.html")} - {"404"}
     assert built == {str(page.relative_to(DOCS).with_suffix("")) for page in DOCS.glob("**/*.md")}

@@ -17,7 +17,7 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.asking import workers
-from fidelitree.asking.door import Door
+from fidelitree.asking.guarded import GuardedTarget
 from fidelitree.asking.journal.journal import Journal
 from fidelitree.asking.workers import REBUILDS, processes
 from journals import BITS, MIXED, alike, on_bits, on_mixed
@@ -334,10 +334,11 @@ def test_libraries_inside_workers_use_one_thread(monkeypatch: pytest.MonkeyPatch
 def test_a_worker_asks_for_a_target_that_it_does_not_have(monkeypatch: pytest.MonkeyPatch) -> None:
     import pickle
 
-    monkeypatch.setattr(workers, "_doors", {})
+    monkeypatch.setattr(workers, "_targets", {})
     batch = np.zeros((3, 12), np.uint8)
     assert workers.call_in_worker(os.getpid(), "a", None, batch) is None
-    assert workers.call_in_worker(os.getpid(), "a", pickle.dumps(Door(on_bits, BITS)), batch).tolist() == [0, 0, 0]
+    pickled = pickle.dumps(GuardedTarget(on_bits, BITS))
+    assert workers.call_in_worker(os.getpid(), "a", pickled, batch).tolist() == [0, 0, 0]
     assert workers.call_in_worker(os.getpid(), "a", None, batch).tolist() == [0, 0, 0]
     assert workers.call_in_worker(os.getpid(), "b", None, batch) is None
 

@@ -46,7 +46,7 @@ def runs(count: int) -> list[float]:
 
 
 def test_every_split_is_within_a_quarter_of_the_best(soak: bool) -> None:
-    count = 400 if soak else 60
+    count = 400 if soak else 30
     bad = sum(ratio < 0.25 for ratio in runs(count))
     assert not too_many(bad, count, DELTA, alarm=1e-6), f"{bad} of {count} runs have a split below a quarter"
 

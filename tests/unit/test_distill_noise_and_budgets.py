@@ -63,7 +63,7 @@ def test_noise_confuses_the_learner_without_breaking_it(features: int) -> None:
     """Inputs come again with another label; a walk between them would have nowhere to go."""
     space = ft.ProductSpace.bernoulli(features, [0.5] * 4 + [0.01] * (features - 4))
     target = Noisy(ft.targets.parity(features, 4), 0.1)
-    result = ft.distill(target, space, 0.2, DELTA, deterministic=False, max_queries=3000)
+    result = ft.distill(target, space, 0.2, DELTA, deterministic=False, max_queries=1000)
     assert result.certificate.error_bound >= 0.1
 
 
@@ -76,7 +76,7 @@ def test_a_contradiction_ends_the_run_and_names_the_way_out() -> None:
 # --- the best tree within a budget
 
 
-@pytest.mark.parametrize("queries", [40, 100, 300, 1000])
+@pytest.mark.parametrize("queries", [40, 300])
 def test_without_an_epsilon_the_budget_is_spent_on_the_smallest_error(queries: int) -> None:
     result = ft.distill(MUX, FAIR, None, DELTA, max_queries=queries)
     assert result.queries.asked == queries
@@ -84,11 +84,11 @@ def test_without_an_epsilon_the_budget_is_spent_on_the_smallest_error(queries: i
     assert result.certificate.epsilon is None
     assert result.certificate.holds == (result.certificate.error_bound < 1)
     assert true_error(result.tree, MUX, FAIR) <= result.certificate.error_bound
-    assert "(the smallest error within a budget was asked for" in str(result.certificate)
+    assert "(a tree of every size was asked for" in str(result.certificate)
 
 
 def test_more_queries_certify_less_error() -> None:
-    bounds = [ft.distill(MUX, FAIR, None, max_queries=n).certificate.error_bound for n in (60, 200, 600, 1800)]
+    bounds = [ft.distill(MUX, FAIR, None, max_queries=n).certificate.error_bound for n in (60, 1800)]
     assert bounds == sorted(bounds, reverse=True)
     assert bounds[-1] < 0.01
 
@@ -112,8 +112,8 @@ def test_without_an_epsilon_it_is_the_knee_of_the_frontier() -> None:
 # --- endings
 
 
-def test_a_bound_follows_from_what_the_certificate_says() -> None:
-    for seed in range(30):
+def test_a_bound_follows_from_what_the_certificate_says(soak: bool) -> None:
+    for seed in range(30 if soak else 8):
         space = ft.ProductSpace.bernoulli(20, 0.3)
         target = ft.targets.balanced(space, 4, seed)
         certificate = ft.distill(target, space, 0.1, seed=seed).certificate
@@ -124,8 +124,8 @@ def test_a_bound_follows_from_what_the_certificate_says() -> None:
         assert certificate.error_bound == pytest.approx(min(1, tested + certificate.differs), rel=1e-8)
 
 
-def test_a_budget_that_is_not_reached_changes_nothing() -> None:
-    for seed in range(40):
+def test_a_budget_that_is_not_reached_changes_nothing(soak: bool) -> None:
+    for seed in range(40 if soak else 10):
         space = ft.ProductSpace.bernoulli(14, 0.3)
         target = ft.targets.balanced(space, 4, seed)
         free = ft.distill(target, space, 0.1, seed=seed)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.analysis.control_variate import corrected
-from fidelitree.analysis.stars import Stars, draw_stars, stars_of_rows, trial_level
+from fidelitree.analysis.stars import Stars, draw_stars, stars_of_rows, stars_of_world, trial_level
 from fidelitree.asking.counted import Counted, Queries
 from fidelitree.asking.limits import Budget
 from fidelitree.display.canvas import bars, check_suffix, save
@@ -17,9 +17,8 @@ from fidelitree.errors import ParameterError, check_choice, check_count, check_d
 from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import exact_subfunction
 from fidelitree.spaces.draw import Stream
-from fidelitree.spaces.product import ProductSpace, check_space, product_of
+from fidelitree.spaces.product import check_space, product_of
 from fidelitree.spaces.region import Region
-from fidelitree.spaces.rows import Rows
 from fidelitree.theory.sequential import lower_bound, upper_bound
 
 if TYPE_CHECKING:
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from fidelitree.spaces.world import Redraws, World
     from fidelitree.targets.labels import Target
 
 Floats = NDArray[np.float64]
@@ -122,7 +122,7 @@ class Analysis:
 
 def analyze(
     target: Target,
-    space: ProductSpace | Rows,
+    space: World,
     given: Mapping[str, Any] | None = None,
     *,
     method: Literal["auto", "exact", "sampled"] = "auto",
@@ -142,9 +142,11 @@ def analyze(
     ``Analysis.reason`` says why where an exact answer was tried first. ``method="exact"`` ends with that reason
     instead, ``method="sampled"`` always draws.
 
-    Where ``space`` is `Rows`, an influence is the probability that a row's label changes when its value of the feature
-    is replaced by that of another row, both rows like those of the table and inside the region. It is always estimated.
+    Over a `ChowLiu` a feature is drawn again given all others. Where ``space`` is `Rows`, an influence is the
+    probability that a row's label changes when its value of the feature is replaced by that of another row, both rows
+    like those of the table and inside the region. Over both it is always estimated.
 
+    >>> from fidelitree.spaces.product import ProductSpace
     >>> from fidelitree.targets.table import TruthTable
     >>> print(analyze(TruthTable([0, 0, 0, 1]), ProductSpace.bernoulli(2)))
     influence of each feature (exact); total 0.5000
@@ -156,19 +158,34 @@ def analyze(
     product = product_of(space)
     check_space(product)
     counted, region = Counted(target, product), Region.of(product, given)
-    if region.mass == 0:
+    if (region.mass if space.masses is None else space.masses.mass(region)) == 0:
         raise ParameterError(f"given must name a region of positive probability; {region} has probability 0")
     queries = DRAW_UNASKED if budget.max_queries is None else budget.max_queries
     stream = Stream.named(seed, "analyze")
-    if isinstance(space, Rows):
+    if space.table is not None:
         if method == "exact":
             raise ParameterError("method must not be 'exact' over rows of a table: there are more rows than these")
-        return _estimated(counted, stars_of_rows(counted, space, region, queries, stream), delta)
+        return _estimated(counted, stars_of_rows(counted, space.table, region, queries, stream), delta)
+    if space.independent is None:
+        stars = stars_of_world(counted, _redraws(space, method), region, queries, stream)
+        return _estimated(counted, stars, delta)
     may_ask = LIST_UNASKED if budget.max_queries is None else budget.max_queries
     found = _exactly(counted, region, method, may_ask)
     if isinstance(found, Analysis):
         return found
     return replace(_estimated(counted, draw_stars(counted, region, queries, stream), delta), reason=found)
+
+
+def _redraws(space: World, method: str) -> Redraws:
+    """What dependent features are drawn again by; refused where nothing is."""
+    if method == "exact":
+        raise ParameterError(f"method must not be 'exact' where inputs are {space.in_words}")
+    if space.redraws is None:
+        raise ParameterError(
+            f"space must say how a feature depends on all others; inputs are {space.in_words} - analyze over its "
+            f"marginals (space.product), over Rows, or over a ChowLiu"
+        )
+    return space.redraws
 
 
 def _exactly(counted: Counted, region: Region, method: str, may_ask: int) -> Analysis | str:

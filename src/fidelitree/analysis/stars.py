@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from fidelitree.asking.counted import Counted
     from fidelitree.spaces.region import Region
     from fidelitree.spaces.rows import Rows
+    from fidelitree.spaces.world import Redraws
     from fidelitree.targets.labels import Codes
 
 MOST_BITS = 256
@@ -182,6 +183,19 @@ def stars_of_rows(counted: Counted, rows: Rows, region: Region, queries: int, st
         end = min(start + step, count)
         donors = shuffled[:, count + start : count + end]
         stars.add(counted, shuffled[:, start:end], dict(enumerate(donors)), keep=False)
+    return stars
+
+
+def stars_of_world(counted: Counted, world: Redraws, region: Region, queries: int, stream: Stream) -> Stars:
+    """Stars whose features depend on each other: each is drawn again given the values of all others."""
+    features = region.space.features
+    stars = Stars(region, _able_to_change(region), np.ones(len(features)), stream)
+    count = _affordable(queries, len(stars.changes), "changes")
+    step = max(1, block_rows(len(features)) // (len(stars.changes) + 1))
+    for block, start in enumerate(range(0, count, step)):
+        inner = world.inside(region, stream, block, min(step, count - start))
+        values = {i: world.redrawn(inner, i, region, stream, block) for i in stars.changes}
+        stars.add(counted, inner.T, values, keep=False)
     return stars
 
 

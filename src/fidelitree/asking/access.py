@@ -16,7 +16,6 @@ from fidelitree.asking.workers import OnWorkers
 from fidelitree.errors import ParameterError, TargetError
 from fidelitree.spaces.features.description import outline
 from fidelitree.spaces.product import ProductSpace, product_of
-from fidelitree.spaces.rows import Rows
 from fidelitree.targets.circuits.circuit import Circuit
 from fidelitree.targets.fitted import warn_if_fitted
 from fidelitree.targets.labels import LabelBook, Target
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 
     from fidelitree.asking.limits import Budget, Running
     from fidelitree.asking.memory import Memory
+    from fidelitree.spaces.world import World
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Access:
 
 
 @contextmanager
-def access(target: Target, space: ProductSpace | Rows, running: Running, call: Call) -> Iterator[Access]:
+def access(target: Target, space: World, running: Running, call: Call) -> Iterator[Access]:
     """Open the journal and the workers; both are closed at the end, and what was answered is kept."""
     product, book = product_of(space), LabelBook()
     with ExitStack() as closing:
@@ -108,12 +108,12 @@ def access(target: Target, space: ProductSpace | Rows, running: Running, call: C
             calls = Journalled(calls, journal)
         elif isinstance(target, Replayed):
             raise ParameterError("journal must name the file that a run is replayed from; got None")
-        if isinstance(space, Rows):
-            warn_if_fitted(target, space, None if call.door == "certify" else keys[0], level=5)
+        if space.table is not None:
+            warn_if_fitted(target, space.table, None if call.door == "certify" else keys[0], level=5)
         yield Access(target, product, calls, book, journal, *keys)
 
 
-def _run(target: Target, space: ProductSpace | Rows, call: Call) -> Run:
+def _run(target: Target, space: World, call: Call) -> Run:
     """What the journal of this call belongs to."""
     return Run(
         call.door,
@@ -129,7 +129,7 @@ def _run(target: Target, space: ProductSpace | Rows, call: Call) -> Run:
     )
 
 
-def described(space: ProductSpace | Rows) -> list[dict[str, Any]]:
+def described(space: World) -> list[dict[str, Any]]:
     """The features of a space as a journal keeps them."""
     return [outline(feature) for feature in space.features]
 

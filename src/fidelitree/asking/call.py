@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from numpy.typing import NDArray
 
-from fidelitree.asking.door import CallFailedError, Door, Inner, keep_freed_memory
+from fidelitree.asking.guarded import CallFailedError, GuardedTarget, Inner, keep_freed_memory
 from fidelitree.asking.limits import Pace
 from fidelitree.errors import ParameterError, show
 
@@ -79,7 +79,7 @@ class Direct:
                 f"{' - pass model.predict' if callable(getattr(target, 'predict', None)) else ''}"
             )
         keep_freed_memory()
-        self._door, self._book = Door(target, space), book
+        self._target, self._book = GuardedTarget(target, space), book
         self._batch_size, self._retries, self._pace = batch_size, retries, Pace(max_seconds)
 
     def parts(self, inner: Inner, purpose: str) -> Iterator[Part]:
@@ -89,7 +89,7 @@ class Direct:
             began = time.perf_counter()
             for attempt in range(self._retries + 1):
                 try:
-                    labels = self._book.one_kind(self._door(rows))
+                    labels = self._book.one_kind(self._target(rows))
                     break
                 except CallFailedError:
                     if attempt == self._retries:
@@ -107,4 +107,4 @@ class Direct:
         if self._retries or len(inner) > min(at_most(inner, self._batch_size), self._pace.rows):
             yield from self.parts(inner, purpose)
         else:
-            yield 0, self._book.one_kind(self._door(inner, spare=True))
+            yield 0, self._book.one_kind(self._target(inner, spare=True))

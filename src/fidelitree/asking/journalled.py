@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fidelitree.asking.call import Calls, Part
-    from fidelitree.asking.door import Inner
+    from fidelitree.asking.guarded import Inner
     from fidelitree.asking.journal.journal import Journal
     from fidelitree.targets.labels import Target
 

@@ -37,7 +37,7 @@ _GROUPS = Path("/proc/self/cgroup")
 _MOUNTED = Path("/sys/fs/cgroup")
 _ENTRY_BYTES = 150  # of an input in a dictionary, besides the input itself
 _MOST = 1_000_000  # inputs that are remembered
-CHECKED = 16  # repeats that a run pays for all the same, to see that the target does answer alike
+CHECKED = 16  # repeats that a run pays for all the same, to see that the target answers as before
 
 
 def bytes_per_answer(features: int) -> int:

@@ -23,12 +23,12 @@ _CURVE = 3  # sizes of trees that make a curve
 _START_OF_LINE = Control((ControlType.CARRIAGE_RETURN,), (ControlType.ERASE_IN_LINE, 2))
 
 
-class Status:
+class RunStatus:
     """The newest of everything that events have said; looking at it records nothing, so that a run is not changed.
 
     ``epsilon`` is the error that is wanted; ``limits`` are the queries and the seconds that the run may use.
 
-    >>> status = Status(0.05)
+    >>> status = RunStatus(0.05)
     >>> status.see(TreeJudged(1200, 7, 0.0413, 1.0))
     >>> print(*status.parts(seconds=2), sep=", ")
     1,200 labels, 7 leaves, error about 0.041, nothing certified yet, 600 labels/s, 0:02
@@ -141,7 +141,7 @@ class Progress:
         self._every, self._clock = check_number("every", every), clock
         self._console = Console() if console is None else console
         self._begun = self._shown = -1.0
-        self._status = Status()
+        self._status = RunStatus()
         self._output: Any = None
 
     def __call__(self, event: Event) -> None:
@@ -152,7 +152,7 @@ class Progress:
         self._status.see(event)
         if isinstance(event, Finished):
             self._show(" · ".join([*self._status.parts(now - self._begun), event.reason]), last=True)
-            self._begun, self._status, self._output = -1.0, Status(), None
+            self._begun, self._status, self._output = -1.0, RunStatus(), None
         elif now - self._shown >= self._every:
             self._shown = now
             self._show(" · ".join(self._status.parts(now - self._begun)), last=False)

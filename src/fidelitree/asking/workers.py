@@ -16,7 +16,7 @@ from multiprocessing import connection, parent_process
 from typing import TYPE_CHECKING, Any
 
 from fidelitree.asking.call import Part, pieces, wait_before
-from fidelitree.asking.door import Door, Failure, Inner, failed
+from fidelitree.asking.guarded import Failure, GuardedTarget, Inner, failed
 from fidelitree.asking.threads import one_thread_for_good
 from fidelitree.errors import RAISED, ParameterError, TargetError
 
@@ -34,7 +34,7 @@ _THREADS = (
     "NUMEXPR_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS",
 )
-_doors: dict[str, Door] = {}
+_targets: dict[str, GuardedTarget] = {}
 _limited: list[int] = []
 _LOOK = 1.0  # seconds between two looks at who the parent is
 _KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows has one way only
@@ -44,23 +44,23 @@ REBUILDS = 3  # pools that may break one after the other without an answer in be
 def call_in_worker(home: int, key: str, pickled: bytes | None, inner: Inner) -> Any:
     """The target's labels, or the `Failure` that came of it; None where the worker does not have the target yet.
 
-    ``home`` is the process of the run, whose own libraries are left alone. What is ``pickled`` is the `Door`.
+    ``home`` is the process of the run, whose own libraries are left alone. What is ``pickled`` is the `GuardedTarget`.
     """
     if os.getpid() not in (home, *_limited):
         one_thread_each()
         _limited[:] = [os.getpid()]  # a process that is forked off later must do it itself
-    door = _doors.get(key)  # threads of one process may serve several runs
-    if door is not None:
-        return door.tried(inner)
+    target = _targets.get(key)  # threads of one process may serve several runs
+    if target is not None:
+        return target.tried(inner)
     if pickled is None:
         return None
     try:
-        door = pickle.loads(pickled)
+        target = pickle.loads(pickled)
     except RAISED as error:  # its modules may be missing here
         return Failure(str(failed(error, len(inner))), again=True)
-    _doors.clear()
-    _doors[key] = door
-    return door.tried(inner)
+    _targets.clear()
+    _targets[key] = target
+    return target.tried(inner)
 
 
 def one_thread_each() -> None:
@@ -138,7 +138,7 @@ class OnWorkers:
     """
 
     def __init__(self, target: Target, space: ProductSpace, book: LabelBook, running: Running) -> None:
-        self._door, self._book, self._running = Door(target, space), book, running
+        self._target, self._book, self._running = GuardedTarget(target, space), book, running
         given = running.executor
         self._pool: Executor | None = None
         self._make = None if isinstance(given, Executor) else given
@@ -223,7 +223,7 @@ class OnWorkers:
 
     def _send(self, pool: Executor, piece: _Piece) -> Future[Any]:
         if isinstance(pool, ThreadPoolExecutor):
-            return pool.submit(self._door.tried, piece.rows)
+            return pool.submit(self._target.tried, piece.rows)
         pickled, piece.carries = self._pickle(), self._owed > 0
         rows = piece.rows.copy(order="K")  # a part of an array that is not copied would travel row by row
         future = pool.submit(call_in_worker, os.getpid(), self._key, pickled if piece.carries else None, rows)
@@ -296,7 +296,7 @@ class OnWorkers:
 
     def _pickle(self) -> bytes:
         if self._pickled is None:
-            self._pickled = _pickled(self._door)
+            self._pickled = _pickled(self._target)
             self._key = hashlib.sha256(self._pickled).hexdigest()
         return self._pickled
 
@@ -318,15 +318,15 @@ def _width(pool: Executor) -> int:
     return _workers(pool) or os.cpu_count() or 1
 
 
-def _pickled(door: Door) -> bytes:
+def _pickled(target: GuardedTarget) -> bytes:
     try:  # it comes with Dask, and takes functions that are not part of a module
         from cloudpickle import dumps
     except ModuleNotFoundError:
         dumps = pickle.dumps
     try:
-        return bytes(dumps(door))
+        return bytes(dumps(target))
     except RAISED as error:
         raise ParameterError(
-            f"target must be one that can be pickled to reach other processes; {door.target!r:.60} cannot: {error}. A "
-            f"function of a module can, and threads (ThreadPoolExecutor) take any target"
+            f"target must be one that can be pickled to reach other processes; {target.target!r:.60} cannot: {error}. "
+            f"A function of a module can, and threads (ThreadPoolExecutor) take any target"
         ) from error

@@ -12,6 +12,7 @@ from fidelitree.asking.journal.run import versions as versions_now
 from fidelitree.certificates import confusionfile
 from fidelitree.display.card import Status, card, standing
 from fidelitree.errors import FormatError, is_entropy, is_text
+from fidelitree.spaces.product import ASSUMES_DISTRIBUTION
 from fidelitree.theory.sequential import AUDIT, INTERVAL, LEDGERS, WHOLE, least_error
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from fidelitree.certificates.confusion import Confusion
 
 ASSUMES_DETERMINISTIC = "the target is deterministic"
-ASSUMES_DISTRIBUTION = "inputs follow the stated product distribution"
 FORMAT = "fidelitree.certificate"
 VERSION = 1
 METHODS = ("exact", "fixed", "sequential")
@@ -29,9 +29,9 @@ OF_ANSWERS = "answers:"
 """How the digest of a predictor begins that is no tree: it is one of answers, not of nodes."""
 
 
-def assumptions(deterministic: bool) -> tuple[str, ...]:
+def assumptions(deterministic: bool, inputs: tuple[str, ...] = (ASSUMES_DISTRIBUTION,)) -> tuple[str, ...]:
     """What a certificate takes for granted; of a noisy target, every test input must have been asked anew."""
-    return (ASSUMES_DETERMINISTIC, ASSUMES_DISTRIBUTION) if deterministic else (ASSUMES_DISTRIBUTION,)
+    return (ASSUMES_DETERMINISTIC, *inputs) if deterministic else inputs
 
 
 @dataclass(frozen=True)

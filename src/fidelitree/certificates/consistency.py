@@ -17,7 +17,6 @@ from fidelitree.certificates.confusionfile import contradiction
 from fidelitree.certificates.store import CERTIFICATE, FILES, POINT, REPORT, SPACE, TRACE, TREE, Stored
 from fidelitree.display.wording import leaves
 from fidelitree.exact.paths import disagreement
-from fidelitree.spaces.product import ProductSpace
 from fidelitree.theory.bounds import level_of_set
 from fidelitree.theory.sequential import AUDIT, INTERVAL, LEDGERS, error_bound, level_in, upper_bound
 
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fidelitree.certificates.frontierfile import StoredPoint
-    from fidelitree.spaces.rows import Rows
+    from fidelitree.spaces.world import World
 
 UNCHECKED = (
     "the name of the target",
@@ -58,7 +57,7 @@ def same(one: Any, two: Any) -> bool:
     return json.dumps(one, sort_keys=True) == json.dumps(two, sort_keys=True)
 
 
-def checks(stored: Stored, given: ProductSpace | Rows | None, space: ProductSpace | Rows | None) -> Iterator[Check]:
+def checks(stored: Stored, given: World | None, space: World | None) -> Iterator[Check]:
     """All checks; ``space`` is the one that was ``given`` instead of the stored one, or that one."""
     yield from _of_tree(stored, space)
     yield _call(stored)
@@ -67,7 +66,7 @@ def checks(stored: Stored, given: ProductSpace | Rows | None, space: ProductSpac
         yield from _frontier(stored, space)
 
 
-def _of_tree(stored: Stored, space: ProductSpace | Rows | None) -> Iterator[Check]:
+def _of_tree(stored: Stored, space: World | None) -> Iterator[Check]:
     """Whether tree, certificate and space belong together."""
     certificate = stored.certificate
     yield Check(stored.tree.digest == certificate.tree_digest, "the tree is the one that the certificate names")
@@ -113,7 +112,7 @@ def _follows(certificate: Certificate, size: int) -> tuple[float, float]:
     return level, error_bound(errors, samples, level)
 
 
-def _tested(stored: Stored, space: ProductSpace | Rows | None) -> Check:
+def _tested(stored: Stored, space: World | None) -> Check:
     """How far the tree is from the one that was tested, computed again."""
     certificate, tested = stored.certificate, stored.tested
     about = f"the tree differs from the one that was tested on {certificate.differs:.6g} of inputs"
@@ -121,10 +120,9 @@ def _tested(stored: Stored, space: ProductSpace | Rows | None) -> Check:
         return Check(None, f"{about}: that one is not stored here")
     if tested.digest != certificate.tested_digest:
         return Check(False, f"{about}: the one that is stored is not the one that the certificate names")
-    if not isinstance(space, ProductSpace):
+    if space is None or space.masses is None:
         return Check(None, f"{about}: how often rows reach a leaf is not known")
-    tested.check_space(space)
-    apart = disagreement(stored.tree, tested, space)
+    apart = disagreement(stored.tree, tested, space.masses)
     return Check(abs(apart - certificate.differs) <= _APART, about)
 
 
@@ -164,7 +162,7 @@ def _asked_error(stored: Stored) -> Any:
     return point.get("epsilon") if fits else "another point"
 
 
-def _frontier(stored: Stored, space: ProductSpace | Rows | None) -> Iterator[Check]:
+def _frontier(stored: Stored, space: World | None) -> Iterator[Check]:
     """Every point like a result of its own; what was picked must be one, a run's own result may be dominated."""
     assert stored.frontier is not None
     points, failed, open_questions = stored.frontier.points, [], []
@@ -211,7 +209,7 @@ def _answers(point: StoredPoint) -> Check:
     )
 
 
-def _files(stored: Stored, given: ProductSpace | Rows | None) -> Check:
+def _files(stored: Stored, given: World | None) -> Check:
     """Whether all files were saved together, and none has changed since."""
     about, listed, found = "the files are as they were saved", stored.run.get(FILES), stored.digests
     if not isinstance(listed, dict):

@@ -64,6 +64,8 @@ class StoredPoint:
             raise _error(f"a point must hold tree, certificate, tested and answers: {error!s:.80}") from None
         told = [tree.size, tree.depth, certificate.error_bound, *certificate.interval]
         numbers = [data.get(name) for name in ("leaves", "depth", "error_bound")] + [*data.get("interval", ())]
+        if set(data["certificate"]) != set(certificate.to_dict()):
+            raise _error("the certificate of a point must have all its entries")
         if set(data) != _OF_POINT or len(numbers) != len(told) or not all(map(_same, numbers, told)):
             raise _error("leaves, depth, error_bound and interval of a point must be those of its tree and certificate")
         return cls(tree, certificate, tested, labels)

@@ -33,13 +33,15 @@ from typing import TYPE_CHECKING, Any
 from fidelitree.certificates.certificate import Certificate
 from fidelitree.certificates.frontierfile import StoredFrontier
 from fidelitree.errors import FormatError, ParameterError, check_path, read_text, reading, writing
+from fidelitree.spaces import kinds
 from fidelitree.spaces.product import ProductSpace
-from fidelitree.spaces.rows import Rows
 from fidelitree.trees.tree import Tree
 from fidelitree.trees.treefile import MAX_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    from fidelitree.spaces.world import World
 
 TREE, CERTIFICATE, SPACE, TRACE, RUN = "tree.json", "certificate.json", "space.json", "trace.csv", "run.json"
 TESTED, FRONTIER = "tested.json", "frontier.json"
@@ -59,7 +61,7 @@ class Stored:
     folder: Path
     tree: Tree
     certificate: Certificate
-    space: ProductSpace | Rows | None
+    space: World | None
     run: Mapping[str, Any]
     tested: Tree | None = None
     trace: str | None = None
@@ -86,7 +88,7 @@ class Stored:
 class RunRecord:
     """What is stored beside the tree and its certificate."""
 
-    space: ProductSpace | Rows
+    space: World
     trace: Sequence[Mapping[str, Any]]
     run: Mapping[str, Any]
     tested: Tree | None = None
@@ -175,14 +177,12 @@ def load(folder: str | os.PathLike[str]) -> Stored:
     return Stored(folder, Tree.load(folder / TREE), certificate, space, run, tested, trace, frontier)
 
 
-def load_space(path: str | os.PathLike[str]) -> ProductSpace | Rows:
-    """A space file in TOML, a stored space, or the stored rows of a table."""
+def load_space(path: str | os.PathLike[str]) -> World:
+    """A space file in TOML, or a stored world of any kind."""
     path = check_path("path", path)
     if path.suffix.lower() == ".toml":
         return ProductSpace.from_file(path)
-    data = _json(path)
-    stored_rows = isinstance(data, dict) and "rows" in data
-    return Rows.from_dict(data) if stored_rows else ProductSpace.from_dict(data)
+    return kinds.from_dict(_json(path))
 
 
 def _json(path: Path) -> Any:

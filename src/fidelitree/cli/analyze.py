@@ -17,8 +17,7 @@ from fidelitree.errors import ParameterError
 if TYPE_CHECKING:
     from fidelitree.analysis.analyze import Analysis
     from fidelitree.spaces.features import Feature
-    from fidelitree.spaces.product import ProductSpace
-    from fidelitree.spaces.rows import Rows
+    from fidelitree.spaces.world import World
 
 _BAR = 30  # characters of the longest bar
 
@@ -81,7 +80,7 @@ def analyze(
     return Code.CERTIFIED
 
 
-def given_of(texts: list[str] | tuple[()], space: ProductSpace | Rows) -> dict[str, Any]:
+def given_of(texts: list[str] | tuple[()], space: World) -> dict[str, Any]:
     """The region that FEATURE=WHAT texts name."""
     features = {feature.name: feature for feature in space.features}
     region = {}

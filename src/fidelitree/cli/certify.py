@@ -21,7 +21,7 @@ PredictorText = Annotated[
 
 
 @dataclass(frozen=True)
-class Claim:
+class ClaimOptions:
     """The error that the predictor is said to keep."""
 
     epsilon: Annotated[
@@ -31,7 +31,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class CertifyOptions(CallOptions, Budgets, Confidence, Claim):
+class CertifyOptions(CallOptions, Budgets, Confidence, ClaimOptions):
     """Everything that `ft.certify` can be told."""
 
     journal: Annotated[

@@ -29,8 +29,7 @@ class CompareOptions:
     epsilon: Annotated[str, typer.Option(metavar="NUMBER", help="Tolerated error.")] = "0.05"
     delta: Annotated[float, typer.Option(help="Probability that each certificate may be wrong.")] = 0.05
     learner: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Only this learner. Repeatable; all unless given."),
+        list[str] | None, typer.Option(metavar="NAME", help="Only this learner. Repeatable; all unless given.")
     ] = None
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same trees.")] = 0
     max_queries: Annotated[int | None, typer.Option(help="Labels that each learner may use.")] = None
@@ -56,11 +55,7 @@ class _LearnerLine(StatusLine):
 
 
 def compare(
-    target: TargetText,
-    reading: TargetOptions,
-    inputs: SpaceOptions,
-    options: CompareOptions,
-    as_json: AsJson = False,
+    target: TargetText, reading: TargetOptions, inputs: SpaceOptions, options: CompareOptions, as_json: AsJson = False
 ) -> int:
     """Compare the learners of the literature on a target: queries, leaves, certified and true errors, seconds.
 

@@ -104,7 +104,8 @@ def _run(target: str, found: OpenedTarget, inputs: SpaceOptions, arguments: dict
     with StatusLine(f"distilling {target}", arguments["epsilon"], limits) as progress:
         made = distill_target(found.target, space, **arguments, observer=progress)
     command = command_line()
-    return replace(made, run={**made.run, "command": command}, call=command)
+    curve = None if made.frontier is None else made.frontier.commanded(command)
+    return replace(made, run={**made.run, "command": command}, call=command, frontier=curve)
 
 
 def _sentences(made: Distillation) -> list[str]:
@@ -121,9 +122,16 @@ def _sentences(made: Distillation) -> list[str]:
         "",
         str(made.certificate),
         *made.certificate.sentences(made.tree.size),
+        *_curve(made),
         shape,
         *([] if made.reason == "certified" else [f"ended early: {made.reason}"]),
     ]
+
+
+def _curve(made: Distillation) -> list[str]:
+    """What each size reaches, where no error was asked for, or none that could be reached."""
+    wanted = made.certificate.epsilon is None or not made.certificate.holds
+    return ["", str(made.frontier), ""] if wanted and made.frontier is not None else []
 
 
 def _way_out(made: Distillation) -> str:

@@ -15,8 +15,7 @@ from fidelitree.cli.show import PathText
 from fidelitree.errors import ParameterError
 
 if TYPE_CHECKING:
-    from fidelitree.spaces.product import ProductSpace
-    from fidelitree.spaces.rows import Rows
+    from fidelitree.spaces.world import World
     from fidelitree.trees.tree import Tree
 
 
@@ -41,7 +40,7 @@ def export(path: PathText, options: ExportOptions, as_json: AsJson = False) -> i
 
     if options.to not in FORMATS:
         raise ParameterError(f"--to must be one of {', '.join(FORMATS)}; got {options.to!r}")
-    space: ProductSpace | Rows | None = None
+    space: World | None = None
     if options.pick is not None:
         point = picked(path, options.pick)
         tree, space = point.tree, point.space
@@ -63,9 +62,10 @@ def export(path: PathText, options: ExportOptions, as_json: AsJson = False) -> i
     return Code.CERTIFIED
 
 
-def _call(make: Any, tree: Tree, space: ProductSpace | Rows | None) -> Any:
+def _call(make: Any, tree: Tree, space: World | None) -> Any:
     """Formats that can say more about a tree whose space is known are told it."""
-    if space is not None and "space" in inspect.signature(make).parameters:
+    known = space is not None and (space.masses is not None or space.table is not None)  # a sampler is not stored
+    if known and "space" in inspect.signature(make).parameters:
         return make(tree, space=space)
     return make(tree)
 

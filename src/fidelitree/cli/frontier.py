@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -88,9 +88,7 @@ def _run(target: str, found: OpenedTarget, inputs: SpaceOptions, arguments: dict
     space, limits = inputs.open(found), (arguments["max_queries"], arguments["max_seconds"])
     with StatusLine(f"frontier of {target}", None, limits) as progress:
         made = frontier_of_target(found.target, space, **arguments, observer=progress)
-    command = command_line()
-    points = (replace(point, run={**point.run, "command": command}, call=command) for point in made.points)
-    return replace(made, points=tuple(points))
+    return made.commanded(command_line())
 
 
 def _sentences(made: Frontier) -> list[str]:

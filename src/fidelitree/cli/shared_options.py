@@ -24,7 +24,7 @@ from importlib import import_module
 from inspect import Parameter, Signature
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 
 import typer
 
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
     from types import FrameType
 
-_GOAL_PANEL = "Budget"
-_PANEL = "Running"
 Made = TypeVar("Made")
 
 
@@ -89,12 +87,9 @@ class Promise:
 class Budgets:
     """Limits that end a run early, with what it has."""
 
-    max_queries: Annotated[int | None, typer.Option(help="End after so many labels.", rich_help_panel=_GOAL_PANEL)] = (
-        None
-    )
-    max_seconds: Annotated[
-        float | None, typer.Option(help="End after so many seconds.", rich_help_panel=_GOAL_PANEL)
-    ] = None
+    PANEL: ClassVar = "Budget"
+    max_queries: Annotated[int | None, typer.Option(help="End after so many labels.")] = None
+    max_seconds: Annotated[float | None, typer.Option(help="End after so many seconds.")] = None
 
 
 @dataclass(frozen=True)
@@ -108,11 +103,10 @@ class Search:
         ),
     ] = StrategyName.AUTO
     prefer: Annotated[
-        PreferenceName,
-        typer.Option(help="queries: ask little; leaves: a smaller tree, for ten times as many."),
+        PreferenceName, typer.Option(help="queries: ask little; leaves: a smaller tree, for ten times as many.")
     ] = PreferenceName.QUERIES
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same tree.")] = 0
-    max_leaves: Annotated[int | None, typer.Option(help="No larger tree.", rich_help_panel=_GOAL_PANEL)] = None
+    max_leaves: Annotated[int | None, typer.Option(help="No larger tree.", rich_help_panel="Budget")] = None
 
 
 def spread(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -141,34 +135,27 @@ def spread(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _options(group: type[Any]) -> list[Parameter]:
+    """A parameter for each field; its panel in the help is that of the class that has the field first."""
     hints = typing.get_type_hints(group, include_extras=True)
-    return [
-        Parameter(
-            entry.name,
-            Parameter.KEYWORD_ONLY,
-            annotation=hints[entry.name],
-            default=Parameter.empty if entry.default is MISSING else entry.default,
-        )
-        for entry in fields(group)
-    ]
+    flat = []
+    for entry in fields(group):
+        home = next(kind for kind in group.__mro__ if entry.name in vars(kind).get("__annotations__", ()))
+        option = hints[entry.name].__metadata__[0]
+        option.rich_help_panel = option.rich_help_panel or vars(home).get("PANEL")
+        default = Parameter.empty if entry.default is MISSING else entry.default
+        flat.append(Parameter(entry.name, Parameter.KEYWORD_ONLY, annotation=hints[entry.name], default=default))
+    return flat
 
 
 @dataclass(frozen=True)
 class CallOptions:
     """How a target is called, which changes neither tree nor certificate."""
 
-    jobs: Annotated[
-        int | None, typer.Option(min=1, help="Ask the target in so many processes.", rich_help_panel=_PANEL)
-    ] = None
-    dask: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Ask the target on a Dask cluster.", rich_help_panel=_PANEL)
-    ] = None
-    retries: Annotated[
-        int, typer.Option(min=0, help="Make a call that failed so many times more.", rich_help_panel=_PANEL)
-    ] = 0
-    batch_size: Annotated[
-        int | None, typer.Option(min=1, help="The most inputs of one call.", rich_help_panel=_PANEL)
-    ] = None
+    PANEL: ClassVar = "Running"
+    jobs: Annotated[int | None, typer.Option(min=1, help="Ask the target in so many processes.")] = None
+    dask: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Ask the target on a Dask cluster.")] = None
+    retries: Annotated[int, typer.Option(min=0, help="Make a call that failed so many times more.")] = 0
+    batch_size: Annotated[int | None, typer.Option(min=1, help="The most inputs of one call.")] = None
 
     @contextmanager
     def arguments(self, journal: Path | None, timeout: float | None) -> Iterator[dict[str, Any]]:
@@ -196,11 +183,11 @@ class CallOptions:
 class RunningOptions(CallOptions):
     """How a target is called for a result that goes into a folder, and where its answers are kept."""
 
+    PANEL: ClassVar = "Running"
     journal: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Keep every answer here (default: DIR/journal.db).", rich_help_panel=_PANEL),
+        Path | None, typer.Option(metavar="FILE", help="Keep every answer here (default: DIR/journal.db).")
     ] = None
-    no_journal: Annotated[bool, typer.Option("--no-journal", help="Keep no answers.", rich_help_panel=_PANEL)] = False
+    no_journal: Annotated[bool, typer.Option("--no-journal", help="Keep no answers.")] = False
 
     def run(self, begin: Callable[[], Made], journal: Path | None) -> Made:
         """Run with the journal; where another run left its own in the folder, that one is put aside first."""

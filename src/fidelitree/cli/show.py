@@ -13,6 +13,7 @@ from fidelitree.display.wording import leaves
 
 if TYPE_CHECKING:
     from fidelitree.certificates.certificate import Certificate
+    from fidelitree.runs.frontier_result import Frontier
 
 PathText = Annotated[Path, typer.Argument(metavar="PATH", help="A result folder, or a stored tree (tree.json).")]
 
@@ -40,6 +41,9 @@ def show(path: PathText, pick: PickText = None, as_json: AsJson = False) -> int:
     if certificate is not None:
         plain |= {"certificate": certificate.to_dict(), "sentence": str(certificate)}
     if as_json:
+        curve = _stored_curve(path)
+        if curve is not None:
+            plain["frontier"] = curve.rows()
         say_json({"tree": tree.to_dict(), "size": tree.size, "depth": tree.depth, **plain})
     elif certificate is None:
         say(tree, "", shape)
@@ -51,15 +55,20 @@ def show(path: PathText, pick: PickText = None, as_json: AsJson = False) -> int:
     return Code.CERTIFIED
 
 
-def _curve(folder: Path, size: int) -> list[str]:
-    """The frontier, where one is stored; a star stands at the tree that is shown."""
+def _stored_curve(folder: Path) -> Frontier | None:
     from fidelitree.certificates.store import FRONTIER
-    from fidelitree.display.frontier_chart import table
     from fidelitree.runs.frontier_result import Frontier
 
-    if not (folder / FRONTIER).is_file():
+    return Frontier.load(folder) if (folder / FRONTIER).is_file() else None
+
+
+def _curve(folder: Path, size: int) -> list[str]:
+    """The frontier, where one is stored; a star stands at the tree that is shown."""
+    from fidelitree.display.frontier_chart import table
+
+    found = _stored_curve(folder)
+    if found is None:
         return []
-    found = Frontier.load(folder)
     head, *lines = table(found.marks)
     shown = [f"{line}{'  *' if point.leaves == size else ''}" for point, line in zip(found.points, lines, strict=True)]
     return ["", head, *shown, *found.sentences()]

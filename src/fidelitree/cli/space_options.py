@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import typer
 
@@ -16,15 +16,14 @@ from fidelitree.cli.target_options import OpenedTarget
 from fidelitree.errors import FormatError, MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from fidelitree.spaces.product import ProductSpace
-    from fidelitree.spaces.rows import Rows
+    from fidelitree.spaces.world import World
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 _PARQUET = (".parquet", ".pq")
 Backend = Literal["pandas", "polars", "pyarrow"]
-_PANEL = "Inputs"
 
 
 def read_table(path: Path, drop: Sequence[str] = ()) -> Any:
@@ -93,42 +92,33 @@ def _backend(parquet: bool) -> Backend:
 class SpaceOptions:
     """One of --data, --space and --bernoulli; the others belong to one of them."""
 
-    data: Annotated[
-        Path | None,
-        typer.Option(metavar="TABLE", help="Marginals of a table (.csv .tsv .parquet).", rich_help_panel=_PANEL),
-    ] = None
-    rows: Annotated[
-        bool, typer.Option("--rows", help="With --data: its rows as they are, not marginals.", rich_help_panel=_PANEL)
-    ] = False
+    PANEL: ClassVar = "Inputs"
+    data: Annotated[Path | None, typer.Option(metavar="TABLE", help="Marginals of a table (.csv .tsv .parquet).")] = (
+        None
+    )
+    rows: Annotated[bool, typer.Option("--rows", help="With --data: its rows as they are, not marginals.")] = False
+    chow_liu: Annotated[bool, typer.Option("--chow-liu", help="With --data: a Chow-Liu tree fitted to it.")] = False
     drop: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="With --data: leave a column out. Repeatable.", rich_help_panel=_PANEL),
+        list[str] | None, typer.Option(metavar="COLUMN", help="With --data: leave a column out. Repeatable.")
     ] = None
     categorical: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="With --data: read as categories. Repeatable.", rich_help_panel=_PANEL),
+        list[str] | None, typer.Option(metavar="COLUMN", help="With --data: read as categories. Repeatable.")
     ] = None
     numeric: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="With --data: read as numbers. Repeatable.", rich_help_panel=_PANEL),
+        list[str] | None, typer.Option(metavar="COLUMN", help="With --data: read as numbers. Repeatable.")
     ] = None
     space: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="A space file (.toml), or a stored space.json.", rich_help_panel=_PANEL),
+        Path | None, typer.Option(metavar="FILE", help="A space file (.toml), or a stored space.json.")
     ] = None
-    bernoulli: Annotated[
-        float | None, typer.Option(metavar="P", help="Bits that are 1 with probability P.", rich_help_panel=_PANEL)
-    ] = None
-    features: Annotated[
-        int | None, typer.Option(metavar="N", help="With --bernoulli: how many bits.", rich_help_panel=_PANEL)
-    ] = None
+    bernoulli: Annotated[float | None, typer.Option(metavar="P", help="Bits that are 1 with probability P.")] = None
+    features: Annotated[int | None, typer.Option(metavar="N", help="With --bernoulli: how many bits.")] = None
 
     @property
     def given(self) -> bool:
         """Whether inputs were named at all."""
         return self != SpaceOptions()
 
-    def open(self, opened: OpenedTarget) -> ProductSpace | Rows:
+    def open(self, opened: OpenedTarget) -> World:
         """The space, made to fit what the target knows about its features."""
         self._check()
         space = self._space(opened)
@@ -136,7 +126,7 @@ class SpaceOptions:
             raise ParameterError(f"the target takes {opened.count} features; the space has {len(space.features)}")
         return space
 
-    def _space(self, opened: OpenedTarget) -> ProductSpace | Rows:
+    def _space(self, opened: OpenedTarget) -> World:
         if self.data is not None:
             return self._table(self.data, opened)
         if self.space is not None:
@@ -154,22 +144,25 @@ class SpaceOptions:
         ways = [name for name in ("data", "space", "bernoulli") if getattr(self, name) is not None]
         if len(ways) > 1:
             raise ParameterError(f"inputs come from one place: give --{ways[0]} or --{ways[1]}, not both")
-        needs = {"bernoulli": ("features",), "data": ("rows", "drop", "categorical", "numeric")}
+        needs = {"bernoulli": ("features",), "data": ("rows", "chow_liu", "drop", "categorical", "numeric")}
         for way, options in needs.items():
             for name in options:
                 if getattr(self, name) and way not in ways:
-                    raise ParameterError(f"--{name} says nothing without --{way}; leave it out, or give --{way}")
+                    option = name.replace("_", "-")
+                    raise ParameterError(f"--{option} says nothing without --{way}; leave it out, or give --{way}")
+        if self.rows and self.chow_liu:
+            raise ParameterError("a table stands for one kind of inputs: give --rows or --chow-liu, not both")
 
-    def _table(self, path: Path, opened: OpenedTarget) -> ProductSpace | Rows:
+    def _table(self, path: Path, opened: OpenedTarget) -> World:
+        from fidelitree.spaces.chow_liu import ChowLiu
         from fidelitree.spaces.product import ProductSpace
         from fidelitree.spaces.rows import Rows
 
         table = _used(read_table(path, self.drop or ()), opened, path)
         for option in ("categorical", "numeric"):
             check_columns(f"--{option}", getattr(self, option) or (), list(table.columns), path)
-        make: Any = Rows if self.rows else ProductSpace.from_data
-        made: ProductSpace | Rows = make(table, self.categorical or (), self.numeric or ())
-        return made
+        make: Callable[..., World] = ChowLiu.from_data if self.chow_liu else ProductSpace.from_data
+        return (Rows if self.rows else make)(table, self.categorical or (), self.numeric or ())
 
     def _bits(self, p: float, opened: OpenedTarget) -> ProductSpace:
         from fidelitree.spaces.product import ProductSpace
@@ -200,7 +193,7 @@ def _used(table: Any, opened: OpenedTarget, path: Path) -> Any:
     return frame.drop(extra).to_native()
 
 
-def _stored(path: Path) -> ProductSpace | Rows:
+def _stored(path: Path) -> World:
     from fidelitree.certificates.store import load_space
 
     return load_space(path)

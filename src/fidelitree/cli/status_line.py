@@ -62,9 +62,9 @@ class StatusLine:
 
     def begin(self, title: str) -> None:
         """A new run begins under a title of its own."""
-        from fidelitree.asking.progress import Status
+        from fidelitree.asking.progress import RunStatus
 
-        self._title, self._status, self._started = title, Status(*self._wanted), time.monotonic()
+        self._title, self._status, self._started = title, RunStatus(*self._wanted), time.monotonic()
 
     def line(self) -> str:
         """The state in one line."""

@@ -9,7 +9,7 @@ import sys
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
@@ -18,8 +18,7 @@ from fidelitree.errors import ParameterError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from fidelitree.spaces.product import ProductSpace
-    from fidelitree.spaces.rows import Rows
+    from fidelitree.spaces.world import World
 
 TargetText = Annotated[
     str,
@@ -36,39 +35,24 @@ _STORED_TREE = b'"fidelitree.tree"'
 class TargetOptions:
     """How a target is to be read; each option belongs to some kinds of target only."""
 
-    output: Annotated[
-        str | None, typer.Option(metavar="NAME|INDEX", help="Circuit or ONNX: which output.", rich_help_panel="Target")
-    ] = None
+    PANEL: ClassVar = "Target"
+    output: Annotated[str | None, typer.Option(metavar="NAME|INDEX", help="Circuit or ONNX: which output.")] = None
     labels: Annotated[
         str | None,
         typer.Option(
-            metavar="argmax|argmin|NUMBER",
-            help="Model with scores: how they become labels; a number is a cut.",
-            rich_help_panel="Target",
+            metavar="argmax|argmin|NUMBER", help="Model with scores: how they become labels; a number is a cut."
         ),
     ] = None
-    missing: Annotated[
-        float | None,
-        typer.Option(help="XGBoost: the value that stands for a missing one.", rich_help_panel="Target"),
-    ] = None
+    missing: Annotated[float | None, typer.Option(help="XGBoost: the value that stands for a missing one.")] = None
     trust_pickle: Annotated[
         bool,
-        typer.Option(
-            "--trust-pickle",
-            help="Load a pickle or joblib file, which runs what its author put into it.",
-            rich_help_panel="Target",
-        ),
+        typer.Option("--trust-pickle", help="Load a pickle or joblib file, which runs what its author put into it."),
     ] = False
     trusted: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TYPE", help="skops: a type that may be built. Repeatable.", rich_help_panel="Target"),
+        list[str] | None, typer.Option(metavar="TYPE", help="skops: a type that may be built. Repeatable.")
     ] = None
     timeout: Annotated[
-        float | None,
-        typer.Option(
-            help="Seconds of silence after which a cmd: target, or a worker, counts as failed.",
-            rich_help_panel="Target",
-        ),
+        float | None, typer.Option(help="Seconds of silence after which a cmd: target, or a worker, counts as failed.")
     ] = None
 
     def for_workers(self, text: str) -> tuple[TargetOptions, float | None]:
@@ -94,7 +78,7 @@ class OpenedTarget:
     """A target, the inputs that it brings along, and what it knows about its features."""
 
     target: Callable[[Any], Any]
-    space: ProductSpace | Rows | None = None
+    space: World | None = None
     names: tuple[str, ...] | None = None
     count: int | None = None
 

@@ -16,8 +16,7 @@ from fidelitree.cli.target_options import OpenedTarget, TargetOptions, opened
 
 if TYPE_CHECKING:
     from fidelitree.runs.verify import Verification
-    from fidelitree.spaces.product import ProductSpace
-    from fidelitree.spaces.rows import Rows
+    from fidelitree.spaces.world import World
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A folder that distill wrote.")]
 
@@ -72,7 +71,7 @@ def verify(
     return Code.CERTIFIED if report.holds else Code.NOT_CERTIFIED
 
 
-def _space(folder: Path, found: OpenedTarget, inputs: SpaceOptions) -> ProductSpace | Rows | None:
+def _space(folder: Path, found: OpenedTarget, inputs: SpaceOptions) -> World | None:
     """The space that the options name, with the features of the stored tree where the target does not know any."""
     from fidelitree.certificates.store import load
 

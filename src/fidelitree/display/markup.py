@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import html
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_VOID = frozenset({"input"})
+"""Elements that have no end; of all there are, those that we use."""
 
 
 class Html(str):
@@ -20,12 +26,25 @@ def tag(name: str, *children: object, **attributes: object) -> Html:
     '<a href="#x" class="y">&lt;b&gt;</a>'
     """
     shown = "".join(_attribute(key, value) for key, value in attributes.items())
-    return Html(f"<{name}{shown}>{join(*children)}</{name}>")
+    return Html(f"<{name}{shown}>" if name in _VOID else f"<{name}{shown}>{join(*children)}</{name}>")
 
 
 def join(*children: object) -> Html:
     """One after the other; nothing for None."""
     return Html("".join(_escaped(child) for child in children if child is not None))
+
+
+def section(name: str, title: str, *parts: object) -> Html:
+    """A part of a page under the heading that it is known by."""
+    head = tag("h2", title, id=f"{name}-title")
+    return tag("section", head, *parts, id=name, aria_labelledby=f"{name}-title")
+
+
+def table(names: Sequence[str], rows: Iterable[Html], caption: str | None = None, **attributes: object) -> Html:
+    """Rows under a head; a caption is there for who does not see the table."""
+    told = None if caption is None else tag("caption", caption, class_="hidden")
+    head = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in names)))
+    return tag("table", told, head, tag("tbody", *rows), **attributes)
 
 
 def embedded(identifier: str, data: Any) -> Html:

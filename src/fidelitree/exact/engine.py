@@ -15,6 +15,7 @@ from fidelitree.exact.grid import GridSubfunction
 from fidelitree.exact.paths import PathSubfunction, disagreement
 from fidelitree.exact.truthtable import TableSubfunction
 from fidelitree.spaces.features import IsOne
+from fidelitree.spaces.product import check_space, product_of
 from fidelitree.spaces.region import Region
 from fidelitree.targets.circuits.circuit import Circuit, difference
 from fidelitree.targets.table import MAX_FEATURES, TruthTable
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from fidelitree.exact.subfunction import Subfunction
     from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
 
 ENUMERATE_UNASKED = 1 << 20
@@ -85,7 +87,7 @@ def _from_diagram(circuit: Circuit, region: Region) -> Subfunction | None:
     return found
 
 
-def tree_error(tree: Tree, target: Target, space: ProductSpace) -> float:
+def tree_error(tree: Tree, target: Target, space: World) -> float:
     """Probability that a tree and a target answer differently, exact up to rounding.
 
     Two trees are compared path by path, at any number of features; a circuit of many inputs becomes a decision
@@ -99,10 +101,12 @@ def tree_error(tree: Tree, target: Target, space: ProductSpace) -> float:
     0.5
     """
     check_tree(tree)
-    tree.check_space(space)
-    if isinstance(target, Tree):
-        return disagreement(tree, target, space)
-    return error_inside(tree, _known(target, space), space)
+    product = product_of(space)
+    tree.check_space(product)
+    if isinstance(target, Tree) and space.masses is not None:
+        return disagreement(tree, target, space.masses)
+    check_space(space)
+    return error_inside(tree, _known(target, product), product)
 
 
 def tree_labels(tree: Tree, target: Target, space: ProductSpace) -> LeafLabels:

@@ -8,6 +8,7 @@ disagree is found by walking down both at once.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -21,17 +22,30 @@ from fidelitree.spaces.region import Region
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from fidelitree.spaces.product import ProductSpace
+    from collections.abc import Iterator
+
+    from fidelitree.spaces.world import Weighed
 
 Place = tuple[Tree, int]
 Path = Mapping[int, Restriction]
 
 
-def disagreement(tree: Tree, other: Tree, space: ProductSpace) -> float:
+def disagreement(tree: Tree, other: Tree, space: Weighed) -> float:
     """Probability that two trees answer differently, exact up to rounding."""
-    tree.check_space(space)
-    other.check_space(space)
-    return _disagreement((tree, 0), (other, 0), Region.whole(space))
+    tree.check_space(space.product)
+    other.check_space(space.product)
+    if space.independent is None:
+        return math.fsum(map(space.mass, _apart(tree, other, Region.whole(space.product))))
+    return _disagreement((tree, 0), (other, 0), Region.whole(space.independent))
+
+
+def _apart(tree: Tree, other: Tree, whole: Region) -> Iterator[Region]:
+    """The boxes where two trees answer differently: two leaves' intersections, as far as there are any."""
+    for node, _, path in _reached(tree, 0, whole):
+        if tree.feature[node] < 0:
+            for end, _, both in _reached(other, 0, Region(whole.space, path)):
+                if other.feature[end] < 0 and other.labels[other.code[end]] != tree.labels[tree.code[node]]:
+                    yield Region(whole.space, both)
 
 
 class PathSubfunction:

@@ -12,6 +12,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from fidelitree.trees.answers import upwards
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
@@ -47,7 +51,7 @@ def clauses(tree: Tree) -> Iterator[Clause]:
     answer of 3
     """
     _, no, yes, _ = tree.as_lists
-    size = leaves_below(tree)
+    size: list[int] = upwards(tree, np.ones(tree.size, np.intp)).tolist()
     waiting = [(0, 0, True)]
     while waiting:
         node, depth, first = waiting.pop()
@@ -58,16 +62,6 @@ def clauses(tree: Tree) -> Iterator[Clause]:
         small, large = (yes[node], no[node]) if side else (no[node], yes[node])
         yield Clause(depth, node, side, first)
         waiting += [(large, depth, False), (small, depth + 1, True)]
-
-
-def leaves_below(tree: Tree) -> list[int]:
-    """How many leaves each node leads to."""
-    _, no, yes, _ = tree.as_lists
-    size = [1] * len(no)
-    for node in reversed(range(len(no))):  # children come after their parents
-        if no[node] >= 0:
-            size[node] = size[no[node]] + size[yes[node]]
-    return size
 
 
 def identifiers(names: Sequence[str], taken: Collection[str]) -> list[str]:

@@ -9,8 +9,7 @@ from fidelitree.export.rules import node_shares
 from fidelitree.trees.tree import Tree, check_tree
 
 if TYPE_CHECKING:
-    from fidelitree.spaces.product import ProductSpace
-    from fidelitree.spaces.rows import Rows
+    from fidelitree.spaces.world import World
 
 
 def to_dot(tree: Tree) -> str:
@@ -48,12 +47,13 @@ def _quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
-def to_svg(tree: Tree, space: ProductSpace | Rows | None = None) -> str:
+def to_svg(tree: Tree, space: World | None = None) -> str:
     """The tree from left to right, yes above no; with a ``space``, lines are as thick as inputs take them often.
 
     Long conditions are cut short, and shown in full by the pointer. The text is an element that HTML can hold as it is,
     and a file of its own.
 
+    >>> from fidelitree.spaces.product import ProductSpace
     >>> tree = Tree.build(ProductSpace.bernoulli(1), [(0, 1, 2), 0, 1], ["no", "yes"])
     >>> to_svg(tree).splitlines()[1]
     '<title>Decision tree of 2 leaves</title>'

@@ -16,13 +16,16 @@ from fidelitree.display.wording import shown
 from fidelitree.errors import MissingExtraError, ParameterError, check_choice, show
 from fidelitree.spaces.features import AtMost, IsIn, Test
 from fidelitree.spaces.features.feature import short
-from fidelitree.spaces.rows import Rows
+from fidelitree.spaces.product import product_of
+from fidelitree.spaces.world import drawn
+from fidelitree.trees.answers import upwards
 from fidelitree.trees.tree import Tree, check_tree
 
 if TYPE_CHECKING:
-    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.world import World
     from fidelitree.trees.answers import Answers
 
+DRAWN = 1 << 16  # inputs that tell how often rules hold, where only draws do
 _BACKENDS = {"pandas": "pandas", "polars": "polars", "arrow": "pyarrow"}
 
 
@@ -155,12 +158,13 @@ class Rules(Sequence[Rule]):
         return nw.from_dict(columns, backend=library).to_native()  # type: ignore[arg-type]
 
 
-def to_rules(tree: Tree, space: ProductSpace | Rows | None = None, answers: Answers | None = None) -> Rules:
+def to_rules(tree: Tree, space: World | None = None, answers: Answers | None = None) -> Rules:
     """The rules of a tree, in the order of its leaves.
 
     ``space`` (a result's ``space``) adds how often each rule holds; ``answers`` (a result's ``answers``) how often the
     target agreed where it did.
 
+    >>> from fidelitree.spaces.product import ProductSpace
     >>> tree = Tree.build(ProductSpace.bernoulli(2, 0.1), [(0, 1, 2), 0, (1, 3, 4), 0, 1], ["no", "yes"])
     >>> print(to_rules(tree, ProductSpace.bernoulli(2, 0.1)))
     If x0 = 0 then no (reached by 90 % of inputs).
@@ -180,16 +184,16 @@ def to_rules(tree: Tree, space: ProductSpace | Rows | None = None, answers: Answ
     return Rules(rules)
 
 
-def node_shares(tree: Tree, space: ProductSpace | Rows) -> list[float]:
-    """For every node the probability that an input reaches it: exact, or the share among the rows of a table."""
-    if not isinstance(space, Rows):
-        tree.check_space(space)
-        return [region.mass for _, region in tree.regions(space)]
-    tree.check_space(space.product)
-    shares = np.bincount(tree.reached_inner(space.inner), minlength=len(tree.feature)) / space.count
-    for node in np.flatnonzero(tree.feature >= 0)[::-1]:
-        shares[node] = shares[tree.no[node]] + shares[tree.yes[node]]
-    return [float(share) for share in shares]
+def node_shares(tree: Tree, space: World) -> list[float]:
+    """For every node the probability that an input reaches it; among rows or draws where nobody knows it exactly."""
+    product = product_of(space)
+    tree.check_space(product)
+    if space.masses is not None:
+        return [space.masses.mass(region) for _, region in tree.regions(product)]
+    inner = drawn(space, DRAWN, 0) if space.table is None else space.table.inner
+    shares = np.bincount(tree.reached_inner(inner), minlength=len(tree.feature)) / len(inner)
+    found: list[float] = upwards(tree, shares[tree.feature < 0]).tolist()
+    return found
 
 
 def _judged(rule: Rule, row: NDArray[np.int64], own: int) -> Rule:

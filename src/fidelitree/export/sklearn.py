@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.export.clauses import leaves_below
 from fidelitree.export.encoder import Encoder
 from fidelitree.export.rules import node_shares
 from fidelitree.spaces.features import AtMost
 from fidelitree.targets.models.model import need
+from fidelitree.trees.answers import upwards
 
 if TYPE_CHECKING:
-    from fidelitree.spaces.product import ProductSpace
-    from fidelitree.spaces.rows import Rows
+    from fidelitree.spaces.world import World
     from fidelitree.trees.tree import Tree
 
 _LEAST = 1e-12
@@ -23,7 +22,7 @@ _LEAST = 1e-12
 _SHOWN = 1_000_000
 
 
-def to_sklearn(tree: Tree, space: ProductSpace | Rows | None = None) -> Any:
+def to_sklearn(tree: Tree, space: World | None = None) -> Any:
     """A fitted ``DecisionTreeClassifier`` that answers as the tree for what ``Encoder(tree)`` makes of inputs.
 
     Its tests, its size and its depth are the tree's. Weights of nodes are probabilities of the ``space`` (of a million
@@ -69,9 +68,9 @@ def _nodes(tree: Tree, encoder: Encoder, dtype: np.dtype[Any], weight: NDArray[n
     return nodes
 
 
-def _weights(tree: Tree, space: ProductSpace | Rows | None) -> NDArray[np.float64]:
+def _weights(tree: Tree, space: World | None) -> NDArray[np.float64]:
     if space is None:
-        return np.array(leaves_below(tree), np.float64)
+        return upwards(tree, np.ones(tree.size))
     return np.asarray(np.maximum(node_shares(tree, space), _LEAST))
 
 

@@ -1,4 +1,4 @@
-"""The learners of the literature behind one signature, every answer counted, every tree certified alike.
+"""The learners of the literature behind one signature, every answer counted, every tree certified in the same way.
 
 Each is a function of a target, a space, epsilon, delta and a seed, takes ``max_queries``, ``max_leaves``,
 ``max_seconds`` and ``observer`` besides options of its own, and returns what `distill` returns.
@@ -21,13 +21,13 @@ from fidelitree.learners.restrictions import mehta_raghavan
 from fidelitree.learners.separation import streed
 from fidelitree.learners.size_budget import top_down
 from fidelitree.learners.subcubes import optimal
-from fidelitree.spaces.product import ProductSpace, product_of
-from fidelitree.spaces.rows import Rows
+from fidelitree.spaces.product import product_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fidelitree.runs.result import Distillation
+    from fidelitree.spaces.world import World
 
 __all__ = [
     "LEARNERS",
@@ -60,15 +60,15 @@ class Learner:
     bits_only: bool = False
     library: str | None = None
 
-    def why_not(self, space: ProductSpace | Rows) -> str | None:
+    def why_not(self, space: World) -> str | None:
         """Why it does not apply to a space; None where it does."""
         product = product_of(space)
         if self.library is not None and find_spec(self.library) is None:
             return f"{self.library} is not installed"
         if self.bits_only and any(feature.kind != "boolean" for feature in product):
             return "not all features are bits"
-        if isinstance(space, Rows) and self.asks != "labels":
-            return "it chooses its own inputs, and these are rows of a table"
+        if space.independent is None and self.asks != "labels":
+            return f"it chooses its own inputs, and these are {space.in_words}"
         if self.asks == "everything" and (product.points is None or product.points > ENUMERATE_UNASKED):
             return f"{product.extent} are too many to ask them all"
         return None

@@ -36,7 +36,6 @@ from fidelitree.search.optimal.affordable import SOME_NUMBERS
 from fidelitree.search.optimal.lattice import axes_of
 from fidelitree.search.optimal.solve import widening
 from fidelitree.spaces.region import Region
-from fidelitree.spaces.rows import Rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     from fidelitree.exact.subfunction import Subfunction
     from fidelitree.runs.result import Distillation
     from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
 
 UNASKED = 4096  # inputs that are listed without asking, to know true errors
@@ -140,7 +140,7 @@ class Comparison:
 
 def compare(
     target: Target,
-    space: ProductSpace | Rows,
+    space: World,
     epsilon: float = 0.05,
     delta: float = 0.05,
     *,
@@ -222,32 +222,32 @@ def _entry(name: str, found: Distillation, root: Subfunction | None, seconds: fl
     return Entry(name, certificate.holds, asked, tree.size, tree.depth, bound, error, seconds, remark)
 
 
-def _listable(space: ProductSpace | Rows, most: int) -> bool:
-    if space.masses is None or space.points is None:
-        return False
-    return space.points <= most
+def _listable(space: ProductSpace, most: int) -> bool:
+    return space.points is not None and space.points <= most
 
 
-def _known(target: Target, space: ProductSpace | Rows) -> Subfunction | None:
+def _known(target: Target, space: World) -> Subfunction | None:
     """The target with all answers known, where that is no surprise to anybody."""
-    if isinstance(space, Rows):
+    product = space.independent
+    if product is None:
         return None
-    counted = Counted(target, space)
-    if not free_of_charge(counted) and not _listable(space, UNASKED):
+    counted = Counted(target, product)
+    if not free_of_charge(counted) and not _listable(product, UNASKED):
         return None
     try:
-        return exact_subfunction(counted, Region.whole(space), UNASKED)
+        return exact_subfunction(counted, Region.whole(product), UNASKED)
     except NoDiagramError:
         return None
 
 
-def _frontier(target: Target, space: ProductSpace | Rows) -> NDArray[np.float64] | None:
+def _frontier(target: Target, space: World) -> NDArray[np.float64] | None:
     """The least error for every number of leaves, where it takes seconds."""
-    if not _listable(space, LISTED) or isinstance(space, Rows):
+    product = space.independent
+    if product is None or not _listable(product, LISTED):
         return None
-    counted = Counted(target, space)
-    codes = np.array(tabulate(counted, Region.whole(space)), np.intp)
-    axes, grid = axes_of(space, np.array(counted.book.ranks())[codes])
+    counted = Counted(target, product)
+    codes = np.array(tabulate(counted, Region.whole(product)), np.intp)
+    axes, grid = axes_of(product, np.array(counted.book.ranks())[codes])
     return next((curve.errors for curve in widening((axes, grid), (grid.size, None), SOME_NUMBERS)), None)
 
 

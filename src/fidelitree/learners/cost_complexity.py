@@ -13,34 +13,24 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from functools import cache
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fidelitree.learners.lesson import Lesson, Limits, from_labels
+from fidelitree.learners.lesson import Lesson, from_labels, learner
 from fidelitree.search.labelled import FeatureColumns, Labelled
 from fidelitree.targets.models.model import need
 
 if TYPE_CHECKING:
     from fidelitree.runs.result import Distillation
-    from fidelitree.spaces.product import ProductSpace
-    from fidelitree.spaces.rows import Rows
-    from fidelitree.targets.labels import Target
     from fidelitree.trees.nested import Nested
     from fidelitree.trees.tree import Tree
 
 
-def cart(
-    target: Target,
-    space: ProductSpace | Rows,
-    epsilon: float = 0.05,
-    delta: float = 0.05,
-    seed: int = 0,
-    **limits: Unpack[Limits],
-) -> Distillation:
+@learner
+def cart(lesson: Lesson) -> Distillation:
     """CART's tree for a growing set of labels, pruned and certified."""
     need("sklearn.tree", "sklearn", "trees of CART")
-    lesson = Lesson.begin(target, space, (epsilon, delta, seed), limits)
     return from_labels(lesson, lambda data: fit(data, lesson.epsilon))
 
 

@@ -10,9 +10,9 @@ a branch for each value; ours ask for one set of values against the others.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING
 
-from fidelitree.learners.lesson import Lesson, Limits, from_labels
+from fidelitree.learners.lesson import Lesson, from_labels, learner
 from fidelitree.search.local.coded import Grouped
 from fidelitree.search.local.node import Grower, nested
 from fidelitree.search.local.splits import Splits, entropy
@@ -20,27 +20,19 @@ from fidelitree.search.local.splits import Splits, entropy
 if TYPE_CHECKING:
     from fidelitree.runs.result import Distillation
     from fidelitree.search.labelled import Labelled
-    from fidelitree.spaces.product import ProductSpace
-    from fidelitree.spaces.rows import Rows
-    from fidelitree.targets.labels import Target
     from fidelitree.trees.tree import Tree
 
 
-def id3(
-    target: Target,
-    space: ProductSpace | Rows,
-    epsilon: float = 0.05,
-    delta: float = 0.05,
-    seed: int = 0,
-    **limits: Unpack[Limits],
-) -> Distillation:
+@learner
+def id3(lesson: Lesson) -> Distillation:
     """ID3's tree for a growing set of labels, certified.
 
+    >>> from fidelitree import ProductSpace
     >>> from fidelitree.targets import multiplexer
     >>> id3(multiplexer(2), ProductSpace.bernoulli(6), epsilon=0).tree.size
     18
     """
-    return from_labels(Lesson.begin(target, space, (epsilon, delta, seed), limits), fit)
+    return from_labels(lesson, fit)
 
 
 def fit(data: Labelled) -> Tree:

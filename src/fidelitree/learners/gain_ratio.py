@@ -12,12 +12,12 @@ rows that grew the tree, and no promise. Ours is the certificate.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import special
 
-from fidelitree.learners.lesson import Lesson, Limits, from_labels
+from fidelitree.learners.lesson import Lesson, from_labels, learner
 from fidelitree.search.local.coded import Floats, Grouped
 from fidelitree.search.local.coded import Rows as Places
 from fidelitree.search.local.node import Leaf, Node, leaf, nested, split
@@ -26,9 +26,6 @@ from fidelitree.search.local.splits import Menu, Splits, entropy
 if TYPE_CHECKING:
     from fidelitree.runs.result import Distillation
     from fidelitree.search.labelled import Labelled
-    from fidelitree.spaces.product import ProductSpace
-    from fidelitree.spaces.rows import Rows
-    from fidelitree.targets.labels import Target
     from fidelitree.trees.tree import Tree
 
 CONFIDENCE = 0.25
@@ -37,21 +34,16 @@ _DEEPEST = 200
 _TINY = 1e-12
 
 
-def c45(
-    target: Target,
-    space: ProductSpace | Rows,
-    epsilon: float = 0.05,
-    delta: float = 0.05,
-    seed: int = 0,
-    **limits: Unpack[Limits],
-) -> Distillation:
+@learner
+def c45(lesson: Lesson) -> Distillation:
     """C4.5's tree for a growing set of labels, certified.
 
+    >>> from fidelitree import ProductSpace
     >>> from fidelitree.targets import tribes
     >>> c45(tribes(2, 2), ProductSpace.bernoulli(4), epsilon=0.2).certificate.holds
     True
     """
-    return from_labels(Lesson.begin(target, space, (epsilon, delta, seed), limits), fit)
+    return from_labels(lesson, fit)
 
 
 def fit(data: Labelled) -> Tree:

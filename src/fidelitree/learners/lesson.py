@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypedDict
+from functools import update_wrapper
+from inspect import signature
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.counted import Counted, tabulate
-from fidelitree.asking.events import Finished, Observer, nobody
+from fidelitree.asking.events import Finished, nobody
 from fidelitree.asking.limits import Budget, BudgetSpent
 from fidelitree.asking.memory import CHECKED, REMEMBERED_BYTES, Memory
 from fidelitree.certificates.attempts import FAIR_TRIAL, LATE, LOOK, Attempts
@@ -32,13 +34,13 @@ from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.search.questions import Steps, Tests
 from fidelitree.spaces.product import ProductSpace, product_of
 from fidelitree.spaces.region import Region
-from fidelitree.spaces.rows import Rows
 from fidelitree.targets.fitted import warn_if_fitted
 from fidelitree.targets.table import enumerate_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
     from fidelitree.trees.tree import Tree
 
@@ -53,19 +55,14 @@ _GRAINS = 2.0**50  # probabilities are weighed in grains, so that sums and diffe
 CERTIFIED = "certified"
 
 
-class Limits(TypedDict, total=False):
-    """What every learner can be told besides epsilon, delta and seed."""
-
-    max_queries: int | None
-    max_leaves: int | None
-    max_seconds: float | None
-    observer: Observer
+LIMITS = ("max_queries", "max_leaves", "max_seconds", "observer")
+"""What every learner can be told besides epsilon, delta, seed, and options of its own."""
 
 
 class Lesson:
     """What a learner works with; `run` turns what it does into a result."""
 
-    def __init__(self, session: Session, space: ProductSpace | Rows, goal: Goal) -> None:
+    def __init__(self, session: Session, space: World, goal: Goal) -> None:
         self.session, self.counted, self.attempts = session, session.counted, session.attempts
         self.space, self.goal = space, goal
         assert goal.epsilon is not None, "a learner is told its epsilon"
@@ -77,20 +74,18 @@ class Lesson:
 
     @classmethod
     def begin(
-        cls, target: Target, space: ProductSpace | Rows, promise: tuple[float, float, int], limits: Mapping[str, Any]
+        cls, target: Target, space: World, promise: tuple[float, float, int], limits: Mapping[str, Any]
     ) -> Lesson:
         """A run with epsilon, delta and seed as promised, within limits."""
         for name in limits:
-            if name not in Limits.__annotations__:
-                raise ParameterError(
-                    f"a learner's options must be its own or {', '.join(Limits.__annotations__)}; got {name!r}"
-                )
+            if name not in LIMITS:
+                raise ParameterError(f"a learner's options must be its own or {', '.join(LIMITS)}; got {name!r}")
         epsilon, delta, seed = promise
         budget = Budget(limits.get("max_queries"), limits.get("max_leaves"), limits.get("max_seconds"))
         goal = Goal(check_epsilon(epsilon), check_delta(delta), check_count("seed", seed, least=0))
         product = product_of(space)
-        if isinstance(space, Rows):
-            warn_if_fitted(target, space, goal.seed, level=4)
+        if space.table is not None:
+            warn_if_fitted(target, space.table, goal.seed, level=4)
         counted = Counted(target, product, Memory.within(REMEMBERED_BYTES, product, CHECKED), budget)
         observer = limits.get("observer", nobody)
         check_observer(observer)
@@ -141,10 +136,11 @@ class Lesson:
         points, limit = self.product.points, self.counted.budget.max_queries
         free = free_of_charge(self.counted)
         allowed = ENUMERATE_UNASKED if limit is None else limit
-        if self.epsilon > 0 or isinstance(self.space, Rows):
+        joint = self.space.independent is None
+        if self.epsilon > 0 or joint:
             if self.epsilon == 0:
-                raise ParameterError("epsilon must be above 0 where inputs are rows of a table; got 0")
-            return self.space.masses is not None and points is not None and points <= min(wanted, allowed)
+                raise ParameterError(f"epsilon must be above 0 where inputs are {self.space.in_words}; got 0")
+            return not joint and points is not None and points <= min(wanted, allowed)
         if points is None or points > (max(allowed, ENUMERATE_UNASKED) if free else allowed):
             raise ParameterError(
                 f"epsilon must be above 0 where not every input can be asked: {self.product.extent} are more than "
@@ -242,7 +238,43 @@ class Lesson:
         return Distillation(best.tree, certificate, counted.queries, trace, self.space, reason, answers, labels)
 
 
-def check_bits(space: ProductSpace | Rows) -> None:
+class Learn(Protocol):
+    """The one signature of all learners; options are the limits, and the learner's own."""
+
+    __name__: str
+
+    def __call__(
+        self,
+        target: Target,
+        space: World,
+        epsilon: float = ...,
+        delta: float = ...,
+        seed: int = ...,
+        **options: Any,
+    ) -> Distillation: ...
+
+
+def learner(teach: Callable[..., Distillation], epsilon: float = 0.05) -> Learn:
+    """What a learner does with a lesson, as a function of a target; its keywords are the learner's own options."""
+    own = [name for name, parameter in signature(teach).parameters.items() if parameter.kind is parameter.KEYWORD_ONLY]
+
+    def learn(
+        target: Target,
+        space: World,
+        epsilon: float = epsilon,
+        delta: float = 0.05,
+        seed: int = 0,
+        **options: Any,
+    ) -> Distillation:
+        told = {name: options.pop(name) for name in own if name in options}
+        return teach(Lesson.begin(target, space, (epsilon, delta, seed), options), **told)
+
+    update_wrapper(learn, teach, ("__module__", "__name__", "__qualname__", "__doc__"))
+    del learn.__wrapped__  # type: ignore[attr-defined]  # its signature is not that of the function behind it
+    return learn
+
+
+def check_bits(space: World) -> None:
     """Refuse features that are not bits."""
     product = product_of(space)
     odd = [feature for feature in product if feature.kind != "boolean"]

@@ -14,51 +14,37 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import check_count
-from fidelitree.learners.lesson import Lesson, Limits, check_bits, from_labels
+from fidelitree.learners.lesson import Lesson, check_bits, from_labels, learner
 from fidelitree.spaces.features import IsOne
 from fidelitree.trees.tree import Node, Tree
 
 if TYPE_CHECKING:
     from fidelitree.runs.result import Distillation
     from fidelitree.search.labelled import Labelled
-    from fidelitree.spaces.product import ProductSpace
-    from fidelitree.spaces.rows import Rows
-    from fidelitree.targets.labels import Target
 
 MOST_LEAVES = 2_000
 _ROUNDING = 1e-12
 
 
-class Own(Limits, total=False):
-    """``size`` is the number of leaves to grow; as many as epsilon takes where it is not given."""
-
-    size: int
-
-
-def monotone_top_down(
-    target: Target,
-    space: ProductSpace | Rows,
-    epsilon: float = 0.05,
-    delta: float = 0.05,
-    seed: int = 0,
-    **own: Unpack[Own],
-) -> Distillation:
+@learner
+def monotone_top_down(lesson: Lesson, *, size: int | None = None) -> Distillation:
     """Top-down growth by correlations, for a growing set of labels, certified.
 
+    ``size`` is the number of leaves to grow; as many as epsilon takes where it is not given.
+
+    >>> from fidelitree import ProductSpace
     >>> from fidelitree.targets import majority
     >>> monotone_top_down(majority(5), ProductSpace.bernoulli(5), epsilon=0).tree.size
     20
     """
-    size = own.pop("size", None)
     size = None if size is None else check_count("size", size)
-    check_bits(space)
-    lesson = Lesson.begin(target, space, (epsilon, delta, seed), own)
+    check_bits(lesson.space)
     return from_labels(lesson, lambda data: fit(data, lesson.epsilon, size))
 
 

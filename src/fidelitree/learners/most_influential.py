@@ -13,8 +13,8 @@ not rely on either.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, Unpack
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,17 +22,16 @@ from numpy.typing import NDArray
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.errors import check_count
 from fidelitree.exact.engine import exact_subfunction
-from fidelitree.learners.lesson import CERTIFIED, SMALL, Lesson, Limits, check_bits
+from fidelitree.learners.lesson import CERTIFIED, SMALL, Lesson, check_bits, learner
 from fidelitree.search.questions import Ask, Steps
 from fidelitree.spaces.features import IsOne, Test
 from fidelitree.spaces.region import Region
+from fidelitree.trees.curve import Curve, CurveSplit, Floats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fidelitree.runs.result import Distillation
-    from fidelitree.spaces.product import ProductSpace
-    from fidelitree.targets.labels import Target
     from fidelitree.trees.nested import Nested
 
 CANDIDATES = 3
@@ -40,15 +39,6 @@ STARS = 512  # inputs whose every flip is asked
 _MOST_STARS = 8_192
 _MOST = 10_000  # restrictions of a search
 _DEEPEST = 14
-
-Floats = NDArray[np.float64]
-
-
-class Own(Limits, total=False):
-    """``candidates`` at each node; ``depth`` to which trees are looked for."""
-
-    candidates: int
-    depth: int
 
 
 class Part(Protocol):
@@ -64,24 +54,20 @@ class Part(Protocol):
         """The two parts of a test, no before yes."""
 
 
-def blanc_lange_qiao_tan(
-    target: Target,
-    space: ProductSpace,
-    epsilon: float = 0.05,
-    delta: float = 0.05,
-    seed: int = 0,
-    **own: Unpack[Own],
-) -> Distillation:
+@learner
+def blanc_lange_qiao_tan(lesson: Lesson, *, candidates: int = CANDIDATES, depth: int = _DEEPEST) -> Distillation:
     """The best tree that tests influential features only, deeper until it is good enough; certified.
 
+    ``candidates`` are looked at in each node; ``depth`` is that to which trees are looked for.
+
+    >>> from fidelitree import ProductSpace
     >>> from fidelitree.targets import hidden_weighted_bit
     >>> blanc_lange_qiao_tan(hidden_weighted_bit(6), ProductSpace.bernoulli(6), epsilon=0).tree.size
     35
     """
-    candidates = check_count("candidates", own.pop("candidates", CANDIDATES))
-    depth = check_count("depth", own.pop("depth", _DEEPEST))
-    check_bits(space)
-    lesson = Lesson.begin(target, space, (epsilon, delta, seed), own)
+    candidates = check_count("candidates", candidates)
+    depth = check_count("depth", depth)
+    check_bits(lesson.space)
 
     def teach() -> str | Steps[str]:
         if lesson.cheap_to_ask_all(SMALL):
@@ -95,14 +81,13 @@ def _exactly(lesson: Lesson, candidates: int, deepest: int) -> str:
     everything = lesson.all_answers()
     root = exact_subfunction(lesson.counted, Region.whole(lesson.product), len(everything.codes))
     assert root is not None, "all inputs were asked"
-    search = _CurveSearch(lesson, candidates, {})
+    search = _CurveSearch(lesson, candidates)
     ended, best = "", everything.nested(int(np.argmax(root.label_probabilities())))
     try:
         for depth in _depths(deepest) if lesson.epsilon else [deepest]:
             curve = search.curve(root, {}, depth)
-            leaves = int(np.argmax(curve <= max(lesson.epsilon, float(curve[-1])) + 1e-12)) + 1
-            best = everything.nested(search.tree({}, depth, leaves))
-            if curve[-1] <= lesson.epsilon + 1e-12 or search.exhausted:
+            best = everything.nested(_best(curve, lesson.epsilon))
+            if curve.first_within(lesson.epsilon) or search.exhausted:
                 break
     except BudgetSpent as stop:
         ended = str(stop)
@@ -118,11 +103,10 @@ def _on_stars(lesson: Lesson, candidates: int, deepest: int) -> Steps[str]:
     rows = STARS
     while True:
         stars, data = yield from _FlipLabels.ask(lesson, rows)
-        search = _CurveSearch(lesson, candidates, {})
+        search = _CurveSearch(lesson, candidates)
         for depth in _depths(deepest):
-            curve = search.curve(stars, {}, depth)
-            leaves = int(np.argmax(curve <= max(data.aim(lesson.epsilon), float(curve[-1])) + 1e-12)) + 1
-            tree = lesson.propose(data.nested(search.tree({}, depth, leaves)), data)
+            best = _best(search.curve(stars, {}, depth), data.aim(lesson.epsilon))
+            tree = lesson.propose(data.nested(best), data)
             if data.error(tree) <= data.aim(lesson.epsilon) or search.exhausted:
                 break
         last = rows >= _MOST_STARS or (lesson.counted.left or rows * rows) < 2 * rows * len(lesson.product)
@@ -136,8 +120,9 @@ def _on_stars(lesson: Lesson, candidates: int, deepest: int) -> Steps[str]:
 class _CurveSearch:
     """Curves of least error against leaves, by restriction and depth; each restriction's part is made once."""
 
-    def __init__(self, lesson: Lesson, candidates: int, known: dict[Any, Any]) -> None:
-        self._lesson, self._candidates, self._known = lesson, candidates, known
+    def __init__(self, lesson: Lesson, candidates: int) -> None:
+        self._lesson, self._candidates = lesson, candidates
+        self._known: dict[tuple[frozenset[tuple[int, int]], int], Curve] = {}
         self._parts: dict[frozenset[tuple[int, int]], tuple[Floats, list[int], list[Any]]] = {}
 
     @property
@@ -145,21 +130,20 @@ class _CurveSearch:
         """Whether no more restrictions are to be looked at."""
         return len(self._parts) >= _MOST
 
-    def curve(self, part: Part, path: dict[int, int], depth: int) -> Floats:
-        """Entry s - 1: the least error with s leaves, as a share of the restriction."""
+    def curve(self, part: Part, path: dict[int, int], depth: int) -> Curve:
+        """Errors as shares of the restriction."""
         key = frozenset(path.items()), depth
         if key not in self._known:
             shares, features, sides = self._look(part, path)
-            alone = 1 - float(shares.max())
-            curve = np.array([alone])
-            if depth and alone > 0 and not self.exhausted:
+            curve = Curve.leaf(int(shares.argmax()), 1 - float(shares.max()))
+            if depth and curve.errors[0] > 0 and not self.exhausted:
                 for i, halves in zip(features, sides, strict=True):
+                    no, yes = (self.curve(halves[value], {**path, i: value}, depth - 1) for value in (0, 1))
                     bias = float(self._lesson.product.biases[i])
-                    no = (1 - bias) * self.curve(halves[0], {**path, i: 0}, depth - 1)
-                    yes = bias * self.curve(halves[1], {**path, i: 1}, depth - 1)
-                    curve = _least(curve, no, yes)
-            self._known[key] = curve
-        return np.asarray(self._known[key])
+                    curve = curve.or_split(CurveSplit(IsOne(i), no, yes, (1 - bias, bias)), slack=1e-15)
+            lower = np.flatnonzero(np.diff(curve.errors) < 0)
+            self._known[key] = replace(curve, errors=curve.errors[: lower[-1] + 2 if len(lower) else 1])
+        return self._known[key]
 
     def _look(self, part: Part, path: dict[int, int]) -> tuple[Floats, list[int], list[Any]]:
         key = frozenset(path.items())
@@ -172,33 +156,10 @@ class _CurveSearch:
             self._parts[key] = part.label_probabilities(), features, [part.split(IsOne(i)) for i in features]
         return self._parts[key]
 
-    def tree(self, path: dict[int, int], depth: int, leaves: int) -> Nested:
-        """A tree with at most so many leaves and the least error."""
-        shares, features, _ = self._parts[frozenset(path.items())]
-        curve = self._known[frozenset(path.items()), depth]
-        wanted = float(curve[min(leaves, len(curve)) - 1])
-        for i in features if wanted < curve[0] else ():
-            bias = float(self._lesson.product.biases[i])
-            keys = [(frozenset({**path, i: value}.items()), depth - 1) for value in (0, 1)]
-            if not all(key in self._known for key in keys):
-                continue
-            no, yes = (1 - bias) * self._known[keys[0]], bias * self._known[keys[1]]
-            for share in range(1, leaves):
-                if no[min(share, len(no)) - 1] + yes[min(leaves - share, len(yes)) - 1] <= wanted + 1e-15:
-                    one = self.tree({**path, i: 0}, depth - 1, share)
-                    return IsOne(i), one, self.tree({**path, i: 1}, depth - 1, leaves - share)
-        return int(shares.argmax())
 
-
-def _least(curve: Floats, no: Floats, yes: Floats) -> Floats:
-    """The lower of a curve and the best sums of two others."""
-    best = np.pad(curve, (0, max(0, len(no) + len(yes) - len(curve))), mode="edge")
-    for k, one in enumerate(no):
-        part = best[k + 1 : k + 1 + len(yes)]
-        np.minimum(part, one + yes, out=part)
-    best = np.minimum.accumulate(best)
-    useful = np.flatnonzero(best[1:] < best[:-1])
-    return best[: useful[-1] + 2] if len(useful) else best[:1]
+def _best(curve: Curve, aim: float) -> Nested:
+    """The fewest leaves with an error of at most the aim, or the least error."""
+    return curve.build(curve.first_within(max(aim, float(curve.errors[-1]))) or 1)
 
 
 @dataclass(frozen=True)

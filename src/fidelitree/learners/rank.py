@@ -15,50 +15,35 @@ makes the rank explode, and ranks above 3 take long.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import check_count
-from fidelitree.learners.lesson import Lesson, Limits, from_labels
+from fidelitree.learners.lesson import Lesson, from_labels, learner
 from fidelitree.search.labelled import FeatureColumns, Labelled
 
 if TYPE_CHECKING:
     from fidelitree.asking.limits import Watch
     from fidelitree.runs.result import Distillation
     from fidelitree.spaces.features import Test
-    from fidelitree.spaces.product import ProductSpace
-    from fidelitree.spaces.rows import Rows
-    from fidelitree.targets.labels import Target
     from fidelitree.trees.nested import Nested
     from fidelitree.trees.tree import Tree
 
 _TRIES = 20_000  # tests of one search for a rank; then the next rank is tried
 
 
-class Own(Limits, total=False):
-    """``rank`` is the largest rank to try; all where it is not given."""
+@learner
+def lowest_rank(lesson: Lesson, *, rank: int = 64) -> Distillation:
+    """A consistent tree of the smallest rank for a growing set of labels, certified; ``rank`` is the largest to try.
 
-    rank: int
-
-
-def lowest_rank(
-    target: Target,
-    space: ProductSpace | Rows,
-    epsilon: float = 0.05,
-    delta: float = 0.05,
-    seed: int = 0,
-    **own: Unpack[Own],
-) -> Distillation:
-    """A consistent tree of the smallest rank for a growing set of labels, certified.
-
+    >>> from fidelitree import ProductSpace
     >>> from fidelitree.targets import multiplexer
     >>> lowest_rank(multiplexer(2), ProductSpace.bernoulli(6), epsilon=0).tree.size
     18
     """
-    rank = check_count("rank", own.pop("rank", 64), least=0)
-    lesson = Lesson.begin(target, space, (epsilon, delta, seed), own)
+    rank = check_count("rank", rank, least=0)
     return from_labels(lesson, lambda data: fit(data, rank, lesson.watch))
 
 

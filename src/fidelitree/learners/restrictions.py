@@ -16,14 +16,14 @@ from __future__ import annotations
 
 import math
 from itertools import combinations
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.limits import Watch, go_on
 from fidelitree.errors import ParameterError, check_count
-from fidelitree.learners.lesson import SMALL, Lesson, Limits, from_labels
+from fidelitree.learners.lesson import SMALL, Lesson, from_labels, learner
 from fidelitree.search.labelled import FeatureColumns, Labelled
 from fidelitree.search.optimal.affordable import WIDE
 from fidelitree.search.optimal.lattice import axes_of
@@ -35,38 +35,24 @@ from fidelitree.trees.nested import Nested, mapped
 
 if TYPE_CHECKING:
     from fidelitree.runs.result import Distillation
-    from fidelitree.spaces.product import ProductSpace
-    from fidelitree.spaces.rows import Rows
-    from fidelitree.targets.labels import Target
     from fidelitree.trees.tree import Tree
 
 _RESTRICTIONS = 100_000
 _DEEPEST = 8
 
 
-class Own(Limits, total=False):
-    """``depth`` is the number of features that a restriction may fix, where not all inputs are asked."""
-
-    depth: int
-
-
-def mehta_raghavan(
-    target: Target,
-    space: ProductSpace | Rows,
-    epsilon: float = 0.05,
-    delta: float = 0.05,
-    seed: int = 0,
-    **own: Unpack[Own],
-) -> Distillation:
+@learner
+def mehta_raghavan(lesson: Lesson, *, depth: int | None = None) -> Distillation:
     """The smallest tree that errs little enough among all, or among all of a depth on labelled inputs; certified.
 
+    ``depth`` is the number of features that a restriction may fix, where not all inputs are asked.
+
+    >>> from fidelitree import ProductSpace
     >>> from fidelitree.targets import tribes
     >>> mehta_raghavan(tribes(3, 3), ProductSpace.bernoulli(9), epsilon=0.05).tree.size
     19
     """
-    depth = own.pop("depth", None)
     depth = None if depth is None else check_count("depth", depth)
-    lesson = Lesson.begin(target, space, (epsilon, delta, seed), own)
     if depth is None and lesson.cheap_to_ask_all(SMALL):
         return lesson.run(lambda: _on_all_inputs(lesson))
     return from_labels(lesson, lambda data: fit(data, lesson.epsilon, depth, lesson.watch))

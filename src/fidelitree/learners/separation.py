@@ -12,12 +12,12 @@ only the certificate speaks.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fidelitree.errors import check_count
-from fidelitree.learners.lesson import Lesson, Limits, from_labels
+from fidelitree.learners.lesson import Lesson, from_labels, learner
 from fidelitree.search.labelled import FeatureColumns, Labelled
 from fidelitree.targets.models.model import need
 
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from fidelitree.asking.limits import Watch
     from fidelitree.runs.result import Distillation
     from fidelitree.spaces.features import Test
-    from fidelitree.spaces.product import ProductSpace
-    from fidelitree.spaces.rows import Rows
-    from fidelitree.targets.labels import Target
     from fidelitree.trees.nested import Nested
     from fidelitree.trees.tree import Tree
 
@@ -35,24 +32,11 @@ DEPTH = 4
 _SECONDS = 20  # for one search
 
 
-class Own(Limits, total=False):
-    """``depth`` is the largest to try."""
-
-    depth: int
-
-
-def streed(
-    target: Target,
-    space: ProductSpace | Rows,
-    epsilon: float = 0.05,
-    delta: float = 0.05,
-    seed: int = 0,
-    **own: Unpack[Own],
-) -> Distillation:
-    """The best tree of small depth for a growing set of labels, certified."""
-    depth = check_count("depth", own.pop("depth", DEPTH))
+@learner
+def streed(lesson: Lesson, *, depth: int = DEPTH) -> Distillation:
+    """The best tree of small depth for a growing set of labels, certified; ``depth`` is the largest to try."""
+    depth = check_count("depth", depth)
     need("pystreed", "optimal", "optimal trees of labelled inputs")
-    lesson = Lesson.begin(target, space, (epsilon, delta, seed), own)
     return from_labels(lesson, lambda data: fit(data, lesson.epsilon, depth, lesson.watch))
 
 

@@ -14,7 +14,7 @@ splits needs.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from fidelitree.asking.events import nobody
 from fidelitree.asking.limits import Budget
 from fidelitree.errors import check_count
 from fidelitree.exact.engine import exact_subfunction
-from fidelitree.learners.lesson import CERTIFIED, FIRST, SMALL, Lesson, Limits, check_bits
+from fidelitree.learners.lesson import CERTIFIED, FIRST, SMALL, Lesson, check_bits, learner
 from fidelitree.search.exact_growth import grow_exactly
 from fidelitree.search.grow import Evidence, grow
 from fidelitree.search.sampled_probes import FreshPairs
@@ -38,42 +38,27 @@ if TYPE_CHECKING:
     from fidelitree.search.labelled import Labelled
     from fidelitree.search.questions import Steps
     from fidelitree.spaces.features import Test
-    from fidelitree.spaces.product import ProductSpace
-    from fidelitree.targets.labels import Target
 
 PAIRS = 64
 _LABELS = 2_048
 _MOST_LEAVES = 1_024
 
 
-class Own(Limits, total=False):
-    """``size`` is the number of leaves to grow, as many as epsilon takes where it is not given.
-
-    ``pairs`` are drawn inside each leaf to estimate influences.
-    """
-
-    size: int
-    pairs: int
-
-
-def top_down(
-    target: Target,
-    space: ProductSpace,
-    epsilon: float = 0.05,
-    delta: float = 0.05,
-    seed: int = 0,
-    **own: Unpack[Own],
-) -> Distillation:
+@learner
+def top_down(lesson: Lesson, *, size: int | None = None, pairs: int = PAIRS) -> Distillation:
     """Top-down growth by influence to a size or an error, certified.
 
+    ``size`` is the number of leaves to grow, as many as epsilon takes where it is not given. ``pairs`` are drawn inside
+    each leaf to estimate influences.
+
+    >>> from fidelitree import ProductSpace
     >>> from fidelitree.targets import multiplexer
     >>> top_down(multiplexer(2), ProductSpace.bernoulli(6), epsilon=0).tree.size
     8
     """
-    size, pairs = own.pop("size", None), check_count("pairs", own.pop("pairs", PAIRS))
+    pairs = check_count("pairs", pairs)
     size = None if size is None else check_count("size", size)
-    check_bits(space)
-    lesson = Lesson.begin(target, space, (epsilon, delta, seed), own)
+    check_bits(lesson.space)
 
     def teach() -> Steps[str]:
         most = min(size or _MOST_LEAVES, lesson.counted.budget.max_leaves or _MOST_LEAVES)

@@ -10,60 +10,46 @@ beyond about 12 bits, it refuses; `distill(strategy="smallest")` goes on without
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Unpack
+from functools import partial
+from typing import TYPE_CHECKING, Literal
 
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.errors import ParameterError
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge
 from fidelitree.learners.entropy import fit as fit_id3
-from fidelitree.learners.lesson import Lesson, Limits
+from fidelitree.learners.lesson import Lesson, learner
 from fidelitree.search.optimal.affordable import FIRST_WIDTH, RESTRICTIONS
 from fidelitree.search.optimal.lattice import Axis, Codes, Lattice, axes_of
 from fidelitree.search.optimal.optimum import OBJECTIVES, Objective, Optimum
 from fidelitree.search.optimal.solve import widening
-from fidelitree.spaces.rows import Rows
 from fidelitree.trees import nested
 
 if TYPE_CHECKING:
     from fidelitree.runs.result import Distillation
-    from fidelitree.spaces.product import ProductSpace
-    from fidelitree.targets.labels import Target
     from fidelitree.trees.tree import Tree
 
 TESTS = ("sets", "one value")
 
 
-class Own(Limits, total=False):
-    """``objective`` is what is least; ``tests`` is what may be asked about a category."""
-
-    objective: Objective
-    tests: Literal["sets", "one value"]
-
-
+@partial(learner, epsilon=0.0)
 def optimal(
-    target: Target,
-    space: ProductSpace | Rows,
-    epsilon: float = 0.0,
-    delta: float = 0.05,
-    seed: int = 0,
-    **own: Unpack[Own],
+    lesson: Lesson, *, objective: Objective = "leaves", tests: Literal["sets", "one value"] = "sets"
 ) -> Distillation:
     """The smallest tree with an error of at most epsilon; its certificate is exact.
 
     ``objective="depth"`` or ``"average_depth"`` (at epsilon 0) makes something else least; ``tests="one value"`` asks a
     category only whether it is one value.
 
+    >>> from fidelitree import ProductSpace
     >>> from fidelitree.targets import hidden_weighted_bit
     >>> optimal(hidden_weighted_bit(8), ProductSpace.bernoulli(8)).tree.size
     128
     """
-    objective, tests = own.pop("objective", "leaves"), own.pop("tests", "sets")
     for name, value, known in (("objective", objective, OBJECTIVES), ("tests", tests, TESTS)):
         if value not in known:
             raise ParameterError(f"{name} must be one of {', '.join(known)}; got {value!r}")
-    lesson = Lesson.begin(target, space, (epsilon, delta, seed), own)
     if objective == "average_depth" and lesson.epsilon > 0:
-        raise ParameterError(f'epsilon must be 0 with objective="average_depth"; got {epsilon}')
+        raise ParameterError(f'epsilon must be 0 with objective="average_depth"; got {lesson.epsilon}')
     check_listable(lesson)
 
     def teach() -> str:
@@ -84,7 +70,7 @@ def check_listable(lesson: Lesson) -> None:
     """Refuse a space whose inputs cannot all be asked."""
     points, limit = lesson.product.points, lesson.counted.budget.max_queries
     allowed = ENUMERATE_UNASKED if limit is None else limit
-    if isinstance(lesson.space, Rows) or points is None:
+    if lesson.space.independent is None or points is None:
         raise ParameterError(
             f"space must have finitely many inputs for all of them to be asked; got {lesson.space!r:.80}"
         )

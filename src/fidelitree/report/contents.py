@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 
 from fidelitree.certificates.confusion import CONFIDENCE, LeafError, leaf_errors
 from fidelitree.display.frontier_chart import Mark
+from fidelitree.trees.answers import upwards
 
 if TYPE_CHECKING:
     from fidelitree.asking.counted import Queries
     from fidelitree.certificates.certificate import Certificate
     from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.world import World
     from fidelitree.trees.answers import LeafLabels
     from fidelitree.trees.tree import Tree
 
@@ -41,25 +43,28 @@ class TracePoint:
 class Contents:
     """Everything that a page shows.
 
-    ``rows`` says that inputs were rows of a table: then ``space`` holds its features with their marginals, and says
-    nothing about how often inputs reach a leaf. ``call`` is the Python call or the command that led here.
+    ``call`` is the Python call or the command that led here.
     """
 
     tree: Tree
-    space: ProductSpace
+    world: World
     certificate: Certificate
     queries: Queries
     steps: tuple[TracePoint, ...] = ()
     by_leaves: bool = False
     """Whether each step is one more split of the same tree, so that leaves are what to draw errors against."""
     leaf_labels: LeafLabels | None = None
-    rows: bool = False
     reason: str = ""
     call: str = ""
     knee: bool = False
     """Whether the tree is the knee of its curve."""
     curve: Curve | None = None
     """The trees of all sizes that the same answers certify, this one among them."""
+
+    @property
+    def space(self) -> ProductSpace:
+        """The features with their marginals."""
+        return self.world.product
 
     @property
     def leaf_errors(self) -> list[LeafError]:
@@ -98,18 +103,9 @@ class Shares:
 
     @classmethod
     def of(cls, contents: Contents) -> Shares:
-        """Masses from the space; of rows of a table only the answers tell how many reach a leaf."""
+        """Masses from the world where it knows them; else only the answers tell how many inputs reach a leaf."""
         tree, labels = contents.tree, contents.leaf_labels
         wrong = None if labels is None else upwards(tree, labels.wrong(tree))
-        if not contents.rows:
-            return cls(np.array([region.mass for _, region in tree.regions(contents.space)]), wrong, False)
+        if (known := contents.world.masses) is not None:
+            return cls(np.array([known.mass(region) for _, region in tree.regions(contents.space)]), wrong, False)
         return cls(None if labels is None else upwards(tree, labels.shares.sum(axis=1)), wrong, True)
-
-
-def upwards(tree: Tree, of_leaves: Floats) -> Floats:
-    """From a number for each leaf to the sum below every node."""
-    sums = np.zeros(len(tree.feature))
-    sums[tree.feature < 0] = of_leaves
-    for node in np.flatnonzero(tree.feature >= 0)[::-1].tolist():  # children stand after their parents
-        sums[node] = sums[tree.no[node]] + sums[tree.yes[node]]
-    return sums

@@ -32,7 +32,7 @@ def render(contents: Contents) -> str:
     """The whole page as text; the same contents give the same page."""
     curve = contents.curve
     points, chosen = ((contents,), 0) if curve is None else (curve.points, curve.chosen)
-    drawn = [_Point.of(point) for point in points]
+    drawn = [_Point.of(contents if place == chosen else point) for place, point in enumerate(points)]
     script = "".join(map(_file, ("tree.js", "report.js")))
     parts = {name: drawn[chosen].part(name) for name in PARTS}
     scenes = {"features": controls(contents), "chosen": chosen, "points": [point.scene for point in drawn]}
@@ -42,7 +42,7 @@ def render(contents: Contents) -> str:
         style=_file("report.css"),
         script=script,
         sizes="" if curve is None else tag("a", "Sizes", href="#curve"),
-        data=join(embedded("scene", scenes), *(point.template() for point in drawn if len(drawn) > 1)),
+        data=join(embedded("scene", scenes), *(point.template() for point in drawn if point is not drawn[chosen])),
         sections=join(
             verdict(parts["head"], None if curve is None else size_picker(curve), parts["promise"]),
             parts["body"],

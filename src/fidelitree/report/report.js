@@ -3,6 +3,10 @@
   const { features, points, chosen } = JSON.parse(find("scene").textContent);
   const PRINT_ALL = 800; // nodes of a tree that is printed whole
   let here = chosen;
+  const shelf = [...document.querySelectorAll("template.tree-parts")].map((template) => template.content);
+  const opened = document.createDocumentFragment(); // as it was written: the script draws into what is shown
+  opened.append(...[...document.querySelectorAll("main [data-part]")].map((part) => part.cloneNode(true)));
+  shelf.splice(chosen, 0, opened);
   let tree = plant({ features, ...points[here] });
 
   // --- the curve: each tree has its own parts of the page ------------------------------------------------------------
@@ -11,7 +15,7 @@
     if (point === here || !points[point]) return;
     here = point;
     const before = find("curve").getBoundingClientRect().top;
-    const parts = document.querySelectorAll("template.tree-parts")[point].content.cloneNode(true);
+    const parts = shelf[point].cloneNode(true);
     for (const part of [...parts.children]) {
       document.querySelector(`main [data-part=${part.dataset.part}]`).replaceWith(part);
     }

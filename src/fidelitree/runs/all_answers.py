@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.counted import Counted, tabulate
-from fidelitree.asking.door import Door
 from fidelitree.asking.events import TreeJudged, nobody
+from fidelitree.asking.guarded import GuardedTarget
 from fidelitree.asking.limits import Budget, BudgetSpent
 from fidelitree.errors import ParameterError
 from fidelitree.exact.diagram import NoDiagramError
@@ -48,7 +48,7 @@ Trace = tuple[SplitRecord | TreeJudged, ...]
 _PROPOSALS, _ROUNDS = 150, 20
 _ROWS = 2e5  # rows that all rounds together may look at, about
 _GRAINS = 2.0**50  # probabilities go into the search as so many grains: sums and differences of them are exact
-_TINY = 1e-6  # an epsilon below it asks for no error; then inputs of any probability count alike
+_TINY = 1e-6  # an epsilon below it asks for no error; then inputs of any probability count the same
 ASKED = 1 << 15
 """Queries that may be spent unasked on knowing every input, where an error is allowed: 15 bits."""
 
@@ -119,8 +119,8 @@ def _smallest_of_all(counted: Counted, goal: Goal) -> Distillation:
     chances = space.chances(inner)
     weights = (chances > 0).astype(np.float64) if epsilon < _TINY else np.rint(chances * _GRAINS)
     binning, some = Binning.of(space, inner), weights > 0
-    refiner = Refiner(binning.coded(inner[some], codes[some], weights[some]), None, seed)
-    judged = _Judged(refiner, binning.coded(inner, codes, chances), weights.sum(), counted.budget)
+    refiner = Refiner(binning.coded(codes[some], some, weights[some]), None, seed)
+    judged = _Judged(refiner, binning.coded(codes, weights=chances), weights.sum(), counted.budget)
     least = 1 if epsilon else len(counted.book.seen)
     for _ in range(int(min(_ROUNDS, max(1, _ROWS / len(codes))))):
         if size(refiner.smallest(epsilon)) <= least or counted.over():
@@ -220,11 +220,11 @@ def _a_moment(budget: Budget) -> Budget:
 
 def known_function(counted: Counted, root: Subfunction) -> KnownFunction:
     """What is known already, or free, as places among the labels."""
-    labels, free, door = np.array(root.labels), free_of_charge(counted), Door(counted.target, counted.space)
+    labels, free, target = np.array(root.labels), free_of_charge(counted), GuardedTarget(counted.target, counted.space)
 
     def answer(inputs: NDArray[np.uint8]) -> NDArray[np.intp]:
         if free:  # a circuit, a table or a tree is read, not asked
-            return np.searchsorted(labels, door(inputs))
+            return np.searchsorted(labels, target(inputs))
         return np.searchsorted(labels, counted.labels(counted.complete(inputs, "enumerate")))
 
     def table() -> NDArray[np.intp]:

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.access import Access, Call, access
-from fidelitree.asking.door import Door
 from fidelitree.asking.events import Observer, TreeJudged, UnderTest, nobody
+from fidelitree.asking.guarded import GuardedTarget
 from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
-from fidelitree.certificates.certificate import OF_ANSWERS, Certificate, assumptions
+from fidelitree.certificates.certificate import OF_ANSWERS, Certificate
 from fidelitree.certificates.confusion import CONFIDENCE, Confusion
 from fidelitree.errors import (
     ParameterError,
@@ -31,10 +31,10 @@ from fidelitree.errors import (
 )
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge, known_error, tree_labels
 from fidelitree.runs.claim import FEW, Claim, HowFar
-from fidelitree.spaces.draw import Stream, block_rows, draw, fresh_entropy, fresh_seed
-from fidelitree.spaces.product import ProductSpace, check_space
+from fidelitree.spaces.draw import Stream, block_rows, fresh_entropy, fresh_seed
+from fidelitree.spaces.product import ProductSpace, product_of
 from fidelitree.spaces.region import Region
-from fidelitree.spaces.rows import ASSUMES_NOT_FITTED, ASSUMES_ROWS, ASSUMES_UNSEEN, Rows, check_test_rows
+from fidelitree.spaces.rows import ASSUMES_UNSEEN, check_test_rows
 from fidelitree.targets.table import MAX_FEATURES, enumerate_inputs
 from fidelitree.theory.sequential import Bet
 from fidelitree.trees.answers import Crosstab
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fidelitree.asking.counted import Counted
+    from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
 
 FINGERPRINT = 4096  # inputs on which a predictor that has no digest of its own is told from others
@@ -55,7 +56,7 @@ ASSUMES_UNCHANGED = "the predictor was not changed since the journal was begun"
 def certify(
     predictor: Any,
     target: Target,
-    space: ProductSpace | Rows,
+    space: World,
     epsilon: float | None = None,
     delta: float = 0.05,
     *,
@@ -75,37 +76,31 @@ def certify(
     """How far a predictor is from the target, or whether they agree on at least 1 - epsilon of inputs.
 
     Without an epsilon the certificate has both ends of their disagreement (``certificate.interval``), and the audit
-    ends when neither is further than ``within`` from the middle. With one it is a claim that holds or not; the interval
-    is there, too. All that a certificate says is true with confidence 1 - delta.
+    ends when neither is further than ``within`` from the middle. With one it is a claim: its audit ends as soon as the
+    error is certified to be at most epsilon, or shown to be above it; undecided, after ``max_queries`` answers, or
+    64 ln(1/delta)/epsilon where that is not given. Where all inputs of a deterministic target can be asked for less,
+    and where trees and circuits are compared, it is exact. All that it says is true with confidence 1 - delta.
 
     ``predictor`` is a tree, any callable from a batch to labels, or anything with a ``predict`` method. The seed (the
     machine's own unless you give one) and a digest of the predictor choose the test inputs. A tree's digest tells it
     from all others; that of anything else covers a few answers only, so its audit adds fresh entropy and records it.
     ``seed`` and ``entropy`` of a certificate replay its audit; the new certificate says that it is a replay.
 
-    The audit of a claim ends as soon as the error is certified to be at most epsilon, or shown to be above it;
-    undecided, after ``max_queries`` answers, or 64 ln(1/delta)/epsilon where that is not given. Where all inputs of a
-    deterministic target can be asked for less, and where trees and circuits are compared, the certificate is exact.
-
     Where ``space`` is `Rows`, all rows of the table are test inputs, each at most once and in random order: neither the
     predictor may be made from them nor the target fitted to them. For the other arguments see `Running`.
 
     >>> from fidelitree.targets import majority
-    >>> print(certify(Tree.constant(ProductSpace.bernoulli(3), 1), majority(3), ProductSpace.bernoulli(3), 0.05))
-    This tree disagrees with the target on exactly 0.5 of all inputs (an error of 0.05 was asked for and is NOT \
-certified), provided that the target is deterministic and inputs follow the stated product distribution.
+    >>> str(certify(Tree.constant(ProductSpace.bernoulli(3), 1), majority(3), ProductSpace.bernoulli(3), 0.05))[:66]
+    'This tree disagrees with the target on exactly 0.5 of all inputs ('
     """
     rule = _rule(epsilon, check_delta(delta), within)
     check_switch("deterministic", deterministic)
     check_observer(observer)
-    fresh = _fresh_entropy(predictor, seed, entropy)
-    known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
+    known_seed, fresh = _keys(predictor, seed, entropy)
     budget = Budget(max_queries=max_queries, max_seconds=max_seconds)
     running = Running(batch_size, executor, timeout, retries, journal)
-    predict = _prediction(predictor, _product(space, rule))
-    digest = predictor.digest if isinstance(predictor, Tree) else _fingerprint(predict, space)
-    told = {"epsilon": epsilon, "delta": rule.delta, "deterministic": deterministic, "predictor": digest}
-    told |= {**budget.limits(), **({"within": rule.within} if isinstance(rule, HowFar) else {})}
+    predict, digest = _prediction(predictor, space, rule)
+    told = {**rule.told, "deterministic": deterministic, "predictor": digest, **budget.limits()}
     call = Call("certify", known_seed, seed is not None, told, fresh, entropy is not None)
     with access(target, space, running, call) as way:
         # Memory would save nothing where all inputs are asked once, and mislead about a noisy target elsewhere.
@@ -120,17 +115,18 @@ certified), provided that the target is deterministic and inputs follow the stat
     return found
 
 
-def _fresh_entropy(predictor: Any, seed: int | None, recorded: str | None) -> str | None:
-    """What nobody could foresee when the predictor was made; None of a tree, whose digest says all about it."""
+def _keys(predictor: Any, seed: int | None, recorded: str | None) -> tuple[int, str | None]:
+    """Seed, and what nobody could foresee when the predictor was made; a tree needs none, whose digest says all."""
+    known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
     if recorded is None:
-        return None if isinstance(predictor, Tree) else fresh_entropy()
+        return known_seed, None if isinstance(predictor, Tree) else fresh_entropy()
     if isinstance(predictor, Tree):
         raise ParameterError(
             f"entropy must be None where a tree is audited: its digest takes its place; got {show(recorded)}"
         )
     if seed is None:
         raise ParameterError("seed must be that of the certificate whose entropy is given; got None")
-    return check_entropy(recorded)
+    return known_seed, check_entropy(recorded)
 
 
 def _rule(epsilon: float | None, delta: float, within: float) -> Claim | HowFar:
@@ -143,25 +139,25 @@ def _rule(epsilon: float | None, delta: float, within: float) -> Claim | HowFar:
     return HowFar(width, delta)
 
 
-def _product(space: ProductSpace | Rows, rule: Claim | HowFar) -> ProductSpace:
+def _product(space: World, rule: Claim | HowFar) -> ProductSpace:
     """The features; of a table, which must have rows enough for a claim."""
-    if isinstance(space, Rows):
-        if isinstance(rule, Claim):
-            check_test_rows(space.count, rule.epsilon, rule.delta, rule.level)
-        return space.product
-    check_space(space)
-    return space
+    product = product_of(space)
+    if space.table is not None and isinstance(rule, Claim):
+        check_test_rows(space.table.count, rule.epsilon, rule.delta, rule.level)
+    return product
 
 
-def _prediction(predictor: Any, space: ProductSpace) -> Target:
-    """How to ask a predictor about inner values."""
+def _prediction(predictor: Any, space: World, rule: Claim | HowFar) -> tuple[Target, str]:
+    """How to ask a predictor about inner values, and its digest."""
+    product = _product(space, rule)
     if isinstance(predictor, Tree):
-        predictor.check_space(space)
-        return predictor.predict_inner
+        predictor.check_space(product)
+        return predictor.predict_inner, predictor.digest
     found = getattr(predictor, "predict", predictor)
     if not callable(found):
         raise ParameterError(f"predictor must be a tree, a callable, or have a predict method; got {show(predictor)}")
-    return Door(found, space)
+    door = GuardedTarget(found, product)
+    return door, _fingerprint(door, space)
 
 
 @dataclass(frozen=True)
@@ -172,12 +168,11 @@ class _TestInputs:
     most: float
 
 
-def _source(space: ProductSpace | Rows, stream: Stream) -> _TestInputs:
-    if isinstance(space, Rows):
-        order = space.shuffled(stream)
+def _source(space: World, stream: Stream) -> _TestInputs:
+    if space.table is not None:
+        order = space.table.shuffled(stream)
         return _TestInputs(lambda block, taken, rows: order[taken : taken + rows], len(order))
-    whole = Region.whole(space)
-    return _TestInputs(lambda block, taken, rows: draw(whole, stream, block, rows).T, math.inf)
+    return _TestInputs(lambda block, taken, rows: space.inputs(stream, block, rows), math.inf)
 
 
 def _labels(predict: Target, batch: NDArray[Any]) -> NDArray[Any]:
@@ -194,7 +189,7 @@ def _is_text(labels: NDArray[Any]) -> bool:
     return labels.dtype.kind == "U" or (labels.dtype.kind == "O" and isinstance(labels[0], str))
 
 
-def _fingerprint(predict: Target, space: ProductSpace | Rows) -> str:
+def _fingerprint(predict: Target, space: World) -> str:
     """A digest of a predictor that has none: what it says about inputs that anybody can draw."""
     product = space.product
     rows = min(FINGERPRINT, max(64, FINGERPRINT_BYTES // (len(product) * product.dtype.itemsize)))
@@ -218,16 +213,15 @@ class _Audit:
         """The error that is claimed."""
         return self.rule.epsilon if isinstance(self.rule, Claim) else None
 
-    def source(self, space: ProductSpace | Rows, way: Access) -> _TestInputs:
+    def source(self, space: World, way: Access) -> _TestInputs:
         """Inputs as they come, chosen by the seed, the predictor's digest and what nobody could foresee."""
         key = [self.digest] if way.entropy is None else [self.digest, way.entropy]
         return _source(space, Stream.named(way.seed, "certify").child(*key))
 
-    def tested(self, bet: Bet, space: ProductSpace | Rows, way: Access) -> Certificate:
+    def tested(self, bet: Bet, space: World, way: Access) -> Certificate:
         """The certificate of what a bet has shown, which may be nothing."""
         errors, samples = bet.counts
-        of_rows = (ASSUMES_ROWS, ASSUMES_NOT_FITTED, ASSUMES_UNSEEN)
-        about = of_rows if isinstance(space, Rows) else assumptions(deterministic=False)
+        unseen = () if space.table is None else (ASSUMES_UNSEEN,)
         # Its digest tells a tree from all others, and who resumes knows the next inputs of any other predictor.
         unchanged = (ASSUMES_UNCHANGED,) if way.resumed and way.entropy is not None else ()
         return Certificate(
@@ -241,7 +235,7 @@ class _Audit:
             space.digest,
             seed=way.seed,
             seed_chosen=way.seed_chosen,
-            assumes=about + unchanged,
+            assumes=space.assumes + unseen + unchanged,
             ledger=self.rule.ledger,
             level=bet.level,
             queries=dict(self.counted.queries.asked),
@@ -261,14 +255,16 @@ class _Audit:
             missing = sorted({*self.counted.book.seen} - {*answered})
         return Confusion.of(table, level, missing)
 
-    def looked_up(self, space: ProductSpace | Rows) -> float | None:
+    def looked_up(self, space: World) -> float | None:
         """The exact error of a tree or a circuit, which costs nothing; what a table's rows leave out nobody knows."""
-        known = space.masses is not None
+        known = space.independent is not None
         return known_error(self.predictor, self.counted.target, self.counted.space) if known else None
 
-    def can_enumerate(self, space: ProductSpace | Rows, deterministic: bool) -> bool:
+    def can_enumerate(self, space: World, deterministic: bool) -> bool:
         """Whether asking about every input is free, or no dearer than drawing."""
-        if space.masses is None:
+        if space.independent is None:
+            if self.epsilon == 0:
+                raise ParameterError(f"epsilon must be above 0 where inputs are {space.in_words}; got 0")
             return False
         points, limit = self.counted.space.points, self.counted.budget.max_queries
         few = points is not None and points <= min(1 << MAX_FEATURES, points if limit is None else limit)

@@ -6,6 +6,7 @@ that takes long, a quarter of the inputs come as they are drawn, for the standin
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,14 +21,12 @@ from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.search.questions import Answered, Ask, Steps, Tests
 from fidelitree.spaces.draw import Stream, draw_feature
 from fidelitree.spaces.region import Region
-from fidelitree.trees.bits import Words, everyone, pack, unpack
-from fidelitree.trees.nested import Nested, build, itself, size
-from fidelitree.trees.predict import route
+from fidelitree.trees.bits import pack
+from fidelitree.trees.nested import Nested, build, size
 
 if TYPE_CHECKING:
     from fidelitree.runs.session import Session
     from fidelitree.runs.stopping import Outcome, Stopping
-    from fidelitree.search.bits.pool import Codes
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.trees.tree import Tree
 
@@ -42,32 +41,50 @@ MANY, TOO_MANY = 2_000, 20_000  # answers from which on a run may be stuck, and 
 AS_DRAWN, LONG = 0.25, 256  # of the inputs come as they are drawn, once so many labels have opened no attempt
 PRUNED = 256  # leaves of a tree whose prunings are tested with it
 BY_HEART = 8  # answers a leaf, below which a tree only repeats them
+Said = dict[int, int]
+"""The inputs that get each label, by its code."""
 
 
 class ReferenceInputs:
-    """Inputs that are never asked about, on which two trees are compared; a feature is drawn when a tree tests it."""
+    """Inputs that are never asked about, on which two trees are compared; a feature is drawn when a tree tests it.
+
+    Sets of them are whole numbers, a bit for each input: so few bits are combined faster so than as an array.
+    """
 
     def __init__(self, space: ProductSpace, stream: Stream) -> None:
         self._whole, self._stream = Region.whole(space), stream
-        self._columns: dict[int, Words] = {}
-        self._last: tuple[Nested, Codes] | None = None
+        self._columns: dict[int, int] = {}
+        self._last: tuple[Nested, Said] | None = None
 
-    def __getitem__(self, i: int) -> Words:
+    def _column(self, i: int) -> int:
         if i not in self._columns:
-            self._columns[i] = pack(draw_feature(self._whole, self._stream, 0, REFERENCE, i))
+            drawn = pack(draw_feature(self._whole, self._stream, 0, REFERENCE, i))
+            self._columns[i] = int.from_bytes(drawn.tobytes(), sys.byteorder)
         return self._columns[i]
 
-    def codes(self, candidate: Nested) -> Codes:
+    def said(self, candidate: Nested) -> Said:
         """What a tree says about them; most often it is the tree of the last time."""
         if self._last is None or self._last[0] != candidate:
             self._last = candidate, self._predicted(candidate)
         return self._last[1]
 
-    def _predicted(self, candidate: Nested) -> Codes:
-        codes = np.empty(REFERENCE, np.intp)
-        for code, reached in route(candidate, itself, self, everyone(REFERENCE)):
-            codes[unpack(reached, REFERENCE).view(np.bool_)] = code
-        return codes
+    def _predicted(self, candidate: Nested) -> Said:
+        said: Said = {}
+        waiting = [(candidate, (1 << REFERENCE) - 1)]
+        while waiting:
+            node, reached = waiting.pop()
+            if isinstance(node, tuple):
+                upper = reached & self._column(node[0].feature)
+                waiting += [(node[2], upper), (node[1], reached ^ upper)]
+            else:
+                said[node] = said.get(node, 0) | reached
+        return said
+
+
+def changed(before: Said, after: Said) -> float:
+    """The share of the reference inputs about which two trees say different things."""
+    same = sum((inputs & after.get(code, 0)).bit_count() for code, inputs in before.items())
+    return (REFERENCE - same) / REFERENCE
 
 
 class Readiness:
@@ -75,7 +92,7 @@ class Readiness:
 
     def __init__(self, attempts: Attempts, reference: ReferenceInputs) -> None:
         self._attempts, self._reference = attempts, reference
-        self._before: Codes | None = None
+        self._before: Said | None = None
         self._seen: list[tuple[float, bool]] = []
 
     def see(self, candidate: Nested, wrong: NDArray[np.bool_], weights: NDArray[np.float64]) -> bool:
@@ -84,8 +101,8 @@ class Readiness:
         An answer weighs what its leaf weighs in the space against the inputs that were drawn. A tree that changed
         materially starts again.
         """
-        after, epsilon = self._reference.codes(candidate), self._attempts.epsilon
-        if after is not self._before and (self._before is None or (after != self._before).mean() > MATERIAL * epsilon):
+        after, epsilon = self._reference.said(candidate), self._attempts.epsilon
+        if after is not self._before and (self._before is None or changed(self._before, after) > MATERIAL * epsilon):
             self._seen = []
         else:
             self._seen += zip(weights.tolist(), wrong.tolist(), strict=True)

@@ -23,6 +23,11 @@ class Claim:
     ledger: str = AUDIT
 
     @property
+    def told(self) -> dict[str, float | None]:
+        """What a journal compares."""
+        return {"epsilon": self.epsilon, "delta": self.delta}
+
+    @property
     def level(self) -> float:
         """Nearly all of delta."""
         return LEDGERS[self.ledger] * self.delta
@@ -47,6 +52,11 @@ class HowFar:
     delta: float
     ledger: str = INTERVAL
     patience: float = math.inf
+
+    @property
+    def told(self) -> dict[str, float | None]:
+        """What a journal compares."""
+        return {"epsilon": None, "delta": self.delta, "within": self.within}
 
     @property
     def level(self) -> float:

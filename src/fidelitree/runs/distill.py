@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -49,7 +50,7 @@ from fidelitree.runs.stopping import (
 )
 from fidelitree.runs.table_strategy import FAITHFUL, FRUGAL, Plan, TableStrategy, patient
 from fidelitree.spaces.draw import fresh_seed
-from fidelitree.spaces.rows import Rows, check_test_rows
+from fidelitree.spaces.rows import check_test_rows
 
 if TYPE_CHECKING:
     import os
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from fidelitree.asking.counted import Counted
     from fidelitree.search.trace import SplitRecord
     from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
 
 StrategyName = Literal["auto", "influence", "smallest"]
@@ -70,7 +72,7 @@ UNDECIDED = 2_000  # over epsilon: answers that may go into deciding whether a s
 
 def distill(
     target: Target,
-    space: ProductSpace | Rows,
+    space: World,
     epsilon: float | None = 0.05,
     delta: float = 0.05,
     *,
@@ -131,7 +133,7 @@ def distill(
 
 
 def _recorded(
-    result: Distillation, about: tuple[Target, ProductSpace | Rows], goal: Goal, call: Call, running: Running
+    result: Distillation, about: tuple[Target, World], goal: Goal, call: Call, running: Running
 ) -> Distillation:
     """The result with the space as it was given, and how it was asked for; the same for its frontier."""
     target, space = about
@@ -167,12 +169,12 @@ def _check_best_sets(space: ProductSpace) -> None:
             )
 
 
-def _known(counted: Counted, space: ProductSpace | Rows, goal: Goal) -> Distillation | None:
+def _known(counted: Counted, space: World, goal: Goal) -> Distillation | None:
     """By knowing every answer, where that is asked for; None where it is not, or takes too many queries."""
     counted.reserve = None if goal.epsilon == 0 or free_of_charge(counted) else lambda: True
     if goal.split_quality:
         _check_best_sets(counted.space)
-    if space.masses is None:
+    if space.independent is None:
         return None
     found = distil_known(counted, goal) if goal.smallest else None
     if found is None and goal.epsilon == 0:
@@ -181,7 +183,7 @@ def _known(counted: Counted, space: ProductSpace | Rows, goal: Goal) -> Distilla
     return found
 
 
-def _learnt(counted: Counted, space: ProductSpace | Rows, goal: Goal, observer: Observer) -> Distillation:
+def _learnt(counted: Counted, space: World, goal: Goal, observer: Observer) -> Distillation:
     """By a session: learn and test, until the stopping rule is content or a budget ends it."""
     session = _session(counted, source_of(space, goal.seed, together=True), goal, observer)
     strategies, reason = _Strategies(session, goal), CERTIFIED
@@ -213,11 +215,11 @@ def _session(counted: Counted, source: Source, goal: Goal, observer: Observer) -
     """A session without an attempt, refused where it could not succeed."""
     ledger = None if counted.journal is None else Ledger(counted.journal, lambda: source.drawn)
     attempts = Attempts(goal.epsilon, goal.delta, ledger)
-    if source.masses is None:
+    if source.tests < math.inf:
         check_test_rows(int(source.tests), attempts.epsilon, goal.delta, attempts.level(1))
-        if goal.split_quality:
-            raise ParameterError('strategy="influence" needs a product space; got rows of a table')
-    elif source.product.all_bits:
+    if source.independent is None:
+        _check_joint(source, goal)
+    elif source.independent.all_bits:
         # What a certificate takes if no answer is wrong; or all that may be asked, or all that there is to ask.
         points = counted.space.points if counted.deterministic else None
         limits = (attempts.at_best, counted.budget.max_queries, points)
@@ -225,12 +227,20 @@ def _session(counted: Counted, source: Source, goal: Goal, observer: Observer) -
     return Session(counted, source, attempts, observer)
 
 
+def _check_joint(source: Source, goal: Goal) -> None:
+    """Refuse what only a product of independent features can have."""
+    if goal.epsilon == 0:
+        raise ParameterError(f"epsilon must be above 0 where inputs are {source.in_words}; got 0")
+    if goal.split_quality:
+        raise ParameterError(f'strategy="influence" needs a product space; got {source.in_words}')
+
+
 class _Strategies:
     """Which strategy goes first, which goes on where it is stuck, and what is tried for fewer leaves in the end."""
 
     def __init__(self, session: Session, goal: Goal) -> None:
         self._session, self._goal = session, goal
-        self._over_bits = session.source.masses is not None and session.source.product.all_bits
+        self._over_bits = session.source.independent is not None and session.source.independent.all_bits
         self.now: Strategy = BitStrategy(session, goal.seed) if self._over_bits else self._table()
 
     def outcome(self) -> Outcome | None:
@@ -245,7 +255,7 @@ class _Strategies:
         if outcome is None:
             return None
         outcome = self._fewer_leaves(outcome, stopping)
-        if self._goal.smallest and self._session.source.masses is not None:
+        if self._goal.smallest and self._session.source.independent is not None:
             outcome = shrunk(outcome, self._session, self._goal.epsilon)
         return first if first is not None and first.tree.size < outcome.tree.size else outcome
 
@@ -266,16 +276,16 @@ class _Strategies:
             return Known(rule, counted) if lists_its_answers(counted) else rule
         if goal.few_leaves or masses is None:
             return AsTested(masses, most, UNDECIDED / goal.epsilon if goal.few_leaves else 0)
-        return Smallest(counted, most)
+        return Smallest(counted, most, masses)
 
     def _frugal(self) -> Outcome | None:
         """What ``strategy="auto"`` would return: that of ``"smallest"`` must not be larger."""
         goal, session = self._goal, self._session
         if self._over_bits or not goal.smallest or session.source.masses is None:
-            return None  # rows of a table serve once: there are none to spare
+            return None  # rows of a table serve once, and without masses nothing can be pruned
         quiet = Session(session.counted, session.source, session.attempts)
         with suppress(BudgetSpent):
-            rule = Smallest(session.counted, session.counted.budget.max_leaves)
+            rule = Smallest(session.counted, session.counted.budget.max_leaves, session.source.masses)
             return quiet.run(TableStrategy(quiet, FRUGAL, goal.seed).steps(rule))
         return None
 
@@ -316,4 +326,5 @@ def _so_far(session: Session, strategy: Strategy) -> Outcome:
     if not attempts.all:
         attempts.open(strategy.tree(), written_down=False)
     outcome = best_so_far(attempts, session.source.masses, counted.budget.max_leaves)
-    return replace(outcome, error=exact_error(outcome.tree, counted)) if lists_its_answers(counted) else outcome
+    known = session.source.independent is not None and lists_its_answers(counted)
+    return replace(outcome, error=exact_error(outcome.tree, counted)) if known else outcome

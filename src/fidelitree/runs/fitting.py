@@ -36,10 +36,10 @@ class Fitting:
     ) -> None:
         self.binning = Binning.of(product, inner)
         held = np.arange(len(codes)) % HELD == HELD - 1
-        self._inner, self._codes, self._seed, self._most = inner, codes, seed, most
-        self._some = self.binning.coded(inner[~held], codes[~held])
+        self._codes, self._seed, self._most = codes, seed, most
+        self._some = self.binning.coded(codes[~held], ~held)
         # Where there are too few to hold any out, all judge.
-        self._others = self.binning.coded(inner[held], codes[held]) if held.any() else self._some
+        self._others = self.binning.coded(codes[held], held) if held.any() else self._some
         self._refiner, self._watch = Refiner(self._some, self._others, seed, watch), watch
         self._everything: Refiner | None = None
 
@@ -73,13 +73,13 @@ class Fitting:
     def on_all(self, sizes: Sequence[int], aim: float, steps: int) -> list[Nested]:
         """Trees of these sizes fitted to all labels: they may be too few for some to be left out."""
         if self._everything is None:
-            self._everything = Refiner(self.binning.coded(self._inner, self._codes), None, self._seed, self._watch)
+            self._everything = Refiner(self.binning.coded(self._codes), None, self._seed, self._watch)
             self._everything.improve(aim, steps)
         return [self._everything.with_leaves(min(leaves, self._most or leaves)).tree for leaves in sizes]
 
     def carried_on(self, sizes: Sequence[int], steps: int) -> list[Nested]:
         """The same from where the search has come to, for as many steps again; sizes that may not be are left out."""
-        everything = self._refiner.carried_on(self.binning.coded(self._inner, self._codes), steps)
+        everything = self._refiner.carried_on(self.binning.coded(self._codes), steps)
         return [everything.with_leaves(leaves).tree for leaves in sizes if self._most is None or leaves <= self._most]
 
     def _points(self, most: int | None = None) -> list[Point]:

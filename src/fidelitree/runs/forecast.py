@@ -104,7 +104,7 @@ def cross_validated(
     binning, part = Binning.of(space, inner), np.arange(len(codes)) % FOLDS
     wrong = np.zeros(len(sizes), np.intp)
     for fold in range(FOLDS):
-        some, others = (binning.coded(inner[rows], codes[rows]) for rows in (part != fold, part == fold))
+        some, others = (binning.coded(codes[rows], rows) for rows in (part != fold, part == fold))
         found = EverySize(some, sizes, 0, watch).trees()
         wrong += [int(others.errors(tree)) for tree in found]
     return [int(count) for count in wrong]

@@ -30,14 +30,13 @@ if TYPE_CHECKING:
     import os
 
     from fidelitree.asking.counted import Counted
-    from fidelitree.spaces.product import ProductSpace
-    from fidelitree.spaces.rows import Rows
+    from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
 
 
 def frontier(
     target: Target,
-    space: ProductSpace | Rows,
+    space: World,
     delta: float = 0.05,
     *,
     seed: int | None = 0,
@@ -61,10 +60,11 @@ def frontier(
     that it may. A budget, or Ctrl-C, ends it early with the bounds that it has. With ``prefer="leaves"`` it learns from
     more labels and searches longer. For the rest see `distill` and `Running`.
 
+    >>> from fidelitree.spaces.product import ProductSpace
     >>> from fidelitree.targets import majority
     >>> curve = frontier(majority(5), ProductSpace.bernoulli(5), max_leaves=8)
     >>> [point.leaves for point in curve][:3]
-    [1, 2, 3]
+    [1, 2, 4]
     """
     check_choice("prefer", prefer, tuple(EFFORTS))
     check_switch("deterministic", deterministic)
@@ -91,7 +91,7 @@ def frontier(
     return found.told(space, {**run, **call.arguments}, text)
 
 
-def _session(counted: Counted, space: ProductSpace | Rows, goal: Goal, observer: Observer) -> Session:
+def _session(counted: Counted, space: World, goal: Goal, observer: Observer) -> Session:
     source = source_of(space, goal.seed)
     ledger = None if counted.journal is None else Ledger(counted.journal, lambda: source.drawn)
     return Session(counted, source, Attempts(0.0, goal.delta, ledger, FRONTIER), observer)
@@ -100,7 +100,7 @@ def _session(counted: Counted, space: ProductSpace | Rows, goal: Goal, observer:
 def _points(session: Session, strategy: FrontierStrategy, goal: Goal) -> list[Distillation]:
     """By knowing every answer where that is cheaper, else by learning and testing."""
     counted, reason = session.counted, ""
-    if session.source.masses is not None:
+    if session.source.independent is not None:
         try:
             known = known_points(counted, strategy.sizes, goal.seed)
         except KeyboardInterrupt:
@@ -147,7 +147,7 @@ def _opened(session: Session) -> list[Attempt]:
 def _result(session: Session, attempt: Attempt, goal: Goal, reason: str) -> Distillation:
     """One point, with its exact error where that can be looked up."""
     counted, error = session.counted, None
-    if lists_its_answers(counted):
+    if session.source.independent is not None and lists_its_answers(counted):
         error = exact_error(attempt.tree, counted)
     outcome = Outcome(attempt.tree, attempt, 0.0, error=error)
     answers = session.attempts.answers(attempt)

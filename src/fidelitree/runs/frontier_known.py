@@ -71,7 +71,7 @@ def _candidates(counted: Counted, root: Subfunction, sizes: Sequence[int], seed:
     inner = enumerate_inputs(whole, 0, len(codes))
     chances = space.chances(inner)
     binning, some = Binning.of(space, inner), chances > 0
-    refiner = Refiner(binning.coded(inner[some], codes[some], chances[some]), None, seed, counted.watch)
+    refiner = Refiner(binning.coded(codes[some], some, chances[some]), None, seed, counted.watch)
     ranks = range(len(labels))
     yield from ((size, binning.tree(refiner.with_leaves(size).tree, ranks, root.labels)) for size in sizes)
     curve = known_function(counted, root).curve(sizes[-1])

@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 
     from fidelitree.report.contents import Contents, TracePoint
     from fidelitree.runs.forecast import Forecast
-    from fidelitree.spaces.product import ProductSpace
-    from fidelitree.spaces.rows import Rows
+    from fidelitree.spaces.world import World
 
 PRICE = 0.005
 """What a leaf must bring, as a share of inputs on which the tree then agrees, to be worth reading."""
@@ -111,7 +110,7 @@ class Frontier(Sequence[Distillation]):
         """Whether the curve bends: leaves are worth their price up to some size, and no longer after it."""
         return 1 < self.knee.leaves < self.max_leaves
 
-    def told(self, space: ProductSpace | Rows, run: Mapping[str, Any], call: str) -> Frontier:
+    def told(self, space: World, run: Mapping[str, Any], call: str) -> Frontier:
         """The same, where every point knows how the run was asked for, and which of its points it is."""
 
         def told(point: Distillation) -> Distillation:
@@ -119,6 +118,11 @@ class Frontier(Sequence[Distillation]):
             return replace(point, space=space, run=run if own else _picked(point, run, None), call=call)
 
         return replace(self, points=tuple(map(told, self.points)))
+
+    def commanded(self, command: str) -> Frontier:
+        """The same, asked for by a command."""
+        points = (replace(point, run={**point.run, "command": command}, call=command) for point in self.points)
+        return replace(self, points=tuple(points))
 
     @classmethod
     def of(cls, points: Sequence[Distillation], delta: float, max_leaves: int) -> Frontier:
@@ -234,6 +238,8 @@ class Frontier(Sequence[Distillation]):
         return f"With confidence {confidence_of(self.delta)}, all of these hold together."
 
     def _why_none(self) -> str:
+        if len(self) == 1:
+            return "no larger tree is certified to agree more often."
         if self.knee.leaves == 1:
             return "no larger tree brings half a per cent of agreement for each of its leaves."
         return f"every leaf brings half a per cent of agreement, up to {in_words(self.max_leaves)}."

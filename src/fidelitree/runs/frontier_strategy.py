@@ -57,7 +57,7 @@ class FrontierStrategy:
         self._pool = TrainingSet(session)
         self._learner: BitLearner | None = None
         """Over bits: it asks where it is wrong, and so finds what drawn inputs do not show, such as a parity."""
-        if session.source.masses is not None and session.source.product.all_bits:
+        if session.source.independent is not None and session.source.independent.all_bits:
             random = np.random.default_rng(np.random.SeedSequence(list(Stream.named(seed, "walk").key)))
             self._learner = BitLearner(len(session.source.product), random, session.counted.watch)
         self._curves: list[list[Tree]] = []
@@ -162,7 +162,7 @@ class FrontierStrategy:
 
     def _substitutes(self) -> list[Tree]:
         """What comes closest to the learner's tree over bits, with each number of leaves."""
-        space, book = self._source.masses, self._counted.book
+        space, book = self._source.independent, self._counted.book
         if self._learner is None or self._learner.sketch is None or space is None:
             return []
         tree = build(space, self._learner.sketch, book.sorted(), book.ranks())

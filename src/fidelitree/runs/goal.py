@@ -45,7 +45,7 @@ def greedy_result(counted: Counted, grown: Grown, epsilon: float) -> Distillatio
 
 
 def certificate_of(outcome: Outcome, session: Session, goal: Goal) -> Certificate:
-    """The certificate of what an attempt vouches for."""
+    """The certificate of what an attempt certifies."""
     attempt, counted = outcome.attempt, session.counted
     if outcome.error is not None:
         known = tree_labels(outcome.tree, counted.target, counted.space)

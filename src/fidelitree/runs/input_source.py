@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.certificates.certificate import assumptions
 from fidelitree.search.bits.feed import Feed
-from fidelitree.spaces.draw import Stream, block_rows, draw
-from fidelitree.spaces.region import Region
-from fidelitree.spaces.rows import ASSUMES_NOT_FITTED, ASSUMES_ROWS, Rows
+from fidelitree.spaces.draw import Stream, block_rows
 
 if TYPE_CHECKING:
     from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.rows import Rows
+    from fidelitree.spaces.world import Weighed, World
 
 Inner = NDArray[Any]
 
@@ -36,8 +36,16 @@ class Source(Protocol):
         """Names the distribution in a certificate."""
 
     @property
-    def masses(self) -> ProductSpace | None:
-        """The space whose masses are the inputs' own; None where they are not known."""
+    def independent(self) -> ProductSpace | None:
+        """The space that inputs are drawn from, where its features are independent."""
+
+    @property
+    def masses(self) -> Weighed | None:
+        """What knows the mass of a region, that of the inputs' own distribution; None where nobody does."""
+
+    @property
+    def in_words(self) -> str:
+        """What inputs are."""
 
     @property
     def most(self) -> float:
@@ -65,6 +73,9 @@ class Source(Protocol):
     def test(self, rows: int) -> Inner:
         """The next inputs for tests; BudgetSpent where there are none."""
 
+    def free(self, rows: int) -> Inner:
+        """Inputs that nobody is asked about, to look at; none of a table, whose rows all serve."""
+
     def assumes(self, deterministic: bool) -> tuple[str, ...]:
         """What a certificate over these inputs takes for granted."""
 
@@ -79,16 +90,17 @@ class _Inputs(Protocol):
 
 
 class DrawnSource:
-    """Inputs drawn from a product space; ``together`` draws those for tests as a learner over bits wants them."""
+    """Inputs drawn from a world; ``together`` draws those for tests as a learner over bits wants them."""
 
     most = tests = labels_left = tests_left = math.inf
 
-    def __init__(self, space: ProductSpace, seed: int, together: bool = False) -> None:
-        self.product = self.masses = space
-        self.digest = space.digest
+    def __init__(self, world: World, seed: int, together: bool = False) -> None:
+        self.product, self.independent, self.masses = world.product, world.independent, world.masses
+        self._world, self._free = world, Stream.named(seed, "free")
+        self.digest, self.in_words, self._assumes = world.digest, world.in_words, world.assumes
         labels, tests = (Stream.named(seed, purpose) for purpose in ("label", "certify"))
-        self._labels = _Blocks(space, labels.child("any"))  # of its own: a learner over bits draws from "label" itself
-        self._tests: _Inputs = Feed(space.biases, tests) if together else _Blocks(space, tests.child("any"))
+        self._labels = _Blocks(world, labels.child("any"))  # of its own: a learner over bits draws from "label" itself
+        self._tests: _Inputs = Feed(self.product.biases, tests) if together else _Blocks(world, tests.child("any"))
 
     @property
     def drawn(self) -> tuple[int, int]:
@@ -100,23 +112,26 @@ class DrawnSource:
     def test(self, rows: int) -> Inner:
         return self._tests.take(rows)
 
+    def free(self, rows: int) -> Inner:
+        return self._world.inputs(self._free, 0, rows)
+
     def assumes(self, deterministic: bool) -> tuple[str, ...]:
-        return assumptions(deterministic)
+        return assumptions(deterministic, self._assumes)
 
 
 class _Blocks:
     """Inputs of a stream, block after block, each block twice as long as all before it."""
 
-    def __init__(self, space: ProductSpace, stream: Stream) -> None:
-        self._whole, self._stream, self._blocks, self.taken = Region.whole(space), stream, 0, 0
-        self._waiting = np.empty((0, len(space)), space.dtype)
+    def __init__(self, world: World, stream: Stream) -> None:
+        self._world, self._stream, self._blocks, self.taken = world, stream, 0, 0
+        self._waiting = np.empty((0, len(world.product)), world.product.dtype)
 
     def take(self, rows: int) -> Inner:
         self.taken += rows
         parts, found = [self._waiting], len(self._waiting)
         while found < rows:
-            size = min(64 << self._blocks, block_rows(len(self._whole.space)))
-            parts.append(draw(self._whole, self._stream, self._blocks, size).T)
+            size = min(64 << self._blocks, block_rows(len(self._world.product)))
+            parts.append(self._world.inputs(self._stream, self._blocks, size))
             self._blocks += 1
             found += size
         together = np.concatenate(parts) if len(parts) > 1 else parts[0]
@@ -127,10 +142,11 @@ class _Blocks:
 class TableSource:
     """Rows of a table: one part for learning, the other for tests."""
 
-    masses = None
+    independent = masses = None
 
     def __init__(self, rows: Rows, seed: int) -> None:
         self.product, self.digest = rows.product, rows.digest
+        self.in_words, self._assumes = rows.in_words, rows.assumes
         self._parts = rows.parts(seed)
         self._given = {"label": 0, "test": 0}
 
@@ -163,18 +179,20 @@ class TableSource:
             raise BudgetSpent(f"the table's {len(self._parts.testing):,} test rows")
         return found
 
+    def free(self, rows: int) -> Inner:
+        return self._parts.growing[:0]
+
     def _next(self, part: str, rows: Inner, wanted: int) -> Inner:
         start = self._given[part]
         self._given[part] = min(len(rows), start + wanted)
         return rows[start : self._given[part]]
 
     def assumes(self, deterministic: bool) -> tuple[str, ...]:
-        about = (ASSUMES_ROWS, ASSUMES_NOT_FITTED)
-        return (assumptions(True)[0], *about) if deterministic else about
+        return assumptions(deterministic, self._assumes)
 
 
-def source_of(space: ProductSpace | Rows, seed: int, together: bool = False) -> Source:
+def source_of(space: World, seed: int, together: bool = False) -> Source:
     """The inputs that a user's space stands for; with ``together``, bits for tests are drawn together."""
-    return (
-        TableSource(space, seed) if isinstance(space, Rows) else DrawnSource(space, seed, together and space.all_bits)
-    )
+    if space.table is not None:
+        return TableSource(space.table, seed)
+    return DrawnSource(space, seed, together and space.independent is not None and space.independent.all_bits)

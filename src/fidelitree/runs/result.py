@@ -14,7 +14,6 @@ from fidelitree.display.markup import join, tag
 from fidelitree.display.wording import leaves as in_words
 from fidelitree.errors import check_path, writing
 from fidelitree.search.trace import SplitRecord
-from fidelitree.spaces.rows import Rows
 
 if TYPE_CHECKING:
     import os
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from fidelitree.certificates.certificate import Certificate
     from fidelitree.report.contents import Contents
     from fidelitree.runs.frontier_result import Frontier
-    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.world import World
     from fidelitree.trees.answers import Answers, LeafLabels
     from fidelitree.trees.tree import Tree
 
@@ -44,7 +43,7 @@ class Distillation:
     queries: Queries
     trace: tuple[SplitRecord | TreeJudged, ...]
     """One record for each split; for ``distill(strategy="auto")``, one for each tree that was compared with answers."""
-    space: ProductSpace | Rows
+    space: World
     reason: str
     """Why the run ended."""
     answers: Answers | None = field(default=None, compare=False, repr=False)
@@ -58,7 +57,7 @@ class Distillation:
     tested: Tree | None = field(default=None, repr=False)
     """The tree that was tested, where this one differs from it."""
     frontier: Frontier | None = field(default=None, compare=False, repr=False)
-    """The trees of all sizes that the same answers vouch for, where the run made some."""
+    """The trees of all sizes that the same answers certify, where the run made some."""
 
     @property
     def leaves(self) -> int:
@@ -113,16 +112,14 @@ class Distillation:
             TracePoint(record.asked, record.size, record.error, bound)
             for record, bound in zip(self.trace, bounds, strict=True)
         )
-        listed = isinstance(self.space, Rows)
         made = Contents(
             self.tree,
-            self.space.product,
+            self.space,
             self.certificate,
             self.queries,
             tuple(steps),
             all(isinstance(record, SplitRecord) for record in self.trace),
             self.leaf_labels,
-            listed,
             self.reason,
             self.call,
         )

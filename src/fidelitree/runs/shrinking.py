@@ -33,7 +33,7 @@ _ROUNDS = 3
 
 
 def shrunk(outcome: Outcome, session: Session, epsilon: float) -> Outcome:
-    """A smaller tree than the outcome's, if answers can vouch for one."""
+    """A smaller tree than the outcome's, if answers can certify one."""
     if outcome.error is not None or outcome.error_bound > epsilon:
         return outcome
     best, stood = outcome, None

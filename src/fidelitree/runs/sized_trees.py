@@ -8,14 +8,11 @@ import numpy as np
 
 from fidelitree.search.labelled import Binning
 from fidelitree.search.local.every_size import EverySize
-from fidelitree.spaces.draw import Stream, draw
-from fidelitree.spaces.region import Region
 from fidelitree.theory.sequential import ROUND
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fidelitree.runs.input_source import Inner
     from fidelitree.runs.session import Session, TrainingSet
     from fidelitree.trees.tree import Tree
 
@@ -43,10 +40,10 @@ class SizedTrees:
     ) -> None:
         """With ``free``, inputs that nobody is asked about help the search, where they can be drawn."""
         self._session, self._sizes = session, sizes
-        draws = free and session.source.masses is not None and len(pool) >= _MANY
-        self._free = _drawn(session, seed, min(_FREE * len(pool), _MOST_FREE) if draws else 0)
+        draws = free and len(pool) >= _MANY
+        self._free = session.source.free(min(_FREE * len(pool), _MOST_FREE) if draws else 0)
         self._binning = Binning.of(session.source.product, np.concatenate([pool.inner, self._free]))
-        coded = self._binning.coded(pool.inner, pool.codes)
+        coded = self._binning.coded(pool.codes, slice(len(pool)))
         self._search = EverySize(coded, sizes, seed, session.counted.watch)
         self._work = pool.inner.size * len(session.counted.book.seen) * len(sizes)
 
@@ -55,13 +52,10 @@ class SizedTrees:
         steps = int(min(steps, max(10, _WORK / self._work)))
         self._search.improve(steps, again)
         if len(self._free):
-            self._search.go_on_with(self._binning.coded(self._free, np.zeros(len(self._free), np.intp)), steps)
+            unknown = np.zeros(len(self._free), np.intp)
+            self._search.go_on_with(self._binning.coded(unknown, slice(-len(unknown), None)), steps)
 
     def trees(self) -> list[Tree]:
         """One for each size, with at most so many leaves."""
         book = self._session.counted.book
         return [self._binning.tree(tree, book.ranks(), book.sorted()) for tree in self._search.trees()]
-
-
-def _drawn(session: Session, seed: int, rows: int) -> Inner:
-    return draw(Region.whole(session.source.product), Stream.named(seed, "free"), 0, rows).T

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from fidelitree.certificates.attempts import Attempt, Attempts
     from fidelitree.search.trace import SplitRecord
-    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.world import Weighed
     from fidelitree.trees.tree import Tree
 
 AS_GOOD = 0.05  # of the errors of the best tree: how much higher a bound about as good as its own is
@@ -65,7 +65,7 @@ class Outcome:
         return None if self.error is not None or self.tree == self.attempt.tree else self.attempt.tree
 
 
-def best_so_far(attempts: Attempts, space: ProductSpace | None, max_leaves: int | None) -> Outcome:
+def best_so_far(attempts: Attempts, space: Weighed | None, max_leaves: int | None) -> Outcome:
     """What a run that is ended early has to show: the smallest tree that is good enough, else the best certified.
 
     Of trees that are about as good as the best it is the smallest. Without a space, masses are not known, and trees
@@ -105,7 +105,7 @@ def _doubt(outcome: Outcome) -> tuple[float, int]:
     return outcome.error_bound, outcome.tree.size
 
 
-def _least(attempt: Attempt, space: ProductSpace | None, max_leaves: int | None) -> Outcome:
+def _least(attempt: Attempt, space: Weighed | None, max_leaves: int | None) -> Outcome:
     """The tree of an attempt, or what comes closest to it with as many leaves as may be."""
     if max_leaves is None or attempt.tree.size <= max_leaves:
         return Outcome(attempt.tree, attempt, 0.0)
@@ -113,14 +113,14 @@ def _least(attempt: Attempt, space: ProductSpace | None, max_leaves: int | None)
     return Outcome(found.with_leaves(max_leaves), attempt, float(found.disagreements[max_leaves - 1]))
 
 
-def _smallest(attempt: Attempt, space: ProductSpace | None, good: float) -> Outcome:
+def _smallest(attempt: Attempt, space: Weighed | None, good: float) -> Outcome:
     """The fewest leaves that the bound of an attempt leaves room for."""
     found = _substitutes(attempt.tree, space)
     place = int(np.argmax(attempt.error_bound + found.disagreements <= good))
     return Outcome(found.with_leaves(place + 1), attempt, float(found.disagreements[place]))
 
 
-def _substitutes(tree: Tree, space: ProductSpace | None) -> Substitutes:
+def _substitutes(tree: Tree, space: Weighed | None) -> Substitutes:
     return _AsItIs(tree) if space is None else Prunings(tree, space)
 
 
@@ -162,6 +162,8 @@ class Smallest:
 
     counted: Counted
     max_leaves: int | None = None
+    masses: Weighed | None = None
+    """Those of the inputs that are drawn for tests; of the target's features where they are independent."""
     unsettled: bool = False
     _substitutes: dict[int, Substitutes] = field(default_factory=dict)
     _certified: Attempt | None = None
@@ -218,7 +220,8 @@ class Smallest:
 
     def search(self, tree: Tree) -> Substitutes:
         """Trees that could stand in for a tested one."""
-        return SmallestSubstitutes(tree, self.counted.space, [], QUICK, self.counted.watch)
+        space = self.counted.space if self.masses is None else self.masses
+        return SmallestSubstitutes(tree, space, [], QUICK, self.counted.watch)
 
 
 @dataclass
@@ -257,7 +260,7 @@ class AsTested:
     While a smaller one may still be certified, up to ``patience`` answers are counted.
     """
 
-    space: ProductSpace | None
+    space: Weighed | None
     max_leaves: int | None = None
     patience: float = 0.0
     unsettled: bool = False

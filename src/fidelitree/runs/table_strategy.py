@@ -117,7 +117,7 @@ class TableStrategy:
     @property
     def _points(self) -> float:
         """How many inputs there are to know all about the target."""
-        points = None if self._source.masses is None else self._source.masses.points
+        points = None if self._source.independent is None else self._source.independent.points
         return math.inf if points is None or not self._counted.deterministic else points
 
     @property

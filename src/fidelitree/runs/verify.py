@@ -23,8 +23,7 @@ from fidelitree.runs.audit import certify
 from fidelitree.runs.claim import patience_of
 from fidelitree.runs.distill import distill
 from fidelitree.runs.frontier import frontier
-from fidelitree.spaces.product import ProductSpace, product_of
-from fidelitree.spaces.rows import Rows
+from fidelitree.spaces.product import product_of
 from fidelitree.theory.sequential import log_e_value_below
 
 if TYPE_CHECKING:
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from fidelitree.certificates.frontierfile import StoredFrontier
     from fidelitree.runs.frontier_result import Frontier
     from fidelitree.runs.result import Distillation
+    from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
 
 __all__ = ["Check", "Verification", "verify"]
@@ -48,7 +48,7 @@ _ABOUT = "the answers in the journal lead to this tree and this certificate"
 
 def replay(
     path: str | os.PathLike[str],
-    space: ProductSpace | Rows,
+    space: World,
     limits: Mapping[str, Any] | None = None,
     point: Any = None,
 ) -> Distillation:
@@ -166,7 +166,7 @@ def verify(
     folder: str | os.PathLike[str],
     target: Target | None = None,
     *,
-    space: ProductSpace | Rows | None = None,
+    space: World | None = None,
     seed: int | None = None,
     max_queries: int | None = None,
     observer: Observer = nobody,
@@ -204,8 +204,8 @@ def verify(
     return replace(found, fresh=fresh)
 
 
-def _checks(stored: Stored, given: ProductSpace | Rows | None) -> Iterator[Check]:
-    space = stored.space if given is None or isinstance(given, Rows) else given
+def _checks(stored: Stored, given: World | None) -> Iterator[Check]:
+    space = stored.space if given is None or given.table is not None else given
     found = tuple(checks(stored, given, space))
     yield from found
     if stored.journal is None:
@@ -216,7 +216,7 @@ def _checks(stored: Stored, given: ProductSpace | Rows | None) -> Iterator[Check
         yield _replayed(stored, stored.journal, space)
 
 
-def _replayed(stored: Stored, journal: Path, space: ProductSpace | Rows) -> Check:
+def _replayed(stored: Stored, journal: Path, space: World) -> Check:
     """Whether the run, made again from the answers that it kept, ends with the same tree and certificate."""
     try:
         if differ := _differing(stored, journal, space):
@@ -254,7 +254,7 @@ def _plain(curve: StoredFrontier | None) -> Any:
     return replace(curve, points=tuple(points)).to_json()
 
 
-def _differing(stored: Stored, journal: Path, space: ProductSpace | Rows) -> str:
+def _differing(stored: Stored, journal: Path, space: World) -> str:
     """In what a journal says itself that it is another run's: an older one may lie where a result was written."""
     with Journal(journal) as kept:
         run, all_limits = kept.run, kept.all_limits or [kept.run.limits]
@@ -299,11 +299,11 @@ def _deterministic(stored: Stored) -> bool:
     return ASSUMES_DETERMINISTIC in stored.certificate.assumes and stored.run.get("deterministic") is not False
 
 
-def _inputs(stored: Stored, space: ProductSpace | Rows | None) -> ProductSpace | Rows:
+def _inputs(stored: Stored, space: World | None) -> World:
     inputs = stored.space if space is None else space
     if inputs is None:
         raise ParameterError("the folder holds no space.json: give the space that the result is about")
-    if isinstance(inputs, Rows) and inputs.digest == stored.certificate.space_digest:
+    if inputs.table is not None and inputs.digest == stored.certificate.space_digest:
         raise ParameterError(
             "this result is about rows of a table, and these rows have taught and tested the tree: give new ones"
         )

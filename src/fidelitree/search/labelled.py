@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.search.local.coded import Coded, bins_of, cuts_of
-from fidelitree.spaces.features import AtMost, IsIn, IsOne, Test
+from fidelitree.search.local.coded import Bins, Coded, binned
+from fidelitree.spaces.features import AtMost, IsIn, IsOne, Test, midway
 from fidelitree.trees.nested import Nested, build, mapped, simplest
 
 if TYPE_CHECKING:
@@ -32,67 +32,69 @@ _LARGEST = 2.0**100
 T = TypeVar("T", bound=Test | int)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Binning:
-    """Bins of every feature: a category is its own bin, numbers are told apart by cuts midway between known values."""
+    """Known inputs as bins: a category is its own bin, numbers have one for each of their values.
+
+    ``bins`` has one line a feature; ``cuts[i]`` are the values of a number on both sides of each cut.
+    """
 
     space: ProductSpace
-    cuts: tuple[Floats | None, ...]
+    bins: Bins
+    cuts: tuple[tuple[Floats, Floats] | None, ...]
 
     @classmethod
     def of(cls, space: ProductSpace, inner: NDArray[Any]) -> Binning:
-        """Cuts between the values of some inputs, rows by features."""
-        cuts: list[Floats | None] = []
+        """The bins of some inputs, rows by features."""
+        # Numbers have at most 2^16 bins; categories may have more values.
+        many = any(len(feature.values or ()) > 1 << 16 for feature in space)
+        bins = np.empty((len(space), len(inner)), np.uint32 if many else np.uint16)
+        cuts: list[tuple[Floats, Floats] | None] = []
         for i, feature in enumerate(space):
             if feature.kind == "numeric":
-                found = cuts_of(inner[:, i])
-                # Midway between known values is where a reader expects a cut, but for what rounding adds to it.
-                digits = range(-3, 16) if feature.points is None else range(9, 10)
-                cuts.append(short_cuts(found, inner[:, i], digits))
+                bins[i], low, high = binned(inner[:, i])
+                cuts.append((low, high))
             else:
-                cuts.append(np.array([0.5]) if feature.kind == "boolean" else None)
-        return cls(space, tuple(cuts))
+                bins[i] = inner[:, i]
+                cuts.append(None)
+        return cls(space, bins, tuple(cuts))
 
-    def coded(self, inner: NDArray[Any], codes: Codes, weights: Floats | None = None) -> Coded:
-        """Labelled inputs as rows of bins; without weights every row counts 1."""
-        # Numbers have at most 2^16 bins; categories may have more values.
-        many = any(len(feature.values or ()) > 1 << 16 for feature in self.space)
-        bins = np.empty((len(self.space), len(inner)), np.uint32 if many else np.uint16)
-        for i, cuts in enumerate(self.cuts):
-            bins[i] = inner[:, i] if cuts is None else bins_of(inner[:, i], cuts)
+    def coded(
+        self, codes: Codes, rows: slice | NDArray[np.bool_] = slice(None), weights: Floats | None = None
+    ) -> Coded:
+        """Some of the inputs, all unless told, with labels; without weights every row counts 1."""
         sizes = [
-            len(feature.values or ()) if cuts is None else len(cuts) + 1
+            len(cuts[0]) + 1 if cuts else len(feature.values or (0, 1))
             for feature, cuts in zip(self.space, self.cuts, strict=True)
         ]
-        ordered = [cuts is not None for cuts in self.cuts]
-        return Coded(bins, ordered, sizes, codes, np.ones(len(codes)) if weights is None else weights)
+        ordered = [feature.values is None for feature in self.space]
+        weights = np.ones(len(codes)) if weights is None else weights
+        return Coded(np.ascontiguousarray(self.bins[:, rows]), ordered, sizes, codes, weights)
 
     def tree(self, nested: Nested, ranks: Sequence[int], labels: Sequence[Any]) -> Tree:
         """A tree over bins as a tree of inputs; ``ranks`` are the places of label codes among ``labels``."""
         return build(self.space, mapped(nested, self._split), labels, ranks)
 
     def _split(self, test: Test, no: Nested, yes: Nested) -> Nested:
-        cuts, feature = self.cuts[test.feature], test.feature
-        if not isinstance(test, AtMost) or cuts is None:
+        feature = self.space.features[test.feature]
+        if not isinstance(test, AtMost):
             return test, no, yes
-        if self.space.features[feature].kind == "boolean":
-            return IsOne(feature), yes, no  # "at most 0" is no
-        return AtMost(feature, float(cuts[int(test.cut)])), no, yes
+        if feature.kind == "boolean":
+            return IsOne(test.feature), yes, no  # "at most 0" is no
+        cuts = self.cuts[test.feature]
+        assert cuts is not None, "numbers have cuts"
+        low, high = (float(side[int(test.cut)]) for side in cuts)
+        # Midway between known values is where a reader expects a cut, but for what rounding adds to it.
+        digits = range(-3, 16) if feature.points is None else range(9, 10)
+        return AtMost(test.feature, short_cut(low, high, digits)), no, yes
 
 
-def short_cuts(cuts: Floats, values: Floats, decimals: Iterable[int] = range(-3, 16)) -> Floats:
-    """Cuts that part the same values with as few decimals as possible: 39.9 reads better than 39.94155354473887."""
-    known = np.unique(values)
-    place = np.searchsorted(known, cuts, side="right")
-    low, high = known[place - 1], known[place]
-    short, found = cuts.copy(), np.zeros(len(cuts), np.bool_)
-    for digits in decimals:
-        with np.errstate(over="ignore"):  # what becomes infinite does not fit
-            rounded = np.round(cuts, digits)
-        fits = ~found & (low <= rounded) & (rounded < high)
-        short[fits] = rounded[fits]
-        found |= fits
-    return short
+def short_cut(low: float, high: float, decimals: Iterable[int] = range(-3, 16)) -> float:
+    """The middle of two values with as few decimals as part them: 39.9 reads better than 39.94155354473887."""
+    cut = midway(low, high)
+    with np.errstate(over="ignore"):  # what becomes infinite does not fit
+        rounded = (float(np.round(cut, digits)) for digits in decimals)
+        return next((short for short in rounded if low <= short < high), cut)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +132,7 @@ class Labelled:
 
     def coded(self, rows: NDArray[np.bool_]) -> Coded:
         """Some rows as bins."""
-        return self.binning.coded(self.inner[rows], self.codes[rows], self.weights[rows])
+        return self.binning.coded(self.codes[rows], rows, self.weights[rows])
 
     def error(self, tree: Tree) -> float:
         """The share of the judging rows' weight that a tree gets wrong."""

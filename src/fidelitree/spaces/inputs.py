@@ -69,6 +69,21 @@ def as_inner(
     return inner.T.astype(np.uint8) if bits_only else inner.T
 
 
+def float_block(inputs: Any, names: tuple[str, ...], kinds: Sequence[str]) -> Floats | None:
+    """Inputs that are one array of floats already, as they are: no copy, and missing numbers are not looked for."""
+    if list(kinds).count("numeric") < len(kinds) or isinstance(inputs, Mapping):
+        return None
+    array = inputs
+    if not isinstance(inputs, np.ndarray):
+        table = as_table(inputs)
+        if table is None or table.columns != list(names) or any(kind != nw.Float64 for kind in table.schema.dtypes()):
+            return None
+        array = table.to_numpy()
+    whole = array.flags.c_contiguous or array.flags.f_contiguous
+    fits = array.dtype == np.float64 and array.ndim == 2 and array.shape[1] == len(names) and array.flags.aligned
+    return array if fits and whole and array.size else None
+
+
 def _named_columns(inputs: Any, names: tuple[str, ...]) -> list[Column] | None:
     """The columns with these names; None where inputs have no names."""
     found: Mapping[str, Any]

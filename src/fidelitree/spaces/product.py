@@ -28,16 +28,22 @@ from fidelitree.errors import (
     show,
 )
 from fidelitree.spaces.batches import Kind, Layout, layout
+from fidelitree.spaces.draw import draw
 from fidelitree.spaces.features import Boolean, Feature
 from fidelitree.spaces.files import decode, encode, read_space_file
 from fidelitree.spaces.inputs import as_inner
+from fidelitree.spaces.region import Region
 from fidelitree.spaces.tables import read_table
+from fidelitree.spaces.world import drawn, over_features
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator, Sequence
 
+    from fidelitree.spaces.draw import Stream
+
 MOST_BITS = 1_000_000
+ASSUMES_DISTRIBUTION = "inputs follow the stated product distribution"
 
 
 class ProductSpace:
@@ -51,6 +57,8 @@ class ProductSpace:
     ('x0', 'x1', 'x2')
     """
 
+    assumes = (ASSUMES_DISTRIBUTION,)
+
     def __init__(self, features: Sequence[Feature], batch: Kind | None = None) -> None:
         self.features: tuple[Feature, ...] = tuple(check_list("features", features, "features such as Boolean"))
         if not self.features:
@@ -60,6 +68,7 @@ class ProductSpace:
                 raise ParameterError(f"features must hold features such as Boolean; got {show(feature)} at {position}")
             check_text("name of a feature", feature.name)
         self.names: tuple[str, ...] = tuple(feature.name for feature in self.features)
+        self.kinds: tuple[str, ...] = tuple(feature.kind for feature in self.features)
         if len(set(self.names)) < len(self.names):
             ((twice, _),) = Counter(self.names).most_common(1)
             raise ParameterError(f"features must have different names; got {twice!r} more than once")
@@ -135,13 +144,49 @@ class ProductSpace:
 
     @property
     def product(self) -> ProductSpace:
-        """The features, and what a target receives: with `masses`, all that a run asks of its inputs (`Rows`)."""
+        """The features, and what a target receives; `World` says what else a run asks of its inputs."""
+        return self
+
+    @property
+    def independent(self) -> ProductSpace:
+        """The space itself: every exact engine can take it."""
         return self
 
     @property
     def masses(self) -> ProductSpace:
-        """The space whose masses are the inputs' own; of rows of a table they are not known."""
+        """The space itself: the mass of every region is known."""
         return self
+
+    @property
+    def table(self) -> None:
+        """None: inputs are drawn."""
+        return None
+
+    @property
+    def redraws(self) -> None:
+        """None: a feature that depends on no other is drawn again by itself."""
+        return None
+
+    @property
+    def in_words(self) -> str:
+        """The space as a noun."""
+        return f"{over_features('a product of', self)}, {self.extent}"
+
+    def mass(self, region: Region) -> float:
+        """Probability that an input falls into the region."""
+        return region.mass
+
+    def inputs(self, stream: Stream, block: int, rows: int) -> NDArray[Any]:
+        """Independent inputs, rows by features: a block of a stream is the same whatever was drawn before."""
+        return draw(Region.whole(self), stream, block, rows).T
+
+    def draw(self, rows: int, seed: int = 0) -> Any:
+        """Inputs as the target receives them; the same seed gives the same ones.
+
+        >>> ProductSpace.bernoulli(3).draw(2, seed=1).shape
+        (2, 3)
+        """
+        return self.batch(drawn(self, rows, seed))
 
     @cached_property
     def points(self) -> int | None:
@@ -176,8 +221,7 @@ class ProductSpace:
 
         A category that the space does not have gets the code -1.
         """
-        kinds = [feature.kind for feature in self.features]
-        return as_inner(inputs, self.names, kinds, [feature.values for feature in self.features])
+        return as_inner(inputs, self.names, self.kinds, [feature.values for feature in self.features])
 
     @cached_property
     def biases(self) -> NDArray[np.float64]:

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 
 from fidelitree.errors import FormatError, ParameterError, check_count
 from fidelitree.spaces.draw import Stream
+from fidelitree.spaces.features.feature import uniforms
 from fidelitree.spaces.product import ProductSpace
+from fidelitree.spaces.world import Joint, over_features
 from fidelitree.theory.sequential import Bet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from fidelitree.spaces.features import Feature
 
 TEST_SHARE = 0.5
 """The part of the rows that growth does not see. A certificate takes a number of rows, not a share of them; half leaves
@@ -46,7 +46,7 @@ class Parts:
     testing: NDArray[Any]
 
 
-class Rows:
+class Rows(Joint):
     """A table as the place where inputs come from.
 
     Features are read off its columns as `ProductSpace.from_data` does it; ``product`` is the space of its marginals,
@@ -59,6 +59,8 @@ class Rows:
     >>> rows.names, len(parts.growing), len(parts.testing)
     (('age', 'job'), 2, 2)
     """
+
+    assumes = (ASSUMES_ROWS, ASSUMES_NOT_FITTED)
 
     def __init__(self, table: Any, categorical: Iterable[str] = (), numeric: Iterable[str] = ()) -> None:
         self.product = ProductSpace.from_data(table, categorical, numeric)
@@ -81,24 +83,14 @@ class Rows:
         return {**self.product.to_dict(), "rows": {"count": self.count, "packed": packed}}
 
     @property
-    def masses(self) -> None:
-        """Nobody knows how likely a region is: rows are a sample."""
-        return None
+    def table(self) -> Rows:
+        """The rows themselves, each of which serves once; nobody knows how likely a region is."""
+        return self
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the features."""
-        return self.product.names
-
-    @property
-    def features(self) -> tuple[Feature, ...]:
-        """The features with their marginals."""
-        return self.product.features
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The type of inner values."""
-        return self.product.dtype
+    def in_words(self) -> str:
+        """The rows as a noun."""
+        return over_features("rows of a table with", self.product)
 
     @property
     def count(self) -> int:
@@ -112,13 +104,9 @@ class Rows:
         text.update(np.ascontiguousarray(self.inner, dtype=self.dtype.newbyteorder("<")).tobytes())
         return text.hexdigest()
 
-    def batch(self, inner: NDArray[Any]) -> Any:
-        """What the target receives: the same kind of table."""
-        return self.product.batch(inner)
-
-    def encode(self, inputs: Any) -> NDArray[Any]:
-        """Inner values of inputs in any form."""
-        return self.product.encode(inputs)
+    def inputs(self, stream: Stream, block: int, rows: int) -> NDArray[Any]:
+        """Rows of the table, any of them as often as it is drawn: for a look at them, not for a test."""
+        return self.inner[(uniforms(stream.lane(block, 0), rows) * self.count).astype(np.intp)]
 
     def parts(self, seed: int) -> Parts:
         """A part for growth and a part for tests, chosen and ordered by the seed."""

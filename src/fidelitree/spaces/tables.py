@@ -99,6 +99,11 @@ def _type_name(column: Column) -> str | None:
     return name if name in _STORABLE else None
 
 
+def column_types(table: Any) -> dict[str, str]:
+    """For each column the name of its type, as far as batches tell types apart."""
+    return {name: _type_name(column) or str(column.dtype) for name, column in columns_of(table).items()}
+
+
 def like_table(features: Sequence[Feature], described: Mapping[str, Any]) -> LikeTable:
     """Batches like a table that is not there any more, from the kind of table and the types of its columns."""
     backend, types = described["table"], described["types"]

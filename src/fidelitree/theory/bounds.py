@@ -113,16 +113,20 @@ def log_size_abstract_printed(depth: float, average_depth: float, epsilon: float
 def log_size_corrected_by_influence(
     influence: float, depth: float, largest_average_depth: float, epsilon: float, kappa: float = 1.0
 ) -> float:
-    """Theorems 1.1 and 5.1, corrected, form 1: ln max((e Inf/(epsilon D))^(D Delta*/kappa), e^(D Delta*/kappa)).
+    """Theorems 1.1 and 5.1, corrected, form 1: ln (e Inf/(epsilon D))^(D Delta*/kappa), for any number of labels.
 
-    Delta* takes Delta_opt's place because a leaf may be harder than the whole target. For any number of labels. For
-    Algorithm 2 pass epsilon/2: only then does it stop for sure.
+    Where Inf is below epsilon D it is Inf Delta*/(kappa epsilon). Delta* takes Delta_opt's place because a leaf may be
+    harder than the whole target. For Algorithm 2 pass epsilon/2: only then does it stop for sure. For the tree of
+    ``strategy="influence"`` pass epsilon/4: it may split a little past error epsilon. The proof is checked by a machine
+    (proofs/Sizes.v).
     """
     influence = _check_at_least("influence", influence, 0)
     depth, largest_average_depth = _check_depths(depth, largest_average_depth, "largest_average_depth")
     epsilon, kappa = check_epsilon(epsilon), _check_kappa(kappa)
     if not influence:
         return 0.0
+    if influence < epsilon * depth:  # below its start the logarithm goes on as its tangent
+        return influence * largest_average_depth / (kappa * epsilon)
     return _log_power(influence, depth, epsilon) * depth * largest_average_depth / kappa
 
 

@@ -137,6 +137,15 @@ def tally(
     return np.bincount(cells, weights, tree.size * len(classes)).reshape(tree.size, len(classes))
 
 
+def upwards(tree: Tree, of_leaves: NDArray[Any]) -> NDArray[Any]:
+    """From a number for each leaf, in the order of their nodes, to the sum below every node."""
+    sums = np.zeros(len(tree.feature), of_leaves.dtype)
+    sums[tree.feature < 0] = of_leaves
+    for node in np.flatnonzero(tree.feature >= 0)[::-1].tolist():  # children stand after their parents
+        sums[node] = sums[tree.no[node]] + sums[tree.yes[node]]
+    return sums
+
+
 class Crosstab:
     """Both answers counted batch by batch; the table of the first so many inputs can be had afterwards."""
 

@@ -23,7 +23,14 @@ def itself(nested: Nested) -> Nested:
 
 def size(nested: Nested) -> int:
     """Number of leaves."""
-    return size(nested[1]) + size(nested[2]) if isinstance(nested, tuple) else 1
+    leaves, waiting = 1, [nested]
+    while waiting:
+        node = waiting.pop()
+        while isinstance(node, tuple):
+            leaves += 1
+            waiting.append(node[1])
+            node = node[2]
+    return leaves
 
 
 def build(

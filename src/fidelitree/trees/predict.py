@@ -1,25 +1,32 @@
-"""Sending rows down a tree: as sets of bits where all features are bits, else row by row.
+"""Sending rows down a tree: as sets of bits where all features are bits, else row by row, compiled where it can be.
 
-Both know a tree by its root and by what is below a node: a test with the no and the yes side, or what a leaf holds. So
-they take trees as arrays, as nested tuples or as nodes with rows alike. Answering tests of any kind for all rows and
-combining the answers as sets of bits was measured to be slower beyond 16 leaves, and at most 1.6 times as fast below.
+The first two know a tree by its root and by what is below a node: a test with the no and the yes side, or what a leaf
+holds. So they take trees as arrays, as nested tuples or as nodes with rows. Answering tests of any kind for all rows
+and combining the answers as sets of bits was measured to be slower beyond 16 leaves, and at most 1.6 times as fast
+below.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.spaces.features import AtMost, IsIn, Test
+from fidelitree.trees import kernels
+
 if TYPE_CHECKING:
-    from fidelitree.spaces.features import Test
+    from collections.abc import Sequence
+
     from fidelitree.trees.bits import Columns, Words
 
 N = TypeVar("N")
 Below = Callable[[N], "tuple[Test, N, N] | int"]
 Places = NDArray[np.intp]
+_AT_ONCE = 1 << 20  # rows between two looks at Ctrl-C
 
 
 def leaf_values(root: N, below: Below[N], passes: Callable[[Test, Places], NDArray[np.bool_]], rows: int) -> Places:
@@ -53,3 +60,57 @@ def route(root: N, below: Below[N], columns: Columns, rows: Words) -> Iterator[t
             waiting += [(yes, upper), (no, mask ^ upper)]
         else:
             yield inside, mask
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """A tree for the compiled walk: siblings side by side, the second for what passes; see ``kernels/predict.c``."""
+
+    cut: NDArray[np.float64]
+    feature: NDArray[np.int32]
+    child: NDArray[np.int32]
+    start: NDArray[np.int32]
+    width: NDArray[np.int32]
+    member: NDArray[np.uint8]
+    node: NDArray[np.intp]
+    """The node of the tree that each of these stands for."""
+    depth: int
+
+    @classmethod
+    def of(cls, nodes: Sequence[tuple[Test, int, int] | int], depth: int) -> Steps:
+        """The steps for a tree's nodes, root first: a test with its sides, or what a leaf holds."""
+        order, rows, member = [0], list[tuple[float, int, int, int, int]](), bytearray()
+        for node in order:  # it grows on the way
+            inside = nodes[node]
+            if not isinstance(inside, tuple):
+                rows.append((np.nan, 0, len(rows), -1, 0))
+                continue
+            test, no, yes = inside
+            cut, start, width, sides = 0.5, -1, 0, (no, yes)
+            if isinstance(test, AtMost):
+                cut = test.cut
+            elif isinstance(test, IsIn):
+                start, width = len(member), max(test.codes, default=-1) + 1
+                member += bytes(code in test.codes for code in range(width))
+            else:
+                sides = (yes, no)  # a bit that is at most 0.5 is 0
+            rows.append((cut, test.feature, len(order), start, width))
+            order += sides
+        cuts, *others = zip(*rows, strict=True)
+        feature, child, first, widths = (np.array(column, np.int32) for column in others)
+        members = np.frombuffer(bytes(member), np.uint8)
+        return cls(np.array(cuts, np.float64), feature, child, first, widths, members, np.array(order), depth)
+
+    def values(
+        self, held: NDArray[np.int64], rows: NDArray[np.float64], checked: bool = False
+    ) -> NDArray[np.int64] | None:
+        """What the node of the leaf holds that each row reaches; None where numbers are checked and one is missing."""
+        by_columns = not rows.flags.c_contiguous
+        data = np.ascontiguousarray(rows.T if by_columns else rows)
+        out = np.empty(len(rows), np.int64)
+        tree = self.cut, self.feature, self.child, held[self.node], self.start, self.width, self.member
+        for first in range(0, len(rows), _AT_ONCE):
+            part = out[first : first + _AT_ONCE]
+            if not kernels.native.walk(*tree, data, part, first, by_columns, self.depth, checked):
+                return None
+        return out

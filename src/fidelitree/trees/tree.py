@@ -19,12 +19,12 @@ from fidelitree.display.drawing import Sketch, draw_tree
 from fidelitree.display.wording import leaves, shown
 from fidelitree.errors import ParameterError, check_array, check_path, check_text, show, writing
 from fidelitree.spaces.features import AtMost, Feature, IsOne, Test
-from fidelitree.spaces.inputs import as_inner
+from fidelitree.spaces.inputs import as_inner, float_block
 from fidelitree.spaces.product import ProductSpace, check_space
 from fidelitree.spaces.region import Region
-from fidelitree.trees import treefile
+from fidelitree.trees import kernels, treefile
 from fidelitree.trees.bits import Words, everyone, pack, unpack
-from fidelitree.trees.predict import leaf_values, route
+from fidelitree.trees.predict import Steps, leaf_values, route
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -92,10 +92,9 @@ class Tree:
                 tests[position] = test
             rows.append((test.feature, place[entry[1]], place[entry[2]], -1))
         feature, no, yes, code = (np.array(column, np.int32) for column in zip(*rows, strict=True))
-        kinds = tuple(f.kind for f in space)
         values = () if space.all_bits else tuple(f.values for f in space)
         classes = check_array("labels", labels, what="a list of labels").copy()
-        return cls(space.names, kinds, classes, feature, no, yes, code, values, tests)
+        return cls(space.names, space.kinds, classes, feature, no, yes, code, values, tests)
 
     @classmethod
     def constant(cls, space: ProductSpace, label: Any) -> Tree:
@@ -143,23 +142,25 @@ class Tree:
         Inputs are a table, a mapping of name to column, or a 2-D array. A category that was not there when the tree
         was made is on the no side of every ``in``.
         """
+        if kernels.compiled and (numbers := float_block(inputs, self.names, self.kinds)) is not None:
+            codes = self._compiled_steps.values(self._codes, numbers, checked=True)
+            if codes is not None:
+                return self.labels.take(codes, mode="clip")
         return self.predict_inner(as_inner(inputs, self.names, self.kinds, self.values or (None,) * len(self.names)))
 
     __call__ = predict
 
     def predict_inner(self, rows: NDArray[Any]) -> Labels:
         """The same for inner values, as a space draws and encodes them."""
+        if self.values:
+            return self.labels.take(self._held(self._codes, self._nodes, rows), mode="clip")
         out = np.empty(len(rows), self.labels.dtype)
         step = _BLOCK_ROWS * min(16, 1 + self.size // 64)
         for start in range(0, len(rows), step):
             part = rows[start : start + step]
             # Word operations cost the whole tree once per block, steps cost its depth once per row.
             many = self.size < _ROWS_PER_LEAF * self.depth * len(part)
-            codes: NDArray[np.integer[Any]]
-            if self.values:
-                codes = _leaf_values(self._nodes, part)
-            else:
-                codes = self._codes_by_words(part) if many else self._codes_by_steps(part)
+            codes: NDArray[np.integer[Any]] = self._codes_by_words(part) if many else self._codes_by_steps(part)
             self.labels.take(codes, out=out[start : start + len(part)], mode="clip")
         return out
 
@@ -169,7 +170,26 @@ class Tree:
 
     def reached_inner(self, rows: NDArray[Any]) -> NDArray[np.intp]:
         """The same for inner values."""
-        return _leaf_values([inside if isinstance(inside, tuple) else v for v, inside in enumerate(self._nodes)], rows)
+        numbered = [inside if isinstance(inside, tuple) else v for v, inside in enumerate(self._nodes)]
+        return self._held(np.arange(len(numbered)), numbered, rows).astype(np.intp)
+
+    def _held(
+        self, held: NDArray[np.int64], nodes: Sequence[tuple[Test, int, int] | int], rows: NDArray[Any]
+    ) -> NDArray[np.int64]:
+        """What the leaf holds that each row reaches; in ``nodes`` too a leaf is what it holds."""
+        if kernels.compiled and rows.dtype == np.float64 and rows.size:
+            found = self._compiled_steps.values(held, rows)
+            assert found is not None, "nothing was checked"
+            return found
+        return leaf_values(0, nodes.__getitem__, lambda test, here: test.answers(rows[here, test.feature]), len(rows))
+
+    @cached_property
+    def _compiled_steps(self) -> Steps:
+        return Steps.of(self._nodes, self.depth)
+
+    @cached_property
+    def _codes(self) -> NDArray[np.int64]:
+        return self.code.astype(np.int64)
 
     def _codes_by_words(self, rows: NDArray[np.uint8]) -> NDArray[np.integer[Any]]:
         count = len(rows)
@@ -186,6 +206,10 @@ class Tree:
 
     def _codes_by_steps(self, rows: NDArray[np.uint8]) -> NDArray[Any]:
         feature, child = self._steps
+        if kernels.compiled:
+            codes = np.empty(len(rows), np.int64)
+            kernels.native.walk_bits(feature, child, self.code, rows, codes)
+            return codes
         node: NDArray[np.integer[Any]] = np.zeros(len(rows), np.intp)
         each = np.arange(len(rows))
         for _ in range(self.depth):
@@ -351,10 +375,6 @@ def _preorder(nodes: Sequence[Node]) -> list[int]:
         if isinstance(entry, tuple):
             waiting += [entry[2], entry[1]]
     return order
-
-
-def _leaf_values(nodes: Sequence[tuple[Test, int, int] | int], rows: NDArray[Any]) -> NDArray[np.intp]:
-    return leaf_values(0, nodes.__getitem__, lambda test, here: test.answers(rows[here, test.feature]), len(rows))
 
 
 def _pack_columns(rows: NDArray[np.uint8], used: Sequence[int]) -> dict[int, Words]:

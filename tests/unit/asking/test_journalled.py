@@ -198,7 +198,7 @@ def test_resumed_after_any_answer_it_ends_the_same(name: str, path: Path) -> Non
     undisturbed = ft.distill(target, space, **arguments)
     paid, cuts, whole = int(undisturbed.queries.paid), 0, None
     while whole is None:
-        broken = Counting(target, ASKED_AGAIN + paid // 5)
+        broken = Counting(target, ASKED_AGAIN + paid // 3)
         try:
             whole = ft.distill(broken, space, journal=path, batch_size=8, **arguments)
         except ft.TargetError as error:

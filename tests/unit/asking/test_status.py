@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from fidelitree.asking.events import Asked, Finished, TreeJudged, UnderTest
-from fidelitree.asking.progress import Status
+from fidelitree.asking.progress import RunStatus
 from fidelitree.theory.sequential import error_bound
 
 
-def line(status: Status, seconds: float) -> str:
+def line(status: RunStatus, seconds: float) -> str:
     return ", ".join(status.parts(seconds))
 
 
 def test_the_line_grows_with_what_is_known() -> None:
-    status = Status(0.05)
+    status = RunStatus(0.05)
     assert line(status, 0) == "0 labels, nothing certified yet, 0:00"
     status.see(Asked(500, 480))
     assert line(status, 10) == "500 labels, nothing certified yet, 50 labels/s, 0:10"
@@ -28,7 +28,7 @@ def test_the_line_grows_with_what_is_known() -> None:
 
 
 def test_a_bound_that_was_certified_stays() -> None:
-    status = Status()
+    status = RunStatus()
     status.see(UnderTest(100, 3, 0, 100, 0.05, 10))
     best = line(status, 0)
     status.see(UnderTest(130, 3, 9, 130, 0.05, 90))
@@ -37,7 +37,7 @@ def test_a_bound_that_was_certified_stays() -> None:
 
 
 def test_the_time_left_is_never_more_than_a_budget_allows() -> None:
-    status = Status(None, (1000, 600.0))
+    status = RunStatus(None, (1000, 600.0))
     status.see(Asked(500, 500))
     assert line(status, 100).endswith("nothing certified yet, 5 labels/s, 1:40, at most 1:40 left")
     status.see(UnderTest(500, 9, 0, 100, 0.05, 10**6))
@@ -46,7 +46,7 @@ def test_the_time_left_is_never_more_than_a_budget_allows() -> None:
 
 
 def test_an_audit_has_no_leaves_to_show() -> None:
-    status = Status(0.05)
+    status = RunStatus(0.05)
     status.see(UnderTest(0, 0, 0, 0, 0.05, 58))
     status.see(TreeJudged(58, 0, 0.0, 0.06))
     assert line(status, 1) == "58 labels, error about 0, certified 0.06 of 0.05, 58 labels/s, 0:01, at least 0:01 left"

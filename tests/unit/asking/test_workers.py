@@ -21,7 +21,7 @@ class Staffed(Executor):
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, late: int = 0, turns: random.Random | None = None) -> None:
         self.memories: list[dict[str, Any]] = [{} for _ in range(self._max_workers)]
-        self.use, self.late, self.turns = partial(monkeypatch.setattr, workers, "_doors"), late, turns
+        self.use, self.late, self.turns = partial(monkeypatch.setattr, workers, "_targets"), late, turns
         self.calls = self.sent = 0
 
     def submit(self, function: Any, /, *arguments: Any, **named: Any) -> Future[Any]:

@@ -27,7 +27,8 @@ def test_a_certified_run_prints_the_tree_and_writes_the_folder(folder: Path) -> 
     assert done.out.startswith(f"{by_hand.tree}\n\n{by_hand.certificate}\n")
     assert lines[-3] == f"{by_hand.tree.size} leaves, depth {by_hand.tree.depth}; {by_hand.queries}"
     assert lines[-2] == (
-        "wrote kept: tree.json, tested.json, certificate.json, space.json, trace.csv, run.json, report.html"
+        "wrote kept: tree.json, tested.json, certificate.json, frontier.json, space.json, trace.csv, run.json, "
+        "report.html"
     )
     assert lines[-1] == "report: kept/report.html"
     assert "fidelitree" in Path("kept/report.html").read_text(encoding="utf-8")
@@ -109,7 +110,10 @@ def test_no_small_tree_is_a_finding(folder: Path) -> None:
 def test_the_best_tree_within_a_budget(folder: Path) -> None:
     done = run("distill", "aims:alarm", *BITS, "--epsilon", "none", "--max-queries", 200)
     assert done.code == 0
-    assert "the smallest error within a budget was asked for" in done.out
+    assert "a tree of every size was asked for" in done.out
+    assert "leaves  agrees on at least  at most" in done.out
+    assert json.loads(Path("results/aims-alarm/run.json").read_text(encoding="utf-8"))["door"] == "frontier"
+    assert ft.verify("results/aims-alarm").holds
 
 
 def test_noisy_and_delta_reach_the_certificate(folder: Path) -> None:
@@ -132,6 +136,7 @@ def test_a_table_gives_marginals_or_rows(folder: Path) -> None:
     for more, assumed in (
         ((), "stated product distribution"),
         (("--rows",), "inputs are rows like those of this table"),
+        (("--chow-liu",), "inputs follow the Chow-Liu tree fitted to this table"),
     ):
         done = run("distill", "aims:loan", "--data", table, "--drop", "label", "--epsilon", 0.1, *more)
         assert done.code == 0

@@ -29,7 +29,9 @@ def test_show_prints_tree_and_certificate(kept: Path) -> None:
     assert len(constant) == 1
     assert table[0].split() == ["target", "tree", "test", "inputs", "share", "of", "that", "label"]
     told = "\n".join([str(certificate), *constant, shape, *table])
-    assert run("show", kept).out == f"{tree}\n\n{told}\n"
+    shown = run("show", kept).out
+    assert shown.startswith(f"{tree}\n\n{told}\n\nleaves  agrees on at least  at most\n")
+    assert shown.endswith("With confidence 0.95, all of these hold together.\n")
     assert run("show", kept / "tree.json").out == f"{tree}\n\n{shape}"
 
 

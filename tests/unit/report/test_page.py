@@ -134,7 +134,7 @@ def test_leaves_come_with_counts_and_those_with_few_tests_are_joined() -> None:
 
 def test_the_best_within_a_budget() -> None:
     shown = text(ft.distill(MUX, BITS, None, max_queries=400))
-    assert "The smallest error within a budget was asked for." in shown
+    assert "A tree of every size was asked for; this is the knee of the curve." in shown
 
 
 def test_an_exact_result() -> None:
@@ -252,7 +252,7 @@ def test_a_large_tree_makes_a_page_of_moderate_size() -> None:
     tree = ft.targets.balanced(space, 11, seed=1)
     assert tree.size == 2048
     result = ft.distill(MUX, BITS, 0.1)
-    page = render(replace(result.contents, tree=tree, space=space, leaf_labels=None))
+    page = render(replace(result.contents, tree=tree, world=space, leaf_labels=None))
     assert len(page) < 600_000
 
 

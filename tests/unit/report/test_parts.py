@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.report.contents import Shares, TracePoint, upwards
+from fidelitree.report.contents import Shares, TracePoint
 from fidelitree.report.sections import bars as influences_module
 from fidelitree.report.sections.bars import influences
 from fidelitree.report.sections.course import error_chart, thinned
-from fidelitree.report.sections.tree_outline import scene
+from fidelitree.report.sections.tree_outline import controls, scene
+from fidelitree.trees.answers import upwards
 from mixed import MIXED, mixed_tree, some_inputs
 
 TREE = mixed_tree(MIXED, np.random.default_rng(15), ["approve", "decline", "refer"], 0.95)
@@ -76,9 +77,10 @@ def test_the_scene_holds_the_tree_exactly() -> None:
             assert found["cuts"][node] == test.cut  # type: ignore[attr-defined]
         else:
             assert found["sets"][node] == sorted(test.codes)  # type: ignore[attr-defined]
-    starts = {entry["name"]: entry["start"] for entry in found["features"]}
+    asked = controls(contents)
+    starts = {entry["name"]: entry["start"] for entry in asked}
     assert starts == {"owner": 0, "job": 0, "age": 54.0, "rooms": 2.0, "income": 10.0}
-    assert {len(entry["likely"]) for entry in found["features"] if entry["kind"] == "numeric"} == {21}
+    assert {len(entry["likely"]) for entry in asked if entry["kind"] == "numeric"} == {21}
 
 
 def _numbers(svg: str, pattern: str) -> list[float]:

@@ -10,7 +10,7 @@ import pytest
 import fidelitree as ft
 from chances import plausible
 from fidelitree.certificates.attempts import Attempts
-from fidelitree.runs.bit_strategy import READY, REFERENCE, Readiness, ReferenceInputs
+from fidelitree.runs.bit_strategy import READY, REFERENCE, Readiness, ReferenceInputs, changed
 from fidelitree.search.bits import learner
 from fidelitree.spaces.draw import Stream
 from fidelitree.trees.tree import Tree
@@ -90,16 +90,26 @@ def test_watched_inputs_follow_the_space_and_the_tree() -> None:
     space = ft.ProductSpace.bernoulli(4, [0, 1, 0.5, 0.1])
     reference = ReferenceInputs(space, Stream.named(3, "watch"))
 
-    def codes(tree: Any) -> Any:
-        return reference.codes(bits_asked(tree))
+    def said(tree: Any) -> dict[int, int]:
+        return {code: inputs for code, inputs in reference.said(bits_asked(tree)).items() if inputs}
 
-    assert codes(7).tolist() == [7] * REFERENCE
-    assert codes((0, 4, 5)).tolist() == [4] * REFERENCE
-    assert codes((1, 4, 5)).tolist() == [5] * REFERENCE
-    assert plausible(int((codes((2, 0, 1)) == 1).sum()), REFERENCE, 0.5, ALARM)
-    assert plausible(int((codes((3, 0, 1)) == 1).sum()), REFERENCE, 0.1, ALARM)
-    both = codes((2, (3, 0, 1), (3, 2, 3)))
-    assert both.tolist() == (2 * codes((2, 0, 1)) + codes((3, 0, 1))).tolist()
+    everything = (1 << REFERENCE) - 1
+    assert said(7) == {7: everything}
+    assert said((0, 4, 5)) == {4: everything}
+    assert said((1, 4, 5)) == {5: everything}
+    halves, tenths = said((2, 0, 1)), said((3, 0, 1))
+    assert plausible(halves[1].bit_count(), REFERENCE, 0.5, ALARM)
+    assert plausible(tenths[1].bit_count(), REFERENCE, 0.1, ALARM)
+    both = said((2, (3, 0, 1), (3, 2, 3)))
+    assert both == {2 * one + two: halves[one] & tenths[two] for one in (0, 1) for two in (0, 1)}
+
+
+def test_trees_differ_where_they_say_different_things() -> None:
+    quarter = (1 << REFERENCE // 4) - 1
+    rest = (1 << REFERENCE) - 1 - quarter
+    assert changed({0: quarter, 1: rest}, {0: quarter, 1: rest}) == 0
+    assert changed({0: quarter, 1: rest}, {0: rest | quarter}) == 0.75
+    assert changed({0: quarter, 1: rest}, {0: rest, 1: quarter}) == changed({5: quarter | rest}, {}) == 1
 
 
 # --- the protocol: what is counted, and when

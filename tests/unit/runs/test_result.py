@@ -80,8 +80,8 @@ def test_a_record_joins_an_error_with_the_bound_of_the_same_tree(run: str) -> No
     """The share of errors that an attempt has counted is never above its own bound; another tree's may be."""
     space = ft.ProductSpace.bernoulli(13)
     runs: dict[str, Callable[[], ft.Distillation]] = {
-        "the best": lambda: ft.distill(ft.targets.majority(13), space, None, max_queries=1_500),
-        "a large tree": lambda: ft.distill(ft.targets.balanced(space, 6, seed=1), space, 0.05, max_queries=1_500),
+        "the best": lambda: ft.distill(ft.targets.majority(13), space, None, max_queries=400),
+        "a large tree": lambda: ft.distill(ft.targets.balanced(space, 6, seed=1), space, 0.05, max_queries=600),
         "a learner": lambda: ft.learners.cart(hard, MIXED, 0.1),
     }
     judged = [record for record in runs[run]().trace if isinstance(record, TreeJudged)]

@@ -100,8 +100,16 @@ def same(one: ft.Distillation, two: ft.Distillation) -> bool:
 # --- mixed features
 
 
-@pytest.mark.parametrize("epsilon", [0.2, 0.05])
-@pytest.mark.parametrize("options", [{}, {"prefer": "leaves"}, {"strategy": "influence"}, {"deterministic": False}])
+@pytest.mark.parametrize(
+    ("options", "epsilon"),
+    [
+        ({}, 0.05),
+        ({}, 0.2),
+        ({"prefer": "leaves"}, 0.2),
+        ({"strategy": "influence"}, 0.2),
+        ({"deterministic": False}, 0.2),
+    ],
+)
 def test_a_small_tree_is_found_and_certified(
     epsilon: float, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,7 +179,7 @@ def test_a_budget_that_is_not_exceeded_changes_nothing(space: Any, seed: int) ->
         assert same(alone, limited)
 
 
-@pytest.mark.parametrize("limit", [1, 2, 3, 4, 5, 6, 7, 20, 60, 150, 400])
+@pytest.mark.parametrize("limit", [1, 2, 4, 7, 60, 250])
 @pytest.mark.parametrize("epsilon", [0.02, None])
 @pytest.mark.parametrize("space", [MIXED, table_of(3_000, 1)], ids=["space", "rows"])
 def test_max_queries_is_kept_and_the_bound_is_true(limit: int, epsilon: float | None, space: Any) -> None:
@@ -184,7 +192,7 @@ def test_max_queries_is_kept_and_the_bound_is_true(limit: int, epsilon: float | 
 
 
 def test_more_queries_give_a_smaller_bound() -> None:
-    bounds = [ft.distill(target, MIXED, None, max_queries=n).certificate.error_bound for n in (100, 800, 3200)]
+    bounds = [ft.distill(target, MIXED, None, max_queries=n).certificate.error_bound for n in (100, 3200)]
     assert bounds == sorted(bounds, reverse=True)
     assert bounds[-1] < 0.01
 

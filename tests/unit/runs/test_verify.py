@@ -300,7 +300,7 @@ def test_it_prints_as_sentences(kept: Path) -> None:
 
 def test_the_level_of_a_standing_attempt_is_that_of_its_ledger(tmp_path: Path) -> None:
     weights = np.linspace(-1, 1.5, 30)
-    result = ft.distill(lambda rows: rows @ weights > 3, ft.ProductSpace.bernoulli(30), 0.01, max_queries=1_000)
+    result = ft.distill(lambda rows: rows @ weights > 3, ft.ProductSpace.bernoulli(30), 0.01, max_queries=300)
     assert result.certificate.ledger == "standing"
     result.save(tmp_path)
     assert ft.verify(tmp_path).consistent

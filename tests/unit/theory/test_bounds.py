@@ -121,9 +121,10 @@ def test_printed_theorem_5_1_is_the_fourth_power_of_theorem_1_1() -> None:
     assert theory.log_size_theorem_1_1_printed(10, 1, 0.5) == 10  # the second half of the maximum
 
 
-def test_form_1_switches_to_its_second_half_below_the_depth() -> None:
+def test_form_1_goes_on_as_a_line_below_epsilon_times_depth() -> None:
     assert theory.log_size_corrected_by_influence(0.5, 4, 3, 0.1) == pytest.approx(12 * (1 + math.log(1.25)))
-    assert theory.log_size_corrected_by_influence(0.3, 4, 3, 0.1) == 12
+    assert theory.log_size_corrected_by_influence(0.4, 4, 3, 0.1) == pytest.approx(12)
+    assert theory.log_size_corrected_by_influence(0.3, 4, 3, 0.1, 0.25) == pytest.approx(0.3 * 3 / (0.25 * 0.1))
 
 
 def test_form_3_is_form_1_for_shallow_and_form_2_for_deep_targets() -> None:

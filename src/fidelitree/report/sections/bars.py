@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.display.markup import Html, tag
+from fidelitree.display.markup import Html, section, tag
 from fidelitree.display.wording import counted, figure, whole
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.spaces.draw import Stream, draw, redraw
@@ -88,29 +88,27 @@ def importance(contents: Contents, found: Influences) -> Html:
     rows: list[Row] = [(names[i], figure(values[i]), values[i] / most) for i in order[:_LISTED]]
     columns = ("Feature", "Influence")
     more = f"{counted(len(rows) - _SHOWN, 'more feature')}"
-    return tag(
-        "section",
-        tag("h2", "What the tree looks at", id="influence-title"),
+    rest = tag("details", tag("summary", more), bars("Further features", columns, rows[_SHOWN:]))
+    return section(
+        "influence",
+        "What the tree looks at",
         tag("p", _explanation(contents, found, len(order)), class_="note"),
         bars("Influence of each feature on the tree", columns, rows[:_SHOWN]) if rows else None,
-        tag("details", tag("summary", more), bars("Further features", columns, rows[_SHOWN:]))
-        if len(rows) > _SHOWN
-        else None,
-        id="influence",
-        aria_labelledby="influence-title",
+        rest if len(rows) > _SHOWN else None,
     )
 
 
 def _explanation(contents: Contents, found: Influences, count: int) -> str:
     if not count:
         return "The tree gives one answer whatever the input: no feature has any influence on it."
-    drawn = "from the table's columns, one by one" if contents.rows else "from its distribution"
+    independent = contents.world.independent is not None
+    drawn = "from its distribution" if independent else "from the table's columns, one by one"
     how = (
         "exact"
         if not found.rows
         else f"estimated from {whole(found.rows)} drawn inputs, each to within about {figure(1 / found.rows**0.5)}"
     )
-    apart = "" if contents.rows else "; the target's may differ from them by up to twice the error"
+    apart = "; the target's may differ from them by up to twice the error" if independent else ""
     left = len(contents.space.names) - count
     others = f" {counted(left, 'other feature has', 'other features have')} none." if left else ""
     return (
@@ -125,15 +123,8 @@ def spending(contents: Contents) -> Html:
     parts = sorted(asked.by_purpose.items(), key=lambda part: -part[1])
     most = max(asked.by_purpose.values(), default=0)
     rows = [(_PURPOSES.get(name, name), whole(count), count / most) for name, count in parts if count]
-    table = bars("Labels asked by purpose", ("Purpose", "Labels"), rows) if rows else None
-    return tag(
-        "section",
-        tag("h2", "What it cost", id="cost-title"),
-        tag("p", _sentence(int(asked), int(paid)), class_="note"),
-        table,
-        id="cost",
-        aria_labelledby="cost-title",
-    )
+    drawn = bars("Labels asked by purpose", ("Purpose", "Labels"), rows) if rows else None
+    return section("cost", "What it cost", tag("p", _sentence(int(asked), int(paid)), class_="note"), drawn)
 
 
 def _sentence(asked: int, paid: int) -> str:

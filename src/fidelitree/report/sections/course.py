@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fidelitree.display.markup import Html, join, tag
+from fidelitree.display.markup import Html, join, section, table, tag
 from fidelitree.display.wording import at_most, counted, percent, whole
 from fidelitree.report.contents import Contents, TracePoint
 
@@ -146,14 +146,12 @@ def course(contents: Contents) -> Html:
     """A chart with its alternative: one sentence, and a table."""
     steps = (*contents.steps, _end(contents))
     enough = len(steps) > 2
-    return tag(
-        "section",
-        tag("h2", "How it got there", id="course-title"),
+    return section(
+        "course",
+        "How it got there",
         tag("p", _reason(contents), class_="note"),
         _figure(contents, steps) if enough else None,
         _table(steps) if enough else tag("p", _summary(contents)),
-        id="course",
-        aria_labelledby="course-title",
     )
 
 
@@ -196,10 +194,9 @@ def _table(steps: tuple[TracePoint, ...]) -> Html:
         tag("tr", *(tag("td", text) for text in (whole(step.asked), whole(step.size), *_shares(step))))
         for step in thinned(steps, _ROWS)
     ]
-    head = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in names)))
     some = "" if len(steps) <= _ROWS else f" ({_ROWS} of {whole(len(steps))} steps)"
-    table = tag("div", tag("table", head, tag("tbody", *rows), class_="numbers"), class_="scroll", tabindex=0)
-    return tag("details", tag("summary", f"The same in numbers{some}"), table)
+    shown = tag("div", table(names, rows, class_="numbers"), class_="scroll", tabindex=0)
+    return tag("details", tag("summary", f"The same in numbers{some}"), shown)
 
 
 def _shares(step: TracePoint) -> tuple[str, str]:

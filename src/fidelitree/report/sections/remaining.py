@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fidelitree.certificates.confusion import CONFIDENCE, FEW, Confusion, LabelPair, LeafError
-from fidelitree.display.markup import Html, tag
+from fidelitree.display.markup import Html, section, table, tag
 from fidelitree.display.wording import at_most, counted, percent, span, whole
 
 if TYPE_CHECKING:
@@ -19,16 +19,10 @@ _TINY = 1e-12
 def answers(contents: Contents) -> Html:
     """A row for each pair of labels that came up, or for the most frequent mistakes where there are many."""
     found = contents.certificate.confusion
-    return tag(
-        "section",
-        tag("h2", "What the target says, and what the tree says", id="answers-title"),
-        tag(
-            "p", "No answers were kept that could tell." if found is None else _label_explanation(found), class_="note"
-        ),
-        None if found is None else _label_table(found),
-        id="answers",
-        aria_labelledby="answers-title",
-    )
+    told = "No answers were kept that could tell." if found is None else _label_explanation(found)
+    shown = None if found is None else _label_table(found)
+    title = "What the target says, and what the tree says"
+    return section("answers", title, tag("p", told, class_="note"), shown)
 
 
 def _label_explanation(found: Confusion) -> str:
@@ -45,14 +39,11 @@ def _label_table(found: Confusion) -> Html:
     rows = found.rows(_LABELS_SHOWN)
     exact = found.level is None
     names = ("Target answers", "Tree answers", *(() if exact else ("Test inputs",)), "Share of that label")
-    head = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in names)))
-    caption = tag("caption", "The target's answers against the tree's", class_="hidden")
-    table = tag("table", caption, head, tag("tbody", *(_label_row(found, cell) for cell in rows)), class_="numbers")
+    cells = (_label_row(found, cell) for cell in rows)
+    shown = table(names, cells, "The target's answers against the tree's", class_="numbers")
     rest = found.cells_in_all - len(rows)
-    more = f"And {counted(rest, 'more pair')} of labels: certificate.json lists the largest." if rest else None
-    return tag(
-        "div", tag("div", table, class_="scroll", tabindex=0), None if more is None else tag("p", more, class_="note")
-    )
+    more = f"And {counted(rest, 'more pair')} of labels: certificate.json lists the largest."
+    return tag("div", tag("div", shown, class_="scroll", tabindex=0), tag("p", more, class_="note") if rest else None)
 
 
 def _label_row(found: Confusion, cell: LabelPair) -> Html:
@@ -65,14 +56,9 @@ def _label_row(found: Confusion, cell: LabelPair) -> Html:
 
 def remaining(contents: Contents, shares: Shares) -> Html:
     """A table of the leaves that are wrong most often, or why there is none."""
-    return tag(
-        "section",
-        tag("h2", "Where the remaining error sits", id="error-title"),
-        tag("p", _explanation(contents, shares), class_="note"),
-        _table(contents, shares) if _total(shares) > _TINY else None,
-        id="error",
-        aria_labelledby="error-title",
-    )
+    shown = _table(contents, shares) if _total(shares) > _TINY else None
+    title = "Where the remaining error sits"
+    return section("error", title, tag("p", _explanation(contents, shares), class_="note"), shown)
 
 
 def _total(shares: Shares) -> float:
@@ -109,15 +95,10 @@ def _table(contents: Contents, shares: Shares) -> Html:
     alone, joined = ([entry for entry in found if (entry.share is None) is kind] for kind in (False, True))
     rows = [_row(contents, shares, entry, conditions) for entry in [*alone[:_SHOWN], *joined]]
     names = ("Inputs with", "Tree answers", "Reached by", "Wrong there", "Share of the error")
-    head = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in names)))
-    table = tag(
-        "table", tag("caption", "Leaves by their share of the error", class_="hidden"), head, tag("tbody", *rows)
-    )
+    shown = table(names, rows, "Leaves by their share of the error")
     rest = len(alone[_SHOWN:])
-    note = (
-        tag("p", f"{counted(rest, 'more leaf has', 'more leaves have')} errors too.", class_="note") if rest else None
-    )
-    return tag("div", tag("div", table, class_="scroll leaves", tabindex=0), note)
+    more = tag("p", f"{counted(rest, 'more leaf has', 'more leaves have')} errors too.", class_="note")
+    return tag("div", tag("div", shown, class_="scroll leaves", tabindex=0), more if rest else None)
 
 
 def _row(contents: Contents, shares: Shares, entry: LeafError, conditions: dict[int, str]) -> Html:

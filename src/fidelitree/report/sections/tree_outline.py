@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.certificates.confusion import FEW
-from fidelitree.display.markup import Html, tag
+from fidelitree.display.markup import Html, section, tag
 from fidelitree.display.wording import counted
 from fidelitree.spaces.features import AtMost, Boolean, Categorical, Feature, IsIn, Numeric
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _LEVELS = (np.arange(21) + 0.5) / 21
 _DIGITS = 6
 _MOST_CONTROLS = 200
+_TOOLS = (("Expand all", "expand"), ("Collapse", "collapse"))
 
 
 def controls(contents: Contents) -> list[dict[str, Any]]:
@@ -97,14 +98,13 @@ def _brief(value: float) -> float:
 
 def tree_section(contents: Contents, shares: Shares) -> Html:
     """The frame; the page's script draws the tree into it, because only what is open needs to be there."""
-    return tag(
-        "section",
-        tag("h2", "The tree", id="tree-title"),
+    plain = tag("pre", str(contents.tree), tabindex=0)
+    return section(
+        "tree",
+        "The tree",
         tag("p", _introduction(contents, shares), class_="note"),
         tag("div", _outline(), _panel(contents), class_="workbench"),
-        _as_text(contents),
-        id="tree",
-        aria_labelledby="tree-title",
+        tag("details", tag("summary", "The tree as text"), plain, class_="plain"),
     )
 
 
@@ -119,14 +119,10 @@ def _introduction(contents: Contents, shares: Shares) -> str:
 
 
 def _outline() -> Html:
+    buttons = [tag("button", text, type="button", id=name) for text, name in _TOOLS]
     return tag(
         "div",
-        tag(
-            "div",
-            tag("button", "Expand all", type="button", id="expand"),
-            tag("button", "Collapse", type="button", id="collapse"),
-            class_="tools",
-        ),
+        tag("div", *buttons, class_="tools"),
         tag("ul", role="tree", aria_labelledby="tree-title", id="outline", class_="outline"),
         tag("noscript", tag("p", "This page draws the tree with a script; below it stands as text.")),
         tag("p", "Printed as it was opened on the screen.", class_="print-only note", id="partly", hidden=True),
@@ -166,10 +162,4 @@ def _buttons() -> Html:
         tag("button", "Follow its path", type="submit", class_="primary"),
         tag("button", "Random input", type="button", id="random"),
         class_="tools",
-    )
-
-
-def _as_text(contents: Contents) -> Html:
-    return tag(
-        "details", tag("summary", "The tree as text"), tag("pre", str(contents.tree), tabindex=0), class_="plain"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, Certificate
-from fidelitree.display.markup import Html, join, tag
+from fidelitree.display.markup import Html, join, section, tag
 from fidelitree.display.wording import at_least, at_most, counted, percent, whole
 from fidelitree.spaces.rows import ASSUMES_NOT_FITTED
 from fidelitree.theory.sequential import FRONTIER
@@ -101,7 +101,8 @@ def _fact(name: str, value: str, note: str) -> Html:
 def _limits(contents: Contents) -> Iterator[Html]:
     certificate = contents.certificate
     yield _limit("Not that the target is right.", "The tree repeats what the target answers, mistakes included.")
-    where = "rows like those of the table" if contents.rows else "inputs drawn from the stated distribution"
+    drawn = contents.world.table is None
+    where = "inputs drawn from the stated distribution" if drawn else "rows like those of the table"
     yield _limit("Not about other inputs.", f"Agreement is counted over {where}; over others it may be lower.")
     yield _limit(
         "Not that errors are spread evenly.",
@@ -115,7 +116,7 @@ def _limits(contents: Contents) -> Iterator[Html]:
     if ASSUMES_NOT_FITTED in certificate.assumes:
         yield _limit("Not for a target fitted to these rows.", "It may know them by heart, and answer new rows worse.")
     if ASSUMES_DETERMINISTIC in certificate.assumes:
-        yield _limit("Not for a target that changes its mind.", "It is taken to answer the same input alike each time.")
+        yield _limit("Not for a target that changes its mind.", "It is taken to give one answer to one input, always.")
     if not certificate.split_quality:
         yield _limit("Not that no smaller tree exists,", "nor that every split is the best one.")
 
@@ -135,14 +136,12 @@ def reproduce(contents: Contents) -> Html:
         ("Digest of the tree", tag("code", certificate.tree_digest)),
         ("Digest of the inputs", tag("code", certificate.space_digest)),
     ]
-    return tag(
-        "section",
-        tag("h2", "How to reproduce it", id="reproduce-title"),
+    return section(
+        "reproduce",
+        "How to reproduce it",
         tag("p", "The same call with the same seed and versions gives the same tree, byte for byte.", class_="note"),
         tag("pre", contents.call, class_="call") if contents.call else None,
         tag("dl", *(tag("div", tag("dt", name), tag("dd", value)) for name, value in facts), class_="record"),
-        id="reproduce",
-        aria_labelledby="reproduce-title",
     )
 
 
@@ -163,5 +162,4 @@ def _seed(contents: Contents) -> str:
 
 
 def _inputs(contents: Contents) -> str:
-    features = counted(len(contents.space), "feature")
-    return f"rows of a table with {features}" if contents.rows else f"a product of {features}, {contents.space.extent}"
+    return contents.world.in_words

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from fidelitree.asking.limits import Watch, go_on
 from fidelitree.asking.threads import one_thread
 from fidelitree.search.bits import junta
+from fidelitree.search.bits.cells import Cells, distances
 from fidelitree.search.bits.pool import Bits, Codes, Pool
-from fidelitree.search.bits.sketch import LabelledRows, fit, predict, rename
+from fidelitree.search.bits.sketch import LabelledRows, Search, predict
 from fidelitree.search.bits.walk import walk
 from fidelitree.search.questions import Ask, Steps
 
@@ -27,7 +28,6 @@ SPLIT = 0.5  # what a split costs, in errors
 UNPROVEN = 0.35  # what it costs more on a feature that is not known to matter
 SEARCH_ALL = 24  # up to so many features the search looks at all of them
 EARLY_WALKS = 3
-PAIRS = 1 << 22  # of inputs that are compared at once
 RECENT, LOST = 24, 0.33  # answers, and the share of mistakes among them from which on trees are no good
 DOUBT = 4  # times cheaper a table must be for each that missed a feature
 CHECKS = 12  # answers that could have shown another relevant feature, and did not
@@ -40,6 +40,7 @@ class BitLearner:
 
     def __init__(self, features: int, random: np.random.Generator, watch: Watch = go_on) -> None:
         self.pool = Pool(features)
+        self._cells = Cells(self.pool)
         self.tabulates = False
         """Whether the table over the relevant features is what it learns, or will be soon."""
         self._complete = False
@@ -51,7 +52,8 @@ class BitLearner:
         """Those of them on which a split is cheap."""
         self.sketch: Nested | None = None
         self._features, self._random, self._watch = features, random, watch
-        self._walks = 0
+        self._walks, self._search = 0, Search()
+        self._judged: tuple[Nested | None, bool] = None, False  # the last tree, and whether it is crowded
 
     @property
     def _all(self) -> bool:
@@ -85,7 +87,11 @@ class BitLearner:
 
     @property
     def _crowded(self) -> bool:
-        return not self.tabulates and self.sketch is not None and junta.crowded(self.sketch)
+        if self.tabulates or self.sketch is None:
+            return False
+        if self._judged[0] is not self.sketch:
+            self._judged = self.sketch, junta.crowded(self.sketch)
+        return self._judged[1]
 
     def _tabulate(self) -> Steps[bool]:
         """Ask the whole table over the relevant features where it seems complete and is not too dear; whether it will.
@@ -114,16 +120,14 @@ class BitLearner:
         """How many of these inputs agree with a known one on all relevant features, and may contradict it."""
         if not self.relevant:
             return 0
-        both = row_groups(np.concatenate([self.pool.bits, bits])[:, self.relevant])
-        return int(np.isin(both[self.pool.size :], both[: self.pool.size]).sum())
+        return self._cells.agreeing(bits, self.relevant)
 
     @property
     def _settled(self) -> bool:
         """Whether no feature is likely to be missing: many answers could show it, or most cells were seen twice."""
         if self._checks >= CHECKS:
             return True
-        cells = len(np.unique(junta.cells(self.pool.bits, self.relevant)))
-        return self.pool.size - cells >= 1 << len(self.relevant)
+        return self.pool.size - self._cells.count(self.relevant) >= 1 << len(self.relevant)
 
     @property
     def confirmations(self) -> int:
@@ -142,46 +146,23 @@ class BitLearner:
         penalties = np.full(self._features, SPLIT + UNPROVEN, np.float32)
         penalties[self.proven] = SPLIT
         used = sorted(self.relevant) if self.relevant and not self._all else list(range(self._features))
-        rows = LabelledRows(pool.bits[:, used].astype(np.float32), pool.codes, pool.weights, penalties[used])
+        bits = pool.bits if self._all else pool.bits.take(used, axis=1)
+        rows = LabelledRows(bits, pool.codes, pool.weights, penalties[used], tuple(used))
         horizon = 4 if len(used) <= SEARCH_ALL and pool.size > FAR_SIGHTED else 3
         if not (self.relevant or self._all):
             horizon = 1  # nothing is known of so many features
-        place = {feature: k for k, feature in enumerate(used)}
         with one_thread():
-            sketch = fit(rows, horizon, self.sketch and rename(self.sketch, place), self._watch)
-        self.sketch = rename(sketch, dict(enumerate(used)))
+            self.sketch = self._search.fit(rows, horizon, self.sketch, self._watch)
 
     def _settle_conflicts(self) -> Steps[None]:
         """Two inputs that agree on all relevant features but not in their label show that another one matters."""
         while not self._all or self._walks < EARLY_WALKS or self._lost:
-            pair = self._conflict()
+            pair = self._cells.conflict(self.relevant, self._watch)
             if pair is None:
                 return
             early = not self._all or self._walks < EARLY_WALKS
             self._walks += 1
             yield from self._walk(self.pool.bits[pair[0]], self.pool.bits[pair[1]], self.pool.codes[pair[0]], early)
-
-    def _conflict(self) -> tuple[int, int] | None:
-        """The closest pair of inputs with different labels that agree on every relevant feature."""
-        bits, codes = self.pool.bits, self.pool.codes
-        cells = row_groups(bits[:, self.relevant])
-        least, most = np.full(len(codes), np.iinfo(np.intp).max), np.full(len(codes), -1)
-        np.minimum.at(least, cells, codes)
-        np.maximum.at(most, cells, codes)
-        best: tuple[float, int, int] = np.inf, -1, -1
-        for cell in np.flatnonzero(least < most):
-            self._watch()
-            rows = np.flatnonzero(cells == cell)
-            for part in np.array_split(
-                rows, min(len(rows), -(-(len(rows) ** 2) // PAIRS))
-            ):  # so that memory is bounded
-                self._watch()
-                apart = _distances(bits[part], bits[rows])
-                apart[codes[part][:, None] == codes[rows][None, :]] = np.inf
-                one, two = np.unravel_index(int(apart.argmin()), apart.shape)
-                if apart[one, two] < best[0]:
-                    best = float(apart[one, two]), int(part[one]), int(rows[two])
-        return best[1:] if best[0] < np.inf else None
 
     def _explain(self, bits: Bits, codes: Codes, share: float) -> Steps[None]:
         """Look into mistakes, once they are rare enough for each to be worth a few queries."""
@@ -210,7 +191,7 @@ class BitLearner:
         if not len(rows):
             return None
         near = self.relevant if not self._all and self.relevant else slice(None)
-        closest = int(_distances(row[None, near], bits[rows][:, near]).argmin())
+        closest = int(distances(row[None, near], bits[rows][:, near]).argmin())
         other: Bits = bits[rows[closest]]
         return other
 
@@ -236,17 +217,3 @@ class BitLearner:
         seen = yield Ask(row[None], "walk")
         self.pool.add(row[None], seen.codes)
         return int(seen.codes[0])
-
-
-def row_groups(bits: Bits) -> NDArray[np.intp]:
-    """A number for each row, the same for equal rows."""
-    if not bits.shape[1]:
-        return np.zeros(len(bits), np.intp)
-    return np.unique(np.packbits(bits, axis=1), axis=0, return_inverse=True)[1].ravel()
-
-
-def _distances(one: Bits, two: Bits) -> NDArray[np.float32]:
-    """Number of features in which rows differ, for all pairs."""
-    left, right = one.astype(np.float32), two.astype(np.float32)
-    apart: NDArray[np.float32] = left.sum(axis=1)[:, None] + right.sum(axis=1)[None, :] - 2 * (left @ right.T)
-    return apart

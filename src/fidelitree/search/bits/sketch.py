@@ -7,88 +7,85 @@ parity, and an exhaustive search to full depth is out of reach.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.limits import Watch, go_on
-from fidelitree.search.bits.lookahead import Lookahead
-from fidelitree.spaces.features import IsOne, Test
-from fidelitree.trees.nested import Nested, itself, mapped
+from fidelitree.search.bits.first_split import LabelledRows, first_split
+from fidelitree.spaces.features import IsOne
+from fidelitree.trees.nested import Nested, itself
 from fidelitree.trees.predict import leaf_values
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+Path = tuple[int, ...]
+Part = tuple[int, int, float]
+"""The rows of a node: from where to where in the order, and what they weigh."""
+_MOST_KNOWN = 1 << 16  # nodes that are remembered
 
-Floats = NDArray[np.float32]
+__all__ = ["LabelledRows", "Search", "fit", "predict"]
 
 
-@dataclass(frozen=True)
-class LabelledRows:
-    """Rows of bits with label codes and weights; ``penalties`` is what a split on each feature costs."""
+class Search:
+    """Fits trees to rows that only become more, and remembers what it made of each node.
 
-    bits: Floats
-    codes: NDArray[np.intp]
-    weights: Floats
-    penalties: Floats
+    A node whose rows and whose tree from before are those of the last time would come out as it did then, so it is not
+    searched again: most answers change nothing in most leaves.
+    """
+
+    def __init__(self) -> None:
+        self._settings: object = None
+        self._known: dict[Path, tuple[int, float, Nested]] = {}
+
+    def fit(self, rows: LabelledRows, horizon: int, before: Nested | None = None, watch: Watch = go_on) -> Nested:
+        """A tree for the rows; where it costs the same, the one ``before`` is kept. ``watch`` may end it by raising.
+
+        The rows must begin with those of the last call.
+        """
+        settings = rows.features, rows.penalties.tobytes(), horizon
+        if settings != self._settings or len(self._known) > _MOST_KNOWN:
+            self._settings, self._known = settings, {}
+        if not len(rows.codes):
+            return 0
+        whole = 0, len(rows.codes), rows.mass
+        return _Fitting(rows, watch, self._known).grow(whole, horizon, before, ())[0]
+
+
+class _Fitting:
+    """One tree in the making."""
+
+    def __init__(self, rows: LabelledRows, watch: Watch, known: dict[Path, tuple[int, float, Nested]]) -> None:
+        self._rows, self._watch, self._known = rows, watch, known
+        self._order = np.argsort(rows.codes, kind="stable").astype(np.int32)
+        self._features = rows.features
+        self._places = {feature: place for place, feature in enumerate(self._features)}
+
+    def grow(self, part: Part, horizon: int, before: Nested | None, path: Path) -> tuple[Nested, bool]:
+        """The tree of a node, and whether the same rows with this tree from before would give it again."""
+        start, stop, mass = part
+        known = self._known.get(path)
+        if known is not None and known[2] is before and known[0] == stop - start and known[1] == mass:
+            return known[2], True
+        self._watch()
+        asked = before[0].feature if isinstance(before, tuple) else -1
+        old = self._places.get(asked, -1)
+        made: Nested
+        made, place, middle, no_mass, yes_mass = first_split(self._rows, self._order, (start, stop), horizon, old)
+        stays = asked < 0
+        if place >= 0:
+            feature = self._features[place]
+            below = before[1:] if isinstance(before, tuple) and asked == feature else (None, None)
+            no, fixed = self.grow((start, middle, no_mass), min(horizon, 3), below[0], (*path, 2 * feature))
+            yes, too = self.grow((middle, stop, yes_mass), min(horizon, 3), below[1], (*path, 2 * feature + 1))
+            made, stays = (no, False) if no == yes else ((IsOne(feature), no, yes), fixed and too)
+        if stays:
+            self._known[path] = stop - start, mass, made
+        return made, stays
 
 
 def fit(rows: LabelledRows, horizon: int, before: Nested | None = None, watch: Watch = go_on) -> Nested:
-    """A tree for the rows; where it costs the same, the tree of ``before`` is kept. ``watch`` may end it by raising."""
-    return _grow(rows, np.arange(len(rows.codes)), horizon, before, watch)
-
-
-def _grow(rows: LabelledRows, inside: NDArray[np.intp], horizon: int, before: Nested | None, watch: Watch) -> Nested:
-    codes = rows.codes[inside]
-    masses = np.bincount(codes, rows.weights[inside])
-    label, errors = int(masses.argmax()), float(masses.sum() - masses.max())
-    least = float(rows.penalties.min(initial=np.inf))
-    if errors <= least:
-        return label
-    bits = rows.bits[inside]
-    varied = np.flatnonzero(bits.any(axis=0) & ~bits.all(axis=0))
-    if not len(varied):
-        return label
-    node = Lookahead(
-        rows.bits[np.ix_(inside, varied)], rows.codes[inside], rows.weights[inside], rows.penalties[varied], watch
-    )
-    feature, cost = _best_split(node, varied, horizon, before)
-    if cost >= errors:
-        return label
-    yes = bits[:, feature] > 0
-    below = before[1:] if isinstance(before, tuple) and before[0].feature == feature else (None, None)
-    sides = [
-        _grow(rows, part, min(horizon, 3), old, watch)
-        for part, old in zip((inside[~yes], inside[yes]), below, strict=True)
-    ]
-    return sides[0] if sides[0] == sides[1] else (IsOne(feature), sides[0], sides[1])
-
-
-def _best_split(node: Lookahead, varied: NDArray[np.intp], horizon: int, before: Nested | None) -> tuple[int, float]:
-    for depth in range(1, horizon + 1):
-        costs = node.costs(depth)
-        # A tree that needs more depth has more than ``depth`` splits.
-        if costs.min() <= (depth + 1) * node.penalties.min():
-            break
-    best = int(costs.argmin())
-    if isinstance(before, tuple):
-        old = np.flatnonzero(varied == before[0].feature)
-        if len(old) and costs[old[0]] <= costs[best] + 1e-4:
-            best = int(old[0])
-    return int(varied[best]), float(costs[best])
+    """A tree for rows that nobody has seen before (`Search.fit`)."""
+    return Search().fit(rows, horizon, before, watch)
 
 
 def predict(tree: Nested, bits: NDArray[np.generic]) -> NDArray[np.intp]:
     """The code of every row."""
     return leaf_values(tree, itself, lambda test, here: bits[here, test.feature] != 0, len(bits))
-
-
-def rename(tree: Nested, names: Mapping[int, int]) -> Nested:
-    """The same tree over features with other numbers; below a feature without one, the first label is put."""
-
-    def change(test: Test, no: Nested, yes: Nested) -> Nested:
-        return (IsOne(names[test.feature]), no, yes) if test.feature in names else 0
-
-    return mapped(tree, change)

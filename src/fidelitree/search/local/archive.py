@@ -9,62 +9,104 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fidelitree.search.local.node import Leaf, Node
+from fidelitree.asking.limits import Watch, go_on
+from fidelitree.search.local.compiled import Compiled, compiled
 from fidelitree.trees.curve import min_plus
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fidelitree.search.local.coded import Coded, Rows
+    from fidelitree.search.local.coded import Coded, Floats
+    from fidelitree.search.local.grown import Grown
     from fidelitree.trees.nested import Nested
+
+Places = NDArray[np.intp]
 
 _SLACK = 1e-9
 
 
 class RowPrunings:
-    """All best prunings of a tree, by dynamic programming over its nodes; the tree's rows are not kept.
+    """All best prunings of a tree, by dynamic programming over its nodes.
 
     Entry s - 1 belongs to the pruning with exactly s leaves: ``errors`` on the rows, ``missed`` on the held-out rows,
     ``both`` their sum, which is the least possible. Of prunings that are equally good, the one with the fewest leaves
     on the shorter side of a split is taken.
     """
 
-    def __init__(self, node: Node, held: Coded, reached: Rows) -> None:
-        self._code = int(node.counts.argmax())
-        self.errors = np.full(node.leaves, float(node.counts.sum() - node.counts.max()))
-        wrong = held.codes.take(reached) != self._code
-        self.missed = np.full(node.leaves, float(held.weights.take(reached)[wrong].sum()))
-        self.both = self.errors + self.missed
-        if not isinstance(node, Leaf):
-            passed = held.says_yes(node.test, reached)
-            no, yes = RowPrunings(node.no, held, reached[~passed]), RowPrunings(node.yes, held, reached[passed])
-            self._test, self._sides, self._mirrored = node.test, (no, yes), yes.most < no.most
-            short, long = (yes, no) if self._mirrored else (no, yes)
-            self.both[1:] = np.inf
-            self._share = np.zeros(node.leaves, np.intp)  # leaves of the shorter side
-            min_plus(self.both, short.both, long.both, self._share)
-            few = self._share[1:]
-            many = np.arange(2, node.leaves + 1) - few
-            self.errors[1:] = short.errors[few - 1] + long.errors[many - 1]
-            self.missed[1:] = short.missed[few - 1] + long.missed[many - 1]
+    def __init__(self, tree: Grown, held: Held) -> None:
+        self._tree = tree
+        yes = tree.shape[2]
+        self._leaves = np.ones(len(yes), np.intp)
+        for node in np.flatnonzero(tree.shape[0] >= 0)[::-1]:
+            self._leaves[node] = self._leaves[node + 1] + self._leaves[yes[node]]
+        self._first = np.cumsum(self._leaves) - self._leaves
+        """Where a node's part of the shares begins."""
+        self._share, self.errors, self.missed, self.both = held.prune(tree)
 
-    @property
-    def most(self) -> int:
-        """Leaves of the whole tree."""
-        return len(self.both)
-
-    def with_leaves(self, leaves: int) -> Nested:
+    def with_leaves(self, leaves: int, node: int = 0) -> Nested:
         """The best pruning with exactly so many leaves."""
-        if leaves == 1:
-            return self._code
-        few = int(self._share[leaves - 1])
-        shares = (leaves - few, few) if self._mirrored else (few, leaves - few)
-        no, yes = (side.with_leaves(share) for side, share in zip(self._sides, shares, strict=True))
-        return self._test, no, yes
+        inside = self._tree.below(node)
+        if leaves == 1 or not isinstance(inside, tuple):
+            return int(self._tree.code[node])
+        test, no, yes = inside
+        few = int(self._share[self._first[node] + leaves - 1])
+        shares = (leaves - few, few) if self._leaves[yes] < self._leaves[no] else (few, leaves - few)
+        return test, self.with_leaves(shares[0], no), self.with_leaves(shares[1], yes)
+
+
+class Held(Protocol):
+    """Held-out rows that judge prunings."""
+
+    def prune(self, tree: Grown) -> tuple[Any, ...]:
+        """For every node and number of leaves those of its shorter side; errors, missed and both of the whole tree."""
+
+
+class ReferenceHeld:
+    """The twin in Python of what `compiled.Compiled` does; no rows at all where nothing is held out."""
+
+    def __init__(self, coded: Coded | None) -> None:
+        self._coded = coded
+
+    def prune(self, tree: Grown) -> tuple[Any, ...]:
+        """See `Held`."""
+        shares: list[NDArray[np.int32]] = []
+        lines = self._lines(tree, 0, np.arange(0 if self._coded is None else len(self._coded.codes)), shares)
+        return np.concatenate(shares), *lines
+
+    def _lines(self, tree: Grown, node: int, reached: Places, shares: list[NDArray[np.int32]]) -> list[Floats]:
+        """Errors, missed and both of all prunings below a node."""
+        errors, missed = float(tree.alone[node]), 0.0
+        if self._coded is not None:
+            wrong = self._coded.codes.take(reached) != tree.code[node]
+            missed = float(self._coded.weights.take(reached)[wrong].sum())
+        inside, place = tree.below(node), len(shares)
+        shares.append(np.zeros(1, np.int32))
+        if not isinstance(inside, tuple):
+            return [np.array([value]) for value in (errors, missed, errors + missed)]
+        test, no, yes = inside
+        passed = reached[:0] == 0 if self._coded is None else self._coded.says_yes(test, reached)
+        sides = self._lines(tree, no, reached[~passed], shares), self._lines(tree, yes, reached[passed], shares)
+        short, long = sides if len(sides[0][0]) <= len(sides[1][0]) else sides[::-1]
+        leaves = len(short[0]) + len(long[0])
+        both, few = np.full(leaves, np.inf), np.zeros(leaves, np.intp)
+        both[0] = errors + missed
+        min_plus(both, short[2], long[2], few)
+        many = np.arange(1, leaves + 1) - few
+        shares[place] = few.astype(np.int32)
+        summed = [one[few[1:] - 1] + two[many[1:] - 1] for one, two in zip(short[:2], long[:2], strict=True)]
+        return [np.concatenate([[errors], summed[0]]), np.concatenate([[missed], summed[1]]), both]
+
+
+def held_rows(coded: Coded | None, watch: Watch) -> Held:
+    """Rows for judging, compiled where they allow it."""
+    if coded is None or not compiled(coded):
+        return ReferenceHeld(coded)
+    return Compiled(coded, (), watch)
 
 
 @dataclass(eq=False)
@@ -90,18 +132,16 @@ class Point:
 class Archive:
     """Points by leaves; a larger tree stays only while it has fewer errors, rows and held-out rows together."""
 
-    def __init__(self, rows: Coded, held: Coded | None) -> None:
-        self._rows, self._held = rows, held
-        self._judged = rows if held is None else held
-        self._reached = np.arange(0 if held is None else len(held.codes), dtype=np.int32)
+    def __init__(self, rows: Coded, held: Coded | None, watch: Watch = go_on) -> None:
+        self._nobody, self._total = held is None, (rows if held is None else held).total
+        self._held = held_rows(held, watch)
         self._best: dict[int, Point] = {}
 
-    def add(self, node: Node) -> float:
+    def add(self, tree: Grown) -> float:
         """Take over every pruning of a tree that beats what is known for its leaves; the tree's own share of errors."""
-        prunings = RowPrunings(node, self._judged, self._reached)
-        judged = prunings.errors if self._held is None else prunings.missed
-        shares = judged / self._judged.total
-        for leaves in range(1, node.leaves + 1):
+        prunings = RowPrunings(tree, self._held)
+        shares = (prunings.errors if self._nobody else prunings.missed) / self._total
+        for leaves in range(1, tree.leaves + 1):
             both = float(prunings.both[leaves - 1])
             known = self._best.get(leaves)
             if known is None or both < known.both - _SLACK:

@@ -1,6 +1,6 @@
 """Labelled rows as the search wants them: every value is the number of a bin; and labels counted by bin.
 
-A numeric feature becomes bins between sorted cuts (`bins_of`), a categorical one the codes of its values.
+A numeric feature becomes bins between its values (`binned`), a categorical one the codes of its values.
 So one array of small integers serves thresholds and subsets alike, and counting labels by value is one `bincount`.
 Tests are those of numbers and categories, over bins: `AtMost` asks for a bin up to its cut, `IsIn` for one of a set.
 
@@ -89,24 +89,33 @@ class Coded:
         return float(self.weights[self.predict(tree) != self.codes].sum())
 
 
-def cuts_of(values: ArrayLike, most: int = _BINS - 1) -> Floats:
-    """Cuts midway between neighbouring distinct values; where there are too many, about equally many values apart."""
-    column = np.sort(np.asarray(values, np.float64))
-    first = np.flatnonzero(np.diff(column)) + 1
+def binned(values: ArrayLike, most: int = _BINS - 1) -> tuple[Bins, Floats, Floats]:
+    """The bin of every value, and the values next to each cut: the largest below it, the smallest above it.
+
+    Cuts are between neighbouring distinct values; where there are too many, about equally many values apart.
+    """
+    found = np.asarray(values, np.float64)
+    order = np.argsort(found)
+    column = found[order]
+    first = np.flatnonzero(column[1:] != column[:-1]) + 1
     if len(first) > most:
         wanted = np.arange(1, most + 1) * len(column) / (most + 1)
         first = np.unique(first[np.searchsorted(first, wanted).clip(max=len(first) - 1)])
-    low, high = column[first - 1], column[first]
-    middle = low + (high - low) / 2
-    # Between two neighbouring floats the middle may be the upper one; the lower one separates them.
-    return np.where(middle < high, middle, low)
+    above = np.zeros(len(column), np.bool_)
+    above[first] = True
+    bins = np.empty(len(column), np.uint16)
+    bins[order] = np.cumsum(above)
+    return bins, column[first - 1], column[first]
 
 
-def bins_of(column: ArrayLike, cuts: Floats) -> Bins:
-    """The bin of every value: how many cuts are below it. A value equal to a cut belongs below that cut."""
-    if len(cuts) >= _BINS:
-        raise ParameterError(f"a feature must have fewer than {_BINS} cuts; got {len(cuts)} - use cuts_of to thin them")
-    return np.searchsorted(cuts, np.asarray(column, np.float64), side="left").astype(np.uint16)
+def groups_of(coded: Coded, feature: int) -> NDArray[np.intp]:
+    """The group of each bin, counted from 0: neighbouring bins of about equal weight, where there are very many."""
+    size = coded.sizes[feature]
+    if not coded.ordered[feature] or size <= _GROUPS:
+        return np.arange(size)
+    below = np.cumsum(np.bincount(coded.bins[feature], coded.weights, minlength=size))
+    share = (np.concatenate([[0.0], below[:-1]]) * (_GROUPS / below[-1])).astype(np.intp)
+    return np.concatenate([[0], np.cumsum(np.diff(share) > 0)])
 
 
 class Grouped:
@@ -120,7 +129,7 @@ class Grouped:
         self.coded, self.watch = coded, watch
         chosen = range(len(coded.sizes)) if features is None else features
         self.classes = coded.classes
-        self.group_of = {feature: self._groups(feature) for feature in chosen}
+        self.group_of = {feature: groups_of(coded, feature) for feature in chosen}
         """For each feature, the group of each bin, counted from 0."""
         widths = np.zeros(len(coded.sizes), np.intp)
         for feature, groups in self.group_of.items():
@@ -139,15 +148,6 @@ class Grouped:
         keys += (coded.codes * self.width).astype(np.int32)[:, None]
         self._keys = keys
         self._alike = bool((coded.weights == coded.weights[0]).all())
-
-    def _groups(self, feature: int) -> NDArray[np.intp]:
-        coded = self.coded
-        size = coded.sizes[feature]
-        if not coded.ordered[feature] or size <= _GROUPS:
-            return np.arange(size)
-        below = np.cumsum(np.bincount(coded.bins[feature], coded.weights, minlength=size))
-        share = np.concatenate([[0.0], below[:-1]]) * (_GROUPS / below[-1])
-        return np.unique(share.astype(np.intp), return_inverse=True)[1]
 
     @cached_property
     def all_rows(self) -> Rows:

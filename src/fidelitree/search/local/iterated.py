@@ -5,99 +5,59 @@ first the slope of the curve "fewest errors for each number of leaves" at the er
 error of the trees it leads to, so the search works where the answer will be taken from. CART's own tree with all its
 prunings is on the curve from the beginning.
 
-Proposals are other subtrees for the rows of one node. Which features matter is told from the labelled rows alone: every
+Which features matter is told from the labelled rows alone: every
 feature gets a shadow, the same values in random order, which explain nothing. CART grows a tree on both; a feature that
 explains less than the best of the shadows is noise, and a search that may use it only fits the noise.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from fidelitree.asking.limits import Watch, go_on
 from fidelitree.search.local.archive import Archive, Point
-from fidelitree.search.local.coded import Bools, Coded, Floats, Grouped
-from fidelitree.search.local.node import Grower, Leaf, Node, Shape, Split, best_first, inner, paying, replace, split
-from fidelitree.search.local.polish import Polisher
-from fidelitree.search.local.splits import IMPURITIES, Impurity, Splits, gini
+from fidelitree.search.local.coded import Coded
+from fidelitree.search.local.compiled import Compiled, compiled
+from fidelitree.search.local.moves import Reference
+from fidelitree.search.local.splits import gini
+from fidelitree.search.local.stream import Stream
+from fidelitree.trees.nested import size
 
 if TYPE_CHECKING:
-    from fidelitree.spaces.features import Test
+    from collections.abc import Sequence
+
+    from fidelitree.search.local.grown import Grown
     from fidelitree.trees.nested import Nested
 
-_PULLED = 0.5  # how often a test from further down is tried above
-_ANY = 0.2  # how often a feature is drawn first, however little it explains alone: a selector explains nothing
-_TOP, _FEW = 25, 3  # best tests that one is drawn from, of all features and of one
-_POLISHED = 0.4  # polishing costs as much as two proposals, and fits noise where rows are few
-_HOPE = 1.3  # a proposal that is dearer than this is not polished
 _ROUND = 150  # proposals between two looks at the curve
 _CART = 400  # leaves of CART's tree
 _MOST = 300  # leaves beyond which no small tree is to be hoped for
 _SHADOWED = 200  # leaves of the tree that tells which features matter
 _CHEAPER, _DEARER = 0.87, 1.1  # how the price of a leaf follows the error of the tree that it led to
-_SLACK = 1e-9
 
 
-@dataclass(frozen=True)
-class Moves:
-    """Proposals at one price of a leaf, drawn from one stream of random numbers."""
+class Engine(Protocol):
+    """What does the work on some rows: compiled, or its twin in Python."""
 
-    splits: Splits
-    price: float
-    random: np.random.Generator
+    def cart(self, most: int) -> Grown: ...
 
-    @property
-    def polisher(self) -> Polisher:
-        """Polishes at the same price."""
-        return Polisher(self.splits.grouped, self.price)
+    def fit(self, tree: Nested, price: float) -> Grown: ...
 
-    def propose(self, node: Split) -> Node:
-        """Another test for a node; each side grown anew, or what the old tree becomes there, whichever is cheaper."""
-        polisher = self.polisher
-        impurity = IMPURITIES[int(self.random.integers(len(IMPURITIES)))]
-        histogram = self.splits.grouped.histogram(node.rows)
-        first = self._first(node, histogram, impurity)
-        new = Grower(self.splits, self.price, impurity).divided(node, histogram, first)
-        if isinstance(new, Split):
-            no, yes = (
-                min(side, polisher.refit(node, side.rows, side.counts), key=polisher.cost) for side in (new.no, new.yes)
-            )
-            new = paying(split(new.rows, new.counts, first[0], (no, yes)), self.price)
-        hopeful = polisher.cost(new) < _HOPE * polisher.cost(node) + self.price
-        return polisher.polish(new, 1) if hopeful and self.random.random() < _POLISHED else new
-
-    def _first(self, node: Split, histogram: Floats, impurity: Impurity) -> tuple[Test, Bools]:
-        """A test for the node, and which of its rows pass."""
-        kind = self.random.random()
-        menu = self.splits.look(histogram, node.counts)
-        scores = menu.scores(impurity)
-        if kind < _PULLED or scores.min(initial=np.inf) == np.inf:
-            _, below = inner(node, int(self.random.integers(node.leaves - 1)))
-            return below.test, self.splits.grouped.coded.says_yes(below.test, node.rows)
-        most = _TOP
-        if kind < _PULLED + _ANY:
-            features = self.splits.features
-            scores[features != self.random.choice(np.unique(features[scores < np.inf]))] = np.inf
-            most = _FEW
-        top = np.argpartition(scores, min(most, len(scores)) - 1)[:most]
-        rough = menu.decode(int(self.random.choice(top[scores[top] < np.inf])))
-        return self.splits.divide(rough, node.rows, impurity)
-
-    def extend(self, node: Node) -> Node:
-        """The tree with its leaves grown on where that pays."""
-        if isinstance(node, Leaf):
-            return Grower(self.splits, self.price, gini).grow(node.rows, node.counts)
-        sides = self.extend(node.no), self.extend(node.yes)
-        return paying(split(node.rows, node.counts, node.test, sides), self.price)
+    def descend(self, tree: Grown, price: float, steps: int, stream: Stream, polished: bool) -> tuple[Grown, int]: ...
 
 
-def relevant(coded: Coded, leaves: int, random: np.random.Generator, watch: Watch = go_on) -> list[int]:
+def engine(coded: Coded, features: Sequence[int] | None, watch: Watch) -> Engine:
+    """The faster engine of those that can search these rows; which one it is cannot be seen from the trees."""
+    kind = Compiled if compiled(coded) else Reference
+    return kind(coded, range(len(coded.sizes)) if features is None else features, watch)
+
+
+def relevant(coded: Coded, leaves: int, stream: Stream, watch: Watch = go_on) -> list[int]:
     """The features that explain more than any shadow does in CART's tree with so many leaves; all, if none does."""
     features = len(coded.sizes)
-    shadows = random.permuted(coded.bins, axis=1)
+    shadows = np.random.default_rng(stream.draw()).permuted(coded.bins, axis=1)
     both = Coded(
         np.concatenate([coded.bins, shadows]),
         [*coded.ordered, *coded.ordered],
@@ -105,20 +65,14 @@ def relevant(coded: Coded, leaves: int, random: np.random.Generator, watch: Watc
         coded.codes,
         coded.weights,
     )
-    explained = np.zeros(2 * features)
-    _explain(best_first(Splits(Grouped(both, watch=watch)), leaves, gini), explained)
+    tree = engine(both, None, watch).cart(leaves)
+    feature, _, yes, _, _ = tree.shape
+    left = gini(np.asarray(tree.counts, np.float64).T)
+    parents = np.flatnonzero(feature >= 0)
+    drops = left[parents] - left[parents + 1] - left[yes[parents]]
+    explained = np.bincount(feature[parents], drops, 2 * features)
     found: list[int] = np.flatnonzero(explained[:features] > explained[features:].max()).tolist()
     return found or list(range(features))
-
-
-def _explain(node: Node, explained: Floats) -> None:
-    if isinstance(node, Leaf):
-        return
-    sides = np.stack([node.counts, node.no.counts, node.yes.counts], axis=1)
-    whole, no, yes = gini(sides)
-    explained[node.test.feature] += whole - no - yes
-    _explain(node.no, explained)
-    _explain(node.yes, explained)
 
 
 class Refiner:
@@ -130,14 +84,15 @@ class Refiner:
 
     def __init__(self, rows: Coded, held: Coded | None, seed: int, watch: Watch = go_on) -> None:
         self._rows, self._watch = rows, watch
-        self._held = held
-        self._random = np.random.default_rng(seed)
-        self._splits = Splits(Grouped(rows, watch=watch))
-        self._curve = Archive(rows, held)
-        self._curve.add(best_first(self._splits, _CART, gini))
+        self._stream = Stream(seed)
+        self._features: list[int] | None = None  # all
+        self._engine = engine(rows, None, watch)
+        self._curve = Archive(rows, held, watch)
+        self._curve.add(self._engine.cart(_CART))
         if held is not None:
-            self._splits = Splits(Grouped(rows, relevant(rows, _SHADOWED, self._random, watch), watch))
-        self._tree: Node | None = None
+            self._features = relevant(rows, _SHADOWED, self._stream, watch)
+            self._engine = engine(rows, self._features, watch)
+        self._tree: Grown | None = None
         self._paid = 0.0  # the price of a leaf in the last round
         self.steps = 0
 
@@ -153,8 +108,7 @@ class Refiner:
         """Make so many proposals to trees whose error is near this; where it is ended, what was found is known."""
         price = self._price(error)
         while steps > 0:
-            moves = Moves(self._splits, price, self._random)
-            self._tree = self._descend(self._start(moves, error), moves, min(_ROUND, steps))
+            self._tree = self._descend(self._start(price, error), price, min(_ROUND, steps))
             share = self._curve.add(self._tree)
             self._paid = price
             steps -= _ROUND
@@ -164,17 +118,14 @@ class Refiner:
 
     def improve_at(self, leaves: int, steps: int) -> None:
         """Make so many proposals to trees with about so many leaves, at the price that a leaf has there."""
-        least = float(self._rows.weights.min()) / 2
         while steps > 0:
-            point = self.with_leaves(leaves)
-            moves = Moves(self._splits, max(self._curve.slope(point), least), self._random)
-            start = moves.polisher.polish(moves.extend(moves.polisher.fit(point.tree)), 1)
-            self._curve.add(self._descend(start, moves, min(_ROUND, steps)))
+            point, price = self.with_leaves(leaves), self._price_at(leaves)
+            self._curve.add(self._descend(self._engine.fit(point.tree, price), price, min(_ROUND, steps)))
             steps -= _ROUND
 
     def know(self, tree: Nested) -> None:
         """Begin with a tree that was found elsewhere, too."""
-        self._curve.add(Polisher(self._splits.grouped, 0.0).fit(tree))
+        self._curve.add(self._engine.fit(tree, self._price_at(size(tree)) / 2))  # half: all its splits may stay
 
     def with_leaves(self, most: int) -> Point:
         """The tree with the fewest errors that has at most so many leaves."""
@@ -185,16 +136,20 @@ class Refiner:
 
         Features and price are those that this search has come to, and it begins with its last tree.
         """
-        other = Refiner(rows, None, int(self._random.integers(2**32)), self._watch)
-        if self._tree is None or not len(self._splits.features):  # or there is nothing to ask about
+        other = Refiner(rows, None, self._stream.draw(), self._watch)
+        if self._tree is None:
             return other
-        other._splits = Splits(Grouped(rows, np.unique(self._splits.features).tolist(), self._watch))
-        moves = Moves(other._splits, self._paid * rows.total / self._rows.total, other._random)
-        tree = moves.extend(moves.polisher.fit(self._tree))
+        other._engine = engine(rows, self._features, self._watch)
+        price = self._paid * rows.total / self._rows.total
+        tree = other._engine.fit(self._tree.nested(), price)
         while other.steps < steps and tree.leaves > 1:
-            tree = other._descend(moves.polisher.polish(tree, 1), moves, min(_ROUND, steps - other.steps))
+            tree = other._descend(tree, price, min(_ROUND, steps - other.steps))
             other._curve.add(tree)
         return other
+
+    def _price_at(self, leaves: int) -> float:
+        """What a leaf is worth where trees have about so many of them."""
+        return max(self._curve.slope(self.with_leaves(leaves)), float(self._rows.weights.min()) / 2)
 
     def _exactly(self, error: float) -> bool:
         """Whether no row at all may be wrong."""
@@ -205,23 +160,16 @@ class Refiner:
         exact = float(self._rows.weights.min()) / (2 * self._rows.total)
         return exact if self._exactly(error) else max(self._curve.slope(self._curve.smallest(error)), exact)
 
-    def _start(self, moves: Moves, error: float) -> Node:
-        """The tree of the last round or the best one known, whichever is cheaper now; polished, unless it is huge."""
-        shapes: list[Shape] = [self._curve.smallest(error).tree]
+    def _start(self, price: float, error: float) -> Grown:
+        """The tree of the last round or the best one known, whichever is cheaper now."""
+        shapes = [self._curve.smallest(error).tree]
         if self._tree is not None:
-            shapes.append(self._tree)
-        starts = [moves.extend(moves.polisher.fit(shape)) for shape in shapes]
-        start = min(starts, key=moves.polisher.cost)
-        return moves.polisher.polish(start, 1) if start.leaves <= _CART else start
+            shapes.append(self._tree.nested())
+        starts = [self._engine.fit(shape, price) for shape in shapes]
+        return min(starts, key=lambda tree: tree.errors + price * tree.leaves)
 
-    def _descend(self, tree: Node, moves: Moves, steps: int) -> Node:
-        cost = moves.polisher.cost
-        for _ in range(steps):
-            if tree.leaves == 1:
-                break
-            self.steps += 1
-            path, node = inner(tree, int(self._random.integers(tree.leaves - 1)))
-            new = moves.propose(node)
-            if cost(new) <= cost(node) + _SLACK:
-                tree = replace(tree, path, new)
+    def _descend(self, tree: Grown, price: float, steps: int) -> Grown:
+        """Polished, unless it is huge, and then proposals."""
+        tree, made = self._engine.descend(tree, price, steps, self._stream, tree.leaves <= _CART)
+        self.steps += made
         return tree

@@ -33,25 +33,13 @@ class Polisher:
         """Errors and the price of the leaves."""
         return node.errors + self.price * node.leaves
 
-    def polish(self, node: Node, passes: int) -> Node:
-        """The tree with better tests, by passes from the leaves up."""
-        for _ in range(passes):
-            better = self._once(node)
-            if self.cost(better) > self.cost(node) - _SLACK:
-                return better
-            node = better
-        return node
-
-    def _once(self, node: Node) -> Node:
+    def polish(self, node: Node) -> Node:
+        """The tree with better tests, from the leaves up."""
         if isinstance(node, Leaf):
             return node
-        sides = self._once(node.no), self._once(node.yes)
-        if sides != (node.no, node.yes):
-            changed = paying(split(node.rows, node.counts, node.test, sides), self.price)
-            if isinstance(changed, Leaf):
-                return changed
-            node = changed
-        return self._retest(node)
+        sides = self.polish(node.no), self.polish(node.yes)
+        changed = paying(split(node.rows, node.counts, node.test, sides), self.price)
+        return changed if isinstance(changed, Leaf) else self._retest(changed)
 
     def _retest(self, node: Split) -> Node:
         """The node with its best test, given its sides."""
@@ -88,6 +76,8 @@ class Polisher:
             chosen = np.flatnonzero(table[starts[other] : starts[other + 1]] > 0)
             return float(taken[other]), IsIn(other, frozenset(chosen.tolist()))
         feature = int(grouped.owner[best])
+        if not coded.ordered[feature]:  # then no feature is, and no set gains
+            return -np.inf, AtMost(feature, 0)
         exact = np.cumsum(np.bincount(coded.bins[feature].take(rows), gain))
         threshold = int(exact.argmax())
         return float(exact[threshold]), AtMost(feature, threshold)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.world import Weighed
     from fidelitree.trees.tree import Tree
 
 Floats = NDArray[np.float64]
@@ -42,7 +43,7 @@ class Prunings:
     """The best prunings of a tree."""
 
     tree: Tree
-    space: ProductSpace
+    space: Weighed
 
     @property
     def disagreements(self) -> Floats:
@@ -51,7 +52,7 @@ class Prunings:
 
     def with_leaves(self, leaves: int) -> Tree:
         """The pruning with at most so many leaves that disagrees least."""
-        return nested.build(self.space, self.curve.build(leaves), self.tree.labels)
+        return nested.build(self.space.product, self.curve.build(leaves), self.tree.labels)
 
     @cached_property
     def curve(self) -> Curve:
@@ -70,9 +71,9 @@ class Prunings:
         """For every node, the mass of each label below it."""
         tree = self.tree
         masses = np.zeros((len(tree.feature), len(tree.labels)))
-        for node, region in self.tree.regions(self.space):
+        for node, region in self.tree.regions(self.space.product):
             if tree.feature[node] < 0:
-                masses[node, tree.code[node]] = region.mass
+                masses[node, tree.code[node]] = self.space.mass(region)
         for node in range(len(tree.feature) - 1, -1, -1):
             if tree.feature[node] >= 0:
                 masses[node] = masses[tree.no[node]] + masses[tree.yes[node]]
@@ -171,13 +172,14 @@ class SmallestSubstitutes(Prunings):
         features = sorted(set(self.tree.feature.tolist()) - {-1})
         most = min(len(curve.errors) for curve in curves)
         steps = 3.0 ** len(features) * len(features) * most**2
-        if self.space.all_bits and features and steps <= self.steps:
-            curves.append(self._all_trees(features, most))
+        space = self.space.independent
+        if space is not None and space.all_bits and features and steps <= self.steps:
+            curves.append(self._all_trees(space, features, most))
         return Curve.lowest(curves)
 
-    def _all_trees(self, features: list[int], most: int) -> Curve:
+    def _all_trees(self, space: ProductSpace, features: list[int], most: int) -> Curve:
         """Every tree over the features that the tree tests."""
-        tree, space, watch = self.tree, self.space, self.watch
+        tree, watch = self.tree, self.watch
         rows = np.zeros((1 << len(features), len(space)), np.uint8)
         rows[:, features] = (np.arange(len(rows))[:, None] >> np.arange(len(features))) & 1
         axes, grid = axes_of(space, np.searchsorted(tree.labels, tree.predict(rows)), features=features)

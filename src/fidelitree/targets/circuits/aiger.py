@@ -20,7 +20,7 @@ _COUNTS = (
 
 def read_aiger(source: CircuitFile) -> Network:
     """The circuit in an AIGER file; its first word says which kind it is."""
-    reader = _Reader(source)
+    reader = _AigerReader(source)
     header = reader.header()
     return reader.network(header, reader.ascii(header) if header.ascii else reader.binary(header))
 
@@ -43,7 +43,7 @@ class _Body:
     ands: list[tuple[int, int, int]]
 
 
-class _Reader:
+class _AigerReader:
     def __init__(self, source: CircuitFile) -> None:
         self._source = source
         self._at = 0  # the next byte

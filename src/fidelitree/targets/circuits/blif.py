@@ -18,7 +18,7 @@ _IGNORED = (".area", ".delay", ".wire", ".input_", ".output_", ".default_", ".ma
 
 def read_blif(source: CircuitFile) -> Network:
     """The circuit in a BLIF file."""
-    return _Reader(source).read()
+    return _BlifReader(source).read()
 
 
 @dataclass
@@ -36,7 +36,7 @@ class _Cover:
         return gates.some([gates.cube(row, inputs) for row in self.rows]) ^ (self.value == "0")
 
 
-class _Reader:
+class _BlifReader:
     def __init__(self, source: CircuitFile) -> None:
         self._source = source
         self._models = 0

@@ -22,10 +22,10 @@ _OUTPUTS = str.maketrans("234~-", "00100")  # 4 is another way to write 1
 
 def read_pla(source: CircuitFile) -> Network:
     """The circuit in a PLA file."""
-    return _Reader(source).read()
+    return _PlaReader(source).read()
 
 
-class _Reader:
+class _PlaReader:
     def __init__(self, source: CircuitFile) -> None:
         self._source = source
         self._counts: dict[str, int] = {}

@@ -14,21 +14,14 @@ from fidelitree.errors import FidelitreeError, FormatError, ParameterError
 from fidelitree.targets.models.fromscores import Rule, check_rule, classes_of, labels_of
 from fidelitree.targets.models.model import Model, ModelColumns, converted, count_rows, need
 from fidelitree.targets.models.sandbox import try_first
+from fidelitree.targets.models.sandboxed import TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_KINDS: dict[str, Any] = {
-    "tensor(float)": np.float32,
-    "tensor(double)": np.float64,
-    "tensor(int64)": np.int64,
-    "tensor(int32)": np.int32,
-    "tensor(uint8)": np.uint8,
-    "tensor(bool)": np.bool_,
-    "tensor(string)": np.object_,
-}
-_LABELS = ("tensor(int64)", "tensor(int32)", "tensor(uint8)", "tensor(bool)", "tensor(string)")
+_KINDS = {name: np.dtype(kind) for name, kind in TYPES.items()}
 _SCORES = ("tensor(float)", "tensor(double)")
+_LABELS = tuple(name for name in TYPES if name not in _SCORES)
 
 
 class OnnxModel(Model):

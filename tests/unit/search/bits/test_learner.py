@@ -240,14 +240,3 @@ def test_more_features_than_it_looks_at_are_searched_once_all_of_them_matter() -
     assert sum(sizes) + 3 == 25 > SEARCH_ALL
     result = ft.distill(chosen, ft.ProductSpace.bernoulli(25), 0.05, max_queries=4_000)
     assert result.certificate.holds
-
-
-def test_the_closest_conflict_is_found_in_parts_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    random = np.random.default_rng(5)
-    bits = random.integers(0, 2, (60, 30), np.uint8)
-    codes = (random.random(60) < 0.1).astype(np.intp)
-    whole = learner_of(Junta(30, [0], lambda x: x[:, 0]))
-    whole.pool.add(bits, codes)
-    expected = whole._conflict()
-    monkeypatch.setattr("fidelitree.search.bits.learner.PAIRS", 200)
-    assert whole._conflict() == expected is not None

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.search.bits.sketch import LabelledRows, fit, predict, rename
+from fidelitree.search.bits.sketch import LabelledRows, fit, predict
 from fidelitree.trees.nested import size
 from small import Bits, bits_asked, cube
-
-TREE = bits_asked((2, (0, 5, 1), (1, 0, (0, 1, 2))))
 
 
 def rows_of(bits: Bits, codes: np.ndarray, penalty: float = 0.5, weights: np.ndarray | None = None) -> LabelledRows:
@@ -24,17 +22,6 @@ def rows_of(bits: Bits, codes: np.ndarray, penalty: float = 0.5, weights: np.nda
 
 def drawn(n: int, rows: int, seed: int = 0) -> Bits:
     return np.random.default_rng(seed).integers(0, 2, (rows, n)).astype(np.uint8)
-
-
-def test_features_can_be_renamed_and_back() -> None:
-    named = rename(TREE, {0: 10, 1: 11, 2: 12})
-    assert named == bits_asked((12, (10, 5, 1), (11, 0, (10, 1, 2))))
-    assert rename(named, {10: 0, 11: 1, 12: 2}) == TREE
-
-
-def test_below_a_feature_without_a_new_name_is_the_first_label() -> None:
-    assert rename(TREE, {2: 0, 1: 1}) == bits_asked((0, 0, (1, 0, 0)))
-    assert rename(TREE, {}) == 0
 
 
 @pytest.mark.parametrize(

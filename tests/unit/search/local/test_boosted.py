@@ -27,23 +27,23 @@ def three(inner: np.ndarray) -> np.ndarray:
     return np.where(inner[:, 2] == 3, 2, two(inner))
 
 
-def coded(binning: Binning, inner: np.ndarray, codes: np.ndarray) -> Coded:
-    return binning.coded(inner, codes)
+def coded(binning: Binning, codes: np.ndarray, first: int = 0) -> Coded:
+    return binning.coded(codes, slice(first, first + len(codes)))
 
 
 @pytest.mark.parametrize("target", [two, three])
 def test_it_errs_far_less_than_a_constant(target: type) -> None:
     known, fresh = rows(2_000, 0), rows(4_000, 1)
     binning = Binning.of(SPACE, np.concatenate([known, fresh]))
-    model = Boosted(coded(binning, known, target(known)), 0)
-    found = model.predict(coded(binning, fresh, np.zeros(len(fresh), np.intp)))
+    model = Boosted(coded(binning, target(known)), 0)
+    found = model.predict(coded(binning, np.zeros(len(fresh), np.intp), len(known)))
     assert (found != target(fresh)).mean() < 0.03
 
 
 def test_the_same_seed_gives_the_same_model_and_another_one_another() -> None:
     known, fresh = rows(300, 0), rows(20_000, 1)
     binning = Binning.of(SPACE, np.concatenate([known, fresh]))
-    data, more = coded(binning, known, three(known)), coded(binning, fresh, np.zeros(len(fresh), np.intp))
+    data, more = coded(binning, three(known)), coded(binning, np.zeros(len(fresh), np.intp), len(known))
     one, again, other = (Boosted(data, seed).predict(more) for seed in (3, 3, 4))
     assert np.array_equal(one, again)
     assert not np.array_equal(one, other)
@@ -51,7 +51,7 @@ def test_the_same_seed_gives_the_same_model_and_another_one_another() -> None:
 
 def test_a_constant_stays_one() -> None:
     known = rows(50, 0)
-    data = coded(Binning.of(SPACE, known), known, np.zeros(50, np.intp))
+    data = coded(Binning.of(SPACE, known), np.zeros(50, np.intp))
     assert not Boosted(data, 0).predict(data).any()
 
 
@@ -64,4 +64,4 @@ def test_a_watch_may_end_it() -> None:
 
     known = rows(50, 0)
     with pytest.raises(EndedError):
-        Boosted(coded(Binning.of(SPACE, known), known, two(known)), 0, watch)
+        Boosted(coded(Binning.of(SPACE, known), two(known)), 0, watch)

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 import reference
 from fidelitree.errors import ParameterError
-from fidelitree.search.local.coded import Coded, bins_of, cuts_of
+from fidelitree.search.local.coded import Coded, binned
+from fidelitree.spaces.features import midway
 from labelled import coded_rows, random_nested
 
 values = st.lists(st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from([0.0, 1.0, 2.5]), min_size=1)
@@ -17,35 +18,28 @@ values = st.lists(st.floats(allow_nan=False, allow_infinity=False) | st.sampled_
 
 @given(values)
 def test_each_distinct_value_has_its_own_bin(column: list[float]) -> None:
-    cuts = cuts_of(column)
-    assert len(cuts) == len(np.unique(column)) - 1
-    assert np.array_equal(bins_of(column, cuts), np.unique(column, return_inverse=True)[1])
+    bins, low, high = binned(column)
+    distinct, places = np.unique(column, return_inverse=True)
+    assert np.array_equal(bins, places)
+    assert (low.tolist(), high.tolist()) == (distinct[:-1].tolist(), distinct[1:].tolist())
 
 
 @given(values)
 def test_a_threshold_on_bins_is_the_cut_on_values(column: list[float]) -> None:
-    cuts = cuts_of(column)
-    for threshold in range(len(cuts)):
-        assert np.array_equal(bins_of(column, cuts) <= threshold, np.array(column) <= cuts[threshold])
+    bins, low, high = binned(column)
+    for threshold, (below, above) in enumerate(zip(low.tolist(), high.tolist(), strict=True)):
+        assert np.array_equal(bins <= threshold, np.array(column) <= midway(below, above))
 
 
-def test_a_cut_is_midway_and_a_value_on_it_is_below() -> None:
-    assert cuts_of([3.0, 1.0, 1.0, 2.0]).tolist() == [1.5, 2.5]
-    assert bins_of([1.5, 1.6], cuts_of([1.0, 2.0])).tolist() == [0, 1]
-
-
-def test_neighbouring_floats_are_separated() -> None:
-    column = [1.0, np.nextafter(1.0, 2)]
-    assert bins_of(column, cuts_of(column)).tolist() == [0, 1]
+def test_a_cut_is_midway_and_parts_neighbouring_floats() -> None:
+    assert midway(1.0, 2.0) == 1.5
+    assert midway(1.0, np.nextafter(1.0, 2)) == 1.0
 
 
 def test_too_many_values_share_cuts_evenly() -> None:
-    assert cuts_of(np.arange(100), most=3).tolist() == [24.5, 49.5, 74.5]
-
-
-def test_too_many_cuts_are_refused() -> None:
-    with pytest.raises(ParameterError, match=r"fewer than 65536 cuts; got 65536 - use cuts_of to thin them"):
-        bins_of([0.0], np.arange(65536.0))
+    bins, low, high = binned(np.arange(100), most=3)
+    assert (low.tolist(), high.tolist()) == ([24, 49, 74], [25, 50, 75])
+    assert np.array_equal(bins, np.repeat(np.arange(4), 25))
 
 
 @given(coded_rows(), st.integers(0, 1000))

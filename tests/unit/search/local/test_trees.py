@@ -11,8 +11,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import reference
-from fidelitree.search.local.archive import RowPrunings
+from fidelitree.asking.limits import go_on
+from fidelitree.search.local import moves
+from fidelitree.search.local.archive import RowPrunings, held_rows
 from fidelitree.search.local.coded import Coded, Grouped
+from fidelitree.search.local.grown import words_of
 from fidelitree.search.local.node import Grower, Leaf, Node, best_first, inner, leaf, nested, replace
 from fidelitree.search.local.polish import Polisher
 from fidelitree.search.local.splits import IMPURITIES, Impurity, Splits, gini
@@ -20,7 +23,6 @@ from fidelitree.spaces.features import AtMost
 from fidelitree.trees.nested import Nested, size
 from labelled import asked, coded_rows, multiplexer, random_nested
 
-NOBODY = np.arange(0, dtype=np.int32)
 prices = st.sampled_from([0.1, 0.5, 1.0, 3.0])
 
 
@@ -83,7 +85,7 @@ def all_prunings(tree: Nested, coded: Coded, rows: np.ndarray) -> dict[int, floa
 @given(coded_rows())
 def test_no_pruning_is_better(coded: Coded) -> None:
     node = best_first(Splits(Grouped(coded)), 8, gini)
-    prunings = RowPrunings(node, coded, NOBODY)
+    prunings = RowPrunings(moves.grown(node, words_of(coded.sizes)), held_rows(None, go_on))
     best = all_prunings(nested(node), coded, node.rows)
     assert not prunings.missed.any()
     assert prunings.errors.tolist() == pytest.approx([best[leaves] for leaves in range(1, node.leaves + 1)])
@@ -124,7 +126,7 @@ def test_held_out_rows_decide_with_the_others(coded: Coded, seed: int) -> None:
     random = np.random.default_rng(seed)
     held = dataclasses.replace(coded, codes=random.integers(coded.classes, size=len(coded.codes)))
     node = best_first(Splits(Grouped(coded)), 6, gini)
-    prunings = RowPrunings(node, held, node.rows)
+    prunings = RowPrunings(moves.grown(node, words_of(coded.sizes)), held_rows(held, go_on))
     every = shapes(labelled(node))
     for leaves in range(1, node.leaves + 1):
         best = min(coded.errors(tree) + held.errors(tree) for tree in every if size(tree) == leaves)
@@ -141,7 +143,7 @@ def test_polish_never_costs_more(coded: Coded, seed: int, price: float) -> None:
     fitted = polisher.fit(tree)
     agrees(fitted, coded)
     assert polisher.cost(fitted) <= coded.errors(tree) + price * size(tree) + 1e-9
-    polished = polisher.polish(fitted, 3)
+    polished = polisher.polish(fitted)
     agrees(polished, coded)
     assert polisher.cost(polished) <= polisher.cost(fitted) + 1e-9
 
@@ -155,7 +157,7 @@ def test_a_single_test_is_polished_to_the_best_there_is(coded: Coded, seed: int)
         return
     answers = nested(node.no), nested(node.yes)
     best = min(coded.errors((asked(*test), *answers)) for test in reference.binned_tests(coded.ordered, coded.sizes))
-    assert polisher.polish(node, 1).errors <= best + 1e-9
+    assert polisher.polish(node).errors <= best + 1e-9
 
 
 def test_a_test_that_decides_nothing_is_dropped() -> None:
@@ -163,7 +165,7 @@ def test_a_test_that_decides_nothing_is_dropped() -> None:
     polisher = Polisher(Grouped(coded), 1e-6)
     same: Nested = (AtMost(1, 3), 1, 0)
     assert polisher.fit((AtMost(4, 20), same, same)).leaves == 4
-    assert polisher.polish(polisher.fit((AtMost(4, 20), same, same)), 1).leaves < 4
+    assert polisher.polish(polisher.fit((AtMost(4, 20), same, same))).leaves < 4
 
 
 def test_inner_nodes_are_numbered_and_replaced_in_place() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.asking.door import CallFailedError, Door, Failure
+from fidelitree.asking.guarded import CallFailedError, Failure, GuardedTarget
 from mixed import MIXED, some_inputs
 
 BITS = ft.ProductSpace.bernoulli(3)
@@ -30,7 +30,7 @@ class Keeping:
 def test_a_batch_of_bits_is_a_copy_with_columns_side_by_side(part: slice) -> None:
     inner, target = some_inputs(BITS, 10), Keeping()
     inner.flags.writeable = False
-    labels = Door(target, BITS)(inner[part])
+    labels = GuardedTarget(target, BITS)(inner[part])
     batch = target.batches[0]
     assert np.array_equal(batch, inner[part])
     assert not np.shares_memory(batch, inner)
@@ -40,10 +40,10 @@ def test_a_batch_of_bits_is_a_copy_with_columns_side_by_side(part: slice) -> Non
 
 def test_what_nobody_reads_again_is_given_away_but_never_memory_that_cannot_be_written_to() -> None:
     inner, target = some_inputs(BITS, 10), Keeping()
-    Door(target, BITS)(inner, spare=True)
+    GuardedTarget(target, BITS)(inner, spare=True)
     assert target.batches[0] is inner
     inner.flags.writeable = False
-    Door(target, BITS)(inner, spare=True)
+    GuardedTarget(target, BITS)(inner, spare=True)
     assert target.batches[1].flags.writeable
 
 
@@ -52,7 +52,7 @@ def test_other_batches_share_no_memory_with_the_run(kind: str) -> None:
     space = ft.ProductSpace(MIXED.features, batch=kind)
     inner = some_inputs(space, 10)
     batches: list[Any] = []
-    Door(lambda batch: batches.append(batch) or [0] * 10, space)(inner)
+    GuardedTarget(lambda batch: batches.append(batch) or [0] * 10, space)(inner)
     assert not any(np.shares_memory(np.asarray(batches[0][name]), inner) for name in space.names)
 
 
@@ -61,17 +61,17 @@ def test_only_what_failed_may_be_tried_again() -> None:
         raise KeyError("age")
 
     with pytest.raises(CallFailedError, match=r"^the target raised KeyError on a batch of 4 inputs: 'age'$") as caught:
-        Door(broken, BITS)(some_inputs(BITS, 4))
+        GuardedTarget(broken, BITS)(some_inputs(BITS, 4))
     assert isinstance(caught.value.__cause__, KeyError)
-    assert Door(broken, BITS).tried(some_inputs(BITS, 4)) == Failure(str(caught.value), again=True)
-    wrong = Door(lambda batch: [1], BITS).tried(some_inputs(BITS, 4))
+    assert GuardedTarget(broken, BITS).tried(some_inputs(BITS, 4)) == Failure(str(caught.value), again=True)
+    wrong = GuardedTarget(lambda batch: [1], BITS).tried(some_inputs(BITS, 4))
     assert wrong == Failure(
         "labels must be one per input: the target received 4 inputs and answered an array of shape (1,)", again=False
     )
 
 
 def test_it_travels_with_its_space() -> None:
-    door = pickle.loads(pickle.dumps(Door(np.ravel, ft.ProductSpace.bernoulli(1))))
+    door = pickle.loads(pickle.dumps(GuardedTarget(np.ravel, ft.ProductSpace.bernoulli(1))))
     assert door(np.array([[1], [0]], np.uint8)).tolist() == [1, 0]
 
 
@@ -80,4 +80,4 @@ def test_an_interrupt_is_the_users() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        Door(interrupted, BITS).tried(some_inputs(BITS, 4))
+        GuardedTarget(interrupted, BITS).tried(some_inputs(BITS, 4))

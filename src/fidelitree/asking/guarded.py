@@ -1,4 +1,4 @@
-"""The one door to code of somebody else: inputs go out as copies, answers come back as copies.
+"""The one place where code of somebody else is called: inputs go out as copies, answers come back as copies.
 
 Nothing else calls a target, or a predictor that is audited. Whatever it does to its batch, or later to the buffer that
 it answered with, reaches no memory of a run.
@@ -39,7 +39,7 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Door:
+class GuardedTarget:
     """Calls a target with a batch of its own, and keeps a copy of its labels.
 
     It is what travels to a worker, so that batches are made, and answers copied and checked, where the target is.

@@ -1,0 +1,83 @@
+"""Which inputs agree on the relevant features: cells, found by hashing, and conflicts inside them.
+
+Two inputs of a cell with different labels show that another feature matters. Rows are sorted into cells once, and again
+only when another feature is found relevant; what is searched for conflicts is only cells with two labels.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.spaces.inputs import row_keys
+
+if TYPE_CHECKING:
+    from fidelitree.asking.limits import Watch
+    from fidelitree.search.bits.pool import Bits, Pool
+
+PAIRS = 1 << 22  # of inputs that are compared at once
+
+
+class Cells:
+    """The rows of a pool by what they say about the relevant features."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool, self._relevant = pool, list[int]()
+        self._cells: dict[bytes, tuple[list[int], int]] = {}  # rows, and the label of the first
+        self._mixed: set[bytes] = set()
+        self._known = 0
+
+    def agreeing(self, bits: Bits, relevant: list[int]) -> int:
+        """How many of these inputs agree with a known one on all relevant features."""
+        self._update(relevant)
+        return sum(key in self._cells for key in _keys(bits, relevant))
+
+    def count(self, relevant: list[int]) -> int:
+        """Cells that hold an input."""
+        self._update(relevant)
+        return len(self._cells)
+
+    def conflict(self, relevant: list[int], watch: Watch) -> tuple[int, int] | None:
+        """The closest pair of inputs with different labels that agree on every relevant feature."""
+        self._update(relevant)
+        bits, codes = self._pool.bits, self._pool.codes
+        best: tuple[float, int, int] = np.inf, -1, -1
+        for cell in sorted(self._mixed):
+            watch()
+            rows = np.array(self._cells[cell][0])
+            for part in np.array_split(rows, min(len(rows), -(-(len(rows) ** 2) // PAIRS))):  # memory is bounded
+                watch()
+                apart = distances(bits[part], bits[rows])
+                apart[codes[part][:, None] == codes[rows][None, :]] = np.inf
+                one, two = np.unravel_index(int(apart.argmin()), apart.shape)
+                if apart[one, two] < best[0]:
+                    best = float(apart[one, two]), int(part[one]), int(rows[two])
+        return best[1:] if best[0] < np.inf else None
+
+    def _update(self, relevant: list[int]) -> None:
+        """Sort in what the pool has got since; everything anew where other features are relevant."""
+        if relevant != self._relevant:
+            self._relevant, self._cells, self._mixed, self._known = list(relevant), {}, set(), 0
+        start = self._known
+        if start == self._pool.size:
+            return
+        codes = self._pool.codes[start:].tolist()
+        for row, (key, code) in enumerate(zip(_keys(self._pool.bits[start:], relevant), codes, strict=True), start):
+            rows, first = self._cells.setdefault(key, ([], code))
+            rows.append(row)
+            if code != first:
+                self._mixed.add(key)
+        self._known = self._pool.size
+
+
+def _keys(bits: Bits, relevant: list[int]) -> list[bytes]:
+    return row_keys(bits[:, relevant]) if relevant else [b""] * len(bits)
+
+
+def distances(one: Bits, two: Bits) -> NDArray[np.float32]:
+    """Number of features in which rows differ, for all pairs."""
+    left, right = one.astype(np.float32), two.astype(np.float32)
+    apart: NDArray[np.float32] = left.sum(axis=1)[:, None] + right.sum(axis=1)[None, :] - 2 * (left @ right.T)
+    return apart

@@ -1,0 +1,101 @@
+"""Bins: the values of a feature in a few groups, each of them a restriction of the feature.
+
+Bits and categories are bins as they are. Numbers are cut at quantiles; given its bin, a number has the distribution of
+the feature's own values there, so restrictions may cut through a bin and masses stay exact.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.features import Column, Feature, Floats, Restriction
+
+Codes = NDArray[np.intp]
+FEW_ROWS = ((100, 3), (400, 4))
+"""Bins of a number in a table of fewer rows than that: eight of them ruin the fit to a hundred rows."""
+MOST = 8
+
+
+def bins_for(rows: int) -> int:
+    """How many bins a number gets, by the number of rows."""
+    return next((bins for limit, bins in FEW_ROWS if rows < limit), MOST)
+
+
+@dataclass(frozen=True)
+class Bins:
+    """A feature's bins; ``cuts`` are the upper ends of all bins of a number but the last one.
+
+    >>> from fidelitree.spaces.features import Numeric
+    >>> bins = Bins(Numeric.from_values("age", [20, 30, 40, 50]), (30,))
+    >>> bins.codes(np.array([20, 30, 50])).tolist(), bins.shares((-math.inf, 20)).tolist()
+    ([0, 0, 1], [0.5, 0.0])
+    """
+
+    feature: Feature
+    cuts: tuple[float, ...] = ()
+
+    @classmethod
+    def of(cls, feature: Feature, column: NDArray[Any], most: int) -> Bins:
+        """Bins for the values of a table's column, about equally full; few different values are bins as they are."""
+        if feature.kind != "numeric":
+            return cls(feature)
+        ordered, different = np.sort(column), np.unique(column)
+        if len(different) > most:
+            ends = ordered[[len(ordered) * k // most - 1 for k in range(1, most) if len(ordered) * k >= most]]
+            different = np.unique(np.append(ends, ordered[-1]))
+        return cls(feature, tuple(different[:-1].tolist()))
+
+    @cached_property
+    def parts(self) -> list[Restriction]:
+        """Each bin as a restriction of the feature."""
+        if self.feature.kind == "numeric":
+            return list(itertools.pairwise((-math.inf, *self.cuts, math.inf)))
+        return [0, 1] if self.feature.kind == "boolean" else [frozenset({k}) for k in range(self.feature.points or 0)]
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def codes(self, column: NDArray[Any]) -> Codes:
+        """The bin of each inner value."""
+        if self.feature.kind == "numeric":
+            return np.searchsorted(self.cuts, column, side="left")
+        return column.astype(np.intp)
+
+    def shares(self, restriction: Restriction) -> Floats:
+        """For each bin the probability that a value of it meets the restriction."""
+        return np.array([self._share(part, _both(part, restriction)) for part in self.parts])
+
+    def _share(self, part: Restriction, left: Restriction | None) -> float:
+        if left is None or left == part:
+            return float(left is not None)
+        return self.feature.mass(left) / self.feature.mass(part)
+
+    def draw(self, bits: np.random.BitGenerator, codes: Codes, restriction: Restriction | None) -> Column:
+        """A value for each code, inside the restriction."""
+        if self.feature.kind != "numeric":
+            return codes
+        values = np.empty(len(codes))
+        for code, part in enumerate(self.parts):
+            places = np.flatnonzero(codes == code)
+            if len(places):
+                left = part if restriction is None else _both(part, restriction)
+                values[places] = self.feature.draw(bits, len(places), left)
+        return values
+
+
+def _both(part: Restriction, restriction: Restriction) -> Restriction | None:
+    """What meets both; None where nothing does."""
+    if isinstance(part, int):
+        return part if part == restriction else None
+    if isinstance(part, frozenset):
+        return part & restriction or None
+    low, high = max(part[0], restriction[0]), min(part[1], restriction[1])
+    return (low, high) if low < high else None

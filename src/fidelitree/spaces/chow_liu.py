@@ -1,0 +1,200 @@
+"""A Chow-Liu tree in the place of a product: inputs whose features go together as they do in a table.
+
+Every feature depends on one other. Between bins the dependence is counted (`dependence`); inside its bin a number is
+one of the observed values, whatever the others are. So the mass of a box, draws inside it, and how often two trees
+disagree are exact, as they are for a product.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.errors import FormatError, ParameterError
+from fidelitree.spaces.bins import Bins, bins_for
+from fidelitree.spaces.dependence import Dependence, checked, fitted
+from fidelitree.spaces.draw import Stream
+from fidelitree.spaces.features.feature import uniforms
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.spaces.region import Region
+from fidelitree.spaces.world import Joint, over_features
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from fidelitree.spaces.bins import Codes
+    from fidelitree.spaces.features import Column, Floats
+
+ASSUMES_CHOW_LIU = "inputs follow the Chow-Liu tree fitted to this table"
+KEY = "chow_liu"
+MOST_BINS = 6_000
+"""Of all features together: their pairs are counted in one square table."""
+_HELD = 4  # one row in so many is held out
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Log-likelihood per held-out row (of bins, in nats) of a world like this one, and of independent features."""
+
+    world: float
+    product: float
+    rows: int
+
+    def __str__(self) -> str:
+        return f"held-out log-likelihood per row {self.world:.2f}, of independent features {self.product:.2f}"
+
+
+class ChowLiu(Joint):
+    """Inputs like the rows of a table: each feature depends on one other, as it does there (Chow and Liu 1968).
+
+    `from_data` makes one. ``product`` holds the features with their marginals, which trees, regions and batches are
+    made with; ``fit`` says how much better than independent features it describes rows that it has not seen.
+
+    >>> age = np.arange(20, 80)
+    >>> world = ChowLiu.from_data({"age": age, "income": age * 100, "owner": age > 50})
+    >>> world.parents
+    {'age': None, 'income': 'age', 'owner': 'age'}
+    >>> old_tenants = Region.of(world.product, {"age": (60, None), "owner": 0})
+    >>> round(world.mass(old_tenants), 3), round(old_tenants.mass, 3)
+    (0.022, 0.172)
+    """
+
+    assumes = (ASSUMES_CHOW_LIU,)
+
+    def __init__(self, bins: Sequence[Bins], dependence: Dependence, product: ProductSpace, fit: Fit | None) -> None:
+        self.product, self.bins, self.dependence, self.fit = product, tuple(bins), dependence, fit
+
+    @classmethod
+    def from_data(cls, table: Any, categorical: Iterable[str] = (), numeric: Iterable[str] = ()) -> ChowLiu:
+        """Fitted to a pandas, polars or arrow table, a mapping of name to 1-D array, or a 2-D array.
+
+        Columns are read as `ProductSpace.from_data` reads them. Numbers get 3 bins below 100 rows, 4 below 400, else 8.
+        """
+        product = ProductSpace.from_data(table, categorical, numeric)
+        inner = product.encode(table)
+        bins = [Bins.of(feature, inner[:, i], bins_for(len(inner))) for i, feature in enumerate(product)]
+        if sum(map(len, bins)) > MOST_BINS:
+            widest = max(bins, key=len)
+            raise ParameterError(
+                f"table must have at most {MOST_BINS:,} categories and bins in all columns together; got "
+                f"{sum(map(len, bins)):,}, {len(widest):,} of them in {widest.feature.name!r} - join rare values, or "
+                f"leave a column out"
+            )
+        codes = np.stack([one.codes(inner[:, i]) for i, one in enumerate(bins)])
+        marginals = [np.bincount(row, minlength=len(one)) / len(inner) for row, one in zip(codes, bins, strict=True)]
+        return cls(bins, fitted(codes, marginals), product, _fit(codes, marginals))
+
+    @classmethod
+    def from_dict(cls, data: Any) -> ChowLiu:
+        """The inverse of `to_dict`; FormatError says what is wrong with anything else."""
+        product = ProductSpace.from_dict(data)
+        try:
+            entry = data[KEY]
+            if len(entry["cuts"]) != len(product):
+                raise ValueError(f"it must have cuts for each of the {len(product)} features")
+            bins = [_checked_bins(*pair) for pair in zip(product, entry["cuts"], strict=True)]
+            dependence = checked(entry["parents"], entry["tables"], [len(one) for one in bins])
+            fit = None if entry["fit"] is None else Fit(**entry["fit"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise FormatError(f"not a stored Chow-Liu tree: {error!s:.200}") from None
+        return cls(bins, dependence, product, fit)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The features with their marginals, cuts, parents and tables, exact."""
+        entry = {
+            "cuts": [list(one.cuts) for one in self.bins],
+            "parents": list(self.dependence.parents),
+            "tables": [table.tolist() for table in self.dependence.tables],
+            "fit": None if self.fit is None else asdict(self.fit),
+        }
+        return {**self.product.to_dict(), KEY: entry}
+
+    @property
+    def masses(self) -> ChowLiu:
+        """The world itself: the mass of every region is known."""
+        return self
+
+    @property
+    def redraws(self) -> ChowLiu:
+        """The world itself."""
+        return self
+
+    @property
+    def in_words(self) -> str:
+        """The world as a noun."""
+        return over_features("draws from a Chow-Liu tree over", self.product)
+
+    @property
+    def parents(self) -> dict[str, str | None]:
+        """For each feature the one that it depends on; None where it depends on none."""
+        above = [None if parent < 0 else self.names[parent] for parent in self.dependence.parents]
+        return dict(zip(self.names, above, strict=True))
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the features, their bins, and the dependence between them."""
+        text = hashlib.sha256(f"chow-liu/{self.product.digest}/{self.dependence.parents}/".encode())
+        for one, table in zip(self.bins, self.dependence.tables, strict=True):
+            text.update(np.array([len(one.cuts), *one.cuts, *table.ravel()], "<f8").tobytes())
+        return text.hexdigest()
+
+    def mass(self, region: Region) -> float:
+        """Probability that an input falls into the region."""
+        return self.dependence.weigh(self._evidence(region))[1]
+
+    def inputs(self, stream: Stream, block: int, rows: int) -> NDArray[Any]:
+        """Independent inputs, rows by features: a block of a stream is the same whatever was drawn before."""
+        return self.inside(Region.whole(self.product), stream, block, rows)
+
+    def inside(self, region: Region, stream: Stream, block: int, rows: int) -> NDArray[Any]:
+        """Inputs of a region, without rejection however rare it is."""
+        if region.restrictions and self.mass(region) == 0:
+            raise ParameterError(f"nothing can be drawn where {region}: it has probability 0")
+        codes = self.dependence.draw(stream, block, rows, self._evidence(region))
+        columns = np.empty((len(self.bins), rows), self.dtype)
+        for i, one in enumerate(self.bins):
+            bits = stream.lane(block, len(self.bins) + i)
+            columns[i] = one.draw(bits, codes[i], region.restrictions.get(i))
+        return columns.T
+
+    def redrawn(self, inner: NDArray[Any], feature: int, region: Region, stream: Stream, block: int) -> Column:
+        """Another value of a feature for each input of a region, given its values of all others."""
+        codes = np.stack([one.codes(inner[:, i]) for i, one in enumerate(self.bins)])
+        own, left, lane = self.bins[feature], region.restrictions.get(feature), 2 * len(self.bins) + feature
+        uniform = uniforms(stream.lane(block, lane), len(inner))
+        found = self.dependence.redraw(feature, codes, uniform, 1.0 if left is None else own.shares(left))
+        return own.draw(stream.lane(block, lane + len(self.bins)), found, left)
+
+    def _evidence(self, region: Region) -> dict[int, Floats]:
+        return {i: self.bins[i].shares(left) for i, left in region.restrictions.items()}
+
+    def __repr__(self) -> str:
+        return f"<ChowLiu: {over_features('', self.product).strip()}; {self.fit}>"
+
+
+def _fit(codes: Codes, marginals: Sequence[Floats]) -> Fit | None:
+    """How well the dependence of some rows describes others; marginals are those of all rows, here and there."""
+    order = np.argsort(Stream("held out").lane(0, 0).random_raw(codes.shape[1]), kind="stable")
+    held, kept = np.split(order, [len(order) // _HELD])
+    if not len(held):
+        return None
+    alone = Dependence((-1,) * len(codes), tuple(marginal[None] for marginal in marginals))
+    world, product = (one.log_likelihood(codes[:, held]) for one in (fitted(codes[:, kept], marginals), alone))
+    return Fit(round(world, 6), round(product, 6), len(held))
+
+
+def _checked_bins(feature: Any, cuts: Any) -> Bins:
+    numbers = np.array(cuts, np.float64)
+    if numbers.ndim != 1 or not np.isfinite(numbers).all() or (np.diff(numbers) <= 0).any():
+        raise ValueError(f"cuts of feature {feature.name!r} must be finite and rise")
+    if len(numbers) and feature.kind != "numeric":
+        raise ValueError(f"cuts belong to numbers; feature {feature.name!r} is {feature.kind}")
+    found = Bins(feature, tuple(numbers.tolist()))
+    if not all(feature.mass(part) > 0 for part in found.parts if feature.kind == "numeric"):
+        raise ValueError(f"cuts of feature {feature.name!r} must leave some of its values in every bin")
+    return found

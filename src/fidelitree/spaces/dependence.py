@@ -1,0 +1,188 @@
+"""Tree-shaped dependence between columns of codes (Chow and Liu 1968): fitted, weighed and drawn from.
+
+Each column depends on one other, its parent, or on none. So the probability of any product of sets of codes is a walk
+from the leaves to the roots (one matrix by one vector for each column), and draws inside it are a walk back.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.spaces.features.feature import pick, uniforms
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fidelitree.spaces.bins import Codes
+    from fidelitree.spaces.draw import Stream
+    from fidelitree.spaces.features import Floats
+
+SMOOTHING = 3.0
+"""Rows like the column's marginal that are added to those with each code of its parent."""
+_CHUNK = 4096
+_DIGITS = 9  # of a mutual information: rounding must not decide which tree it is
+
+
+@dataclass(frozen=True, eq=False)
+class Dependence:
+    """For each column its parent (-1: none), and the probabilities of its codes, a row for each code of the parent."""
+
+    parents: tuple[int, ...]
+    tables: tuple[Floats, ...]
+
+    @cached_property
+    def order(self) -> list[int]:
+        """Columns, parents first."""
+        found = [i for i, parent in enumerate(self.parents) if parent < 0]
+        for i in found:
+            found.extend(self.children[i])
+        return found
+
+    @cached_property
+    def children(self) -> list[list[int]]:
+        """Of each column."""
+        return [[i for i, parent in enumerate(self.parents) if parent == above] for above in range(len(self.parents))]
+
+    def weigh(self, evidence: Mapping[int, Floats]) -> tuple[dict[int, Floats], float]:
+        """How likely evidence is: for each column given its code, from it and from all below; and as a whole.
+
+        Evidence is the probability that each code of a column meets what is asked of it.
+        """
+        likely, mass = dict(evidence), 1.0
+        for i in reversed(self.order):
+            if i in likely:
+                above = self.tables[i] @ likely[i]
+                if self.parents[i] < 0:
+                    mass *= float(above[0])
+                else:
+                    likely[self.parents[i]] = likely.get(self.parents[i], 1.0) * above
+        return likely, mass
+
+    def draw(self, stream: Stream, block: int, rows: int, evidence: Mapping[int, Floats]) -> Codes:
+        """Codes that meet the evidence, a row of the result for each column."""
+        likely, _ = self.weigh(evidence)
+        codes = np.zeros((len(self.parents), rows), np.intp)
+        for i in self.order:
+            above = codes[self.parents[i]] if self.parents[i] >= 0 else np.zeros(rows, np.intp)
+            codes[i] = _picked(uniforms(stream.lane(block, i), rows), self.tables[i] * likely.get(i, 1.0), above)
+        return codes
+
+    def redraw(self, column: int, codes: Codes, uniform: Floats, evidence: Floats | float) -> Codes:
+        """Another code of a column for each row, given the codes of all others."""
+        weights = self.tables[column][codes[self.parents[column]] if self.parents[column] >= 0 else 0] * evidence
+        for child in self.children[column]:
+            weights = weights * self.tables[child][:, codes[child]].T
+        ends = np.cumsum(np.broadcast_to(weights, (codes.shape[1], weights.shape[-1])), axis=1)
+        found = (uniform[:, None] * ends[:, -1:] >= ends).sum(axis=1)
+        return np.asarray(np.minimum(found, (ends < ends[:, -1:]).sum(axis=1)))  # rounding may carry it to the very end
+
+    def log_likelihood(self, codes: Codes) -> float:
+        """Per row; columns of the result of `draw` are rows here."""
+        total = 0.0
+        for i, table in enumerate(self.tables):
+            above = codes[self.parents[i]] if self.parents[i] >= 0 else 0
+            total += float(np.log(table[above, codes[i]]).mean())
+        return total
+
+
+def _picked(uniform: Floats, weights: Floats, above: Codes) -> Codes:
+    """A code for each row, by the weights for the code above it."""
+    if len(weights) == 1:
+        return pick(uniform, weights[0])
+    codes, order = np.empty(len(above), np.intp), np.argsort(above, kind="stable")
+    ends = np.searchsorted(above[order], np.arange(len(weights) + 1)).tolist()
+    for code, (first, end) in enumerate(itertools.pairwise(ends)):
+        if first < end:
+            places = order[first:end]
+            codes[places] = pick(uniform[places], weights[code])
+    return codes
+
+
+def fitted(codes: Codes, marginals: Sequence[Floats]) -> Dependence:
+    """The tree of the largest mutual information, a column in each row of the codes; marginals may be of more rows.
+
+    A pair of columns is joined only where it shows more than the best of as many independent ones would, and enough to
+    pay for the numbers of its table on rows that it has not seen (Akaike).
+    """
+    sizes, rows = [len(marginal) for marginal in marginals], codes.shape[1]
+    counts = _pairs(codes, sizes)
+    starts = np.concatenate([[0], np.cumsum(sizes)]).tolist()
+    gains = _information(counts, starts[:-1]) - _price(np.array(sizes), rows)
+    parents = _spanning(np.round(gains, _DIGITS))
+    tables = []
+    for i, parent in enumerate(parents):
+        if parent < 0:
+            tables.append(np.asarray(marginals[i])[None])
+            continue
+        block = counts[starts[parent] : starts[parent + 1], starts[i] : starts[i + 1]]
+        tables.append((block + SMOOTHING * marginals[i]) / (block.sum(axis=1, keepdims=True) + SMOOTHING))
+    return Dependence(tuple(parents), tuple(tables))
+
+
+def _price(sizes: NDArray[np.intp], rows: int) -> Floats:
+    """The mutual information that each pair of columns must exceed.
+
+    That of independent columns is a chi-square by 2n, with as many degrees of freedom as the table has free numbers; of
+    the columns' best partners about one exceeds the bound of Laurent and Massart (2000) at level 1/columns.
+    """
+    free, level = np.outer(sizes - 1, sizes - 1), math.log(len(sizes))
+    return np.asarray(np.maximum(2 * free, free + 2 * np.sqrt(level * free) + 2 * level) / (2 * rows))
+
+
+def _pairs(codes: Codes, sizes: Sequence[int]) -> Floats:
+    """How often each code of a column comes with each code of another, for all columns side by side."""
+    starts = np.cumsum([0, *sizes[:-1]])
+    total = np.zeros((sum(sizes), sum(sizes)))
+    for first in range(0, codes.shape[1], _CHUNK):
+        some = codes[:, first : first + _CHUNK] + starts[:, None]
+        hot = np.zeros((some.shape[1], len(total)), np.float32)  # whole numbers this small stay exact
+        hot[np.arange(len(hot)), some] = 1
+        total += hot.T @ hot
+    return total
+
+
+def _information(counts: Floats, starts: list[int]) -> Floats:
+    """Mutual information of each pair of columns, in nats."""
+    alone = counts.diagonal()
+    rows = alone[: starts[1] if len(starts) > 1 else None].sum()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = np.where(counts > 0, counts / rows * np.log(counts * rows / np.outer(alone, alone)), 0.0)
+    return np.asarray(np.add.reduceat(np.add.reduceat(terms, starts, axis=0), starts, axis=1))
+
+
+def _spanning(gains: NDArray[Any]) -> list[int]:
+    """The parent of each column in the tree of the largest gains, grown from the first column; -1 without a gain."""
+    parents, best = [-1] * len(gains), gains[0].copy()
+    nearest, waiting = np.zeros(len(gains), np.intp), set(range(1, len(gains)))
+    while waiting:
+        i = max(waiting, key=lambda column: (best[column], -column))
+        waiting.remove(i)
+        if best[i] > 0:
+            parents[i] = int(nearest[i])
+        closer = gains[i] > best
+        best[closer], nearest[closer] = gains[i][closer], i
+    return parents
+
+
+def checked(parents: Any, tables: Any, sizes: Sequence[int]) -> Dependence:
+    """A dependence read from a file; ValueError where it is none."""
+    if len(parents) != len(sizes) or len(tables) != len(sizes):
+        raise ValueError(f"it must have a parent and a table for each of the {len(sizes)} features")
+    found = Dependence(tuple(parents), tuple(np.array(table, np.float64) for table in tables))
+    for i, (parent, table) in enumerate(zip(found.parents, found.tables, strict=True)):
+        if type(parent) is not int or not -1 <= parent < len(sizes):
+            raise ValueError(f"parents must be places of features, or -1; got {parent!r:.40}")
+        if table.shape != (1 if parent < 0 else sizes[parent], sizes[i]):
+            raise ValueError(f"table {i} must have a row for each bin of its parent, and a column for each of its own")
+        if not (table >= 0).all() or not np.allclose(table.sum(axis=1), 1, atol=1e-9):
+            raise ValueError(f"rows of table {i} must be probabilities that add up to 1")
+    if len(found.order) != len(sizes):
+        raise ValueError("parents must not go round in a circle")
+    return found

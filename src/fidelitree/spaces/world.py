@@ -1,0 +1,174 @@
+"""Worlds: what every place that inputs come from can be asked, so that another kind of them is one more file.
+
+A world has features and batches (``product``), names itself (``digest``, ``assumes``), and gives out inputs. What is
+known about its distribution differs, and is asked for, never guessed from its type: a product of independent features
+is open to every exact engine (``independent``), some others still know the mass of a region (``masses``), and a table
+has a number of rows, each of which serves once (``table``).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.display.wording import counted
+from fidelitree.errors import check_count
+from fidelitree.spaces.draw import Stream, block_rows
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.features import Feature
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.region import Region
+    from fidelitree.spaces.rows import Rows
+
+
+class Weighed(Protocol):
+    """Inputs of which the mass of every region is known."""
+
+    @property
+    def product(self) -> ProductSpace:
+        """The features, and what a target receives."""
+
+    @property
+    def independent(self) -> ProductSpace | None:
+        """The world itself where its features are independent; None elsewhere."""
+
+    def mass(self, region: Region) -> float:
+        """Probability that an input falls into the region."""
+
+
+class Redraws(Protocol):
+    """Dependent inputs of which one feature can be drawn again, given all others."""
+
+    def inside(self, region: Region, stream: Stream, block: int, rows: int) -> NDArray[Any]:
+        """Independent inputs of a region, rows by features."""
+
+    def redrawn(self, inner: NDArray[Any], feature: int, region: Region, stream: Stream, block: int) -> NDArray[Any]:
+        """Another value of a feature for each of these inputs of a region, from another part of the stream."""
+
+
+class World(Protocol):
+    """Where inputs come from."""
+
+    @property
+    def product(self) -> ProductSpace:
+        """The features with their marginals, and what a target receives."""
+
+    @property
+    def independent(self) -> ProductSpace | None:
+        """The world itself where its features are independent: what exact engines take; None elsewhere."""
+
+    @property
+    def masses(self) -> Weighed | None:
+        """The world itself where masses of regions are known, those of its own inputs; None elsewhere."""
+
+    @property
+    def table(self) -> Rows | None:
+        """The rows that inputs are taken from, each once; None where as many as you like can be drawn."""
+
+    @property
+    def redraws(self) -> Redraws | None:
+        """The world itself where dependent features can be drawn again one by one; None elsewhere."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the features."""
+
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        """The features with their marginals."""
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all that determines the distribution."""
+
+    @property
+    def assumes(self) -> tuple[str, ...]:
+        """What a certificate over these inputs takes for granted about them."""
+
+    @property
+    def in_words(self) -> str:
+        """The world as a noun."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, exact."""
+
+    def inputs(self, stream: Stream, block: int, rows: int) -> NDArray[Any]:
+        """Independent inputs, rows by features: a block of a stream is the same whatever was drawn before."""
+
+    def draw(self, rows: int, seed: int = 0) -> Any:
+        """Inputs as the target receives them."""
+
+
+class Joint:
+    """What worlds that are no product have in common: features and batches are those of their marginals."""
+
+    product: ProductSpace
+    independent: None = None
+
+    @property
+    def masses(self) -> Weighed | None:
+        """None: how likely a region is nobody knows."""
+        return None
+
+    @property
+    def table(self) -> Rows | None:
+        """None: inputs are drawn."""
+        return None
+
+    @property
+    def redraws(self) -> Redraws | None:
+        """None: how one feature depends on all others nobody knows."""
+        return None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the features."""
+        return self.product.names
+
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        """The features with their marginals."""
+        return self.product.features
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of inner values."""
+        return self.product.dtype
+
+    def batch(self, inner: NDArray[Any]) -> Any:
+        """What the target receives: the same kind of table."""
+        return self.product.batch(inner)
+
+    def encode(self, inputs: Any) -> NDArray[Any]:
+        """Inner values of inputs in any form."""
+        return self.product.encode(inputs)
+
+    def inputs(self, stream: Stream, block: int, rows: int) -> NDArray[Any]:
+        """Independent inputs, rows by features."""
+        raise NotImplementedError
+
+    def draw(self, rows: int, seed: int = 0) -> Any:
+        """Inputs as the target receives them; the same seed gives the same ones."""
+        return self.product.batch(drawn(self, rows, seed))
+
+
+class _Draws(Protocol):
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+    def inputs(self, stream: Stream, block: int, rows: int) -> NDArray[Any]: ...
+
+
+def drawn(world: _Draws, rows: int, seed: int) -> NDArray[Any]:
+    """Inputs for a user to look at: those of a run come from other streams."""
+    rows, stream, step = check_count("rows", rows), Stream.named(seed, "draw"), block_rows(len(world.names))
+    starts = range(0, rows, step)
+    return np.concatenate([world.inputs(stream, block, min(step, rows - s)) for block, s in enumerate(starts)])
+
+
+def over_features(what: str, product: ProductSpace) -> str:
+    """Such as "rows of a table with 3 features"."""
+    return f"{what} {counted(len(product), 'feature')}"

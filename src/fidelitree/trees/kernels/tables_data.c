@@ -1,0 +1,155 @@
+/* Rows of bins for a search: checked once, then never changed. */
+
+#include "tables.h"
+#include <stdlib.h>
+
+static const Wanted wanted[] = {
+    {"bins", 'u', 2, 2, 0},   {"codes", 'i', 4, 1, 0},  {"sizes", 'i', 4, 1, 0}, {"ordered", 'b', 1, 1, 0},
+    {"chosen", 'i', 4, 1, 0}, {"groups", 'u', 2, 1, 0}, {"xlogx", 'f', 8, 1, 0},
+};
+
+static void forget(Table *table)
+{
+    free(table->first_group);
+    free(table->first_bin);
+    free(table->column_of);
+    free(table->under);
+    free(table->keys);
+    free(table);
+}
+
+static void destroy(PyObject *capsule)
+{
+    Table *table = PyCapsule_GetPointer(capsule, "fidelitree.table");
+    arrays_release(table->arrays, TABLE_ARRAYS);
+    forget(table);
+}
+
+const Table *table_of(PyObject *capsule)
+{
+    return PyCapsule_GetPointer(capsule, "fidelitree.table");
+}
+
+static const char *unsound_shapes(const Table *t, const Array *a)
+{
+    if (a[BINS].shape[1] < 1 || a[BINS].shape[1] >= 1 << 26 || a[BINS].shape[0] < 1 || a[BINS].shape[0] >= 1 << 26)
+        return "there must be a row and a feature, and fewer than 2^26";
+    if (a[CODES].length != t->rows || a[SIZES].length != t->features || a[ORDERED].length != t->features)
+        return "codes must have one entry a row, sizes and ordered one a feature";
+    if (a[XLOGX].length != (Py_ssize_t)t->rows + 1 || t->classes < 1 || a[CHOSEN].length > t->features)
+        return "xlogx must have one entry more than there are rows; there must be a class";
+    if ((int64_t)t->classes * (a[GROUPS].length + 1) >= INT32_MAX)
+        return "there are too many groups and classes";
+    return NULL;
+}
+
+static const char *unsound_rows(const Table *t)
+{
+    for (int32_t row = 0; row < t->rows; row++)
+        if (t->codes[row] < 0 || t->codes[row] >= t->classes)
+            return "codes must be below the number of classes";
+    for (int32_t f = 0; f < t->features; f++) {
+        if (t->sizes[f] < 1 || t->sizes[f] > 1 << 16)
+            return "a feature must have 1 to 65536 bins";
+        const uint16_t *column = t->bins + (int64_t)f * t->rows;
+        int32_t largest = 0;
+        for (int32_t row = 0; row < t->rows; row++)
+            largest = column[row] > largest ? column[row] : largest;
+        if (largest >= t->sizes[f])
+            return "bins must be below the sizes of their features";
+    }
+    return NULL;
+}
+
+/* Groups are numbered from 0 without a gap; values that have no order are their own groups. */
+static const char *unsound_groups(const Table *t, Py_ssize_t length)
+{
+    int64_t at = 0;
+    for (int32_t c = 0; c < t->columns; c++) {
+        int32_t f = t->chosen[c];
+        if (f < 0 || f >= t->features || (c && t->chosen[c - 1] >= f))
+            return "chosen must be features in increasing order";
+        if (at + t->sizes[f] > length || t->groups[at])
+            return "groups must have one entry for every bin of every chosen feature, and begin with 0";
+        for (int32_t bin = 1; bin < t->sizes[f]; bin++) {
+            int step = t->groups[at + bin] - t->groups[at + bin - 1];
+            if (step < 0 || step > 1 || (!t->ordered[f] && step != 1))
+                return "groups must be numbered without gaps, and be single values where there is no order";
+        }
+        at += t->sizes[f];
+    }
+    return at == length ? NULL : "groups must have one entry for every bin of every chosen feature";
+}
+
+static int fill(Table *t, Py_ssize_t bins)
+{
+    t->first_group = calloc((size_t)t->columns + 1, sizeof *t->first_group);
+    t->first_bin = calloc((size_t)t->columns + 1, sizeof *t->first_bin);
+    t->column_of = malloc((size_t)t->features * sizeof *t->column_of);
+    t->under = calloc((size_t)bins + 1, sizeof *t->under);
+    t->keys = malloc((size_t)t->rows * ((size_t)t->columns + 1) * sizeof *t->keys);
+    if (!t->first_group || !t->first_bin || !t->column_of || !t->under || !t->keys)
+        return -1;
+    int32_t widest = 1;
+    for (int32_t f = 0; f < t->features; f++) {
+        t->column_of[f] = -1;
+        widest = t->sizes[f] > widest ? t->sizes[f] : widest;
+    }
+    t->words = (widest + 63) / 64;
+    for (int32_t c = 0; c < t->columns; c++) {
+        int32_t f = t->chosen[c], first = t->first_bin[c], size = t->sizes[f];
+        const uint16_t *column = t->bins + (int64_t)f * t->rows;
+        t->column_of[f] = c;
+        t->first_bin[c + 1] = first + size;
+        t->first_group[c + 1] = t->first_group[c] + t->groups[first + size - 1] + 1;
+        for (int32_t row = 0; row < t->rows; row++) {
+            t->under[first + column[row]]++;
+            t->keys[(int64_t)row * t->columns + c] = t->groups[first + column[row]];
+        }
+        for (int32_t bin = 1; bin < size; bin++)
+            t->under[first + bin] += t->under[first + bin - 1];
+    }
+    t->width = t->first_group[t->columns];
+    return 0;
+}
+
+PyObject *table_new(PyObject *module, PyObject *args)
+{
+    PyObject *given[TABLE_ARRAYS], *capsule = NULL;
+    int classes, failed;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OOOOOOOi", &given[0], &given[1], &given[2], &given[3], &given[4], &given[5],
+                          &given[6], &classes))
+        return NULL;
+    Table *t = calloc(1, sizeof *t);
+    if (!t)
+        return PyErr_NoMemory();
+    Array *a = t->arrays;
+    if (arrays_take(given, wanted, a, TABLE_ARRAYS) < 0) {
+        free(t);
+        return NULL;
+    }
+    t->features = (int32_t)a[BINS].shape[0], t->rows = (int32_t)a[BINS].shape[1], t->classes = classes;
+    t->bins = a[BINS].data, t->codes = a[CODES].data, t->sizes = a[SIZES].data, t->ordered = a[ORDERED].data;
+    t->chosen = a[CHOSEN].data, t->groups = a[GROUPS].data, t->xlogx = a[XLOGX].data;
+    t->columns = (int32_t)a[CHOSEN].length;
+    const char *problem = unsound_shapes(t, a);
+    if (!problem) {
+        Py_BEGIN_ALLOW_THREADS
+        problem = unsound_rows(t);
+        problem = problem ? problem : unsound_groups(t, a[GROUPS].length);
+        failed = problem ? 0 : fill(t, a[GROUPS].length);
+        Py_END_ALLOW_THREADS
+        if (!problem && failed)
+            PyErr_NoMemory();
+    }
+    if (problem)
+        PyErr_SetString(PyExc_ValueError, problem);
+    if (!PyErr_Occurred())
+        capsule = PyCapsule_New(t, "fidelitree.table", destroy);
+    if (!capsule) {
+        arrays_release(a, TABLE_ARRAYS);
+        forget(t);
+    }
+    return capsule;
+}
