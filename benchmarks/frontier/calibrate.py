@@ -62,10 +62,10 @@ def changes(number: int) -> list[tuple[float, float]]:
     """For each size the cross-validated error of the first labels, and the true error in the end."""
     space, inner, codes = made(number)
     first = cross_validated(space, inner[:FIRST], codes[:FIRST], SIZES)
-    binning = Binning.of(space, inner[:LAST])
-    search = EverySize(binning.coded(inner[:LAST], codes[:LAST]), SIZES, 0, go_on)
+    binning = Binning.of(space, inner)
+    search = EverySize(binning.coded(codes[:LAST], slice(LAST)), SIZES, 0, go_on)
     search.improve(STEPS, again=False)
-    judge = binning.coded(inner[LAST:], codes[LAST:])
+    judge = binning.coded(codes[LAST:], slice(LAST, None))
     return [(errors / FIRST, judge.errors(tree) / FRESH) for errors, tree in zip(first, search.trees(), strict=True)]
 
 

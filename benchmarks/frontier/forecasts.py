@@ -56,7 +56,7 @@ def _told_and_true(case: Case) -> tuple[Forecast, list[float]]:
     classes, codes = np.unique(data.labels, return_inverse=True)
     found = forecast(data.space, data.inner[:FIRST], codes[:FIRST], SIZES, DELTA)
     binning = Binning.of(data.space, data.inner)
-    search = EverySize(binning.coded(data.inner, codes), SIZES, 0, go_on)
+    search = EverySize(binning.coded(codes), SIZES, 0, go_on)
     search.improve(STEPS, again=False)
     trees = [binning.tree(tree, range(len(classes)), list(classes)) for tree in search.trees()]
     return found, true_errors(case, trees, 0, JUDGED)

@@ -9,7 +9,7 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.asking.events import Event, Foreseen, TreeJudged
-from fidelitree.asking.progress import Status
+from fidelitree.asking.progress import RunStatus
 from fidelitree.runs.forecast import GAINS, SLACK, TIGHT, Forecast, forecast, gain
 from fidelitree.spaces.features import Numeric
 from fidelitree.theory.sequential import FRONTIER, error_bound, level_in
@@ -98,7 +98,7 @@ def test_before_400_labels_nothing_is_forecast() -> None:
 
 @pytest.mark.parametrize("certified", [False, True])
 def test_the_status_shows_it_until_something_is_certified(certified: bool) -> None:
-    status = Status()
+    status = RunStatus()
     status.see(Foreseen(400, 64, 0.1, 0.25))
     for size in (1, 2, 3):
         status.see(TreeJudged(500, size, 0.3, 0.4 if certified else 1.0))

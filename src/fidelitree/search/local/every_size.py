@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 HELD = 5  # every so many-th row judges the strong model
 BETTER = 0.5  # of the tree's own error, and no more, is what a model may have that labels inputs for it
-_FEW = 8  # leaves: smaller trees learn no noise from thousands of labels
+_FEW = 20  # leaves: smaller trees learn no noise from thousands of labels
 
 
 class EverySize:

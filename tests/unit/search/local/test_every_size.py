@@ -13,7 +13,7 @@ from fidelitree.spaces.features import Numeric
 from fidelitree.trees.nested import size
 
 SPACE = ft.ProductSpace([Numeric(name, 0, 1) for name in "abcdef"])
-SIZES = [1, 2, 3, 5, 8, 13, 24]
+SIZES = [1, 2, 3, 5, 8, 13, 24, 40]
 
 
 def target(inner: np.ndarray) -> np.ndarray:
@@ -24,13 +24,13 @@ def target(inner: np.ndarray) -> np.ndarray:
 @pytest.fixture(name="data")
 def fixture_data() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(5)
-    return rng.random((1_200, 6)), rng.random((2_400, 6)), rng.random((20_000, 6))
+    return rng.random((2_500, 6)), rng.random((5_000, 6)), rng.random((20_000, 6))
 
 
 def test_each_size_has_a_tree_and_errors_fall(data: tuple[np.ndarray, ...]) -> None:
     known, _, _ = data
     binning = Binning.of(SPACE, known)
-    rows = binning.coded(known, target(known))
+    rows = binning.coded(target(known))
     search = EverySize(rows, SIZES, 0, go_on)
     before = search.trees()
     search.improve(20, again=False)
@@ -44,15 +44,16 @@ def test_each_size_has_a_tree_and_errors_fall(data: tuple[np.ndarray, ...]) -> N
 
 def test_free_inputs_that_a_model_labels_help_large_trees(data: tuple[np.ndarray, ...]) -> None:
     known, free, fresh = data
-    binning = Binning.of(SPACE, np.concatenate([known, free]))
-    search = EverySize(binning.coded(known, target(known)), SIZES, 0, go_on)
+    first, last = len(known), len(known) + len(free)
+    binning = Binning.of(SPACE, np.concatenate([known, free, fresh]))
+    search = EverySize(binning.coded(target(known), slice(first)), SIZES, 0, go_on)
     search.improve(30)
     alone = search.trees()
-    search.go_on_with(binning.coded(free, np.zeros(len(free), np.intp)), 30)
+    search.go_on_with(binning.coded(np.zeros(len(free), np.intp), slice(first, last)), 30)
     together = search.trees()
-    assert together[:5] == alone[:5], "small trees learn no noise"
-    judge = binning.coded(fresh, target(fresh))
-    errors = [[judge.errors(tree) / len(fresh) for tree in trees[5:]] for trees in (alone, together)]
+    assert together[:6] == alone[:6], "small trees learn no noise"
+    judge = binning.coded(target(fresh), slice(last, None))
+    errors = [[judge.errors(tree) / len(fresh) for tree in trees[6:]] for trees in (alone, together)]
     assert sum(errors[1]) < sum(errors[0])
 
 
@@ -61,7 +62,7 @@ def test_a_model_that_is_no_better_than_the_trees_labels_nothing() -> None:
     known, free = rng.random((600, 6)), rng.random((600, 6))
     coins = rng.integers(0, 2, 600)
     binning = Binning.of(SPACE, np.concatenate([known, free]))
-    search = EverySize(binning.coded(known, coins), SIZES, 0, go_on)
+    search = EverySize(binning.coded(coins, slice(600)), SIZES, 0, go_on)
     before = search.trees()
-    search.go_on_with(binning.coded(free, np.zeros(600, np.intp)), 10)
+    search.go_on_with(binning.coded(np.zeros(600, np.intp), slice(600, None)), 10)
     assert search.trees() == before

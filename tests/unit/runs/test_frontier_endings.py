@@ -1,0 +1,55 @@
+"""A run that ends without what was asked for leaves a curve: no run with answers in hand ends empty."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+import fidelitree as ft
+from fidelitree.runs import table_strategy
+from fidelitree.spaces.features import Numeric
+
+SPACE = ft.ProductSpace([Numeric(name, 0, 1) for name in "abcdef"])
+
+
+def slope(batch: Any) -> Any:
+    """Which no small tree follows closely."""
+    columns = [np.asarray(batch[name]) for name in "abcdef"]
+    return sum(columns[:3]) > sum(columns[3:])
+
+
+def errors(curve: ft.Frontier) -> list[float]:
+    fresh = SPACE.draw(20_000, seed=9)
+    return [float((point.tree.predict(fresh) != slope(fresh)).mean()) for point in curve]
+
+
+def test_a_budget_that_is_too_small_leaves_a_curve() -> None:
+    result = ft.distill(slope, SPACE, 0.02, max_queries=1_500)
+    assert result.reason == "max_queries = 1500"
+    assert result.frontier is not None
+    assert len(result.frontier) >= 5
+    assert all(
+        error <= point.error_bound for error, point in zip(errors(result.frontier), result.frontier, strict=True)
+    )
+
+
+def test_out_of_reach_the_knee_is_returned_with_what_each_size_reached(monkeypatch: Any) -> None:
+    monkeypatch.setattr(table_strategy, "MOST_LABELS", 1_200)
+    result = ft.distill(slope, SPACE, 0.02)
+    curve = result.frontier
+    assert curve is not None
+    assert len(curve) >= 5
+    assert not result.certificate.holds
+    assert result.certificate.epsilon == 0.02
+    prices = {point.leaves: point.error_bound + 0.005 * point.leaves for point in curve}
+    assert prices[result.leaves] == min(prices.values())
+    assert result.reason.startswith("no small tree was found that is good enough: after ")
+    assert re.search(r" labels 1 leaf reaches 0\.\d+, .* reach 0\.\d+; 0\.02 needs more than \d+ leaves", result.reason)
+
+
+def test_before_the_first_fit_there_is_a_curve_too() -> None:
+    front = ft.frontier(slope, SPACE, max_queries=250)
+    assert len(front) >= 3
+    assert front[0].leaves == 1
