@@ -183,7 +183,5 @@ def test_an_influence_over_a_chow_liu_tree_changes_a_feature_given_all_others() 
     alone = ft.analyze(target_over("chow-liu"), world.product, max_queries=5_000)
     assert found.influences[1:].tolist() == [0, 0, 0]
     assert 0.05 < found.influences[0] < alone.influences[0] / 2
-    with pytest.raises(
-        ft.ParameterError, match="method must not be 'exact' where inputs are draws from a"
-    ):
+    with pytest.raises(ft.ParameterError, match="method must not be 'exact' where inputs are draws from a"):
         ft.analyze(target_over("chow-liu"), world, method="exact")
