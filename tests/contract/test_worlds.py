@@ -163,3 +163,25 @@ def test_a_circuit_over_rows_has_no_exact_error() -> None:
     for found in (ft.distill(table, rows, 0.01, max_queries=60), ft.frontier(table, rows, max_queries=200)[-1]):
         assert found.certificate.method == "sequential"
         assert found.certificate.space_digest == rows.digest
+
+
+@pytest.mark.parametrize("name", ["chow-liu", "mixture", "sampler"])
+@pytest.mark.parametrize("how", [{"strategy": "smallest"}, {"prefer": "leaves"}, {"max_leaves": 1}, {"epsilon": None}])
+def test_every_way_of_asking_ends_with_the_worlds_own_certificate(name: str, how: dict[str, Any]) -> None:
+    world = WORLDS[name]
+    found = ft.distill(target_over(name), world, **{"epsilon": 0.1, "max_queries": 800, **how})
+    assert found.certificate.space_digest == world.digest
+    assert found.certificate.method == "sequential"
+    with pytest.raises(ft.ParameterError, match='strategy="influence" needs a product space; got draws'):
+        ft.distill(target_over(name), world, 0.1, strategy="influence")
+
+
+def test_an_influence_over_a_chow_liu_tree_changes_a_feature_given_all_others() -> None:
+    """Income says how old somebody is: drawn again given it, the age changes sides less often."""
+    world = WORLDS["chow-liu"]
+    found = ft.analyze(target_over("chow-liu"), world, max_queries=5_000)
+    alone = ft.analyze(target_over("chow-liu"), world.product, max_queries=5_000)
+    assert found.influences[1:].tolist() == [0, 0, 0]
+    assert 0.05 < found.influences[0] < alone.influences[0] / 2
+    with pytest.raises(ft.ParameterError, match="method must not be 'exact' where inputs are draws from a"):
+        ft.analyze(target_over("chow-liu"), world, method="exact")

@@ -109,7 +109,11 @@ PyObject *write_tree(Search *s, int32_t root);
 void count_labels(const Search *s, const int32_t *rows, int32_t count, int32_t *counts);
 void histogram(Search *s, const int32_t *rows, int32_t count, int32_t *table);
 int offers(Search *s, const int32_t *table, const int32_t *counts, int impurity, int32_t only, Offer *top, int most);
+double score(const Search *s, const int32_t *left, const int32_t *counts, int32_t all, int impurity);
+void rank(Search *s, const int32_t *here, int32_t groups, int32_t direction);
 double impurity_of(const Search *s, const int32_t *counts, int impurity);
+
+/* tables_divide.c */
 Test divide(Search *s, Offer offer, const int32_t *table, const int32_t *rows, int32_t count, const int32_t *counts,
             int impurity);
 Test centred(Search *s, Test test, const int32_t *rows, int32_t count);
