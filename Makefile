@@ -21,9 +21,9 @@ LOWEST := build/lowest
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
 
-run: $(VENV)/installed-example ## distil a real model, 150 boosted trees, into a small certified tree in results/wine
+run: $(VENV)/installed-example ## distil a real model, 150 boosted trees, into certified trees of every size in results/wine
 	$(BIN)/python examples/wine.py $(RESULTS)/wine.csv
-	PYTHONPATH=examples $(BIN)/fidelitree distill wine:model --data $(RESULTS)/wine.csv --epsilon 0.1 --prefer leaves --out $(RESULTS)/wine
+	PYTHONPATH=examples $(BIN)/fidelitree frontier wine:model --data $(RESULTS)/wine.csv --max-queries 8000 --out $(RESULTS)/wine
 
 check: lint ## for daily work, about a minute and a half: lint, and the tests in unit/ and law/ that are not slow
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow" tests/unit tests/law
@@ -52,14 +52,15 @@ campaign: $(VENV)/installed-test ## thousands of certified runs: do certificates
 mutants: $(VENV)/installed-test ## small faults planted in what certifies and keeps answers: which do the tests miss?
 	$(BIN)/python -m benchmarks.mutants
 
-# Debian's Coq and MathComp: 1.6 GB with what they need, where root may install them.
+# Debian's Coq and MathComp where root may install them, 1.6 GB with all they need: less what only readers and editors use.
 COQ := coq libcoq-mathcomp-algebra-tactics libcoq-mathcomp-analysis
 proofs: ## check the machine-checked proofs (docs/proofs.md), and that the checker refuses three false rules
 	@test -e "$$(coqc -where 2> /dev/null)/user-contrib/mathcomp/analysis/Rstruct.vo" || { \
 		test "$$(id -u)" = 0 && command -v apt-get > /dev/null \
 		&& export DEBIAN_FRONTEND=noninteractive && apt-get -qq update \
 		&& apt-get -qq install --no-install-recommends -o APT::Keep-Downloaded-Packages=false \
-			-o Dpkg::Options::='--path-exclude=/usr/share/doc/*' $(COQ) > /dev/null; } \
+			-o Dpkg::Options::='--path-exclude=/usr/share/doc/*' -o Dpkg::Options::='--path-exclude=/usr/lib/ocaml/*.cmt*' \
+			$(COQ) > /dev/null; } \
 		|| { echo "proofs: Coq 8.16 and MathComp 1.15 are missing; as root: apt-get install $(COQ)"; exit 1; }
 	WORKERS=$(WORKERS) proofs/check.sh
 	proofs/mutations.sh

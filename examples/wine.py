@@ -2,10 +2,10 @@
 
     cd examples
     python wine.py wine.csv
-    fidelitree distill wine:model --data wine.csv --epsilon 0.1 --prefer leaves
+    fidelitree frontier wine:model --data wine.csv --max-queries 8000
 
 178 wines of three growers, 13 measurements each. The table keeps the column that the model was trained to predict, as
-tables do; `distill` leaves it out, because the model does not use it.
+tables do; `frontier` leaves it out, because the model does not use it.
 """
 
 import sys

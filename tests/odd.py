@@ -115,6 +115,7 @@ def doors(folder: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
     found: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         "distill": (ft.distill, run),
         "distill_rows": (ft.distill, {**run, "target": lambda batch: batch["a"], "space": ft.Rows(table)}),
+        "frontier": (ft.frontier, {"target": first, "space": space, "delta": 0.1}),
         "certify": (ft.certify, {**run, "predictor": tree}),
         "analyze": (ft.analyze, {"target": first, "space": space}),
         "build_top_down": (ft.build_top_down, {name: run[name] for name in ("target", "space", "epsilon")}),

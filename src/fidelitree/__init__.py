@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from fidelitree.runs.verify import Verification, verify
     from fidelitree.spaces.chow_liu import ChowLiu
     from fidelitree.spaces.features import Boolean, Categorical, Numeric
+    from fidelitree.spaces.mixture import Mixture
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.spaces.rows import Rows
     from fidelitree.spaces.sampler import Sampler
@@ -53,6 +54,7 @@ _HOMES = {
     "FormatError": "errors",
     "Frontier": "runs.frontier_result",
     "JournalError": "errors",
+    "Mixture": "spaces.mixture",
     "Numeric": "spaces.features",
     "ParameterError": "errors",
     "ProductSpace": "spaces.product",
@@ -93,6 +95,7 @@ __all__ = [
     "FormatError",
     "Frontier",
     "JournalError",
+    "Mixture",
     "Numeric",
     "ParameterError",
     "ProductSpace",

@@ -37,6 +37,7 @@ WORLDS: dict[str, World] = {
     "product": ft.ProductSpace.from_data(table()),
     "rows": ft.Rows(table()),
     "chow-liu": ft.ChowLiu.from_data(table()),
+    "mixture": ft.Mixture.from_data(table()),
     "sampler": ft.Sampler(table, like=table()),
 }
 

@@ -39,8 +39,8 @@ SLOW = (
     "auto, rows held out of a fit",
     "auto, extended three times",
 )
-CURVES = ("frontier, all points",)
 FEW = {"certify": 36, "certify, patched predictor": 36, "auto": 12, "practical_top_down": 12}
+CURVES = ("frontier, all points",)
 HOSTILE = ("auto, scribbling target", "auto, re-used buffer", "auto, NUL labels")
 
 

@@ -44,29 +44,38 @@ def rumour(seed: int) -> Any:
     return target
 
 
-def true_error(tree: ft.Tree, target: Any, world: ft.ChowLiu) -> float:
+def true_error(tree: ft.Tree, target: Any, world: Any) -> float:
     inner = enumerate_inputs(Region.whole(world.product), 0, 1 << BITS)
+    chances = chances_of(inner, world)
+    return float(chances[tree.predict_inner(inner) != target(world.batch(inner))].sum())
+
+
+def chances_of(inner: Any, world: Any) -> Any:
+    """The probability of every input, from what the world is made of."""
+    if isinstance(world, ft.Mixture):
+        return sum(weight * one.chances(inner) for weight, one in zip(world.weights, world.components, strict=True))
     chances = np.ones(len(inner))
     codes = inner.T.astype(np.intp)
     for i, (parent, probabilities) in enumerate(zip(world.dependence.parents, world.dependence.tables, strict=True)):
         chances *= probabilities[codes[parent] if parent >= 0 else 0, codes[i]]
-    return float(chances[tree.predict_inner(inner) != target(world.batch(inner))].sum())
+    return chances
 
 
-def shares_of(delta: float, seeds: range, told: Any = rumour, **limits: Any) -> list[float]:
+def shares_of(delta: float, seeds: range, kind: Any = ft.ChowLiu, told: Any = rumour, **limits: Any) -> list[float]:
     """For each run its true error over its bound."""
     shares = []
     for seed in seeds:
-        world, target = ft.ChowLiu.from_data(table(seed)), told(seed)
+        world, target = kind.from_data(table(seed)), told(seed)
         result = ft.distill(target, world, EPSILON, delta, seed=seed, **limits)
         shares.append(true_error(result.tree, target, world) / result.certificate.error_bound)
     return shares
 
 
+@pytest.mark.parametrize("kind", [ft.ChowLiu, ft.Mixture])
 @pytest.mark.parametrize(("delta", "start"), [(0.05, 0), (0.3, 5_000)])
-def test_bounds_over_a_chow_liu_tree_are_true(delta: float, start: int, soak: bool) -> None:
+def test_bounds_over_a_fitted_world_are_true(kind: Any, delta: float, start: int, soak: bool) -> None:
     runs = 1_000 if soak else 20
-    shares = shares_of(delta, range(start, start + runs), max_queries=250)
+    shares = shares_of(delta, range(start, start + runs), kind, max_queries=250)
     assert not too_many(sum(share > 1 for share in shares), runs, delta, ALARM)
     assert np.quantile(shares, 0.75) > 0.3, "the runs are no walk-over"
 

@@ -98,6 +98,7 @@ class SpaceOptions:
     )
     rows: Annotated[bool, typer.Option("--rows", help="With --data: its rows as they are, not marginals.")] = False
     chow_liu: Annotated[bool, typer.Option("--chow-liu", help="With --data: a Chow-Liu tree fitted to it.")] = False
+    mixture: Annotated[bool, typer.Option("--mixture", help="With --data: a mixture of products fitted to it.")] = False
     drop: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN", help="With --data: leave a column out. Repeatable.")
     ] = None
@@ -144,25 +145,29 @@ class SpaceOptions:
         ways = [name for name in ("data", "space", "bernoulli") if getattr(self, name) is not None]
         if len(ways) > 1:
             raise ParameterError(f"inputs come from one place: give --{ways[0]} or --{ways[1]}, not both")
-        needs = {"bernoulli": ("features",), "data": ("rows", "chow_liu", "drop", "categorical", "numeric")}
+        needs = {"bernoulli": ("features",), "data": ("rows", "chow_liu", "mixture", "drop", "categorical", "numeric")}
         for way, options in needs.items():
             for name in options:
                 if getattr(self, name) and way not in ways:
                     option = name.replace("_", "-")
                     raise ParameterError(f"--{option} says nothing without --{way}; leave it out, or give --{way}")
-        if self.rows and self.chow_liu:
-            raise ParameterError("a table stands for one kind of inputs: give --rows or --chow-liu, not both")
+        kinds = [f"--{name.replace('_', '-')}" for name in ("rows", "chow_liu", "mixture") if getattr(self, name)]
+        if len(kinds) > 1:
+            raise ParameterError(f"a table stands for one kind of inputs: give {kinds[0]} or {kinds[1]}, not both")
 
     def _table(self, path: Path, opened: OpenedTarget) -> World:
         from fidelitree.spaces.chow_liu import ChowLiu
+        from fidelitree.spaces.mixture import Mixture
         from fidelitree.spaces.product import ProductSpace
         from fidelitree.spaces.rows import Rows
 
         table = _used(read_table(path, self.drop or ()), opened, path)
         for option in ("categorical", "numeric"):
             check_columns(f"--{option}", getattr(self, option) or (), list(table.columns), path)
-        make: Callable[..., World] = ChowLiu.from_data if self.chow_liu else ProductSpace.from_data
-        return (Rows if self.rows else make)(table, self.categorical or (), self.numeric or ())
+        make: Callable[..., World] = Rows if self.rows else ProductSpace.from_data
+        if self.chow_liu or self.mixture:
+            make = ChowLiu.from_data if self.chow_liu else Mixture.from_data
+        return make(table, self.categorical or (), self.numeric or ())
 
     def _bits(self, p: float, opened: OpenedTarget) -> ProductSpace:
         from fidelitree.spaces.product import ProductSpace

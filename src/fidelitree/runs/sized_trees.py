@@ -29,7 +29,7 @@ def sizes_up_to(most: int) -> list[int]:
     >>> sizes_up_to(64), sizes_up_to(4), sizes_up_to(1)
     ([1, 2, 3, 5, 8, 13, 23, 38, 64], [1, 2, 3, 4], [1])
     """
-    return sorted({round(size) for size in np.geomspace(1, most, ROUND).tolist()})
+    return sorted({round(size) for size in np.geomspace(1, float(most), ROUND).tolist()})
 
 
 class SizedTrees:

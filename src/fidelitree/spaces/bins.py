@@ -15,13 +15,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.errors import ParameterError
+
 if TYPE_CHECKING:
     from fidelitree.spaces.features import Column, Feature, Floats, Restriction
+    from fidelitree.spaces.product import ProductSpace
 
 Codes = NDArray[np.intp]
 FEW_ROWS = ((100, 3), (400, 4))
 """Bins of a number in a table of fewer rows than that: eight of them ruin the fit to a hundred rows."""
 MOST = 8
+MOST_BINS = 6_000
+"""Of all features together: their pairs are counted in one square table."""
 
 
 def bins_for(rows: int) -> int:
@@ -89,6 +94,21 @@ class Bins:
                 left = part if restriction is None else _both(part, restriction)
                 values[places] = self.feature.draw(bits, len(places), left)
         return values
+
+
+def binned(product: ProductSpace, inner: NDArray[Any]) -> tuple[list[Bins], Codes, list[Floats]]:
+    """Bins for the rows of a table, the codes of these rows (a row for each column), and how frequent each bin is."""
+    bins = [Bins.of(feature, inner[:, i], bins_for(len(inner))) for i, feature in enumerate(product)]
+    if sum(map(len, bins)) > MOST_BINS:
+        widest = max(bins, key=len)
+        raise ParameterError(
+            f"table must have at most {MOST_BINS:,} categories and bins in all columns together; got "
+            f"{sum(map(len, bins)):,}, {len(widest):,} of them in {widest.feature.name!r} - join rare values, or leave "
+            f"a column out"
+        )
+    codes = np.stack([one.codes(inner[:, i]) for i, one in enumerate(bins)])
+    counts = [np.bincount(row, minlength=len(one)) for row, one in zip(codes, bins, strict=True)]
+    return bins, codes, [count / len(inner) for count in counts]
 
 
 def _both(part: Restriction, restriction: Restriction) -> Restriction | None:

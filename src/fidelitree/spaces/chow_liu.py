@@ -8,7 +8,7 @@ disagree are exact, as they are for a product.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import FormatError, ParameterError
-from fidelitree.spaces.bins import Bins, bins_for
+from fidelitree.spaces.bins import Bins, binned
 from fidelitree.spaces.dependence import Dependence, checked, fitted
-from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.features.feature import uniforms
+from fidelitree.spaces.held_out import Fit, parted
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
 from fidelitree.spaces.world import Joint, over_features
@@ -28,25 +28,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from fidelitree.spaces.bins import Codes
+    from fidelitree.spaces.draw import Stream
     from fidelitree.spaces.features import Column, Floats
 
 ASSUMES_CHOW_LIU = "inputs follow the Chow-Liu tree fitted to this table"
 KEY = "chow_liu"
-MOST_BINS = 6_000
-"""Of all features together: their pairs are counted in one square table."""
-_HELD = 4  # one row in so many is held out
-
-
-@dataclass(frozen=True)
-class Fit:
-    """Log-likelihood per held-out row (of bins, in nats) of a world like this one, and of independent features."""
-
-    world: float
-    product: float
-    rows: int
-
-    def __str__(self) -> str:
-        return f"held-out log-likelihood per row {self.world:.2f}, of independent features {self.product:.2f}"
 
 
 class ChowLiu(Joint):
@@ -76,17 +62,7 @@ class ChowLiu(Joint):
         Columns are read as `ProductSpace.from_data` reads them. Numbers get 3 bins below 100 rows, 4 below 400, else 8.
         """
         product = ProductSpace.from_data(table, categorical, numeric)
-        inner = product.encode(table)
-        bins = [Bins.of(feature, inner[:, i], bins_for(len(inner))) for i, feature in enumerate(product)]
-        if sum(map(len, bins)) > MOST_BINS:
-            widest = max(bins, key=len)
-            raise ParameterError(
-                f"table must have at most {MOST_BINS:,} categories and bins in all columns together; got "
-                f"{sum(map(len, bins)):,}, {len(widest):,} of them in {widest.feature.name!r} - join rare values, or "
-                f"leave a column out"
-            )
-        codes = np.stack([one.codes(inner[:, i]) for i, one in enumerate(bins)])
-        marginals = [np.bincount(row, minlength=len(one)) / len(inner) for row, one in zip(codes, bins, strict=True)]
+        bins, codes, marginals = binned(product, product.encode(table))
         return cls(bins, fitted(codes, marginals), product, _fit(codes, marginals))
 
     @classmethod
@@ -179,13 +155,12 @@ class ChowLiu(Joint):
 
 def _fit(codes: Codes, marginals: Sequence[Floats]) -> Fit | None:
     """How well the dependence of some rows describes others; marginals are those of all rows, here and there."""
-    order = np.argsort(Stream("held out").lane(0, 0).random_raw(codes.shape[1]), kind="stable")
-    held, kept = np.split(order, [len(order) // _HELD])
-    if not len(held):
+    kept, held = parted(codes)
+    if not held.size:
         return None
     alone = Dependence((-1,) * len(codes), tuple(marginal[None] for marginal in marginals))
-    world, product = (one.log_likelihood(codes[:, held]) for one in (fitted(codes[:, kept], marginals), alone))
-    return Fit(round(world, 6), round(product, 6), len(held))
+    world, product = (one.log_likelihood(held) for one in (fitted(kept, marginals), alone))
+    return Fit(round(world, 6), round(product, 6), held.shape[1])
 
 
 def _checked_bins(feature: Any, cuts: Any) -> Bins:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from fidelitree.spaces.chow_liu import KEY as CHOW_LIU
 from fidelitree.spaces.chow_liu import ChowLiu
+from fidelitree.spaces.mixture import KEY as MIXTURE
+from fidelitree.spaces.mixture import Mixture
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import Rows
 from fidelitree.spaces.sampler import KEY as SAMPLER
@@ -21,6 +23,7 @@ _READERS: dict[str, Callable[[Any], World]] = {
     "rows": Rows.from_dict,
     CHOW_LIU: ChowLiu.from_dict,
     SAMPLER: Sampler.from_dict,
+    MIXTURE: Mixture.from_dict,
 }
 
 

@@ -110,6 +110,10 @@ class ProductSpace:
         """Plain data, exact: the space made of it has the same digest, and its target receives the same batches."""
         return encode(self.features, self._layout)
 
+    def with_features(self, features: Sequence[Feature]) -> ProductSpace:
+        """Other features, with the same batches."""
+        return self._of(features, self._layout)
+
     @classmethod
     def _of(cls, features: Sequence[Feature], batches: Layout) -> ProductSpace:
         space = cls(features)

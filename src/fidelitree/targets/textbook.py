@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fidelitree.errors import ParameterError, check_count
 from fidelitree.spaces.inputs import as_bits
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 Bits = NDArray[np.uint8]
 MOST_POWER = 20

@@ -26,7 +26,7 @@ def test_where_no_error_was_named_anything_certified_holds() -> None:
     assert smallest.holds
     assert dataclasses.replace(smallest, error_bound=0.999).holds
     assert not dataclasses.replace(smallest, error_bound=1.0).holds
-    assert "(the smallest error within a budget was asked for), by 110 errors" in str(smallest)
+    assert "(a tree of every size was asked for), by 110 errors" in str(smallest)
 
 
 def test_of_a_noisy_target_the_distribution_alone_is_assumed() -> None:

@@ -117,7 +117,7 @@ def test_a_cut_file_is_refused(length: int) -> None:
     [
         ({"method": "magic"}, "method must be one of exact, fixed, sequential; got 'magic'"),
         ({"protocol": "none"}, "protocol must be one of separate, prequential; got 'none'"),
-        ({"ledger": "mine"}, "ledger must be one of run, standing, whole; got 'mine'"),
+        ({"ledger": "mine"}, "ledger must be one of run, standing, frontier, audit, interval, whole; got 'mine'"),
         ({"assumes": ["\ud800"]}, "assumes must hold sentences; got ['\\ud800']"),
         ({"assumes": ["this", 3]}, "assumes must hold sentences; got ['this', 3]"),
         ({"errors": None}, "errors may be missing in an exact one only"),

@@ -136,6 +136,7 @@ def test_a_table_gives_marginals_or_rows(folder: Path) -> None:
     for more, assumed in (
         ((), "stated product distribution"),
         (("--rows",), "inputs are rows like those of this table"),
+        (("--mixture",), "inputs follow the mixture of products fitted to this table"),
         (("--chow-liu",), "inputs follow the Chow-Liu tree fitted to this table"),
     ):
         done = run("distill", "aims:loan", "--data", table, "--drop", "label", "--epsilon", 0.1, *more)

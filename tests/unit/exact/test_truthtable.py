@@ -10,6 +10,7 @@ from fidelitree.exact import truthtable as engine
 from fidelitree.exact.truthtable import TableSubfunction
 from fidelitree.spaces.features import IsOne
 from fidelitree.spaces.region import Region
+from fidelitree.trees import kernels
 from small import cube, weights
 
 
@@ -48,6 +49,27 @@ def test_a_half_holds_the_inputs_of_its_side(n: int) -> None:
             given = weights(space)[inside] / weights(space)[inside].sum()
             expected = [given[codes[inside] == code].sum() for code in range(3)]
             np.testing.assert_allclose(half.label_probabilities(), expected, rtol=1e-11, atol=1e-14)
+
+
+@pytest.mark.skipif(not kernels.compiled, reason="the kernels are not compiled here")
+@pytest.mark.parametrize("classes", [2, 3, 9])
+@pytest.mark.parametrize("n", [9, 10, 12])
+def test_a_large_table_is_counted_in_one_order(n: int, classes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    function, _, _ = subfunction(n, classes)
+    small = function.influences()
+    monkeypatch.setattr(engine, "_LARGE", 1)
+    compiled = function.influences()
+    monkeypatch.setattr(kernels, "compiled", False)
+    assert compiled.tolist() == function.influences().tolist(), "bit for bit"
+    np.testing.assert_allclose(compiled, small, rtol=1e-12)
+
+
+@pytest.mark.skipif(not kernels.compiled, reason="the kernels are not compiled here")
+@pytest.mark.parametrize("shapes", [((1, 7), (8, 256), 8, 9), ((1, 8), (7, 256), 8, 9), ((1, 8), (8, 256), 8, 10)])
+def test_a_table_of_another_size_is_refused(shapes: tuple[tuple[int, int], tuple[int, int], int, int]) -> None:
+    planes, octets, places, slots = shapes
+    with pytest.raises(ValueError, match="planes must have 2"):
+        kernels.native.changes(np.zeros(planes, np.uint64), np.zeros(octets), np.zeros(places), np.zeros(slots))
 
 
 def test_halves_are_half_as_large() -> None:

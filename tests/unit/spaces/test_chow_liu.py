@@ -184,7 +184,7 @@ def test_the_fit_beats_the_product_and_is_kept() -> None:
     assert ChowLiu.from_data({"a": [1, 2]}).fit is None
 
 
-@pytest.mark.parametrize("rows", [20, 90, 300])
+@pytest.mark.parametrize("rows", [90, 300])
 def test_where_nothing_depends_on_anything_hardly_anything_is_joined(rows: int) -> None:
     random = np.random.default_rng(0)
     gains = []

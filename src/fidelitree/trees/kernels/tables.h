@@ -61,7 +61,8 @@ typedef struct {
     void *keep;                   /* freed at the end */
     int32_t *line;                /* scratch: 4 lines of classes entries */
     int32_t *order;               /* scratch: groups of a feature in order of their share */
-    double *share;
+    double *share, *lefts;        /* scratch: a number a group; two lines of them */
+    int32_t most_groups;
     uint8_t *finite;              /* features that offer a test */
     int32_t **buffers;            /* histograms: free ones first */
     int buffers_free, buffers_all, buffers_room;

@@ -57,8 +57,10 @@ int search_open(Search *s, const Table *table, PyObject *watch)
     s->line = malloc(4 * (size_t)table->classes * sizeof *s->line);
     s->order = malloc((size_t)largest * sizeof *s->order);
     s->share = malloc((size_t)largest * sizeof *s->share);
+    s->lefts = malloc(2 * (size_t)largest * sizeof *s->lefts);
+    s->most_groups = largest;
     s->finite = malloc((size_t)table->columns + 1);
-    if (s->rows && s->spare && s->trial && s->care && s->right && s->near && s->line && s->order && s->share && s->finite)
+    if (s->rows && s->spare && s->trial && s->care && s->right && s->near && s->line && s->order && s->share && s->lefts && s->finite)
         return 0;
     search_close(s);
     PyErr_NoMemory();
@@ -87,6 +89,7 @@ void search_close(Search *s)
     free(s->line);
     free(s->order);
     free(s->share);
+    free(s->lefts);
     free(s->finite);
     free(s->care);
     free(s->keep);

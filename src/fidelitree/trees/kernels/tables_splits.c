@@ -25,8 +25,12 @@ void histogram(Search *s, const int32_t *rows, int32_t count, int32_t *table)
     for (int32_t i = 0; i < count; i++) {
         const uint16_t *key = t->keys + (int64_t)rows[i] * columns;
         int32_t *here = table + t->codes[rows[i]];
-        for (int32_t c = 0; c < columns; c++)
-            here[(first[c] + key[c]) * classes]++;
+        if (classes == 2)
+            for (int32_t c = 0; c < columns; c++)
+                here[(first[c] + key[c]) * 2]++;
+        else
+            for (int32_t c = 0; c < columns; c++)
+                here[(first[c] + key[c]) * classes]++;
     }
 }
 
@@ -79,9 +83,8 @@ typedef struct {
     Offer *top; /* the best, sorted; of equals the first comes first */
 } Looking;
 
-static inline void offer(Looking *l, const int32_t *left, Offer one)
+static inline void place(Looking *l, Offer one)
 {
-    one.score = score(l->s, left, l->counts, l->all, l->impurity);
     if (one.score == INFINITY)
         return;
     l->s->finite[one.column] = 1;
@@ -91,6 +94,66 @@ static inline void offer(Looking *l, const int32_t *left, Offer one)
     for (; at > 0 && one.score < l->top[at - 1].score; at--)
         l->top[at] = l->top[at - 1];
     l->top[at] = one;
+}
+
+static inline void offer(Looking *l, const int32_t *left, Offer one)
+{
+    one.score = score(l->s, left, l->counts, l->all, l->impurity);
+    place(l, one);
+}
+
+/* Scores of many ways to divide rows of two labels, the same bit for bit: straight loops that become vectors. */
+static void two_scores(const Looking *l, int32_t count)
+{
+    const double *restrict one = l->s->lefts, *restrict two = one + l->s->most_groups, *xlogx = l->s->table->xlogx;
+    const double ones = l->counts[0], twos = l->counts[1], all = l->all;
+    double *restrict scores = l->s->share;
+    switch (l->impurity) {
+    case GINI:
+        for (int32_t i = 0; i < count; i++) {
+            double a = one[i], b = two[i], c = ones - a, d = twos - b;
+            scores[i] = (a + b - (a * a + b * b) / (a + b)) + (c + d - (c * c + d * d) / (c + d));
+        }
+        return;
+    case ROOT:
+        for (int32_t i = 0; i < count; i++)
+            scores[i] = 2 * sqrt(one[i] * two[i]) + 2 * sqrt((ones - one[i]) * (twos - two[i]));
+        return;
+    default:
+        for (int32_t i = 0; i < count; i++) {
+            int32_t a = (int32_t)one[i], b = (int32_t)two[i], c = (int32_t)(ones - one[i]), d = (int32_t)(twos - two[i]);
+            scores[i] = (xlogx[a + b] - (xlogx[a] + xlogx[b])) + (xlogx[(int32_t)all - a - b] - (xlogx[c] + xlogx[d]));
+        }
+    }
+}
+
+/* The thresholds of a column where there are two labels. */
+static void two_thresholds(Looking *l, int32_t column)
+{
+    const Table *t = l->s->table;
+    const int32_t groups = t->first_group[column + 1] - t->first_group[column];
+    const int32_t *here = l->table + 2 * (int64_t)t->first_group[column];
+    double *one = l->s->lefts, *two = one + l->s->most_groups;
+    int32_t a = 0, b = 0, count = 0;
+    for (int32_t g = 0; g < groups - 1; g++) {
+        if (!(here[2 * g] | here[2 * g + 1]))
+            continue; /* it divides like the one before */
+        a += here[2 * g];
+        b += here[2 * g + 1];
+        if (a + b == l->all)
+            break;
+        one[count] = a;
+        two[count] = b;
+        l->s->order[count++] = g;
+    }
+    two_scores(l, count);
+    l->s->finite[column] |= count > 0;
+    double worst = l->most && l->found == l->most ? l->top[l->most - 1].score : INFINITY;
+    for (int32_t i = 0; l->most && i < count; i++)
+        if (l->s->share[i] < worst) {
+            place(l, (Offer){l->s->share[i], THRESHOLD, column, l->s->order[i], 0});
+            worst = l->found == l->most ? l->top[l->most - 1].score : INFINITY;
+        }
 }
 
 static void thresholds(Looking *l, int32_t column)
@@ -193,7 +256,7 @@ int offers(Search *s, const int32_t *table, const int32_t *counts, int impurity,
     search_work(s, t->width);
     for (int32_t c = first; c < last; c++)
         if (t->ordered[t->chosen[c]])
-            thresholds(&l, c);
+            (t->classes == 2 ? two_thresholds : thresholds)(&l, c);
     for (int32_t c = first; c < last; c++)
         if (!t->ordered[t->chosen[c]])
             singles(&l, c);

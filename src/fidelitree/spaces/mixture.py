@@ -1,0 +1,228 @@
+"""Mixtures of products: each input comes from one of a few kinds, within which features are independent.
+
+The mass of a box is the mean of its masses in the components. To draw inside it, a component is chosen in proportion to
+its share of that mass, and then draws as a product does; so masses, draws and disagreements of trees are exact.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import math
+from dataclasses import asdict
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.errors import FormatError, ParameterError, check_array, check_list, show
+from fidelitree.spaces.bins import binned
+from fidelitree.spaces.draw import Stream, draw
+from fidelitree.spaces.features import Boolean, Categorical, Numeric
+from fidelitree.spaces.features.feature import pick, uniforms
+from fidelitree.spaces.features.numeric import Observed, Pieces
+from fidelitree.spaces.held_out import Fit, parted
+from fidelitree.spaces.latent import MOST_ROWS, best_count, fitted
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.spaces.region import Region
+from fidelitree.spaces.world import Joint, over_features
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from fidelitree.spaces.bins import Bins
+    from fidelitree.spaces.features import Feature, Floats
+
+ASSUMES_MIXTURE = "inputs follow the stated mixture of product distributions"
+ASSUMES_FITTED = "inputs follow the mixture of products fitted to this table"
+KEY = "mixture"
+_SUM = 1e-9  # how far from 1 weights may add up to
+
+
+class Mixture(Joint):
+    """Inputs from one of several product spaces with the same features, each with its weight (equal unless given).
+
+    `from_data` fits one to a table. ``product`` holds the features with the marginals of the whole.
+
+    >>> young = ProductSpace([Numeric("age", 18, 40), Boolean("owner", 0.1)])
+    >>> old = ProductSpace([Numeric("age", 40, 90), Boolean("owner", 0.8)])
+    >>> world = Mixture([young, old], [0.75, 0.25])
+    >>> round(world.mass(Region.of(world.product, {"age": (None, 40), "owner": 1})), 6)
+    0.075
+    """
+
+    fit: Fit | None = None
+    assumes: tuple[str, ...] = (ASSUMES_MIXTURE,)
+
+    def __init__(self, components: Sequence[ProductSpace], weights: Sequence[float] | None = None) -> None:
+        self.components = tuple(check_list("components", components, "product spaces"))
+        for one in self.components:
+            if not isinstance(one, ProductSpace):
+                raise ParameterError(f"components must be product spaces; got {show(one)}")
+            if _outline(one) != _outline(self.components[0]):
+                raise ParameterError(
+                    f"components must have the same features, kinds and categories; got {one.names} beside "
+                    f"{self.components[0].names}"
+                )
+        if not self.components:
+            raise ParameterError("components must hold at least one product space; got none")
+        self.weights = _checked(weights, len(self.components))
+        columns = zip(*(one.features for one in self.components), strict=True)
+        self.product = self.components[0].with_features([_mixed(column, self.weights) for column in columns])
+
+    @classmethod
+    def from_data(cls, table: Any, categorical: Iterable[str] = (), numeric: Iterable[str] = ()) -> Mixture:
+        """Latent classes of a table's rows; their number is the one that describes held-out rows best.
+
+        Columns are read as `ProductSpace.from_data` reads them, and cut into bins as for `ChowLiu`.
+        """
+        product = ProductSpace.from_data(table, categorical, numeric)
+        bins, codes, marginals = binned(product, product.encode(table))
+        stream = Stream("latent classes")
+        some = codes[:, np.argsort(stream.lane(0, 0).random_raw(codes.shape[1]), kind="stable")[:MOST_ROWS]]
+        kept, held = parted(some)
+        count = best_count(kept, held, marginals, stream)
+        classes = fitted(some, marginals, count, stream)
+        components = [
+            product.with_features(
+                [_within(one, t[c], m) for one, t, m in zip(bins, classes.tables, marginals, strict=True)]
+            )
+            for c in range(count)
+        ]
+        world = cls(components, classes.weights.tolist())
+        world.assumes = (ASSUMES_FITTED,)
+        if held.size:
+            own, alone = (fitted(kept, marginals, k, stream).log_likelihoods(held).mean() for k in (count, 1))
+            world.fit = Fit(round(float(own), 6), round(float(alone), 6), held.shape[1])
+        return world
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Mixture:
+        """The inverse of `to_dict`; FormatError says what is wrong with anything else."""
+        try:
+            entry = data[KEY]
+            world = cls([ProductSpace.from_dict(one) for one in entry["components"]], entry["weights"])
+            world.assumes = (ASSUMES_FITTED,) if entry["fitted"] else (ASSUMES_MIXTURE,)
+            world.fit = None if entry["fit"] is None else Fit(**entry["fit"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise FormatError(f"not a stored mixture: {error!s:.200}") from None
+        return world
+
+    def to_dict(self) -> dict[str, Any]:
+        """All components with their weights, exact; the mixture's own marginals follow from them."""
+        entry = {
+            "weights": self.weights.tolist(),
+            "components": [one.to_dict() for one in self.components],
+            "fitted": self.assumes == (ASSUMES_FITTED,),
+            "fit": None if self.fit is None else asdict(self.fit),
+        }
+        return {**self.product.to_dict(), KEY: entry}
+
+    @property
+    def masses(self) -> Mixture:
+        """The world itself: the mass of every region is known."""
+        return self
+
+    @property
+    def in_words(self) -> str:
+        """The world as a noun."""
+        return over_features(f"draws from a mixture of {len(self.components)} products of", self.product)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of all components and their weights."""
+        text = hashlib.sha256(f"mixture/{'/'.join(one.digest for one in self.components)}/".encode())
+        text.update(self.weights.astype("<f8").tobytes())
+        return text.hexdigest()
+
+    def mass(self, region: Region) -> float:
+        """Probability that an input falls into the region."""
+        return math.fsum(self._shares(region)) if region.restrictions else 1.0
+
+    def _shares(self, region: Region) -> Floats:
+        """What each component has of the region's mass."""
+        return self.weights * [Region(one, region.restrictions).mass for one in self.components]
+
+    def inputs(self, stream: Stream, block: int, rows: int) -> NDArray[Any]:
+        """Independent inputs, rows by features: a block of a stream is the same whatever was drawn before."""
+        return self.inside(Region.whole(self.product), stream, block, rows)
+
+    def inside(self, region: Region, stream: Stream, block: int, rows: int) -> NDArray[Any]:
+        """Inputs of a region, without rejection however rare it is."""
+        shares = self._shares(region)
+        if not shares.any():
+            raise ParameterError(f"nothing can be drawn where {region}: it has probability 0")
+        chosen = pick(uniforms(stream.lane(block, 0), rows), shares)
+        columns = np.empty((len(self.names), rows), self.dtype)
+        for number, one in enumerate(self.components):
+            places = np.flatnonzero(chosen == number)
+            if len(places):
+                here = Region(one, region.restrictions)
+                columns[:, places] = draw(here, stream.child("component", number), block, len(places))
+        return columns.T
+
+    def __repr__(self) -> str:
+        said = "" if self.fit is None else f"; {self.fit}"
+        return f"<Mixture: {len(self.components)} products of {over_features('', self.product).strip()}{said}>"
+
+
+def _outline(space: ProductSpace) -> list[tuple[Any, ...]]:
+    return [(feature.name, feature.kind, feature.values) for feature in space]
+
+
+def _checked(weights: Any, count: int) -> Floats:
+    if weights is None:
+        return np.full(count, 1 / count)
+    found = check_array("weights", weights, np.float64, "one number for each component")
+    if found.shape != (count,) or not (found >= 0).all():
+        raise ParameterError(f"weights must be at least 0, one for each of the {count} components; got {show(weights)}")
+    if abs(found.sum() - 1) > _SUM:
+        raise ParameterError(f"weights must add up to 1; got {found.sum():.12g}")
+    return np.array(found)
+
+
+def _mixed(column: Sequence[Feature], weights: Floats) -> Feature:
+    """A feature with the marginal of the whole."""
+    first = column[0]
+    if first.kind == "boolean":
+        return Boolean(first.name, min(1.0, float(weights @ [one.mass(1) for one in column])))
+    if first.kind == "categorical":
+        parts = [frozenset({code}) for code in range(len(first.values or ()))]
+        shares = [float(weights @ [one.mass(part) for one in column]) for part in parts]
+        return Categorical.from_counts(first.name, dict(zip(first.values or (), shares, strict=True)))
+    numbers = [one for one in column if isinstance(one, Numeric)]
+    marginals = [one.marginal for one in numbers]
+    if all(isinstance(one, Observed) for one in marginals):
+        return _observed(numbers, weights)
+    edges = [one.edges for one in marginals if isinstance(one, Pieces) and (np.diff(one.edges) > 0).all()]
+    if len(edges) < len(column):
+        raise ParameterError(
+            f"feature {first.name!r} must have observed values in all components, or intervals in all of them"
+        )
+    ends = np.unique(np.concatenate(edges))
+    shares = [float(weights @ [one.mass(part) for one in column]) for part in itertools.pairwise(ends.tolist())]
+    return Numeric.from_pieces(first.name, ends, np.array(shares) / math.fsum(shares))
+
+
+def _observed(numbers: Sequence[Numeric], weights: Floats) -> Numeric:
+    """All observed values, each as often as in the whole."""
+    listed = [one.listed(None) for one in numbers]
+    values = np.concatenate([found for found, _ in listed])
+    shares = np.concatenate([weight * found for weight, (_, found) in zip(weights, listed, strict=True)])
+    whole = all(one.integer for one in numbers)
+    return Numeric.from_values(numbers[0].name, values.astype(np.int64) if whole else values, shares)
+
+
+def _within(bins: Bins, table: Floats, marginal: Floats) -> Feature:
+    """A feature inside a class: bins as frequent as there, numbers inside a bin as in the whole table."""
+    feature = bins.feature
+    if feature.kind == "boolean":
+        return Boolean(feature.name, float(table[1]))
+    if feature.kind == "categorical":
+        return Categorical.from_counts(feature.name, dict(zip(feature.values or (), table.tolist(), strict=True)))
+    values, shares = feature.listed(None)
+    places = bins.codes(values)
+    whole = isinstance(feature, Numeric) and feature.integer
+    weights = shares * (table / marginal)[places]
+    return Numeric.from_values(feature.name, values.astype(np.int64) if whole else values, weights)
