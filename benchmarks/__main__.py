@@ -20,6 +20,7 @@ NAMES = (
     "figures",
     "sobol",
     "overhead",
+    "own_time",
 )
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 OPENING = """\

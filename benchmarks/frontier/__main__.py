@@ -13,15 +13,16 @@ from benchmarks.frontier import endings, forecasts
 from benchmarks.frontier.bars import all_bars, medians, ratio
 from benchmarks.frontier.cases import MODELS, QUICK, Case, cases
 from benchmarks.frontier.peers import PEERS
-from benchmarks.frontier.trial import OURS, SIZES, Trial, perform
+from benchmarks.frontier.trial import MOST, OURS, SIZES, Trial, perform
 from benchmarks.machine import describe
-from benchmarks.report import Section, Table
+from benchmarks.report import Bar, Section, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "frontiers.md"
 FRESH = 1_000_000
+TOY = 900  # labels of a smoke run
 OPENING = """\
 # Frontiers
 
@@ -52,12 +53,19 @@ def chosen() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="four models, one seed, about three minutes")
     parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=list(PARTS), help="(default: all)")
     parser.add_argument("--write", action="store_true", help="write docs/frontiers.md as well")
+    parser.add_argument("--smoke", action="store_true", help="toy sizes: shows that everything runs, judges nothing")
     options = parser.parse_args()
+    if options.write and (options.smoke or options.quick or options.models != list(MODELS)):
+        parser.error("--write needs all models at full size: give no --models, --quick or --smoke with it")
     if unknown := sorted(set(options.models) - set(MODELS)):
         parser.error(f"NAME must be one of {', '.join(MODELS)}; got {', '.join(unknown)}")
     if options.quick:
         options.models = list(QUICK) if options.models == list(MODELS) else options.models
         options.seeds, options.seconds, options.fresh = 1, 5.0, 100_000
+    options.most = TOY if options.smoke else MOST
+    if options.smoke:
+        options.models, options.parts, options.quick = ["iris"], ["curves", "forecasts"], True
+        options.seeds, options.seconds, options.fresh = 1, 1.0, 5_000
     return options
 
 
@@ -66,16 +74,19 @@ def curves(options: argparse.Namespace) -> Section:
     todo = [(case, seed) for case in cases(options.models) for seed in range(options.seeds)]
     with ProcessPoolExecutor(options.processes) as pool:
         work = (
-            pool.submit(perform, case, seed, options.seconds, options.fresh, not options.quick) for case, seed in todo
+            pool.submit(perform, case, seed, options.seconds, options.fresh, not options.quick, options.most)
+            for case, seed in todo
         )
         trials = list(_noted(list(work)))
     remark = REMARK.format(seconds=options.seconds, fresh=options.fresh, seeds=options.seeds)
     by_case = {case: [one for one in trials if one.case == case] for case in dict.fromkeys(case for case, _ in todo)}
+    bars = all_bars(by_case)
+    bars = [Bar(bar.promise, bar.measured, None) for bar in bars] if options.smoke else bars
     tables = [Table(["model", "inputs", "leaves", "bound", OURS, *PEERS, "ratio"], list(_lines(by_case)), 2)]
     tables.append(
         Table(["model", "inputs", "points", "learnt", "tested", "distill alone", "seconds"], _costs(by_case), 2)
     )
-    return Section("frontiers", "true errors at every size", tables, all_bars(by_case), remark)
+    return Section("frontiers", "true errors at every size", tables, bars, remark)
 
 
 def _noted(work: Iterable[Any]) -> Iterator[Trial]:

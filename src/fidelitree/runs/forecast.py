@@ -29,7 +29,7 @@ FOLDS = 4
 HOPELESS = 0.3
 """An error with which nobody would call a tree an explanation."""
 _NO_BETTER = 0.9  # of a constant's error: trees from so few labels have found nothing
-TIGHT, SLACK = 1.12, 0.008
+TIGHT, SLACK = 1.1, 0.006
 """A bound of TIGHT times the error, and SLACK more, is close to it."""
 EASE = 0.03
 """Added to errors before they are compared: what is nearly nothing may become nothing."""

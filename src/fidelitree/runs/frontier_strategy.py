@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from fidelitree.trees.tree import Tree
 
 FIRST = 400  # labels of the first portion
+LEAST = 6_000  # labels from which on they may be enough: before, the gain of a portion is seen too dimly
 _TESTS, _PART = 50, 8  # answers between two looks at the bounds: one in so many of those counted
 _WALKED, _SHOWN = 1_600, 32  # labels that a learner over bits is shown, and at a time
 _BRIEF = 5  # times fewer proposals, while labels are still coming
@@ -143,7 +144,7 @@ class FrontierStrategy:
         self.held_out = errors[-1]
         for tree, error in zip(self._curves[-1], errors[-1], strict=True):
             self._session.judge(tree.size, error, None)
-        if len(errors) == 1:
+        if len(errors) == 1 or len(self._pool) < LEAST:
             return 1.0
         gains: list[float] = [(old - now) / (2 * max(now, 1 / len(codes))) for old, now in zip(*errors, strict=True)]
         return max(gains)

@@ -14,6 +14,7 @@ import numpy as np
 
 from fidelitree.search.local.boosted import Boosted
 from fidelitree.search.local.iterated import Refiner
+from fidelitree.search.local.two_steps import two_steps
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,6 +50,9 @@ class EverySize:
     def improve(self, steps: int, again: bool = True) -> None:
         """So many proposals near each size, going up; and as many coming down, if ``again``."""
         sizes = [size for size in self._sizes if size > 1]
+        if again:
+            for tree in two_steps(self._rows, self._watch):
+                self._refiner.know(tree)
         for size in (*sizes, *(reversed(sizes) if again else ())):
             self._refiner.improve_at(size, steps)
 

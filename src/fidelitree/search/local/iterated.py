@@ -23,7 +23,6 @@ from fidelitree.search.local.compiled import Compiled, compiled
 from fidelitree.search.local.moves import Reference
 from fidelitree.search.local.splits import gini
 from fidelitree.search.local.stream import Stream
-from fidelitree.trees.nested import size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -125,7 +124,8 @@ class Refiner:
 
     def know(self, tree: Nested) -> None:
         """Begin with a tree that was found elsewhere, too."""
-        self._curve.add(self._engine.fit(tree, self._price_at(size(tree)) / 2))  # half: all its splits may stay
+        least = float(self._rows.weights.min()) / 2  # at this price all its splits stay
+        self._curve.add(self._engine.fit(tree, least))
 
     def cheapest(self, shape: Nested, price: float, steps: int) -> Nested:
         """A tree for a price of a leaf, in errors: from this one or from CART's, whichever is cheaper, by proposals."""
