@@ -55,7 +55,7 @@ class Rivals:
         """How often a tree of each size errs, as far as answers that did not teach it can tell, and a little more."""
         wrong, fold = np.zeros(len(self.sizes)), np.arange(len(self.codes)) % FOLDS
         for held in range(FOLDS):
-            archive, judge = self._archive(fold != held), self._coded(fold == held)
+            archive, judge = self._archive(fold != held), self._coded(fold == held, self.weights)
             trees = [_within(archive, most) for most in self.sizes]
             errors = {id(tree): judge.errors(tree) for tree in trees}
             wrong += [errors[id(tree)] for tree in trees]
@@ -84,9 +84,11 @@ class Rivals:
         archive.add(engine(coded, None, self.watch).cart(max(self.sizes, default=1)))
         return archive
 
-    def _coded(self, rows: NDArray[np.bool_]) -> Coded:
+    def _coded(self, rows: NDArray[np.bool_], weights: Weights | None = None) -> Coded:
+        """Some of the rows; those that a tree is grown from count 1 each, which the compiled search wants."""
         bins = np.ascontiguousarray(self.bits[rows][:, self.features].T, np.uint16)
-        return Coded(bins, [True] * len(bins), [2] * len(bins), self.codes[rows], self.weights[rows])
+        weights = np.ones(len(self.codes)) if weights is None else weights
+        return Coded(bins, [True] * len(bins), [2] * len(bins), self.codes[rows], weights[rows])
 
     def _as_bits(self, binned: Nested) -> Nested:
         def change(test: Test, no: Nested, yes: Nested) -> Nested:
