@@ -280,10 +280,16 @@ class BitStrategy:
         return list(dict.fromkeys([tree, *(prunings.with_leaves(size) for size in sizes_up_to(tree.size))]))
 
     def _to_stand(self) -> list[Tree]:
-        """The tree, and the best constant: by what came as it was drawn, or by all that is known."""
+        """The tree, and the best constant by what came as it was drawn; before that, the two most frequent labels.
+
+        Inputs that the learner chose do not tell which of them is the more frequent one.
+        """
         usual = self._attempts.standing.usual()
+        if usual is not None:
+            return [self.tree(), self._session.always(usual)]
         known = self.learner.pool.codes
-        return [self.tree(), self._session.constant(known) if usual is None else self._session.always(usual)]
+        others = known[known != self._counted.book.majority(np.bincount(known).tolist())]
+        return [self.tree(), *(self._session.constant(codes) for codes in (known, others) if len(codes))]
 
     def _cheaper_to_ask_all(self, stopping: Stopping) -> bool:
         """Half of all inputs are known and no tree is in sight, or the rest costs no more than what would be spent."""

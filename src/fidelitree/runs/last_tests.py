@@ -101,4 +101,6 @@ def settled(attempts: Attempts, best: Outcome) -> bool:
     error = best.attempt.rate + best.differs
     if best.error_bound <= attempts.epsilon:  # a constant that errs no more often may be certified, too
         return best.tree.size == 1 or all(one.rate > error for one in attempts.standing.constants if one.samples)
+    if best.tree.size == 1 and any(one.rate < error - SLACK for one in attempts.standing.constants if one.samples):
+        return False  # another constant errs less often, and has had fewer answers
     return best.error_bound < 1 and error > attempts.epsilon and best.error_bound <= TIGHT * error + SLACK

@@ -13,6 +13,7 @@ from fidelitree.theory.sequential import ROUND
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from fidelitree.asking.limits import Watch
     from fidelitree.runs.session import Session, TrainingSet
     from fidelitree.trees.tree import Tree
 
@@ -36,15 +37,21 @@ class SizedTrees:
     """A search on the answers that may teach; where it is ended, what was found is known."""
 
     def __init__(
-        self, session: Session, pool: TrainingSet, sizes: Sequence[int], seed: int, free: bool = False
+        self,
+        session: Session,
+        pool: TrainingSet,
+        sizes: Sequence[int],
+        seed: int,
+        free: bool = False,
+        watch: Watch | None = None,
     ) -> None:
-        """With ``free``, inputs that nobody is asked about help the search, where they can be drawn."""
+        """With ``free``, inputs that nobody is asked about help the search; ``watch`` may end it before the run's."""
         self._session, self._sizes = session, sizes
         draws = free and len(pool) >= _MANY
         self._free = session.source.free(min(_FREE * len(pool), _MOST_FREE) if draws else 0)
         self._binning = Binning.of(session.source.product, np.concatenate([pool.inner, self._free]))
         coded = self._binning.coded(pool.codes, slice(len(pool)))
-        self._search = EverySize(coded, sizes, seed, session.counted.watch)
+        self._search = EverySize(coded, sizes, seed, watch or session.counted.watch)
         self._work = pool.inner.size * len(session.counted.book.seen) * len(sizes)
 
     def improve(self, steps: int, again: bool = True) -> None:

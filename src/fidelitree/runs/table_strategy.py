@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 BATCH = 8
 MOST_LABELS = 100_000
 _STEPS = 30  # proposals near each size, for the trees that are tested in the end
+_HURRIED = 0.8  # of the time: later, no search for trees of other sizes goes on
 AGAIN = 1.25  # times the labels of the last search: what test rows have to add for another one
 
 
@@ -135,13 +136,23 @@ class TableStrategy:
         return self._pool.constant() if self._best is None else self._best
 
     def trees(self) -> list[Tree]:
-        """The same, and one of each size for all labels; where time is limited, what is left of it is for tests."""
+        """The same, and one of each size for all labels, as far as time allows: most of what is left is for tests."""
         if not len(self._pool):
             return [self.tree()]
-        found = SizedTrees(self._session, self._pool, sizes_up_to(min(LARGEST, self._leaves)), self._seed)
-        if self._counted.budget.max_seconds is None:
-            found.improve(_STEPS, again=False)
+        sizes = sizes_up_to(min(LARGEST, self._leaves))
+        try:
+            found = SizedTrees(self._session, self._pool, sizes, self._seed, watch=self._hurry)
+            if self._counted.budget.max_seconds is None:
+                found.improve(_STEPS, again=False)
+        except BudgetSpent:
+            return [self.tree()]
         return list(dict.fromkeys([self.tree(), *found.trees()]))
+
+    def _hurry(self) -> None:
+        """Ends a search that would eat up the time for the tests it is made for."""
+        self._counted.watch()
+        if self._counted.over(_HURRIED):
+            raise BudgetSpent(self._counted.budget.time_over)
 
     def _learn(self, wanted: int) -> Steps[None]:
         """Buy labels, but leave enough of the budget for a test that could succeed."""
