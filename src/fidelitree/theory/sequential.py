@@ -87,7 +87,8 @@ def samples_needed(errors: int, epsilon: float, level: float) -> int:
         slope = math.log1p(-errors / at) - math.log1p(-epsilon)  # what a sample adds, where the bet is on their share
         if slope > 0 and math.isfinite(excess):
             # Newton's step; the sample before or after it, so that both ends close in.
-            at = math.floor(at - excess / slope) if excess >= 0 else math.ceil(at - excess / slope)
+            step = at - excess / slope
+            at = math.floor(step) if excess >= 0 else math.ceil(min(_FAR, step))
         else:
             at = 2 * at
         at = at if few < at < most else (few + most) // 2 if most < _FAR else min(_FAR - 1, 2 * max(at, few))

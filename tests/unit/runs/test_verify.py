@@ -43,7 +43,7 @@ def kept(tmp_path: Path) -> Path:
 
 def test_without_answers_and_without_a_target_nothing_is_decided(kept: Path) -> None:
     found = ft.verify(kept)
-    assert [check.passed for check in found.checks] == [True, True, True, True, True, None]
+    assert [check.passed for check in found.checks] == [True, True, True, True, True, True, None]
     assert (found.consistent, found.undecided, found.holds, found.contradicted) == (True, True, False, False)
     assert found.fresh is None
     assert found.checks[-1].sentence.endswith("no journal is stored here")
@@ -280,12 +280,14 @@ def test_it_prints_as_sentences(kept: Path) -> None:
     made = found.certificate
     assert made.level is not None
     counts = f"{made.errors} errors among {made.samples} test inputs"
+    points = json.loads((kept / "frontier.json").read_text(encoding="utf-8"))["points"]
     assert str(found).splitlines() == [
         "yes the tree is the one that the certificate names",
         "yes the space is the one that the certificate names",
         f"yes the bound {made.error_bound:.6g} follows from {counts}, at level {made.level:.4g}",
         "yes call and costs are those of the certificate",
         "yes the files are as they were saved",
+        f"yes all {len(points)} points of the frontier: tree, bound, answers and costs fit each other",
         "-   the answers in the journal lead to this tree and this certificate: no journal is stored here",
         f"not checked: {', '.join(UNCHECKED)}",
         "Undecided: nothing here confirms the certificate. Give the target, to test the tree on fresh inputs.",

@@ -81,7 +81,7 @@ def with_other_answers(folder: Path, **arguments: Any) -> Path:
 
 def test_a_journal_of_other_answers_is_a_contradiction(tmp_path: Path) -> None:
     folder = with_other_answers(tmp_path)
-    assert replayed(folder) == (False, ": they lead to another tree, certificate, trace, asked, paid")
+    assert replayed(folder) == (False, ": they lead to another tree, certificate, trace, frontier, asked, paid")
     assert not ft.verify(folder).consistent
 
 
