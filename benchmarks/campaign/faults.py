@@ -13,7 +13,7 @@ from fidelitree.theory import sequential
 from fidelitree.theory.sequential import upper_bound
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 
 @contextmanager
@@ -22,12 +22,27 @@ def no_fault() -> Iterator[None]:
 
 
 @contextmanager
+def deciding(accepts: Callable[[int, int, float, float], bool]) -> Iterator[None]:
+    """Another rule decides, for errors and samples, whether an epsilon is certified at a level."""
+
+    def samples_needed(errors: int, epsilon: float, level: float) -> int:
+        few, most = errors, errors + 1
+        while most < 1 << 40 and not accepts(errors, most, epsilon, level):
+            few, most = most, 2 * most
+        while most - few > 1:
+            middle = (few + most) // 2
+            few, most = (few, middle) if accepts(errors, middle, epsilon, level) else (middle, most)
+        return most
+
+    with patch.multiple(sequential, accepts=accepts, samples_needed=samples_needed):
+        yield
+
+
+@contextmanager
 def estimate_for_bound() -> Iterator[None]:
     """The share of errors seen is taken for the error."""
     with ExitStack() as stack:
-        stack.enter_context(
-            patch.object(sequential, "accepts", lambda k, n, epsilon, level: n >= 20 and k <= epsilon * n)
-        )
+        stack.enter_context(deciding(lambda k, n, epsilon, level: n >= 20 and k <= epsilon * n))
         stack.enter_context(patch.object(sequential, "error_bound", lambda k, n, level: k / n if n >= 20 else 1.0))
         yield
 
@@ -36,11 +51,7 @@ def estimate_for_bound() -> Iterator[None]:
 def peeking() -> Iterator[None]:
     """A bound for a number of samples fixed beforehand is looked at again and again, until it is good enough."""
     with ExitStack() as stack:
-        stack.enter_context(
-            patch.object(
-                sequential, "accepts", lambda k, n, epsilon, level: n > 0 and upper_bound(k, n, level) <= epsilon
-            )
-        )
+        stack.enter_context(deciding(lambda k, n, epsilon, level: n > 0 and upper_bound(k, n, level) <= epsilon))
         stack.enter_context(
             patch.object(sequential, "error_bound", lambda k, n, level: upper_bound(k, n, level) if n else 1.0)
         )

@@ -320,4 +320,4 @@ def test_nobody_else_makes_a_batch() -> None:
         path.relative_to(source).as_posix() for path in source.rglob("*.py") if ".batch(" in path.read_text("utf-8")
     }
     # The two in the middle hand on; the last one gives copies of rows to a model's own transformers, and asks nothing.
-    assert makers == {"asking/guarded.py", "spaces/product.py", "spaces/rows.py", "targets/fitted.py"}
+    assert makers == {"asking/guarded.py", "spaces/product.py", "spaces/world.py", "targets/fitted.py"}

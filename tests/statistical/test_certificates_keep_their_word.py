@@ -18,7 +18,6 @@ import fidelitree as ft
 from chances import too_many
 from fidelitree.certificates.attempts import Attempt, Attempts
 from fidelitree.runs.bit_strategy import READY
-from fidelitree.theory import sequential
 from fidelitree.theory.sequential import level_of_attempt
 from fidelitree.trees.tree import Tree
 from small import Bits, true_error
@@ -162,7 +161,9 @@ def test_certified_bounds_of_whole_runs_are_true(delta: float, start: int, soak:
     assert np.quantile(tally.shares, 0.75) > 0.35, "the runs are no walk-over"
 
 
-def test_a_certificate_that_is_only_the_estimate_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sequential, "accepts", lambda errors, samples, epsilon, level: errors <= epsilon * samples)
-    tally = distil_all(0.05, range(80))
+def test_a_certificate_that_is_only_the_estimate_would_be_seen() -> None:
+    from benchmarks.campaign.faults import deciding
+
+    with deciding(lambda errors, samples, epsilon, level: errors <= epsilon * samples):
+        tally = distil_all(0.05, range(80))
     assert too_many(tally.false, tally.runs, 0.05, ALARM)

@@ -35,6 +35,7 @@ from fidelitree.runs.distill import distill
 from fidelitree.search.optimal.affordable import SOME_NUMBERS
 from fidelitree.search.optimal.lattice import axes_of
 from fidelitree.search.optimal.solve import widening
+from fidelitree.spaces.product import product_of
 from fidelitree.spaces.region import Region
 
 if TYPE_CHECKING:
@@ -164,6 +165,7 @@ def compare(
     [('optimal', 8), ('id3', 18), ('top_down', 8)]
     """
     check_observer(observer)
+    product_of(space)
     known = (*OURS, *LEARNERS)
     names = list(known) if learners is None else check_names("learners", learners, "names of learners")
     options = _check_options(options)

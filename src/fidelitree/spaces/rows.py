@@ -141,9 +141,7 @@ def _decoded(entry: Any, space: ProductSpace) -> NDArray[Any]:
                 f"- make Rows of the table itself"
             )
         raw = _inflated(base64.b64decode(entry["packed"], validate=True), size)
-        return (
-            np.frombuffer(raw, space.dtype.newbyteorder("<")).reshape(count, len(space)).astype(space.dtype)
-        )
+        return np.frombuffer(raw, space.dtype.newbyteorder("<")).reshape(count, len(space)).astype(space.dtype)
     except (KeyError, TypeError, ValueError, zlib.error) as error:
         raise FormatError(f"not stored rows of a table: {error}") from None
 

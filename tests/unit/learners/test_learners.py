@@ -158,10 +158,14 @@ def test_rows_of_a_table() -> None:
     result = ft.learners.id3(target, rows, 0.1)
     assert result.certificate.holds
     assert result.tree.size == 3
-    with pytest.raises(ft.ParameterError, match="epsilon must be above 0 where inputs are rows of a table with 2 features; got 0"):
+    with pytest.raises(
+        ft.ParameterError, match="epsilon must be above 0 where inputs are rows of a table with 2 features; got 0"
+    ):
         ft.learners.id3(target, rows, 0.0)
     assert LEARNERS["top_down"].why_not(rows) == "not all features are bits"
-    assert LEARNERS["optimal"].why_not(rows) == "it chooses its own inputs, and these are rows of a table with 2 features"
+    assert (
+        LEARNERS["optimal"].why_not(rows) == "it chooses its own inputs, and these are rows of a table with 2 features"
+    )
 
 
 def test_the_optimum_says_what_it_cannot_do() -> None:
