@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fidelitree.asking.limits import Watch, go_on
 from fidelitree.asking.threads import one_thread
 from fidelitree.search.bits import junta
-from fidelitree.search.bits.cells import Cells, distances
+from fidelitree.search.bits.conflicts import RelevantCells, distances
 from fidelitree.search.bits.pool import Bits, Codes, Pool
 from fidelitree.search.bits.sketch import LabelledRows, Search, predict
 from fidelitree.search.bits.walk import walk
@@ -40,7 +40,7 @@ class BitLearner:
 
     def __init__(self, features: int, random: np.random.Generator, watch: Watch = go_on) -> None:
         self.pool = Pool(features)
-        self._cells = Cells(self.pool)
+        self._cells = RelevantCells(self.pool)
         self.tabulates = False
         """Whether the table over the relevant features is what it learns, or will be soon."""
         self._complete = False

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fidelitree.asking.limits import go_on
-from fidelitree.search.bits.cells import Cells, distances
+from fidelitree.search.bits.conflicts import RelevantCells, distances
 from fidelitree.search.bits.pool import Pool
 
 
@@ -34,7 +34,7 @@ def closest(pool: Pool, relevant: list[int]) -> float | None:
 @pytest.mark.parametrize("seed", range(4))
 def test_the_closest_conflict_is_found(relevant: list[int], seed: int) -> None:
     pool = pool_of(60, 30, seed)
-    cells, expected = Cells(pool), closest(pool, relevant)
+    cells, expected = RelevantCells(pool), closest(pool, relevant)
     pair = cells.conflict(relevant, go_on)
     if expected is None:
         assert pair is None
@@ -47,18 +47,18 @@ def test_the_closest_conflict_is_found(relevant: list[int], seed: int) -> None:
 
 
 def test_it_is_found_in_parts_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    cells = Cells(pool_of(60, 30, 5))
+    cells = RelevantCells(pool_of(60, 30, 5))
     expected = cells.conflict([], go_on)
-    monkeypatch.setattr("fidelitree.search.bits.cells.PAIRS", 200)
+    monkeypatch.setattr("fidelitree.search.bits.conflicts.PAIRS", 200)
     assert cells.conflict([], go_on) == expected is not None
 
 
 def test_rows_that_come_later_are_sorted_in() -> None:
     pool, later = Pool(6), pool_of(50, 6, 1)
-    cells = Cells(pool)
+    cells = RelevantCells(pool)
     for start, relevant in ((0, [1]), (20, [1]), (40, [1, 4])):
         pool.add(later.bits[start : start + 20], later.codes[start : start + 20])
-        fresh = Cells(pool)
+        fresh = RelevantCells(pool)
         assert cells.count(relevant) == fresh.count(relevant) == len(np.unique(pool.bits[:, relevant], axis=0))
         assert cells.conflict(relevant, go_on) == fresh.conflict(relevant, go_on)
 
@@ -67,9 +67,9 @@ def test_inputs_that_agree_with_a_known_one() -> None:
     pool = Pool(3)
     pool.add(np.array([[0, 0, 1], [1, 0, 1]], np.uint8), np.array([0, 1]))
     asked = np.array([[0, 1, 0], [1, 1, 1], [1, 0, 0]], np.uint8)
-    assert Cells(pool).agreeing(asked, [0]) == 3
-    assert Cells(pool).agreeing(asked, [0, 1]) == 1
-    assert Cells(pool).agreeing(asked, []) == 3
+    assert RelevantCells(pool).agreeing(asked, [0]) == 3
+    assert RelevantCells(pool).agreeing(asked, [0, 1]) == 1
+    assert RelevantCells(pool).agreeing(asked, []) == 3
 
 
 def test_the_watch_ends_a_search() -> None:
@@ -77,7 +77,7 @@ def test_the_watch_ends_a_search() -> None:
         raise TimeoutError
 
     with pytest.raises(TimeoutError):
-        Cells(pool_of(60, 30, 5)).conflict([], over)
+        RelevantCells(pool_of(60, 30, 5)).conflict([], over)
 
 
 def test_distances_count_the_features_that_differ() -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 PAIRS = 1 << 22  # of inputs that are compared at once
 
 
-class Cells:
+class RelevantCells:
     """The rows of a pool by what they say about the relevant features."""
 
     def __init__(self, pool: Pool) -> None:
