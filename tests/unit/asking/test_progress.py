@@ -83,5 +83,5 @@ def test_notebook_output_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_it_watches_a_run() -> None:
     console, file = terminal()
     ft.distill(ft.targets.multiplexer(3), ft.ProductSpace.bernoulli(11), 0.1, observer=ft.Progress(0, console))
-    assert "225 labels · 16 leaves" in file.getvalue()
+    assert "234 labels · 16 leaves" in file.getvalue()
     assert file.getvalue().endswith("certified\n")
