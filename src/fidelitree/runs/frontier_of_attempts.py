@@ -33,9 +33,12 @@ def frontier_of(session: Session, made: Distillation, outcome: Outcome, goal: Go
     if outcome.error is not None or made.error_bound >= 1:
         return None
     best = _best_of_each_size(session)
-    best.pop(outcome.tree.size, None)
-    others = [_point(session, made, point, goal) for point in best.values()]
-    return Frontier.of([made, *others], goal.delta, max(point.leaves for point in (made, *others)))
+    size, bound = outcome.tree.size, made.error_bound
+    others = [one for one in _curve(best) if one.tree.size < size or (one.tree.size > size and one.error_bound < bound)]
+    # Where the time is over, no more of it goes into tables that few will look at.
+    tables = session.counted.budget.max_seconds is None or not session.counted.over()
+    points = [_point(session, made, one, goal, tables) for one in others]
+    return Frontier.of([made, *points], goal.delta, max([size, *best]))
 
 
 def at_the_knee(session: Session, outcome: Outcome) -> Outcome:
@@ -52,10 +55,7 @@ def at_the_knee(session: Session, outcome: Outcome) -> Outcome:
 def shortfall(trouble: OutOfReach, session: Session) -> str:
     """Why a run ends without what was asked for: what each size reached, and what epsilon would take."""
     most, epsilon = session.counted.budget.max_leaves, session.attempts.epsilon
-    curve: list[Outcome] = []
-    for _, one in sorted(_best_of_each_size(session).items()):
-        if not curve or one.error_bound < curve[-1].error_bound:
-            curve.append(one)
+    curve = _curve(_best_of_each_size(session))
     allowed = [one for one in curve if most is None or one.tree.size <= most]
     told = ", ".join(
         map(_reaching, allowed if len(allowed) <= _TOLD else [allowed[0], allowed[len(allowed) // 2], allowed[-1]])
@@ -80,6 +80,15 @@ def _best_of_each_size(session: Session) -> dict[int, Outcome]:
     return best
 
 
+def _curve(best: dict[int, Outcome]) -> list[Outcome]:
+    """Those that no smaller one is as good as."""
+    curve: list[Outcome] = []
+    for _, one in sorted(best.items()):
+        if not curve or one.error_bound < curve[-1].error_bound:
+            curve.append(one)
+    return curve
+
+
 def _vouched(session: Session) -> Iterator[Outcome]:
     attempts, space = session.attempts, session.source.masses
     tested: list[Attempt] = sorted((one for one in attempts.live if one.samples), key=lambda one: one.error_bound)
@@ -91,10 +100,11 @@ def _vouched(session: Session) -> Iterator[Outcome]:
                 yield Outcome(prunings.with_leaves(size), one, float(prunings.disagreements[size - 1]))
 
 
-def _point(session: Session, made: Distillation, outcome: Outcome, goal: Goal) -> Distillation:
+def _point(session: Session, made: Distillation, outcome: Outcome, goal: Goal, table: bool) -> Distillation:
     """A point that is not the result: no error was asked of it."""
-    certificate = replace(certificate_of(outcome, session, replace(goal, split_quality=False)), epsilon=None)
-    answers = session.attempts.answers(outcome.attempt)
+    plain = replace(goal, split_quality=False)
+    certificate = replace(certificate_of(outcome, session, plain, table), epsilon=None)
+    answers = session.attempts.answers(outcome.attempt) if table else None
     labels = None if answers is None else answers.leaf_labels(outcome.tree)
     point = Distillation(outcome.tree, certificate, made.queries, (), made.space, made.reason, answers, labels)
     return replace(point, tested=outcome.tested)

@@ -44,8 +44,8 @@ def greedy_result(counted: Counted, grown: Grown, epsilon: float) -> Distillatio
     return Distillation(grown.tree, exact, counted.queries, grown.splits, counted.space, grown.reason)
 
 
-def certificate_of(outcome: Outcome, session: Session, goal: Goal) -> Certificate:
-    """The certificate of what an attempt certifies."""
+def certificate_of(outcome: Outcome, session: Session, goal: Goal, table: bool = True) -> Certificate:
+    """The certificate of what an attempt certifies; the ``table`` of answers takes longer than all the rest."""
     attempt, counted = outcome.attempt, session.counted
     if outcome.error is not None:
         known = tree_labels(outcome.tree, counted.target, counted.space)
@@ -57,7 +57,7 @@ def certificate_of(outcome: Outcome, session: Session, goal: Goal) -> Certificat
         kept.last(attempt.samples),
         share_of_level(attempt.number, outcome.tree.size if outcome.differs else None, attempt.ledger),
     )
-    labels = None if answers is None else answers.leaf_labels(outcome.tree)
+    labels = None if answers is None or not table else answers.leaf_labels(outcome.tree)
     return Certificate(
         goal.epsilon,
         goal.delta,
@@ -79,5 +79,5 @@ def certificate_of(outcome: Outcome, session: Session, goal: Goal) -> Certificat
         differs=outcome.differs,
         tested_digest=None if outcome.tested is None else outcome.tested.digest,
         queries=dict(counted.queries.asked),
-        confusion=Confusion.of_leaves(labels, outcome.tree, level, kept.label_counts()),
+        confusion=Confusion.of_leaves(labels, outcome.tree, level, kept.label_counts()) if table else None,
     )
