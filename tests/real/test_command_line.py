@@ -22,7 +22,7 @@ def test_an_output_of_priority_gets_an_exact_certificate(data_file: Callable[[st
     certificate = ft.Certificate.from_json((tmp_path / "certificate.json").read_text(encoding="utf-8"))
     assert (certificate.method, certificate.delta) == ("exact", 0)
     assert certificate.error_bound <= 0.01
-    assert "This tree disagrees with the target on exactly " in done.out
+    assert "Exact: this tree agrees with the target on " in done.out
     confirmed = run("verify", tmp_path, "--target", circuit, "--output", 0)
     assert confirmed.code == 0
     assert "The target confirms the tree" in confirmed.out

@@ -84,7 +84,7 @@ def test_without_an_epsilon_the_budget_is_spent_on_the_smallest_error(queries: i
     assert result.certificate.epsilon is None
     assert result.certificate.holds == (result.certificate.error_bound < 1)
     assert true_error(result.tree, MUX, FAIR) <= result.certificate.error_bound
-    assert "(a tree of every size was asked for" in str(result.certificate)
+    assert "asked for" not in str(result.certificate)
 
 
 def test_more_queries_certify_less_error() -> None:

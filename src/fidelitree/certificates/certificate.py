@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import asdict, dataclass, field, fields
-from decimal import ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING, Any
 
 from fidelitree.asking.journal.run import versions as versions_now
 from fidelitree.certificates import confusionfile
 from fidelitree.display.card import Status, card, standing
+from fidelitree.display.wording import at_least, at_most, counted, span, whole
 from fidelitree.errors import FormatError, is_entropy, is_text
 from fidelitree.spaces.product import ASSUMES_DISTRIBUTION
 from fidelitree.theory.sequential import AUDIT, INTERVAL, LEDGERS, WHOLE, least_error
@@ -108,21 +107,26 @@ class Certificate:
         return [] if self.confusion is None else self.confusion.sentences(self.holds, leaves)
 
     def __str__(self) -> str:
-        wanted = "how far apart they are" if self.ledger == INTERVAL else "a tree of every size"
-        asked = f"{wanted if self.epsilon is None else f'an error of {self.epsilon:.4g}'} was asked for"
-        verdict = f"({asked})" if self.holds else f"({asked} and is NOT certified)"
-        provided = " and ".join(filter(None, [", ".join(self.assumes[:-1]), *self.assumes[-1:]]))
-        return f"{self._claim()} {verdict}{self._basis()}, provided that {provided}.{_REPLAY if self.replayed else ''}"
+        """Two lines: the promise; its basis and what it assumes."""
+        assumes = f" Assumes: {'; '.join(self.assumes)}." if self.assumes else ""
+        return f"{self._promise()}\nBasis: {self._basis()}.{assumes}{_REPLAY if self.replayed else ''}"
 
-    def _claim(self) -> str:
-        if self.method == "exact":
-            return f"This {self._subject} disagrees with the target on exactly {self.error_bound:.6g} of all inputs"
+    def _promise(self) -> str:
         if self.standing.state == "nothing":
-            return f"Nothing is certified about this {self._subject}"
-        confidence, most = f"With confidence {confidence_of(self.delta)}", f"at most {_up(self.error_bound)}"
-        if self.ledger == INTERVAL:
-            most = f"{self.interval[0]:.4g} to {_up(self.error_bound)}"
-        return f"{confidence}, this {self._subject} disagrees with the target on {most} of inputs"
+            return f"Nothing is certified about this {self._subject}.{self._missed}"
+        agrees = f"this {self._subject} agrees with the target on"
+        if self.method == "exact":
+            return f"Exact: {agrees} {at_least(self.error_bound, 6)} of all inputs.{self._missed}"
+        low, high = self.interval
+        share = f"at least {at_least(high, 4)}" if self.ledger != INTERVAL else span(1 - high, 1 - low)
+        asked = f" (asked for: {at_least(self.epsilon, 6)})" if self.holds and self.epsilon is not None else ""
+        return f"Certified: {agrees} {share} of inputs, with {at_least(self.delta)} confidence{asked}.{self._missed}"
+
+    @property
+    def _missed(self) -> str:
+        if self.holds or self.epsilon is None:
+            return ""
+        return f" NOT certified: the {at_least(self.epsilon, 6)} that was asked for."
 
     @property
     def _subject(self) -> str:
@@ -130,15 +134,14 @@ class Certificate:
 
     def _basis(self) -> str:
         if self.method == "exact":
-            return ""
-        tested = f" of a tree that it differs from on {_up(self.differs)}" if self.differs else ""
-        errors = "1 error" if self.errors == 1 else f"{self.errors:,} errors"
-        return f", by {errors} among {self.samples:,} test inputs{tested}"
+            return "every input was counted"
+        seen = f"{counted(self.errors or 0, 'disagreement')} in {counted(self.samples, 'fresh input')}"
+        return f"{seen} of a tree that differs from this one on {at_most(self.differs, 4)}" if self.differs else seen
 
     def _repr_html_(self) -> str:
-        facts = [("Method", self.method), ("Bound on the error", _up(self.error_bound))]
+        facts = [("Method", self.method), ("Bound on the error", at_most(self.error_bound, 4))]
         if self.method != "exact":
-            facts += [("Confidence", confidence_of(self.delta)), ("Test inputs", f"{self.samples:,}")]
+            facts += [("Confidence", at_least(self.delta)), ("Test inputs", whole(self.samples))]
         return card(self.standing, str(self), facts)
 
     def to_dict(self) -> dict[str, Any]:
@@ -258,22 +261,3 @@ def _check_keys(data: Mapping[str, Any]) -> None:
         raise FormatError(f"not a stored certificate: entropy must be 32 hexadecimal digits; got {entropy!r:.80}")
     if data["replayed"] and entropy is None:
         raise FormatError("not a stored certificate: a replay must have the entropy of its audit; got None")
-
-
-def confidence_of(delta: float) -> str:
-    """1 - delta with four digits, never rounded up; a delta that these do not show is shown itself.
-
-    >>> confidence_of(0.05), confidence_of(0.00012), confidence_of(1e-9)
-    ('0.95', '0.9998', '1 - 1e-09')
-    """
-    if delta < 1e-4:
-        return f"1 - {_up(delta)}"
-    return str((1 - Decimal(str(delta))).quantize(Decimal("1e-4"), ROUND_FLOOR).normalize())
-
-
-def _up(share: float) -> str:
-    """Four digits, never rounded in the tree's favour."""
-    if share < 1e-300:
-        return "0" if share <= 0 else "1e-300"
-    step = 10.0 ** (math.floor(math.log10(share)) - 3)
-    return f"{math.ceil(share / step - 1e-9) * step:.4g}"

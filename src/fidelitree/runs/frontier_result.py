@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, overload
 from fidelitree.asking.counted import Queries, Tally
 from fidelitree.asking.events import TreeJudged
 from fidelitree.certificates import store
-from fidelitree.certificates.certificate import confidence_of
 from fidelitree.certificates.frontierfile import StoredFrontier, StoredPoint
 from fidelitree.display.canvas import check_suffix, save
 from fidelitree.display.card import card, folded
@@ -235,7 +234,7 @@ class Frontier(Sequence[Distillation]):
     def _promise(self) -> str:
         if all(point.certificate.method == "exact" for point in self.points):
             return "Exact: every answer is known."
-        return f"With confidence {confidence_of(self.delta)}, all of these hold together."
+        return f"All of these hold together, with {at_least(self.delta)} confidence."
 
     def _why_none(self) -> str:
         if len(self) == 1:

@@ -11,6 +11,7 @@ from fidelitree.certificates import store
 from fidelitree.certificates.confusion import Confusion, LeafError, share_of_level
 from fidelitree.display.card import card, folded
 from fidelitree.display.markup import join, tag
+from fidelitree.display.wording import at_least, at_most
 from fidelitree.display.wording import leaves as in_words
 from fidelitree.errors import check_path, writing
 from fidelitree.search.trace import SplitRecord
@@ -34,7 +35,7 @@ _ALWAYS = ("epsilon", "delta", "seed")
 _WRITABLE = (bool, int, float, str, type(None))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Distillation:
     """The result of growing a tree for a target."""
 
@@ -156,6 +157,11 @@ class Distillation:
     def rows(self) -> list[dict[str, Any]]:
         """The trace as text and numbers."""
         return [_row(entry, self.tree) for entry in self.trace]
+
+    def __repr__(self) -> str:
+        sure = "exact" if self.certificate.method == "exact" else at_least(self.certificate.delta)
+        bound = at_most(self.error_bound)
+        return f"<Distillation: {in_words(self.tree.size)}, error <= {bound} ({sure}), {self.queries.asked:,} labels>"
 
     def __str__(self) -> str:
         return f"{self.tree}\n\n{self.certificate}\n{in_words(self.tree.size)}, depth {self.tree.depth}; {self.queries}"

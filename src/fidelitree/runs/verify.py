@@ -137,7 +137,7 @@ class Verification:
         lines = [str(check) for check in self.checks]
         if self.fresh is not None:
             passed = False if self.contradicted else self.fresh.holds or None
-            lines.append(str(Check(passed, f"the target, asked again: {self.fresh}")))
+            lines.append(str(Check(passed, f"the target, asked again: {' '.join(str(self.fresh).splitlines())}")))
         return "\n".join([*lines, f"not checked: {', '.join(self.unchecked)}", self._verdict()])
 
     def _verdict(self) -> str:
@@ -150,7 +150,7 @@ class Verification:
         if self.fresh is not None and not self._replayed:
             return "The target confirms the tree; the counts of the stored certificate are not checked."
         by = "The stored answers confirm" if self.fresh is None else "The stored answers and the target confirm"
-        return f"{by} the certificate: {self.certificate}"
+        return f"{by} the certificate.\n{self.certificate}"
 
 
 def _why_undecided(fresh: Certificate | None) -> str:

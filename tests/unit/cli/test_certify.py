@@ -24,7 +24,7 @@ def kept(folder: Path) -> Path:
 def test_a_result_folder_brings_its_space_along(kept: Path) -> None:
     done = run("certify", "--epsilon", 0.05, kept, "aims:alarm", "--seed", 1)
     assert done.code == 0
-    assert done.out.startswith("With confidence 0.95, this tree disagrees with the target on at most 0.04991 of inputs")
+    assert done.out.startswith("Certified: this tree agrees with the target on at least 95.009% of inputs")
 
 
 def test_a_stored_tree_needs_a_space(kept: Path) -> None:
@@ -62,13 +62,14 @@ def test_a_function_is_a_predictor(folder: Path) -> None:
 
 def test_the_audit_of_a_function_can_be_replayed(folder: Path) -> None:
     call = ("certify", "--epsilon", 0.05, "aims:parity", "aims:alarm", *BITS)
-    first, *more, hint = run(*call, "--seed", 1).out.splitlines()
+    promise, basis, *more, hint = run(*call, "--seed", 1).out.splitlines()
     assert hint.startswith("To replay this audit: --seed 1 --entropy ")
     entropy = hint.split()[-1]
     assert run(*call, "--seed", 1, "--entropy", entropy).out == (
         "\n".join(
             [
-                f"{first} This is a replay of an audit: it proves nothing about a predictor that was changed since.",
+                promise,
+                f"{basis} This is a replay of an audit: it proves nothing about a predictor that was changed since.",
                 *more,
             ]
         )
@@ -95,7 +96,7 @@ def test_no_time_at_all_is_not_certified(folder: Path) -> None:
         0,
     )
     assert done.code == 3
-    assert "Nothing is certified about this predictor (an error of 0.05 was asked for and is NOT certified)" in done.out
+    assert "Nothing is certified about this predictor. NOT certified: the 95% that was asked for." in done.out
     assert done.err.endswith("nothing certified\n")
 
 
@@ -108,7 +109,7 @@ def test_a_circuit_is_compared_exactly(folder: Path) -> None:
     Path("or.pla").write_text(".i 2\n.o 1\n1- 1\n-1 1\n.e\n", encoding="utf-8")
     done = run("certify", "--epsilon", 0.05, "and.pla", "or.pla")
     assert done.code == 3
-    assert "exactly 0.5 of all inputs" in done.out
+    assert "agrees with the target on 50% of all inputs" in done.out
 
 
 def test_a_table_gives_inputs(folder: Path) -> None:
@@ -128,7 +129,7 @@ def test_an_error_must_be_named(kept: Path) -> None:
 def test_a_budget_ends_it(kept: Path) -> None:
     done = run("certify", "--epsilon", 0.05, kept, "aims:alarm", "--max-queries", 10, "--seed", 0)
     assert done.code == 3
-    assert "among 10 test inputs" in done.out
+    assert "in 10 fresh inputs" in done.out
 
 
 def test_answers_are_kept_and_the_audit_goes_on(kept: Path) -> None:
@@ -194,7 +195,6 @@ def test_without_a_claim_it_says_how_far_apart_they_are(kept: Path) -> None:
     """An interval that a budget leaves wide ends with the code of a budget."""
     near = run("certify", "aims:alarm", "aims:alarm", "--bernoulli", 0.5, "--features", 20, "--seed", 1)
     assert near.code == 0
-    assert near.out.startswith("With confidence 0.95, this predictor disagrees with the target on 0 to 0.01")
-    assert "(how far apart they are was asked for)" in near.out
+    assert near.out.startswith("Certified: this predictor agrees with the target on 98.5% to 100% of inputs")
     assert run("certify", kept, "aims:alarm", "--max-queries", 10).code == 3
     assert "within must be above 0 and below 1; got 0.0" in refused("certify", kept, "aims:alarm", "--within", 0)

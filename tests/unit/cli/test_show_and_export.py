@@ -31,7 +31,7 @@ def test_show_prints_tree_and_certificate(kept: Path) -> None:
     told = "\n".join([str(certificate), *constant, shape, *table])
     shown = run("show", kept).out
     assert shown.startswith(f"{tree}\n\n{told}\n\nleaves  agrees on at least  at most\n")
-    assert shown.endswith("With confidence 0.95, all of these hold together.\n")
+    assert shown.endswith("All of these hold together, with 95% confidence.\n")
     assert run("show", kept / "tree.json").out == f"{tree}\n\n{shape}"
 
 

@@ -21,7 +21,8 @@ def test_a_good_folder_is_consistent(kept: Path) -> None:
     assert done.code == 0
     lines = done.out.splitlines()
     assert [line.split()[0] for line in lines[:6]] == ["yes"] * 6
-    assert lines[-1].startswith("The stored answers confirm the certificate: With confidence 0.95")
+    assert lines[-3] == "The stored answers confirm the certificate."
+    assert lines[-2].startswith("Certified: this tree agrees")
 
 
 def test_without_answers_it_is_undecided_and_ends_with_5(kept: Path) -> None:
@@ -36,7 +37,7 @@ def test_without_answers_it_is_undecided_and_ends_with_5(kept: Path) -> None:
 def test_the_target_confirms(kept: Path) -> None:
     done = run("verify", kept, "--target", "aims:alarm", "--seed", 4)
     assert done.code == 0
-    assert "yes the target, asked again: With confidence 0.95" in done.out
+    assert "yes the target, asked again: Certified: this tree agrees" in done.out
 
 
 def test_another_target_contradicts(kept: Path) -> None:

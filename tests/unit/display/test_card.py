@@ -17,7 +17,7 @@ def test_a_result_shows_its_certificate_and_its_tree() -> None:
     shown = result._repr_html_()
     assert "✓ Certified, goal met" in shown
     assert "A constant answer &lt;no&gt; would be wrong on 25% of inputs." in shown
-    assert "This tree disagrees with the target on exactly 0 of all inputs" in shown
+    assert "this tree agrees with the target on 100% of all inputs" in shown
     assert "Leaves <strong>3</strong>" in shown
     assert "<details open" in shown
     assert "&lt;no&gt;" in shown
@@ -28,7 +28,7 @@ def test_a_large_tree_is_folded_and_cut() -> None:
     result = ft.build_top_down(ft.targets.parity(9), ft.ProductSpace.bernoulli(9), 0)
     shown = result._repr_html_()
     assert "<details style" in shown
-    assert shown.count("\n") == 400
+    assert shown.count("\n") == 401
     assert "\n...</pre>" in shown
 
 
@@ -36,7 +36,7 @@ def test_a_certificate_shows_whether_it_holds() -> None:
     certificate = ft.distill(ft.targets.multiplexer(3), ft.ProductSpace.bernoulli(11), 0.1).certificate
     shown = certificate._repr_html_()
     assert "✓ Certified, goal met" in shown
-    assert "Confidence <strong>0.95</strong>" in shown
+    assert "Confidence <strong>95%</strong>" in shown
     assert "Test inputs <strong>63</strong>" in shown
     failed = dataclasses.replace(certificate, epsilon=0.01)._repr_html_()
     assert "✗ Certified at 90.14% agreement, goal missed" in failed

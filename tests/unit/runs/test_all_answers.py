@@ -51,7 +51,7 @@ def test_no_error_at_all() -> None:
     assert result.tree.size == 4
     assert exact_error(result.tree, rule, FINITE) == 0
     assert result.queries.asked["enumerate"] == result.queries.paid == FINITE.points == certificate.samples == 24
-    assert str(certificate).startswith("This tree disagrees with the target on exactly 0 of all inputs")
+    assert str(certificate).startswith("Exact: this tree agrees with the target on 100% of all inputs")
 
 
 @settings(max_examples=30)

@@ -177,8 +177,8 @@ def test_a_predictor_is_known_by_what_it_says_about_inputs_that_anybody_can_draw
     digest = hashlib.sha256(repr(labels.tolist()).encode()).hexdigest()
     certificate = ft.certify(asked_target, asked_target, SPACE, 0.1, seed=0)
     assert certificate.tree_digest == f"answers:{digest}"
-    assert ", this predictor disagrees with the target on at most " in str(certificate)
-    assert ", this tree disagrees" in str(ft.certify(TARGET, asked_target, SPACE, 0.1, seed=0))
+    assert "this predictor agrees with the target on at least " in str(certificate)
+    assert ": this tree agrees" in str(ft.certify(TARGET, asked_target, SPACE, 0.1, seed=0))
 
 
 def test_the_certificate_says_what_was_asked_for_and_what_it_takes_for_granted() -> None:

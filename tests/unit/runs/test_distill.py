@@ -127,10 +127,10 @@ def test_a_tree_is_pruned_and_the_sentence_says_so() -> None:
     certificate = result.certificate
     assert 0 < certificate.differs < certificate.error_bound <= 0.1
     assert result.tree.size < 16
-    errors = "1 error" if certificate.errors == 1 else f"{certificate.errors} errors"
+    errors = "1 disagreement" if certificate.errors == 1 else f"{certificate.errors} disagreements"
     assert str(certificate).endswith(
-        f", by {errors} among {certificate.samples} test inputs of a tree that it differs from on "
-        f"{certificate.differs:.4g}, provided that the target is deterministic and inputs follow the stated product "
+        f"\nBasis: {errors} in {certificate.samples} fresh inputs of a tree that differs from this one on "
+        f"{100 * certificate.differs:.4g}%. Assumes: the target is deterministic; inputs follow the stated product "
         f"distribution."
     )
     assert certificate == Certificate.from_json(certificate.to_json())
@@ -256,7 +256,7 @@ def test_epsilon_zero_is_exact(target: ft.targets.Textbook) -> None:
     assert (certificate.method, certificate.delta, certificate.error_bound) == ("exact", 0, 0)
     assert true_error(result.tree, target, space) == 0
     assert result.queries.asked == 128
-    assert "disagrees with the target on exactly 0 of all inputs" in str(result)
+    assert "agrees with the target on 100% of all inputs" in str(result)
 
 
 def test_epsilon_zero_needs_all_inputs() -> None:

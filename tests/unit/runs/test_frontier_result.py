@@ -107,7 +107,7 @@ def test_it_prints_as_a_table(curve: ft.Frontier, exact: ft.Frontier) -> None:
     assert lines[0] == "leaves  agrees on at least  at most"
     assert [line.split()[0] for line in lines[1 : len(curve) + 1]] == [f"{point.leaves}" for point in curve]
     assert sum(line.endswith("<- knee") for line in lines) == 1
-    assert lines[-1] == "With confidence 0.95, all of these hold together."
+    assert lines[-1] == "All of these hold together, with 95% confidence."
     assert str(exact).splitlines()[-1] == "Exact: every answer is known."
     assert repr(curve).startswith(f"<Frontier: {len(curve)} trees, 1 to {curve[-1].leaves} leaves, error <= ")
 

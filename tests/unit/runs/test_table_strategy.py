@@ -472,7 +472,7 @@ def test_rows_are_learnt_and_certified() -> None:
     assert honest_rows(result)
     assert certificate.assumes == ("the target is deterministic", *OF_ROWS)
     assert str(certificate).endswith(
-        "provided that the target is deterministic, inputs are rows like those of this table and the target was not "
+        "Assumes: the target is deterministic; inputs are rows like those of this table; the target was not "
         "fitted to them."
     )
     assert certificate.differs == 0, "masses of rows are not known, so nothing is pruned unseen"

@@ -124,7 +124,7 @@ def test_certify_asks_about_each_row_once() -> None:
     )
     assert certificate.space_digest == ROWS.digest
     assert str(certificate).endswith(
-        "provided that inputs are rows like those of this table, the target was not fitted to them and the predictor "
+        "Assumes: inputs are rows like those of this table; the target was not fitted to them; the predictor "
         "was not made from them."
     )
     asked = pd.concat(seen)

@@ -44,7 +44,7 @@ def promise(contents: Contents) -> Html:
     """The certificate word for word, and what it does not say."""
     certificate, tree = contents.certificate, contents.tree
     return join(
-        tag("blockquote", tag("p", str(certificate)), class_="certificate"),
+        tag("blockquote", *(tag("p", line) for line in str(certificate).splitlines()), class_="certificate"),
         tag("ul", *(tag("li", line) for line in certificate.sentences(tree.size)), class_="easy"),
         tag("h2", "What it does not say"),
         tag("ul", *(tag("li", line) for line in _limits(contents)), class_="limits"),
