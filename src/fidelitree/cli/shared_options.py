@@ -109,6 +109,15 @@ class Search:
     max_leaves: Annotated[int | None, typer.Option(help="No larger tree.", rich_help_panel="Budget")] = None
 
 
+def keywords(options: Any) -> dict[str, Any]:
+    """The keyword arguments of a library call that a dataclass of options stands for."""
+    given = {entry.name: getattr(options, entry.name) for entry in fields(options)}
+    given["deterministic"] = not given.pop("noisy")
+    if "epsilon" in given:
+        given["epsilon"] = epsilon_of(given["epsilon"])
+    return {name: value.value if isinstance(value, StrEnum) else value for name, value in given.items()}
+
+
 def spread(command: Callable[..., Any]) -> Callable[..., Any]:
     """A function for typer, with one parameter for each option; it calls the command with its dataclasses."""
     hints = typing.get_type_hints(command, include_extras=True)
