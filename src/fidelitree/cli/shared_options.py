@@ -93,7 +93,7 @@ class Budgets:
 
 
 @dataclass(frozen=True)
-class Search:
+class SearchOptions:
     """How the tree is found."""
 
     strategy: Annotated[
