@@ -28,8 +28,9 @@ run: $(VENV)/installed-example ## distil a real model, 150 boosted trees, into c
 check: lint ## for daily work, about a minute and a half: lint, and the tests in unit/ and law/ that are not slow
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow" tests/unit tests/law
 
-test: lint wheel browser $(VENV)/installed-test ## all that must pass: lint, the wheel in a bare environment, tests, coverage
-	$(BIN)/python -m pytest -n $(WORKERS) --cov
+test: $(VENV)/installed-test ## all that must pass: lint, the wheel in a bare environment, tests, coverage
+	@$(MAKE) --no-print-directory --jobs $(WORKERS) --output-sync=target lint wheel browser
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --cov
 
 soak: browser $(VENV)/installed-test ## the tests with their full counts
 	FIDELITREE_SOAK=1 $(BIN)/python -m pytest -n $(WORKERS) -o faulthandler_timeout=3600
@@ -90,10 +91,10 @@ lowest: ## the fast tests with the lowest versions that pyproject.toml allows
 # that is made without a compiler, which must hold no library.
 wheel: $(VENV)/installed-test
 	rm -rf build/wheel $(BARE)
-	CC=absent $(BIN)/python -m build --wheel --outdir build/wheel . > /dev/null
+	CC=absent $(BIN)/python -m build --no-isolation --wheel --outdir build/wheel . > /dev/null
 	$(BIN)/python -m zipfile -l build/wheel/*-none-any.whl | (! grep -F .so)
 	rm -rf build/wheel
-	FIDELITREE_REQUIRE_COMPILER=$(FIDELITREE_REQUIRE) $(BIN)/python -m build --wheel --outdir build/wheel . > /dev/null
+	FIDELITREE_REQUIRE_COMPILER=$(FIDELITREE_REQUIRE) $(BIN)/python -m build --no-isolation --wheel --outdir build/wheel . > /dev/null
 	$(BIN)/python -m venv $(BARE)
 	$(BARE)/bin/python $(PIP) --no-compile build/wheel/*.whl
 	cd $(BARE) && bin/fidelitree --help > /dev/null

@@ -57,16 +57,18 @@ class Mutant:
 
 def mutants(source: str) -> Iterator[Mutant]:
     """Every mutant of a module, in the order of its text."""
-    tree = ast.parse(source)
-    before = ast.unparse(tree)
-    for place in list(_places(tree, "")):
-        for other in _instead(place):
-            place.put(other)
-            after = ast.unparse(tree)
-            place.put(place.node)
-            lines = zip(before.splitlines(), after.splitlines(), strict=False)
-            was, now = next(pair for pair in lines if pair[0] != pair[1])
-            yield Mutant(place.where, was.strip(), now.strip(), after)
+    parts = [ast.Module([part], []) for part in ast.parse(source).body]
+    texts = [ast.unparse(part) for part in parts]
+    for number, part in enumerate(parts):  # one by one: a text is written anew for each mutant
+        for place in list(_places(part, "")):
+            for other in _instead(place):
+                place.put(other)
+                after = ast.unparse(part)
+                place.put(place.node)
+                lines = zip(texts[number].splitlines(), after.splitlines(), strict=False)
+                was, now = next(pair for pair in lines if pair[0] != pair[1])
+                text = "\n".join([*texts[:number], after, *texts[number + 1 :]])
+                yield Mutant(place.where, was.strip(), now.strip(), text)
 
 
 @dataclass(frozen=True)

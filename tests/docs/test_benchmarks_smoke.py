@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from benchmarking import ROOT, refused, run
+
 FILES = sorted((ROOT / "benchmarks").glob("*.py"))
 BENCHMARKS = [path.stem for path in FILES if "\ndef run(smoke: bool)" in path.read_text(encoding="utf-8")]
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "benchmarks", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
-
-
 @pytest.fixture(scope="module")
 def printed() -> str:
-    done = run("--smoke")
+    done = run("benchmarks", "--smoke")
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -40,16 +33,11 @@ def test_benchmark_prints_its_table_and_its_bar(name: str, printed: str) -> None
     assert all("not judged at smoke size (" in bar for bar in bars.splitlines())
 
 
-def test_unknown_name_is_refused_with_the_names_there_are() -> None:
-    done = run("influence")
-    assert done.returncode == 2
-    listed = re.search(r"NAME must be one of (.+); got influence\n", done.stderr)
-    assert listed is not None, done.stderr
+def test_unknown_name_is_refused_with_the_names_there_are(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused("benchmarks", ("influence",), monkeypatch)
+    said = capsys.readouterr().err
+    listed = re.search(r"NAME must be one of (.+); got influence\n", said)
+    assert listed is not None, said
     assert sorted(listed[1].split(", ")) == BENCHMARKS
-
-
-@pytest.mark.parametrize("arguments", [("--smoke", "--write"), ("predict", "--write")])
-def test_page_is_written_from_a_full_run_only(arguments: tuple[str, ...]) -> None:
-    done = run(*arguments)
-    assert done.returncode == 2
-    assert "--write needs all benchmarks at full size: give it alone" in done.stderr

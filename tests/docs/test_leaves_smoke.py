@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,20 +10,12 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "benchmarks.leaves", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+from benchmarking import importable, run
 
 
 @pytest.fixture
 def peers(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(str(ROOT))
-    for library in ("OMP", "OPENBLAS", "MKL", "NUMBA"):  # benchmarks/__init__.py sets them
-        monkeypatch.setenv(f"{library}_NUM_THREADS", "1")
+    importable(monkeypatch)
     from benchmarks.leaves import peers
 
     return peers
@@ -44,7 +34,7 @@ def labelled(peers: Any) -> Any:
 
 
 def test_benchmark_prints_its_table_and_its_bars(data_dir: Path) -> None:
-    done = run("--smoke", "--names", "COMPAS")
+    done = run("benchmarks.leaves", "--smoke", "--names", "COMPAS")
     assert done.returncode == 0, done.stderr
     section = re.search(r"^leaves: .+\n\n(.+)\n([- ]+)\n((?:.+\n)+)\n((?:bar: .+\n)+)", done.stdout, re.MULTILINE)
     assert section is not None, f"no table in\n{done.stdout}"
@@ -53,20 +43,6 @@ def test_benchmark_prints_its_table_and_its_bars(data_dir: Path) -> None:
     assert {row[1] for row in rows} == {"marginals", "rows"}
     assert all((row[8] == "-") == (row[1] == "rows") for row in rows), "of rows there are no fresh ones"
     assert all("not judged at smoke size (" in bar for bar in section[4].splitlines())
-
-
-@pytest.mark.parametrize("arguments", [("--smoke", "--write"), ("--names", "bank", "--write")])
-def test_page_is_written_from_a_full_run_only(arguments: tuple[str, ...]) -> None:
-    done = run(*arguments)
-    assert done.returncode == 2
-    assert "--write needs all rows at full size" in done.stderr
-
-
-def test_unknown_name_is_refused_with_the_names_there_are() -> None:
-    done = run("--names", "bank", "museum")
-    assert done.returncode == 2
-    assert "NAME must be one of COMPAS, Seeds" in done.stderr
-    assert "; got museum" in done.stderr
 
 
 def test_cut_back_tree_is_the_tree_that_grew_so_far(peers: Any, labelled: Any) -> None:

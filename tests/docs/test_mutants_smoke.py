@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from benchmarking import ROOT, importable, run
+
 if TYPE_CHECKING:
     from types import ModuleType
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
 def changes(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(ROOT))
-    for library in ("OMP", "OPENBLAS", "MKL", "NUMBA"):  # benchmarks/__init__.py sets them
-        monkeypatch.setenv(f"{library}_NUM_THREADS", "1")
+    importable(monkeypatch)
     from benchmarks.mutants import changes
 
     return changes
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "benchmarks.mutants", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
 
 
 @pytest.mark.parametrize(
@@ -52,17 +42,9 @@ def test_one_place_is_changed_at_a_time(source: str, expected: list[str], change
 
 
 def test_a_run_counts_what_it_tried_and_says_what_survived() -> None:
-    done = run("--most", "3", "spaces/region")
+    done = run("benchmarks.mutants", "--most", "3", "spaces/region")
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"^all: 3 mutants(, \d killed)?(, \d explained)?; \d+ s$", done.stdout, flags=re.MULTILINE)
-
-
-def test_unknown_modules_are_refused_with_those_there_are() -> None:
-    done = run("binomials")
-    assert done.returncode == 2
-    assert re.search(
-        r"MODULE must be one of asking/journal/exporting, .*, trees/treefile; got binomials\n", done.stderr
-    )
 
 
 def test_every_module_has_its_tests(changes: ModuleType) -> None:

@@ -8,6 +8,7 @@ import re
 import statistics
 import subprocess
 import tomllib
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -49,6 +50,12 @@ def test_files_are_short() -> None:
     lengths = {str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCES}
     assert {name: length for name, length in lengths.items() if length > 400} == {}
     assert statistics.median(lengths.values()) <= 150
+
+
+def test_a_class_name_stands_for_one_thing() -> None:
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES]
+    counts = Counter(node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    assert [name for name, count in counts.items() if count > 1 and not name.startswith("_")] == []
 
 
 def _functions() -> Iterator[tuple[Path, Function]]:

@@ -4,65 +4,48 @@ from __future__ import annotations
 
 import itertools
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import fidelitree as ft
+from benchmarking import importable, run
 
-ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("small", "large", "known", "certificate", "time", "honesty", "workload")
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "benchmarks.queries", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
 
 
 @pytest.fixture(scope="module")
 def printed() -> str:
-    done = run("--smoke")
+    done = run("benchmarks.queries", "--smoke")
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 @pytest.fixture(autouse=True)
-def importable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(ROOT))
-    for library in ("OMP", "OPENBLAS", "MKL", "NUMBA"):  # benchmarks/__init__.py sets them
-        monkeypatch.setenv(f"{library}_NUM_THREADS", "1")
+def benchmarks_are_importable(monkeypatch: pytest.MonkeyPatch) -> None:
+    importable(monkeypatch)
+
+
+def section(name: str, printed: str) -> re.Match[str]:
+    found = re.search(
+        rf"^{name}: .+\n\n(.+)\n([- ]+)\n((?:.+\n)+)\n((?:.*\n)*?)((?:bar: .+\n)+)", printed, re.MULTILINE
+    )
+    assert found is not None, f"no table of {name} in\n{printed}"
+    return found
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_benchmark_prints_its_table_and_its_bars(name: str, printed: str) -> None:
-    section = re.search(
-        rf"^{name}: .+\n\n(.+)\n([- ]+)\n((?:.+\n)+)\n((?:.*\n)*?)((?:bar: .+\n)+)", printed, re.MULTILINE
-    )
-    assert section is not None, f"no table of {name} in\n{printed}"
-    assert all(re.search(r"\d", row) for row in section[3].splitlines())
-    assert all("not judged at smoke size (" in bar for bar in section[5].splitlines())
+    found = section(name, printed)
+    assert all(re.search(r"\d", row) for row in found[3].splitlines())
+    assert all("not judged at smoke size (" in bar for bar in found[5].splitlines())
 
 
-def test_same_seed_prints_the_same() -> None:
-    one, two = (run("--smoke", "honesty", "certificate", "--seed", "5").stdout for _ in range(2))
+def test_same_seed_prints_the_same(printed: str) -> None:
+    one, two = (run("benchmarks.queries", "--smoke", "honesty", "certificate", "--seed", "5").stdout for _ in range(2))
     assert one == two
-    assert one != run("--smoke", "honesty", "certificate", "--seed", "6").stdout
-
-
-@pytest.mark.parametrize("arguments", [("--smoke", "--write"), ("small", "--write")])
-def test_page_is_written_from_a_full_run_only(arguments: tuple[str, ...]) -> None:
-    done = run(*arguments)
-    assert done.returncode == 2
-    assert "--write needs all benchmarks at full size: give it alone" in done.stderr
-
-
-def test_unknown_name_is_refused_with_the_names_there_are() -> None:
-    done = run("large", "huge")
-    assert done.returncode == 2
-    assert f"NAME must be one of {', '.join(NAMES)}; got huge" in done.stderr
+    assert section("honesty", one)[3] != section("honesty", printed)[3], "of seed 0"
 
 
 @pytest.mark.parametrize("p", [0.5, 0.1])

@@ -4,24 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from fidelitree.cli.ending import AsJson, Code, check_place, note, say, say_json
-from fidelitree.cli.shared_options import (
-    Budgets,
-    Confidence,
-    Promise,
-    RunningOptions,
-    Search,
-    epsilon_of,
-    interruptible,
-)
+from fidelitree.cli.ending import Code, note
+from fidelitree.cli.result_folder import ResultOptions
+from fidelitree.cli.shared_options import Budgets, Confidence, Promise, SearchOptions, keywords
 from fidelitree.cli.space_options import SpaceOptions
 from fidelitree.cli.status_line import StatusLine
-from fidelitree.cli.target_options import OpenedTarget, TargetOptions, TargetText, command_line, opened, plain_name
+from fidelitree.cli.target_options import OpenedTarget, TargetOptions, TargetText, command_line
 from fidelitree.display.wording import leaves
 
 if TYPE_CHECKING:
@@ -31,32 +21,8 @@ _MOST_LINES = 100  # of a tree; more than that hides what comes after
 
 
 @dataclass(frozen=True)
-class ResultOptions:
-    """Where the result goes."""
-
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder for the result (default: results/NAME of the target).")
-    ] = None
-    as_json: AsJson = False
-
-
-@dataclass(frozen=True)
-class DistillOptions(Budgets, Search, Confidence, Promise):
+class DistillOptions(Budgets, SearchOptions, Confidence, Promise):
     """Everything that `ft.distill` can be told."""
-
-    def arguments(self) -> dict[str, Any]:
-        """The keyword arguments of `ft.distill`."""
-        return {
-            "epsilon": epsilon_of(self.epsilon),
-            "delta": self.delta,
-            "seed": self.seed,
-            "strategy": self.strategy.value,
-            "prefer": self.prefer.value,
-            "deterministic": not self.noisy,
-            "max_queries": self.max_queries,
-            "max_leaves": self.max_leaves,
-            "max_seconds": self.max_seconds,
-        }
 
 
 def distill(
@@ -64,7 +30,6 @@ def distill(
     reading: TargetOptions,
     inputs: SpaceOptions,
     options: DistillOptions,
-    running: RunningOptions,
     result: ResultOptions,
 ) -> int:
     """Distil a target into a small tree with a certificate.
@@ -72,25 +37,11 @@ def distill(
     Ctrl-C ends the run with the best tree so far and what is certified about it. Every answer is kept in a journal: the
     same command goes on from there, and pays for nothing twice.
     """
-    folder = result.out or Path("results") / plain_name(target)
-    check_place("--out", folder, folder=True)
-    reading, timeout = reading.for_workers(target)
-    with (
-        opened(target, reading) as found,
-        running.arguments(running.journal_in(folder, found.target), timeout) as more,
-        interruptible(),
-    ):
-        folder.mkdir(parents=True, exist_ok=True)  # now, not after hours
-        arguments = {**options.arguments(), **more}
-        made = running.run(lambda: _run(target, found, inputs, arguments), more["journal"])
-    if not result.as_json:
-        say(*_sentences(made))
-    running.clear(folder, more["journal"])
-    files = made.save(folder)
-    if result.as_json:
-        say_json(_plain(made, files))
-    else:
-        say(f"wrote {folder}: {', '.join(path.name for path in files)}", f"report: {files[-1]}")
+
+    def begin(found: OpenedTarget, more: dict[str, Any]) -> Distillation:
+        return _run(target, found, inputs, {**keywords(options), **more})
+
+    made = result.make(target, reading, begin, _sentences, _plain)
     if made.certificate.holds:
         return Code.CERTIFIED
     note(f"{made.certificate.standing.words}: {_way_out(made)}")
@@ -149,7 +100,7 @@ def _way_out(made: Distillation) -> str:
     return f"{cure}{enough}"
 
 
-def _plain(made: Distillation, files: list[Path]) -> dict[str, Any]:
+def _plain(made: Distillation) -> dict[str, Any]:
     return {
         "certified": made.certificate.holds,
         "standing": made.certificate.standing.state,
@@ -160,5 +111,4 @@ def _plain(made: Distillation, files: list[Path]) -> dict[str, Any]:
         "certificate": made.certificate.to_dict(),
         "queries": {"asked": dict(made.queries.asked), "paid": dict(made.queries.paid)},
         "tree": made.tree.to_dict(),
-        "files": [str(path) for path in files],
     }

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fidelitree.cli.distill import ResultOptions
-from fidelitree.cli.ending import Code, check_place, note, say, say_json
-from fidelitree.cli.shared_options import Budgets, Confidence, PreferenceName, RunningOptions, interruptible
+from fidelitree.cli.ending import Code, note, say
+from fidelitree.cli.result_folder import ResultOptions
+from fidelitree.cli.shared_options import Budgets, Confidence, PreferenceName, keywords
 from fidelitree.cli.space_options import SpaceOptions
 from fidelitree.cli.status_line import StatusLine
-from fidelitree.cli.target_options import OpenedTarget, TargetOptions, TargetText, command_line, opened, plain_name
+from fidelitree.cli.target_options import OpenedTarget, TargetOptions, TargetText, command_line
 
 if TYPE_CHECKING:
     from fidelitree.runs.frontier_result import Frontier
@@ -29,25 +28,12 @@ class FrontierOptions(Budgets, Confidence):
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same trees.")] = 0
     max_leaves: Annotated[int, typer.Option(help="Leaves of the largest tree.", rich_help_panel="Budget")] = 64
 
-    def arguments(self) -> dict[str, Any]:
-        """The keyword arguments of `ft.frontier`."""
-        return {
-            "delta": self.delta,
-            "seed": self.seed,
-            "prefer": self.prefer.value,
-            "deterministic": not self.noisy,
-            "max_queries": self.max_queries,
-            "max_leaves": self.max_leaves,
-            "max_seconds": self.max_seconds,
-        }
-
 
 def frontier(
     target: TargetText,
     reading: TargetOptions,
     inputs: SpaceOptions,
     options: FrontierOptions,
-    running: RunningOptions,
     result: ResultOptions,
 ) -> int:
     """Distil a target into trees of 1, 2, 3, 5, 8 ... leaves, each with a certificate.
@@ -56,26 +42,13 @@ def frontier(
     ends with 0 as soon as something is certified, also where a budget or Ctrl-C ended the run. Every answer is kept in
     a journal: the same command goes on from there, and pays for nothing twice.
     """
-    folder = result.out or Path("results") / plain_name(target)
-    check_place("--out", folder, folder=True)
-    reading, timeout = reading.for_workers(target)
-    with (
-        opened(target, reading) as found,
-        running.arguments(running.journal_in(folder, found.target), timeout) as more,
-        interruptible(),
-    ):
-        folder.mkdir(parents=True, exist_ok=True)  # now, not after hours
-        arguments = {**options.arguments(), **more}
-        made = running.run(lambda: _run(target, found, inputs, arguments), more["journal"])
+
+    def begin(found: OpenedTarget, more: dict[str, Any]) -> Frontier:
+        return _run(target, found, inputs, {**keywords(options), **more})
+
+    made = result.make(target, reading, begin, _sentences, _plain)
     if not result.as_json:
-        say(*_sentences(made))
-    running.clear(folder, more["journal"])
-    files = made.save(folder)
-    if result.as_json:
-        say_json(_plain(made, files))
-    else:
-        picks = f"another size: fidelitree show {folder} --pick leaves={made.points[-1].leaves}"
-        say(f"wrote {folder}: {', '.join(path.name for path in files)}", picks, f"report: {files[-1]}")
+        say(f"another size: fidelitree show {result.folder(target)} --pick leaves={made.points[-1].leaves}")
     if made.points[-1].certificate.holds:
         return Code.CERTIFIED
     note("nothing certified: allow more labels with --max-queries, or more time with --max-seconds")
@@ -96,7 +69,7 @@ def _sentences(made: Frontier) -> list[str]:
     return [made.verdict(), "", *str(made).splitlines(), str(made.queries), f"ended: {made.reason}"]
 
 
-def _plain(made: Frontier, files: list[Path]) -> dict[str, Any]:
+def _plain(made: Frontier) -> dict[str, Any]:
     knee = made.knee
     return {
         "certified": made.points[-1].certificate.holds,
@@ -106,5 +79,4 @@ def _plain(made: Frontier, files: list[Path]) -> dict[str, Any]:
         "picked": knee.leaves,
         "points": made.rows(),
         "queries": {"asked": dict(made.queries.asked), "paid": dict(made.queries.paid)},
-        "files": [str(path) for path in files],
     }

@@ -93,7 +93,7 @@ class Budgets:
 
 
 @dataclass(frozen=True)
-class Search:
+class SearchOptions:
     """How the tree is found."""
 
     strategy: Annotated[
@@ -107,6 +107,15 @@ class Search:
     ] = PreferenceName.QUERIES
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same tree.")] = 0
     max_leaves: Annotated[int | None, typer.Option(help="No larger tree.", rich_help_panel="Budget")] = None
+
+
+def keywords(options: Any) -> dict[str, Any]:
+    """The keyword arguments of a library call that a dataclass of options stands for."""
+    given = {entry.name: getattr(options, entry.name) for entry in fields(options)}
+    given["deterministic"] = not given.pop("noisy")
+    if "epsilon" in given:
+        given["epsilon"] = epsilon_of(given["epsilon"])
+    return {name: value.value if isinstance(value, StrEnum) else value for name, value in given.items()}
 
 
 def spread(command: Callable[..., Any]) -> Callable[..., Any]:

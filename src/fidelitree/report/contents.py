@@ -58,7 +58,7 @@ class Contents:
     call: str = ""
     knee: bool = False
     """Whether the tree is the knee of its curve."""
-    curve: Curve | None = None
+    curve: SizeCurve | None = None
     """The trees of all sizes that the same answers certify, this one among them."""
 
     @property
@@ -75,7 +75,7 @@ class Contents:
 
 
 @dataclass(frozen=True)
-class Curve:
+class SizeCurve:
     """Trees of many sizes; the page opens at the ``chosen`` one and can show each of them."""
 
     points: tuple[Contents, ...]

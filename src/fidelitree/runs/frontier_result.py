@@ -208,7 +208,7 @@ class Frontier(Sequence[Distillation]):
 
     def around(self, chosen: Contents) -> Contents:
         """What a report of one point shows, and of all others with it; a result that is dominated is added to them."""
-        from fidelitree.report.contents import Curve  # noqa: PLC0415 - only who wants a page waits for what draws it
+        from fidelitree.report.contents import SizeCurve  # noqa: PLC0415 - only who wants a page waits for what draws it
 
         knee = self.knee.leaves if self.has_knee else None
         plain = [point.contents for point in self.points]  # these know of no frontier
@@ -216,7 +216,7 @@ class Frontier(Sequence[Distillation]):
         points = sorted([chosen, *others], key=lambda one: one.tree.size)
         marked = tuple(replace(one, knee=one.tree.size == knee, steps=_of_size(one)) for one in points)
         place = points.index(chosen)
-        return replace(marked[place], curve=Curve(marked, place, tuple(self.sentences())))
+        return replace(marked[place], curve=SizeCurve(marked, place, tuple(self.sentences())))
 
     @property
     def marks(self) -> list[Mark]:

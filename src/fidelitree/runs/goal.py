@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from fidelitree.asking.counted import Counted
     from fidelitree.runs.session import Session
     from fidelitree.runs.stopping import Outcome
-    from fidelitree.search.exact_growth import Grown
+    from fidelitree.search.exact_growth import ExactTree
     from fidelitree.trees.tree import Tree
 
 
@@ -38,7 +38,7 @@ def exact_certificate(counted: Counted, tree: Tree, error: float, epsilon: float
     return Certificate(epsilon, 0.0, min(1.0, error), counted.asked, None, "exact", *digests, queries=queries)
 
 
-def greedy_result(counted: Counted, grown: Grown, epsilon: float) -> Distillation:
+def greedy_result(counted: Counted, grown: ExactTree, epsilon: float) -> Distillation:
     """The result of Algorithm 1."""
     exact = replace(exact_certificate(counted, grown.tree, grown.error, epsilon), split_quality=True)
     return Distillation(grown.tree, exact, counted.queries, grown.splits, counted.space, grown.reason)

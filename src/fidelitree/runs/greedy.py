@@ -16,7 +16,7 @@ from fidelitree.asking.events import nobody
 from fidelitree.asking.limits import Budget, Watch, go_on
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.runs.stopping import Outcome
-from fidelitree.search.exact_growth import Grown, grow_exactly
+from fidelitree.search.exact_growth import ExactTree, grow_exactly
 from fidelitree.spaces.region import Region
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class Greedy:
             )
         return self._plans[attempt.number]
 
-    def _grow(self, tree: Tree, leaves: int) -> Grown:
+    def _grow(self, tree: Tree, leaves: int) -> ExactTree:
         space = self.counted.space
         root = PathSubfunction(tree, Region.whole(space))
         return grow_exactly(Counted(tree, space), root, 0.0, Budget(max_leaves=leaves), nobody)

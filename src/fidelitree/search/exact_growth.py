@@ -75,7 +75,7 @@ class ExactSum:
 
 
 @dataclass(frozen=True)
-class Grown:
+class ExactTree:
     """A tree with its exact error, how it came about, and why it grew no further."""
 
     tree: Tree
@@ -84,7 +84,7 @@ class Grown:
     reason: str
 
 
-def grow_exactly(counted: Counted, root: Subfunction, epsilon: float, limits: Budget, observer: Observer) -> Grown:
+def grow_exactly(counted: Counted, root: Subfunction, epsilon: float, limits: Budget, observer: Observer) -> ExactTree:
     """Algorithm 1 on a target whose answers are all known."""
     bare, trace = GrowingTree(counted.space), Trace(counted, observer)
     judge = _ExactJudge(epsilon, limits, trace)
@@ -99,7 +99,7 @@ def grow_exactly(counted: Counted, root: Subfunction, epsilon: float, limits: Bu
     error = math.fsum(what.error for what in leaves.values())
     trace.close(tree.size, error, error)
     observer(Finished(counted.asked, tree.size, error, reason))
-    return Grown(tree, error, tuple(trace.records), reason)
+    return ExactTree(tree, error, tuple(trace.records), reason)
 
 
 class _ExactJudge:

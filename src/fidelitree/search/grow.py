@@ -91,7 +91,7 @@ class Tracer(Protocol):
 
 def grow(bare: GrowingTree, probe: Probe, judge: Judge, tracer: Tracer, budget: Budget) -> str:
     """Grow until the judge has enough, no split has a score, or the tree may not be larger; say which."""
-    frontier, known = Frontier(), dict[int, Evidence]()
+    queue, known = LeafQueue(), dict[int, Evidence]()
     made = list(bare.leaves.values())
     while True:
         judge.hear(bare, made)
@@ -100,8 +100,8 @@ def grow(bare: GrowingTree, probe: Probe, judge: Judge, tracer: Tracer, budget: 
             return GOOD_ENOUGH
         known.update(evidence)
         for number, what in evidence.items():
-            frontier.put(number, what)
-        best = frontier.best()
+            queue.put(number, what)
+        best = queue.best()
         if best is None:
             return NOTHING_LEFT
         if not budget.allows(bare.size + 1):
@@ -109,11 +109,11 @@ def grow(bare: GrowingTree, probe: Probe, judge: Judge, tracer: Tracer, budget: 
         number, feature, score = best
         test = known.pop(number).test(feature)
         tracer.split(bare.leaves[number], test, score)
-        frontier.drop(number)
+        queue.drop(number)
         made = list(bare.split(number, test))
 
 
-class Frontier:
+class LeafQueue:
     """The leaves by their best score; near ties go to the leaf made first, then to the lowest feature.
 
     Leaves with one and the same score share a bucket, so a tie of thousands costs no more than one of two.

@@ -8,6 +8,7 @@ has a number of rows, each of which serves once (``table``).
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -102,7 +103,7 @@ class World(Protocol):
         """Inputs as the target receives them."""
 
 
-class Joint:
+class Joint(ABC):
     """What worlds that are no product have in common: features and batches are those of their marginals."""
 
     product: ProductSpace
@@ -146,9 +147,9 @@ class Joint:
         """Inner values of inputs in any form."""
         return self.product.encode(inputs)
 
+    @abstractmethod
     def inputs(self, stream: Stream, block: int, rows: int) -> NDArray[Any]:
         """Independent inputs, rows by features."""
-        raise NotImplementedError
 
     def draw(self, rows: int, seed: int = 0) -> Any:
         """Inputs as the target receives them; the same seed gives the same ones."""

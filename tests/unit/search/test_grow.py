@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import fidelitree as ft
 from fidelitree.asking.limits import Budget
-from fidelitree.search.grow import GOOD_ENOUGH, NEAR_TIE, NOTHING_LEFT, Evidence, Frontier, grow
+from fidelitree.search.grow import GOOD_ENOUGH, NEAR_TIE, NOTHING_LEFT, Evidence, LeafQueue, grow
 from fidelitree.spaces.features import Test as FeatureTest
 from fidelitree.trees.growing import GrowingLeaf, GrowingTree
 
@@ -23,30 +23,30 @@ def evidence(*scores: float) -> Evidence:
     return Evidence(np.array(scores))
 
 
-def frontier(scores: Mapping[int, float]) -> Frontier:
-    made = Frontier()
+def queue(scores: Mapping[int, float]) -> LeafQueue:
+    made = LeafQueue()
     for number, score in scores.items():
         made.put(number, evidence(score))
     return made
 
 
 def test_the_largest_score_comes_first() -> None:
-    assert frontier({0: 0.1, 1: 0.5, 2: 0.3}).best() == (1, 0, 0.5)
+    assert queue({0: 0.1, 1: 0.5, 2: 0.3}).best() == (1, 0, 0.5)
 
 
 def test_looking_does_not_take_away() -> None:
-    leaves = frontier({0: 0.1, 1: 0.5})
+    leaves = queue({0: 0.1, 1: 0.5})
     assert leaves.best() == leaves.best() == (1, 0, 0.5)
 
 
 def test_the_best_feature_of_the_leaf_is_chosen() -> None:
-    leaves = Frontier()
+    leaves = LeafQueue()
     leaves.put(0, evidence(0.1, 0.4, 0.2))
     assert leaves.best() == (0, 1, 0.4)
 
 
 def test_ties_go_to_the_leaf_made_first_then_to_the_lowest_feature() -> None:
-    leaves = Frontier()
+    leaves = LeafQueue()
     for number in (7, 3, 5):
         leaves.put(number, evidence(0.1, 0.4, 0.4))
     assert leaves.best() == (3, 1, 0.4)
@@ -54,28 +54,28 @@ def test_ties_go_to_the_leaf_made_first_then_to_the_lowest_feature() -> None:
 
 @pytest.mark.parametrize(("gap", "chosen"), [(NEAR_TIE / 2, 2), (2 * NEAR_TIE, 5)])
 def test_near_ties_are_ties_and_what_is_farther_is_not(gap: float, chosen: int) -> None:
-    leaves = frontier({5: 0.3, 2: 0.3 * (1 - gap)})
+    leaves = queue({5: 0.3, 2: 0.3 * (1 - gap)})
     assert leaves.best()[0] == chosen
 
 
 def test_near_ties_between_features_go_to_the_lowest() -> None:
-    leaves = Frontier()
+    leaves = LeafQueue()
     leaves.put(0, evidence(0.1, 0.3 * (1 - 1e-13), 0.3))
     assert leaves.best() == (0, 1, 0.3)
 
 
 def test_a_near_tie_is_measured_from_the_best_and_not_along_a_chain() -> None:
     steps = {number: 0.3 * (1 - 6e-13 * (9 - number)) for number in range(10)}  # leaf 9 has the best score
-    assert frontier(steps).best()[0] == 8
+    assert queue(steps).best()[0] == 8
 
 
 def test_no_score_no_split() -> None:
-    assert Frontier().best() is None
-    assert frontier({0: 0.0, 1: 0.0}).best() is None
+    assert LeafQueue().best() is None
+    assert queue({0: 0.0, 1: 0.0}).best() is None
 
 
 def test_new_evidence_replaces_old() -> None:
-    leaves = frontier({0: 0.5, 1: 0.4})
+    leaves = queue({0: 0.5, 1: 0.4})
     leaves.put(0, evidence(0.1))
     assert leaves.best() == (1, 0, 0.4)
     leaves.put(0, evidence(0.5))
@@ -85,14 +85,14 @@ def test_new_evidence_replaces_old() -> None:
 
 
 def test_the_same_score_with_another_feature_is_new_evidence_too() -> None:
-    leaves = Frontier()
+    leaves = LeafQueue()
     leaves.put(0, evidence(0.5, 0.1))
     leaves.put(0, evidence(0.1, 0.5))
     assert leaves.best() == (0, 1, 0.5)
 
 
 def test_a_dropped_leaf_does_not_come_back() -> None:
-    leaves = frontier({0: 0.5, 1: 0.5, 2: 0.1})
+    leaves = queue({0: 0.5, 1: 0.5, 2: 0.1})
     leaves.drop(0)
     assert leaves.best() == (1, 0, 0.5)
     leaves.drop(1)
@@ -107,7 +107,7 @@ steps = st.tuples(st.sampled_from(["put", "put", "drop", "best"]), st.integers(0
 
 @given(st.lists(steps, max_size=60))
 def test_the_frontier_does_what_a_dict_of_scores_does(script: list[tuple[str, int, int]]) -> None:
-    leaves, plain = Frontier(), {}
+    leaves, plain = LeafQueue(), {}
     for verb, number, score in script:
         if verb == "put":
             leaves.put(number, evidence(score / 4))
@@ -122,7 +122,7 @@ def test_the_frontier_does_what_a_dict_of_scores_does(script: list[tuple[str, in
 
 def test_thousands_of_ties_cost_no_more_than_two() -> None:
     """Counted, not timed: one bucket holds them all, and looking at the best one touches no other."""
-    leaves = frontier(dict.fromkeys(reversed(range(20_000)), 0.25))
+    leaves = queue(dict.fromkeys(reversed(range(20_000)), 0.25))
     assert len(leaves._buckets) == len(leaves._scores) == 1
     for number in range(20_000):
         assert leaves.best() == (number, 0, 0.25)
@@ -135,7 +135,7 @@ def test_hundreds_of_near_ties_are_ties_one_after_another() -> None:
     """Scores that rounding made different: each leaf comes in its turn, and the last have no worse claim."""
     rng = np.random.default_rng(0)
     scores = 0.3 * (1 - NEAR_TIE / 4 * rng.random(500))
-    leaves = frontier(dict(enumerate(scores.tolist())))
+    leaves = queue(dict(enumerate(scores.tolist())))
     for number in range(500):
         assert leaves.best()[0] == number
         leaves.drop(number)

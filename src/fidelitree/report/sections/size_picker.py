@@ -9,10 +9,10 @@ from fidelitree.display.markup import Html, tag
 from fidelitree.display.wording import counted, whole
 
 if TYPE_CHECKING:
-    from fidelitree.report.contents import Curve
+    from fidelitree.report.contents import SizeCurve
 
 
-def size_picker(curve: Curve) -> Html:
+def size_picker(curve: SizeCurve) -> Html:
     """A chart, a slider below it, and the same in numbers; the page's script moves between them."""
     marks = curve.marks
     return tag(

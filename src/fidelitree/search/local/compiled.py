@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fidelitree.asking.limits import Watch
-    from fidelitree.search.local.stream import Stream
+    from fidelitree.search.local.splitmix import Splitmix
     from fidelitree.trees.nested import Nested
 
 _MOST_ROWS = 1 << 26
@@ -59,7 +59,7 @@ class Compiled:
         self._watch()
         return self._grown(kernels.native.table_fit(self._table, flat(tree, self._words), price, self._watch))
 
-    def descend(self, tree: Grown, price: float, steps: int, stream: Stream, polished: bool) -> tuple[Grown, int]:
+    def descend(self, tree: Grown, price: float, steps: int, stream: Splitmix, polished: bool) -> tuple[Grown, int]:
         """The tree, polished first if so wished, after at most so many proposals; and how many were made."""
         self._watch()
         parts, stream.state, made = kernels.native.table_descend(

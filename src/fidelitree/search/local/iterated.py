@@ -21,8 +21,8 @@ from fidelitree.search.local.archive import Archive, Point
 from fidelitree.search.local.coded import Coded
 from fidelitree.search.local.compiled import Compiled, compiled
 from fidelitree.search.local.moves import Reference
+from fidelitree.search.local.splitmix import Splitmix
 from fidelitree.search.local.splits import gini
-from fidelitree.search.local.stream import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +44,7 @@ class Engine(Protocol):
 
     def fit(self, tree: Nested, price: float) -> Grown: ...
 
-    def descend(self, tree: Grown, price: float, steps: int, stream: Stream, polished: bool) -> tuple[Grown, int]: ...
+    def descend(self, tree: Grown, price: float, steps: int, stream: Splitmix, polished: bool) -> tuple[Grown, int]: ...
 
 
 def engine(coded: Coded, features: Sequence[int] | None, watch: Watch) -> Engine:
@@ -53,7 +53,7 @@ def engine(coded: Coded, features: Sequence[int] | None, watch: Watch) -> Engine
     return kind(coded, range(len(coded.sizes)) if features is None else features, watch)
 
 
-def relevant(coded: Coded, leaves: int, stream: Stream, watch: Watch = go_on) -> list[int]:
+def relevant(coded: Coded, leaves: int, stream: Splitmix, watch: Watch = go_on) -> list[int]:
     """The features that explain more than any shadow does in CART's tree with so many leaves; all, if none does."""
     features = len(coded.sizes)
     shadows = np.random.default_rng(stream.draw()).permuted(coded.bins, axis=1)
@@ -83,7 +83,7 @@ class Refiner:
 
     def __init__(self, rows: Coded, held: Coded | None, seed: int, watch: Watch = go_on) -> None:
         self._rows, self._watch = rows, watch
-        self._stream = Stream(seed)
+        self._stream = Splitmix(seed)
         self._features: list[int] | None = None  # all
         self._engine = engine(rows, None, watch)
         self._curve = Archive(rows, held, watch)

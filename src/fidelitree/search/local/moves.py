@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from fidelitree.asking.limits import Watch
     from fidelitree.search.local.coded import Rows
-    from fidelitree.search.local.stream import Stream
+    from fidelitree.search.local.splitmix import Splitmix
     from fidelitree.spaces.features import Test
     from fidelitree.trees.nested import Nested
 
@@ -49,7 +49,7 @@ class Reference:
         grower = Grower(self._splits, price, gini)
         return grown(_extended(Polisher(self._splits.grouped, price).fit(tree), grower), self._words)
 
-    def descend(self, tree: Grown, price: float, steps: int, stream: Stream, polished: bool) -> tuple[Grown, int]:
+    def descend(self, tree: Grown, price: float, steps: int, stream: Splitmix, polished: bool) -> tuple[Grown, int]:
         """The tree, polished first if so wished, after at most so many proposals; and how many were made."""
         polisher = Polisher(self._splits.grouped, price)
         moves, made = Moves(self._splits, polisher, stream), 0
@@ -102,7 +102,7 @@ class Moves:
 
     splits: Splits
     polisher: Polisher
-    stream: Stream
+    stream: Splitmix
 
     def propose(self, node: Split) -> Node:
         """Another test for a node; each side grown anew, or what the old tree becomes there, whichever is cheaper."""

@@ -211,7 +211,7 @@ void adopt(Search *s, int32_t root)
     s->arena = now;
 }
 
-/* Splitmix64, the twin of fidelitree.search.local.stream. */
+/* Splitmix64, the twin of fidelitree.search.local.splitmix. */
 uint64_t draw(Search *s)
 {
     uint64_t z = s->state += UINT64_C(0x9e3779b97f4a7c15);

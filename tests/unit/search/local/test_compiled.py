@@ -14,8 +14,8 @@ from fidelitree.search.local.coded import Coded
 from fidelitree.search.local.grown import Grown, flat
 from fidelitree.search.local.iterated import Refiner
 from fidelitree.search.local.moves import Reference
+from fidelitree.search.local.splitmix import Splitmix
 from fidelitree.search.local.splits import xlogx
-from fidelitree.search.local.stream import Stream
 from fidelitree.spaces.features import AtMost, IsIn
 from fidelitree.trees import kernels
 from labelled import multiplexer
@@ -198,13 +198,13 @@ def test_a_watch_ends_a_long_search() -> None:
     rows = multiplexer(20_000, 3, noise=0.3)
     search = compiled.Compiled(rows, range(6), watch)
     with pytest.raises(EnoughError):
-        search.descend(search.cart(400), 0.6, 100_000, Stream(0), True)
+        search.descend(search.cart(400), 0.6, 100_000, Splitmix(0), True)
 
 
 def test_what_the_search_draws_is_known() -> None:
-    stream = Stream(1)
+    stream = Splitmix(1)
     assert [stream.below(10), round(stream.uniform(), 6)] == [5, 0.745782]
-    assert 0 <= min(Stream(seed).below(3) for seed in range(50)) < max(Stream(s).below(3) for s in range(50)) == 2
+    assert 0 <= min(Splitmix(seed).below(3) for seed in range(50)) < max(Splitmix(s).below(3) for s in range(50)) == 2
 
 
 def test_the_twin_searches_weighted_rows() -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 _WORD = (1 << 64) - 1
 
 
-class Stream:
+class Splitmix:
     """A counter, and a hash of it for each draw; the counter is all there is to keep.
 
-    >>> Stream(0).draw() == 0xE220A8397B1DCDAF
+    >>> Splitmix(0).draw() == 0xE220A8397B1DCDAF
     True
     """
 
