@@ -19,7 +19,7 @@ from fidelitree.cli.shared_options import (
     epsilon_of,
     interruptible,
 )
-from fidelitree.cli.space_options import SpaceOptions
+from fidelitree.cli.space_options import SpaceOptions, fit_line
 from fidelitree.cli.status_line import StatusLine
 from fidelitree.cli.target_options import OpenedTarget, TargetOptions, TargetText, command_line, opened, plain_name
 from fidelitree.display.wording import leaves
@@ -122,6 +122,7 @@ def _sentences(made: Distillation) -> list[str]:
         "",
         str(made.certificate),
         *made.certificate.sentences(made.tree.size),
+        *fit_line(made.space),
         *_curve(made),
         shape,
         *([] if made.reason == "certified" else [f"ended early: {made.reason}"]),

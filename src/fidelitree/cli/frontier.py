@@ -11,9 +11,10 @@ import typer
 from fidelitree.cli.distill import ResultOptions
 from fidelitree.cli.ending import Code, check_place, note, say, say_json
 from fidelitree.cli.shared_options import Budgets, Confidence, PreferenceName, RunningOptions, interruptible
-from fidelitree.cli.space_options import SpaceOptions
+from fidelitree.cli.space_options import SpaceOptions, fit_line
 from fidelitree.cli.status_line import StatusLine
 from fidelitree.cli.target_options import OpenedTarget, TargetOptions, TargetText, command_line, opened, plain_name
+from fidelitree.display.wording import leaves
 
 if TYPE_CHECKING:
     from fidelitree.runs.frontier_result import Frontier
@@ -93,7 +94,10 @@ def _run(target: str, found: OpenedTarget, inputs: SpaceOptions, arguments: dict
 
 def _sentences(made: Frontier) -> list[str]:
     """The verdict, the curve, what it cost."""
-    return [made.verdict(), "", *str(made).splitlines(), str(made.queries), f"ended: {made.reason}"]
+    real, bound = made.knee.certificate.real_rows, made.knee.error_bound
+    rows = [] if real is None else [f"Of {leaves(made.knee.leaves)}: {line}" for line in real.sentences(bound)]
+    cost = [str(made.queries), f"ended: {made.reason}"]
+    return [made.verdict(), "", *str(made).splitlines(), *rows, *fit_line(made.knee.space), *cost]
 
 
 def _plain(made: Frontier, files: list[Path]) -> dict[str, Any]:
