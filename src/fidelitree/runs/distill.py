@@ -103,7 +103,7 @@ def distill(
     ``prefer="leaves"`` the run may spend ten times the queries, or ``max_queries``, on fewer leaves (but at least 5 000
     labels where not all features are bits). ``strategy="influence"`` returns the paper's tree: every split is promised
     to be within a factor 1/4 of the best one. ``strategy="smallest"`` looks for the fewest leaves: the optimum where up
-    to 32 768 queries (or ``max_queries``) answer for all inputs, else what 20 000 show in ``max_seconds``. A ``seed`` of
+    to 32 768 queries (or ``max_queries``) answer for all inputs, else what 20 000 show in ``max_seconds``. A seed of
     None is taken from the machine, and recorded. See also `Running`.
 
     >>> from fidelitree.targets import majority

@@ -30,9 +30,9 @@ _BYTES = 1 << 26  # of answers which rows meet a restriction, which the masses o
 
 def check_blend(blend: float | str, columns: int) -> float:
     """The probability that a feature is drawn anew; "auto" changes a fifth of them, and three at most."""
-    if blend == AUTO:
-        return min(_MOST, _FEATURES / columns)
     if isinstance(blend, str):
+        if blend == AUTO:
+            return min(_MOST, _FEATURES / columns)
         raise ParameterError(f'blend must be a number from 0 to 1, or "{AUTO}"; got {show(blend)}')
     found = check_number("blend", blend)
     if not 0 <= found <= 1:
