@@ -15,10 +15,13 @@ from fidelitree.asking.journalled import Journalled, Replayed, ask_again, name_o
 from fidelitree.asking.workers import OnWorkers
 from fidelitree.errors import ParameterError, TargetError
 from fidelitree.spaces.features.description import outline
+from fidelitree.spaces.given import world_of
 from fidelitree.spaces.product import ProductSpace, product_of
+from fidelitree.spaces.rows import Rows
 from fidelitree.targets.circuits.circuit import Circuit
 from fidelitree.targets.fitted import warn_if_fitted
 from fidelitree.targets.labels import LabelBook, Target
+from fidelitree.targets.models.loading import from_model
 from fidelitree.targets.table import TruthTable
 from fidelitree.trees.tree import Tree
 
@@ -86,6 +89,12 @@ class Access:
             raise TargetError("the journal says that the run drew another number of inputs for tests")
 
 
+def as_used(target: Any, space: Any) -> tuple[Target, World]:
+    """What a user gave, as it is used: a fitted model or booster is asked by its ``predict``, a table is a world."""
+    model = not callable(target) and hasattr(target, "predict") and not isinstance(target, type)
+    return from_model(target) if model else target, world_of(space)
+
+
 @contextmanager
 def access(target: Target, space: World, running: Running, call: Call) -> Iterator[Access]:
     """Open the journal and the workers; both are closed at the end, and what was answered is kept."""
@@ -108,8 +117,10 @@ def access(target: Target, space: World, running: Running, call: Call) -> Iterat
             calls = Journalled(calls, journal)
         elif isinstance(target, Replayed):
             raise ParameterError("journal must name the file that a run is replayed from; got None")
-        if space.table is not None:
-            warn_if_fitted(target, space.table, None if call.door == "certify" else keys[0], level=5)
+        if isinstance(space, Rows):
+            warn_if_fitted(target, space, None if call.door == "certify" else keys[0], level=5)
+        elif space.kept is not None:
+            warn_if_fitted(target, space.kept, None, level=5)
         yield Access(target, product, calls, book, journal, *keys)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fidelitree.asking.journal.run import versions as versions_now
 from fidelitree.certificates import confusionfile
+from fidelitree.certificates.real_rows import RealRows
 from fidelitree.display.card import Status, card, standing
 from fidelitree.display.wording import at_least, at_most, counted, span, whole
 from fidelitree.errors import FormatError, is_entropy, is_text
@@ -51,6 +52,7 @@ class Certificate:
     ``entropy`` went into the test inputs of an audit, beside the seed, so that nobody could foresee them; ``replayed``
     says that it was given, and the test inputs were known. ``confusion`` is the table of the target's answers against
     the tree's; its intervals have a confidence of their own and are no part of delta. It is None where no answers tell.
+    ``real_rows`` is the error on rows of a table that were kept aside, where inputs come from a world fitted to others.
     """
 
     epsilon: float | None
@@ -77,6 +79,7 @@ class Certificate:
     entropy: str | None = None
     replayed: bool = False
     confusion: Confusion | None = None
+    real_rows: RealRows | None = None
 
     @property
     def holds(self) -> bool:
@@ -104,7 +107,8 @@ class Certificate:
 
         ``leaves`` are those of the tree, None for another predictor.
         """
-        return [] if self.confusion is None else self.confusion.sentences(self.holds, leaves)
+        lines = [] if self.real_rows is None else self.real_rows.sentences(self.error_bound)
+        return lines + ([] if self.confusion is None else self.confusion.sentences(self.holds, leaves))
 
     def __str__(self) -> str:
         """Two lines: the promise; its basis and what it assumes."""
@@ -178,7 +182,8 @@ class Certificate:
         _check_ranges(data)
         table = None if data["confusion"] is None else confusionfile.from_dict(data["confusion"])
         kept = {name: data[name] for name in names}
-        certificate = cls(**{**kept, "assumes": tuple(data["assumes"]), "confusion": table})
+        real = None if data["real_rows"] is None else RealRows.from_dict(data["real_rows"])
+        certificate = cls(**{**kept, "assumes": tuple(data["assumes"]), "confusion": table, "real_rows": real})
         if certificate.holds != data["holds"]:
             raise FormatError("not a stored certificate: it says that it holds, and its numbers say otherwise")
         return certificate
@@ -186,7 +191,14 @@ class Certificate:
 
 _REPLAY = " This is a replay of an audit: it proves nothing about a predictor that was changed since."
 # Younger than the first certificates, which do without:
-_YOUNGER = {"tested_digest": None, "entropy": None, "replayed": False, "confusion": None, "ledger": WHOLE}
+_YOUNGER = {
+    "tested_digest": None,
+    "entropy": None,
+    "replayed": False,
+    "confusion": None,
+    "ledger": WHOLE,
+    "real_rows": None,
+}
 _NUMBERS = ("delta", "error_bound", "differs", "epsilon", "level")
 _KINDS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(_NUMBERS, (float, int)),

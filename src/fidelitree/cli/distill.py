@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fidelitree.cli.ending import Code, note
 from fidelitree.cli.result_folder import ResultOptions
 from fidelitree.cli.shared_options import Budgets, Confidence, Promise, SearchOptions, keywords
-from fidelitree.cli.space_options import SpaceOptions
+from fidelitree.cli.space_options import SpaceOptions, fit_line
 from fidelitree.cli.status_line import StatusLine
 from fidelitree.cli.target_options import OpenedTarget, TargetOptions, TargetText, command_line
 from fidelitree.display.wording import leaves
@@ -73,6 +73,7 @@ def _sentences(made: Distillation) -> list[str]:
         "",
         str(made.certificate),
         *made.certificate.sentences(made.tree.size),
+        *fit_line(made.space),
         *_curve(made),
         shape,
         *([] if made.reason == "certified" else [f"ended early: {made.reason}"]),

@@ -10,9 +10,10 @@ import typer
 from fidelitree.cli.ending import Code, note, say
 from fidelitree.cli.result_folder import ResultOptions
 from fidelitree.cli.shared_options import Budgets, Confidence, PreferenceName, keywords
-from fidelitree.cli.space_options import SpaceOptions
+from fidelitree.cli.space_options import SpaceOptions, fit_line
 from fidelitree.cli.status_line import StatusLine
 from fidelitree.cli.target_options import OpenedTarget, TargetOptions, TargetText, command_line
+from fidelitree.display.wording import leaves
 
 if TYPE_CHECKING:
     from fidelitree.runs.frontier_result import Frontier
@@ -66,7 +67,10 @@ def _run(target: str, found: OpenedTarget, inputs: SpaceOptions, arguments: dict
 
 def _sentences(made: Frontier) -> list[str]:
     """The verdict, the curve, what it cost."""
-    return [made.verdict(), "", *str(made).splitlines(), str(made.queries), f"ended: {made.reason}"]
+    real, bound = made.knee.certificate.real_rows, made.knee.error_bound
+    rows = [] if real is None else [f"Of {leaves(made.knee.leaves)}: {line}" for line in real.sentences(bound)]
+    cost = [str(made.queries), f"ended: {made.reason}"]
+    return [made.verdict(), "", *str(made).splitlines(), *rows, *fit_line(made.knee.space), *cost]
 
 
 def _plain(made: Frontier) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.asking.access import Access, Call, access
+from fidelitree.asking.access import Access, Call, access, as_used
 from fidelitree.asking.events import Observer, TreeJudged, UnderTest, nobody
 from fidelitree.asking.guarded import GuardedTarget
 from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
@@ -31,6 +31,7 @@ from fidelitree.errors import (
 )
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge, known_error, tree_labels
 from fidelitree.runs.claim import FEW, Claim, HowFar
+from fidelitree.runs.kept_rows import KeptRows, told
 from fidelitree.spaces.draw import Stream, block_rows, fresh_entropy, fresh_seed
 from fidelitree.spaces.product import ProductSpace, product_of
 from fidelitree.spaces.region import Region
@@ -55,8 +56,8 @@ ASSUMES_UNCHANGED = "the predictor was not changed since the journal was begun"
 
 def certify(
     predictor: Any,
-    target: Target,
-    space: World,
+    target: Any,
+    space: Any,
     epsilon: float | None = None,
     delta: float = 0.05,
     *,
@@ -86,31 +87,31 @@ def certify(
     from all others; that of anything else covers a few answers only, so its audit adds fresh entropy and records it.
     ``seed`` and ``entropy`` of a certificate replay its audit; the new certificate says that it is a replay.
 
-    Where ``space`` is `Rows`, all rows of the table are test inputs, each at most once and in random order: neither the
-    predictor may be made from them nor the target fitted to them. For the other arguments see `Running`.
+    Of `Rows` all are test inputs, each at most once and in random order: neither the predictor may be made from them
+    nor the target fitted to them. For a table as ``space`` see `distill`, for the other arguments `Running`.
 
     >>> from fidelitree.targets import majority
     >>> str(certify(Tree.constant(ProductSpace.bernoulli(3), 1), majority(3), ProductSpace.bernoulli(3), 0.05))[:66]
     'This tree disagrees with the target on exactly 0.5 of all inputs ('
     """
     rule = _rule(epsilon, check_delta(delta), within)
-    check_switch("deterministic", deterministic)
     check_observer(observer)
+    target, space = as_used(target, space)
     known_seed, fresh = _keys(predictor, seed, entropy)
-    budget = Budget(max_queries=max_queries, max_seconds=max_seconds)
-    running = Running(batch_size, executor, timeout, retries, journal)
+    budget, running = Budget(max_queries, None, max_seconds), Running(batch_size, executor, timeout, retries, journal)
     predict, digest = _prediction(predictor, space, rule)
-    told = {**rule.told, "deterministic": deterministic, "predictor": digest, **budget.limits()}
-    call = Call("certify", known_seed, seed is not None, told, fresh, entropy is not None)
+    asked = {**rule.told, "deterministic": check_switch("deterministic", deterministic), "predictor": digest}
+    call = Call("certify", known_seed, seed is not None, asked | budget.limits(), fresh, entropy is not None)
     with access(target, space, running, call) as way:
         # Memory would save nothing where all inputs are asked once, and mislead about a noisy target elsewhere.
         audit = _Audit(way.counted(None, budget, observer), predict, digest, rule, predictor)
-        error = audit.looked_up(space)
+        kept, error = KeptRows.ask(audit.counted, space), audit.looked_up(space)
         if error is None and audit.can_enumerate(space, deterministic):
             error, bet = audit.count_all(), Bet(rule.level)
         elif error is None:
             bet = audit.test(audit.source(space, way), observer)
         found = audit.tested(bet, space, way) if error is None else audit.exact(error)
+        found = told(found, kept, lambda inner: _labels(predict, inner))
         way.end(audit.counted, "certified" if found.holds else "not certified")
     return found
 

@@ -7,12 +7,12 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from fidelitree.asking.access import Call, access
+from fidelitree.asking.access import Call, access, as_used
 from fidelitree.asking.events import Finished, Observer, TreeJudged, nobody
 from fidelitree.asking.journal.ledger import Ledger
 from fidelitree.asking.journalled import name_of
 from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
-from fidelitree.asking.memory import CHECKED, REMEMBERED_BYTES, Memory, check_fits
+from fidelitree.asking.memory import Memory, check_fits
 from fidelitree.certificates.attempts import Attempts
 from fidelitree.errors import (
     ParameterError,
@@ -32,6 +32,7 @@ from fidelitree.runs.frontier_of_attempts import at_the_knee, frontier_of, short
 from fidelitree.runs.goal import Goal, certificate_of
 from fidelitree.runs.greedy import Greedy
 from fidelitree.runs.input_source import Source, source_of
+from fidelitree.runs.kept_rows import KeptRows, beside
 from fidelitree.runs.last_tests import CERTIFIED, OutOfReach, put_to_test, use_reserve
 from fidelitree.runs.result import Distillation, written
 from fidelitree.runs.session import Session, Strategy
@@ -71,8 +72,8 @@ UNDECIDED = 2_000  # over epsilon: answers that may go into deciding whether a s
 
 
 def distill(
-    target: Target,
-    space: World,
+    target: Any,
+    space: Any,
     epsilon: float | None = 0.05,
     delta: float = 0.05,
     *,
@@ -92,40 +93,40 @@ def distill(
 ) -> Distillation:
     """A small tree that agrees with the target on at least 1 - epsilon of inputs, with confidence 1 - delta.
 
-    Repeated inputs are answered from memory: the target is taken to be deterministic, and the certificate says so. With
-    ``deterministic=False`` every input is asked anew. Where asking about every input is no dearer, the certificate is
-    exact. A budget, or Ctrl-C, ends the run early with the best tree so far and the error certified for it;
-    ``epsilon=None`` asks for the knee of the `frontier` within the budget. With ``prefer="leaves"`` the run
-    may spend ten times the queries, or ``max_queries``, on fewer leaves (but at least 5 000 labels where not all
-    features are bits). ``strategy="influence"`` returns the paper's tree: every split is promised to be within a factor
-    1/4 of the best one, with the same confidence. ``strategy="smallest"`` looks for the fewest leaves: the optimum
-    where up to 32 768 queries (or ``max_queries``) answer for all inputs, else what 20 000 show in ``max_seconds``. The
-    same seed gives the same tree; ``seed=None`` takes one from the machine and records it. Over `Rows`, one part of the
-    rows is for learning, the other for tests. See also `Running`.
+    ``target`` is a callable from a batch to labels, or a fitted model. A table as ``space`` is a `ChowLiu` fitted to
+    one half of it; of the other half up to 500 rows show the error on real rows beside the certificate. They should be
+    new to the target. Over `Rows`, one part of the rows is for learning, the other for tests.
+
+    Repeated inputs of a ``deterministic`` target are answered from memory, else asked anew. Where asking about every
+    input is no dearer, the certificate is exact. A budget, or Ctrl-C, ends the run early with the best tree so far and
+    the error certified for it; ``epsilon=None`` asks for the knee of the `frontier` within the budget. With
+    ``prefer="leaves"`` the run may spend ten times the queries, or ``max_queries``, on fewer leaves (but at least 5 000
+    labels where not all features are bits). ``strategy="influence"`` returns the paper's tree: every split is promised
+    to be within a factor 1/4 of the best one. ``strategy="smallest"`` looks for the fewest leaves: the optimum where up
+    to 32 768 queries (or ``max_queries``) answer for all inputs, else what 20 000 show in ``max_seconds``. A seed of
+    None is taken from the machine, and recorded. See also `Running`.
 
     >>> from fidelitree.targets import majority
     >>> result = distill(majority(5), ProductSpace.bernoulli(5), epsilon=0)
     >>> result.tree.size, result.certificate.method
     (20, 'exact')
     """
-    _check_choices(strategy, prefer, epsilon)
-    if epsilon is None:
-        told: dict[str, Any] = {"max_leaves": LARGEST if max_leaves is None else max_leaves, "max_queries": max_queries}
-        told |= {"seed": seed, "prefer": prefer, "deterministic": deterministic, "max_seconds": max_seconds}
-        told |= {"batch_size": batch_size, "executor": executor, "timeout": timeout, "retries": retries}
-        return frontier(target, space, delta, **told, journal=journal, observer=observer).knee
-    check_switch("deterministic", deterministic)
-    check_observer(observer)
-    budget = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
-    goal = _goal((check_epsilon(epsilon), check_delta(delta)), seed, strategy, prefer)
+    _check_choices(strategy, prefer, epsilon, observer)
+    target, space = as_used(target, space)
+    budget = Budget(max_queries, max_leaves, max_seconds)
     running = Running(batch_size, executor, timeout, retries, journal)
-    told = {"strategy": strategy, "prefer": prefer, "deterministic": deterministic, **budget.limits()}
-    call = Call("distill", goal.seed, goal.seed_chosen, {"epsilon": goal.epsilon, "delta": goal.delta, **told})
+    told: dict[str, Any] = {"prefer": prefer, "deterministic": check_switch("deterministic", deterministic)}
+    if epsilon is None:
+        told |= {**budget.limits(), "max_leaves": LARGEST if max_leaves is None else max_leaves, **vars(running)}
+        return frontier(target, space, delta, seed=seed, observer=observer, **told).knee
+    goal = _goal((check_epsilon(epsilon), check_delta(delta)), seed, strategy, prefer)
+    told = {"epsilon": goal.epsilon, "delta": goal.delta, "strategy": strategy, **told, **budget.limits()}
+    call = Call("distill", goal.seed, goal.seed_chosen, told)
     with access(target, space, running, call) as way:
         goal = replace(goal, seed=way.seed, seed_chosen=way.seed_chosen)
-        memory = Memory.within(REMEMBERED_BYTES, way.space, CHECKED) if deterministic else None
-        counted = way.counted(memory, budget, observer)
-        result = _known(counted, space, goal) or _learnt(counted, space, goal, observer)
+        counted = way.counted(Memory.usual(way.space) if deterministic else None, budget, observer)
+        kept = KeptRows.ask(counted, space)
+        result = beside(_known(counted, space, goal) or _learnt(counted, space, goal, observer), kept)
         with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
             observer(Finished(counted.asked, result.tree.size, result.certificate.error_bound, result.reason))
         way.end(counted, result.reason)
@@ -150,7 +151,8 @@ def _goal(promised: tuple[float, float], seed: int | None, strategy: str, prefer
     return Goal(*promised, known_seed, seed is not None, strategy == "influence", few_leaves, smallest)
 
 
-def _check_choices(strategy: str, prefer: str, epsilon: float | None) -> None:
+def _check_choices(strategy: str, prefer: str, epsilon: float | None, observer: Observer) -> None:
+    check_observer(observer)
     check_choice("strategy", strategy, STRATEGIES)
     check_choice("prefer", prefer, PREFERENCES)
     if strategy == "influence" and prefer != "queries":

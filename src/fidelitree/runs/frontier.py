@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from fidelitree.asking.access import Call, access
+from fidelitree.asking.access import Call, access, as_used
 from fidelitree.asking.events import Finished, Observer, nobody
 from fidelitree.asking.journal.ledger import Ledger
 from fidelitree.asking.journalled import name_of
 from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
-from fidelitree.asking.memory import CHECKED, REMEMBERED_BYTES, Memory
+from fidelitree.asking.memory import Memory
 from fidelitree.certificates.attempts import Attempt, Attempts
 from fidelitree.errors import ParameterError, check_choice, check_count, check_delta, check_observer, check_switch
 from fidelitree.runs.frontier_known import known_points
@@ -19,6 +19,7 @@ from fidelitree.runs.frontier_result import Frontier
 from fidelitree.runs.frontier_strategy import EFFORTS, FrontierStrategy
 from fidelitree.runs.goal import Goal, certificate_of
 from fidelitree.runs.input_source import source_of
+from fidelitree.runs.kept_rows import KeptRows, beside_all
 from fidelitree.runs.result import Distillation, written
 from fidelitree.runs.session import Session
 from fidelitree.runs.sized_trees import LARGEST, sizes_up_to
@@ -31,12 +32,11 @@ if TYPE_CHECKING:
 
     from fidelitree.asking.counted import Counted
     from fidelitree.spaces.world import World
-    from fidelitree.targets.labels import Target
 
 
 def frontier(
-    target: Target,
-    space: World,
+    target: Any,
+    space: Any,
     delta: float = 0.05,
     *,
     seed: int | None = 0,
@@ -67,6 +67,7 @@ def frontier(
     [1, 2, 4]
     """
     check_choice("prefer", prefer, tuple(EFFORTS))
+    target, space = as_used(target, space)
     check_switch("deterministic", deterministic)
     check_observer(observer)
     most = check_count("max_leaves", max_leaves)
@@ -78,11 +79,12 @@ def frontier(
     call = Call("frontier", known_seed, seed is not None, told)
     with access(target, space, running, call) as way:
         goal = replace(goal, seed=way.seed, seed_chosen=way.seed_chosen)
-        memory = Memory.within(REMEMBERED_BYTES, way.space, CHECKED) if deterministic else None
-        counted = way.counted(memory, budget, observer)
+        counted = way.counted(Memory.usual(way.space) if deterministic else None, budget, observer)
+        kept = KeptRows.ask(counted, space)
         session, sizes = _session(counted, space, goal, observer), sizes_up_to(most)
         strategy = FrontierStrategy(session, sizes, EFFORTS[prefer], goal.seed)
         found = replace(Frontier.of(_points(session, strategy, goal), goal.delta, most), forecast=strategy.forecast)
+        found = beside_all(found, kept)
         with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
             observer(Finished(counted.asked, found[-1].leaves, found[-1].error_bound, found.reason))
         way.end(counted, found.reason)
