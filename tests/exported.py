@@ -17,6 +17,7 @@ import fidelitree as ft
 from fidelitree import export
 from fidelitree.display.wording import shown
 from fidelitree.spaces.features import AtMost
+from fidelitree.spaces.inputs import is_missing
 from fidelitree.spaces.region import Region
 from fidelitree.trees.tree import Tree
 from mixed import possible_tests, some_inputs
@@ -52,7 +53,8 @@ def grown(space: ft.ProductSpace, leaves: int, labels: list[Any], seed: int = 0)
 
 def hard_inputs(tree: Tree, space: ft.ProductSpace, rows: int) -> NDArray[Any]:
     """Drawn inputs; then one more for every cut and its two neighbours; some categories that the tree does not know."""
-    cuts = [(test.feature, test.cut) for test in tree.tests.values() if isinstance(test, AtMost)]
+    tests = [test for test in tree.tests.values() if isinstance(test, AtMost)]
+    cuts = [(test.feature, test.cut) for test in tests if test.cut < np.inf]
     near = [(i, x) for i, cut in cuts for x in (np.nextafter(cut, -np.inf), cut, np.nextafter(cut, np.inf))]
     inner = some_inputs(space, rows + len(near)).copy()
     for row, (feature, number) in enumerate(near, start=rows):
@@ -110,14 +112,17 @@ def follow(tree: Tree, nodes: Shown, root: Any, inner: NDArray[Any]) -> list[Any
 
 def condition_holds(tree: Tree, text: str, rows: NDArray[Any]) -> NDArray[np.bool_]:
     places = {shown(name): i for i, name in enumerate(tree.names)}
+    if (whole := re.fullmatch(r"(.*) is (not )?missing", text)) and whole[1] in places:
+        return np.isnan(rows[:, places[whole[1]]]) != bool(whole[2])
     for found in re.finditer(r" (<=|>|=|!=|in|not in) ", text):
         if text[: found.start()] not in places:
             continue
         i, sign, rest = places[text[: found.start()]], found[1], text[found.end() :]
         values, column = tree.values[i] if tree.values else None, rows[:, i]
         if values is None:
-            number = float(rest)
-            return {"<=": column <= number, ">": column > number, "=": column == number}[sign]
+            number, also = float(rest.removesuffix(" or missing")), rest.endswith(" or missing")
+            known = {"<=": column <= number, ">": column > number, "=": column == number}[sign]
+            return known | (np.isnan(column) & also)
         inside = np.isin(column, [code for code, value in enumerate(values) if value in members(rest, sign, values)])
         return inside if sign in ("=", "in") else ~inside
     raise AssertionError(f"no condition: {text}")
@@ -210,7 +215,8 @@ def run_rules(tree: Tree, inner: NDArray[Any], folder: Path) -> list[Any]:
                 inside = [code for code, value in enumerate(tree.values[i]) if value in condition.values]
                 holds &= np.isin(inner[:, i], inside) != condition.excluded
             elif condition.kind == "numeric":
-                holds &= (inner[:, i] > condition.low) & (inner[:, i] <= condition.high)
+                inside = (inner[:, i] > condition.low) & (inner[:, i] <= condition.high)
+                holds &= inside | (np.isnan(inner[:, i]) & condition.missing)
             else:
                 holds &= inner[:, i] == condition.low
         answers[holds] = rule.label
@@ -234,6 +240,8 @@ def run_python(tree: Tree, inner: NDArray[Any], folder: Path) -> list[Any]:
     namespace: dict[str, Any] = {}
     exec(compile(export.to_python(tree, "answer"), "exported", "exec"), namespace)
     given = columns(tree, inner)
+    for column in given.values():
+        column[::2] = [None if is_missing(value) else value for value in column[::2]]
     return [namespace["answer"](dict(zip(given, row, strict=True))) for row in zip(*given.values(), strict=True)]
 
 

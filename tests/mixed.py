@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 import fidelitree as ft
 from fidelitree.spaces.draw import Stream, draw
 from fidelitree.spaces.features import AtMost, Boolean, Categorical, Feature, IsIn, IsOne
+from fidelitree.spaces.features.numeric import left_of
 from fidelitree.spaces.region import Region
 from fidelitree.trees.tree import Tree
 
@@ -27,6 +28,14 @@ MIXED = ft.ProductSpace(
     ]
 )
 
+GAPS = ft.ProductSpace(
+    [
+        feature.with_missing(share) if isinstance(feature, ft.Numeric) else feature
+        for feature, share in zip(MIXED, [0, 0, 0.3, 0.1, 0.7], strict=True)
+    ]
+)
+"""The same features, of which all numbers may be missing."""
+
 
 @st.composite
 def features(draw: st.DrawFn, name: str, finite: bool) -> Feature:
@@ -37,6 +46,12 @@ def features(draw: st.DrawFn, name: str, finite: bool) -> Feature:
     if kind == "category":
         counts = draw(st.lists(st.integers(0, 5), min_size=1, max_size=4).filter(any))
         return ft.Categorical.from_counts(name, {f"v{k}": count for k, count in enumerate(counts)})
+    return draw(numeric_features(name, kind)).with_missing(draw(st.sampled_from([0.0, 0.0, 0.1, 0.5])))
+
+
+@st.composite
+def numeric_features(draw: st.DrawFn, name: str, kind: str) -> ft.Numeric:
+    """A number of one kind."""
     numbers = st.floats(-1e6, 1e6).map(lambda x: round(x, 2)) | st.integers(-3, 3).map(float)
     if kind == "values":
         return ft.Numeric.from_values(name, draw(st.lists(numbers, min_size=1, max_size=5)))
@@ -66,16 +81,24 @@ def possible_tests(region: Region, rng: np.random.Generator) -> list[Any]:
                 some = rng.permutation(codes)[: rng.integers(1, len(codes))]
                 found.append(IsIn(i, frozenset(some.tolist())))
         else:
-            found += [AtMost(i, cut) for cut in _some_cut(feature, left, rng)]
+            found += _thresholds(i, feature, left, rng)
     return found
 
 
-def _some_cut(feature: ft.Numeric, left: tuple[float, float] | None, rng: np.random.Generator) -> list[float]:
+def _thresholds(i: int, feature: ft.Numeric, left: Any, rng: np.random.Generator) -> list[Any]:
+    low, high, gap = left_of(left)
+    if not gap or not feature.missing:
+        return [AtMost(i, cut) for cut in _some_cut(feature, left, rng)]
+    known = [AtMost(i, math.inf, False)] if low < high else []
+    return known + [AtMost(i, cut, bool(rng.integers(2))) for cut in _some_cut(feature, left, rng)]
+
+
+def _some_cut(feature: ft.Numeric, left: Any, rng: np.random.Generator) -> list[float]:
     cuts = feature.cuts(left)
     if cuts is not None:
         return rng.choice(cuts, 1).tolist() if len(cuts) else []
     edges = feature.marginal.edges
-    low, high = np.clip(left or (-math.inf, math.inf), edges[0], edges[-1])
+    low, high = np.clip(left_of(left)[:2], edges[0], edges[-1])
     cut = float(low + (high - low) * rng.random())
     return [cut] if low < cut < high else []
 

@@ -405,7 +405,8 @@ def stored_answer(data: dict[str, Any], row: dict[str, Any]) -> Any:
         if "is" in test:
             yes = found == 1
         elif "at most" in test:
-            yes = found <= float.fromhex(test["at most"])
+            missing = found is None or math.isnan(found)
+            yes = test["missing"] if missing else found <= float.fromhex(test["at most"])
         else:
             yes = found in [feature["values"][code] for code in test["in"]]
         node = data["nodes"][node["yes" if yes else "no"]]
@@ -415,7 +416,7 @@ def stored_answer(data: dict[str, Any], row: dict[str, Any]) -> Any:
 def slow_influence(rows: np.ndarray, chances: np.ndarray, answers: np.ndarray, i: int) -> float:
     """Probability that re-drawing feature i changes the label, by looking at all pairs of listed inputs."""
     total = 0.0
-    others = np.delete(rows, i, axis=1)
+    others = np.nan_to_num(np.delete(rows, i, axis=1), nan=1e300)
     for row, chance, answer in zip(range(len(rows)), chances, answers, strict=True):
         alike = (others == others[row]).all(axis=1)
         if chance:

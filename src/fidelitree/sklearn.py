@@ -27,7 +27,7 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.utils import _safe_indexing, check_random_state, column_or_1d
+from sklearn.utils import _safe_indexing, check_random_state, column_or_1d, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_method_params, check_consistent_length, check_is_fitted, validate_data
@@ -138,7 +138,9 @@ class DistilledTreeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         check_delta(self.delta)
 
     def _check_training(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
-        X, y = validate_data(self, X, y, dtype=None, skip_check_array=_is_named_table(X))
+        X, y = validate_data(
+            self, X, y, dtype=None, skip_check_array=_is_named_table(X), ensure_all_finite=self._finite()
+        )
         y = column_or_1d(y, warn=True)
         check_consistent_length(X, y)
         check_classification_targets(y)
@@ -148,7 +150,19 @@ class DistilledTreeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         """The leaf of every row."""
         check_is_fitted(self)
         by_name = hasattr(self, "feature_names_in_") and _is_named_table(X)
-        return self.tree_.reached(validate_data(self, X, reset=False, dtype=None, skip_check_array=by_name))
+        return self.tree_.reached(
+            validate_data(self, X, reset=False, dtype=None, skip_check_array=by_name, ensure_all_finite=self._finite())
+        )
+
+    def _finite(self) -> bool | str:
+        """What scikit-learn is to refuse in arrays: missing numbers, too, where the estimator does."""
+        return "allow-nan" if get_tags(self).input_tags.allow_nan else True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = HistGradientBoostingClassifier() if self.estimator is None else self.estimator
+        tags.input_tags.allow_nan = get_tags(inner).input_tags.allow_nan
+        return tags
 
     def _fit_estimator(
         self, X: Any, y: Any, places: NDArray[np.intp] | None, seed: int, fit_params: Mapping[str, Any]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import tempfile
 from functools import cache
@@ -38,6 +39,17 @@ NAMED = ft.ProductSpace(
         ft.Categorical("flag", [True, False]),
     ]
 )
+GAPS = ft.ProductSpace(
+    [
+        ft.Numeric("age", 18, 90, missing=0.3),
+        ft.Numeric.from_values("rooms", [1, 2, 3, 5, None]),
+        ft.Numeric.from_quantiles("income", [-1e6, 0, 0, 1e9]).with_missing(0.9),
+        ft.Numeric("size", 0, 1),
+    ]
+)
+MIXED_GAPS = ft.ProductSpace(
+    [*GAPS, ft.Categorical("job", ["clerk", None, "pilot"]), ft.Boolean("owner"), ft.Categorical("grade", [1.5, None])]
+)
 LONG = [-(2**63), -1, 2**40, 2**63 - 1]
 
 
@@ -62,6 +74,9 @@ KINDS: dict[str, tuple[ft.ProductSpace, Tree]] = {
     "categories": (NAMED, grown(NAMED, 60, ["a", "b", "c"])),
     "categories, one leaf": (NAMED, Tree.constant(NAMED, "only")),
     "categories, one test": (NAMED, Tree.build(NAMED, [(IsIn(2, frozenset({2})), 1, 2), 0, 1], [-1, 1])),
+    "missing numbers": (GAPS, grown(GAPS, 60, [0, 1])),
+    "missing numbers beside others": (MIXED_GAPS, grown(MIXED_GAPS, 80, ["a", "b", "c"])),
+    "missing or not": (GAPS, Tree.build(GAPS, [(AtMost(0, math.inf, False), 1, 2), 0, 1], [0, 1])),
     "mixed": (MIXED, grown(MIXED, 80, [0, 1])),
     "mixed, several labels": (MIXED, grown(MIXED, 80, ["high", "low", "middle"])),
     "mixed, one leaf": (MIXED, Tree.constant(MIXED, 7)),

@@ -25,7 +25,7 @@ from fidelitree.spaces.draw import Stream, draw, draw_feature, redraw
 from fidelitree.spaces.region import Region
 from fidelitree.targets.table import enumerate_inputs
 from fidelitree.trees.tree import Tree
-from mixed import MIXED, every_input, mixed_spaces, mixed_tree, mixed_trees, possible_tests, some_inputs
+from mixed import GAPS, MIXED, every_input, mixed_spaces, mixed_tree, mixed_trees, possible_tests, some_inputs
 from reference import slow_influence, stored_answer
 
 ALARM = 2e-10
@@ -42,6 +42,11 @@ def user_rows(space: ft.ProductSpace, inner: np.ndarray) -> list[dict[str, objec
     """The user's values of every row, by name."""
     columns = {name: column.tolist() for name, column in ft.ProductSpace(space.features, "dict").batch(inner).items()}
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def same(one: np.ndarray, two: np.ndarray) -> bool:
+    """Equal, where a missing number equals itself."""
+    return np.array_equal(one, two, equal_nan=True)
 
 
 @given(grown())
@@ -71,8 +76,8 @@ def test_export_and_import_give_the_same_tree(pair: tuple[ft.ProductSpace, Tree]
 def test_encoding_a_batch_gives_the_inner_values_back(space: ft.ProductSpace, seed: int, kind: str) -> None:
     inner = some_inputs(space, 30, seed)
     other = ft.ProductSpace(space.features, batch=kind)
-    assert np.array_equal(space.encode(space.batch(inner)), inner)
-    assert np.array_equal(other.encode(other.batch(inner)), inner)
+    assert same(space.encode(space.batch(inner)), inner)
+    assert same(other.encode(other.batch(inner)), inner)
 
 
 @given(grown())
@@ -104,24 +109,26 @@ def _nodes(tree: Tree, marked: int) -> list[object]:
     ]
 
 
-def test_a_leaf_is_reached_as_often_as_its_mass_says() -> None:
+@pytest.mark.parametrize("space", [MIXED, GAPS], ids=["whole", "with gaps"])
+def test_a_leaf_is_reached_as_often_as_its_mass_says(space: ft.ProductSpace) -> None:
     """65 leaves of 5 trees at most, one share each."""
     for seed in range(5):
-        tree = mixed_tree(MIXED, np.random.default_rng(seed), [0, 1], 0.9)
-        inner = some_inputs(MIXED, ROWS, seed)
-        for node, region in tree.regions(MIXED):
+        tree = mixed_tree(space, np.random.default_rng(seed), [0, 1], 0.9)
+        inner = some_inputs(space, ROWS, seed)
+        for node, region in tree.regions(space):
             if tree.feature[node] < 0:
-                hits = Tree.build(MIXED, _nodes(tree, marked=node), [0, 1]).predict_inner(inner).sum()
+                hits = Tree.build(space, _nodes(tree, marked=node), [0, 1]).predict_inner(inner).sum()
                 assert plausible(int(hits), ROWS, region.mass, ALARM)
 
 
+@pytest.mark.parametrize("space", [MIXED, GAPS], ids=["whole", "with gaps"])
 @pytest.mark.parametrize("i", range(len(MIXED)))
-def test_draws_and_second_draws_have_the_marginal_inside_a_region(i: int) -> None:
+def test_draws_and_second_draws_have_the_marginal_inside_a_region(space: ft.ProductSpace, i: int) -> None:
     """Down random paths, the share on each side of the next test is the ratio of masses."""
     rng = np.random.default_rng(i)
     for path in range(10):
-        region, stream = Region.whole(MIXED), Stream.named(path, "test")
-        while tests := [test for test in possible_tests(region, rng) if test.feature == i]:
+        region, stream = Region.whole(space), Stream.named(path, "test")
+        while tests := [test for test in possible_tests(region, rng) if test.feature == i][::-1]:
             no, yes = region.split(tests[0])
             for column in (draw_feature(region, stream, 0, ROWS, i), redraw(region, stream, 0, ROWS, i)):
                 hits = int(tests[0].answers(column).sum())
@@ -144,9 +151,9 @@ def test_drawing_a_block_again_gives_the_same_inputs(space: ft.ProductSpace, see
     drawn = draw(region, stream, block, rows)
     draw(region, stream, block + 1, 77)
     assert drawn.dtype == space.dtype
-    assert np.array_equal(draw(region, Stream.named(seed, "grow"), block, rows), drawn)
+    assert same(draw(region, Stream.named(seed, "grow"), block, rows), drawn)
     for i in reversed(range(len(space))):
-        assert np.array_equal(draw_feature(region, stream, block, rows, i), drawn[i])
+        assert same(draw_feature(region, stream, block, rows, i), drawn[i])
 
 
 def test_features_and_their_second_draws_do_not_share_randomness() -> None:
@@ -168,13 +175,14 @@ def test_the_error_between_trees_is_that_of_all_inputs(data: st.DataObject) -> N
     assert ft.tree_error(one, one, space) == 0
 
 
-def test_the_error_between_trees_is_that_of_drawn_inputs() -> None:
+@pytest.mark.parametrize("space", [MIXED, GAPS], ids=["whole", "with gaps"])
+def test_the_error_between_trees_is_that_of_drawn_inputs(space: ft.ProductSpace) -> None:
     """20 pairs of trees, one share each: intervals and quantiles cannot be listed."""
     for seed in range(20):
-        one, two = (mixed_tree(MIXED, np.random.default_rng((seed, k)), [0, 1]) for k in range(2))
-        inner = some_inputs(MIXED, ROWS, seed)
+        one, two = (mixed_tree(space, np.random.default_rng((seed, k)), [0, 1]) for k in range(2))
+        inner = some_inputs(space, ROWS, seed)
         hits = int((one.predict_inner(inner) != two.predict_inner(inner)).sum())
-        assert plausible(hits, ROWS, min(1.0, ft.tree_error(one, two, MIXED)), ALARM)
+        assert plausible(hits, ROWS, min(1.0, ft.tree_error(one, two, space)), ALARM)
 
 
 @given(grown(finite=True))

@@ -364,10 +364,22 @@ def test_wrong_parameters_are_refused(parameters: dict[str, Any], message: str) 
         DistilledTreeClassifier(TREE, **parameters).fit(*load_iris(return_X_y=True))
 
 
-def test_a_missing_number_is_refused_by_name(people: pd.DataFrame, insured: NDArray[np.str_]) -> None:
-    holes = people.assign(age=people["age"].where(people["age"] > 20))
-    with pytest.raises(ft.ParameterError, match=r"feature 'age' must hold numbers; .* are missing"):
-        DistilledTreeClassifier(encoded(HistGradientBoostingClassifier(max_iter=5))).fit(holes, insured)
+def test_a_missing_number_is_a_value(people: pd.DataFrame, insured: NDArray[np.str_]) -> None:
+    holes = people.assign(age=people["age"].where(people["age"] > 40))
+    inner = encoded(HistGradientBoostingClassifier(max_iter=5))
+    model = DistilledTreeClassifier(inner, epsilon=0.1, random_state=0).fit(holes, insured)
+    agree = model.predict(holes) == model.estimator_.predict(holes)
+    assert "missing" in str(model.tree_)
+    assert agree[holes["age"].isna()].mean() > 0.8
+    numbers = np.where(np.arange(400)[:, None] % [3, 5], 1.0, np.nan) * np.arange(400)[:, None]
+    answers = np.isnan(numbers[:, 0])
+    assert (DistilledTreeClassifier(random_state=0).fit(numbers, answers).predict(numbers) == answers).all()
+
+
+def test_a_missing_number_that_the_estimator_refuses_is_refused(people: pd.DataFrame) -> None:
+    numbers = np.where(np.arange(40)[:, None] % [3, 5], 1.0, np.nan)
+    with pytest.raises(ValueError, match="contains NaN"):
+        DistilledTreeClassifier(LogisticRegression()).fit(numbers, np.arange(40) % 2)
 
 
 def test_a_budget_that_is_too_small_is_said_by_a_warning() -> None:

@@ -169,7 +169,8 @@ def stars_of_rows(counted: Counted, rows: Rows, region: Region, queries: int, st
     """
     kept, features = np.ones(rows.count, np.bool_), rows.features
     for i, left in region.restrictions.items():
-        kept &= np.isin(rows.inner[:, i], features[i].listed(left)[0])
+        listed = features[i].listed(left)[0]
+        kept &= np.isin(rows.inner[:, i], listed) | (np.isnan(rows.inner[:, i]) & np.isnan(listed).any())
     inside = rows.inner[kept].T
     if inside.shape[1] < 2:
         raise ParameterError(

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.spaces.features import AtMost, Feature, IsIn, IsOne, Restriction, Test, midway
+from fidelitree.spaces.features.numeric import MISSING, left_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,8 +42,10 @@ class Cells:
         """A cell for each value that is left."""
         values, shares = feature.listed(left)
         if feature.kind == "numeric":
-            cuts = (midway(*pair) for pair in itertools.pairwise(values.tolist()))
-            return cls(i, feature.kind, tuple(itertools.pairwise([-math.inf, *cuts, math.inf])), shares)
+            known = values[~np.isnan(values)].tolist()
+            cuts = (midway(*pair) for pair in itertools.pairwise(known))
+            intervals = list(itertools.pairwise([-math.inf, *cuts, math.inf])) if known else []
+            return cls(i, feature.kind, (*intervals, *[MISSING] * (len(known) < len(values))), shares)
         codes = values.astype(int).tolist()
         parts = codes if feature.kind == "boolean" else [frozenset({code}) for code in codes]
         return cls(i, feature.kind, tuple(parts), shares)
@@ -65,7 +68,7 @@ class Cells:
         if left is None or len(self.parts) == 1:
             return np.ones(len(self.parts), np.bool_)
         if self.kind == "numeric":
-            return np.array([left[0] <= low and high <= left[1] for low, high in self.parts])
+            return np.array([_within(left_of(part), left_of(left)) for part in self.parts])
         return np.array([part == left if self.kind == "boolean" else part <= left for part in self.parts])
 
     def best_test(self, apart: Floats) -> tuple[float, Test]:
@@ -93,7 +96,9 @@ class Cells:
             return IsOne(self.feature)
         parts = [part for part, chosen in zip(self.parts, inside, strict=True) if chosen]
         if self.kind == "numeric":
-            return AtMost(self.feature, float(parts[-1][1]))
+            cut = max(high for low, high, _ in map(left_of, parts) if low < high)
+            gaps = any(left_of(part)[2] for part in self.parts)
+            return AtMost(self.feature, float(cut), any(left_of(part)[2] for part in parts) if gaps else None)
         return IsIn(self.feature, frozenset().union(*parts))
 
     def _sets(self, pairs: Floats) -> NDArray[np.bool_]:
@@ -102,11 +107,22 @@ class Cells:
         if self.kind == "boolean":
             return np.eye(2, dtype=np.bool_)[1:] if count == 2 else np.zeros((0, count), np.bool_)
         if self.kind == "numeric":
-            return np.tri(count, dtype=np.bool_)[:-1]
+            below = np.tri(count, dtype=np.bool_)[:-1]
+            if self.parts[-1] != MISSING:
+                return below
+            also = below[:-1].copy()
+            also[:, -1] = True  # missing numbers may be on either side
+            return np.concatenate([below, also])
         if count <= ALL_SUBSETS:
             return halves(count)
         rank = np.argsort(np.argsort(_direction(pairs), kind="stable"))
         return np.concatenate([np.eye(count, dtype=np.bool_), np.tri(count, dtype=np.bool_)[:-1][:, rank]])
+
+
+def _within(part: tuple[float, float, bool], left: tuple[float, float, bool]) -> bool:
+    """Whether numbers of a part, and missing ones as far as it has them, are all left."""
+    numbers = part[0] >= part[1] or (left[0] <= part[0] and part[1] <= left[1])
+    return numbers and (left[2] or not part[2])
 
 
 def halves(count: int) -> NDArray[np.bool_]:

@@ -14,8 +14,9 @@ from decimal import Decimal
 from typing import Any
 
 from fidelitree.errors import ParameterError, show
-from fidelitree.export.clauses import clauses, identifiers, is_identifier
+from fidelitree.export.clauses import clauses, identifiers, is_identifier, threshold
 from fidelitree.spaces.features import AtMost, IsIn
+from fidelitree.trees.gaps import gaps_of
 from fidelitree.trees.tree import Tree, check_tree
 
 _WORDS = """
@@ -32,9 +33,10 @@ _WIDTH = 110
 def to_c(tree: Tree, name: str = "predict") -> str:
     """Source of ``struct NAME_input`` with a member for each feature and ``NAME(const struct NAME_input *)``.
 
-    A bit is an int, 0 or 1; a number a double, not NaN; a category an int, which ``NAME_FEATURE(value)`` gives: -1
-    where the tree does not know the value. Labels are int (long long where one needs it), bool, or strings that need
-    not be freed. Text is UTF-8.
+    A bit is an int, 0 or 1; a number a double, NaN where it is missing and its comment says that it may be; a category
+    an int, which ``NAME_FEATURE(value)`` gives: -1 where the tree does not know the value. Labels are int (long long
+    where one needs it), bool, or strings that need not be freed. Text is UTF-8.
+    With NaN, compile without -ffast-math.
 
     >>> from fidelitree.spaces.features import Numeric
     >>> from fidelitree.spaces.product import ProductSpace
@@ -82,7 +84,7 @@ def _condition(tree: Tree, node: int, yes: bool, members: list[str]) -> str:
     test = tree.test(node)
     member = f"x->{members[test.feature]}"
     if isinstance(test, AtMost):
-        return f"{member} {'<=' if yes else '>'} {_number(float(test.cut))}"
+        return threshold(test, yes, member, _number, "!")
     if isinstance(test, IsIn):
         runs = [_run(member, first, last) for first, last in _runs(sorted(test.codes))]
         inside = " || ".join(f"({run})" for run in runs) if len(runs) > 1 else runs[0]
@@ -104,7 +106,8 @@ def _member(tree: Tree, feature: int, member: str) -> list[str]:
     name, values = tree.names[feature], tree.values[feature] if tree.values else None
     if values is None:
         kind = "double" if tree.kinds[feature] == "numeric" else "int"
-        return [f"    {kind} {member}; /* {_remark(name)}{': 0 or 1' if kind == 'int' else ''} */"]
+        note = ": 0 or 1" if kind == "int" else ", NAN if missing" * (feature in gaps_of(tree.tests.values()))
+        return [f"    {kind} {member}; /* {_remark(name)}{note} */"]
     lines = [f"    int {member}; /* {_remark(name)}, one of these numbers, or -1 for any other value:"]
     lines += [f"        {code}: {_remark(value)}" for code, value in enumerate(values)]
     return [*lines[:-1], f"{lines[-1]} */"]

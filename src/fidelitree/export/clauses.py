@@ -8,6 +8,7 @@ the length of a list.
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,8 +18,9 @@ import numpy as np
 from fidelitree.trees.answers import upwards
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
+    from fidelitree.spaces.features import AtMost
     from fidelitree.trees.tree import Tree
 
 _LONGEST = 40
@@ -62,6 +64,20 @@ def clauses(tree: Tree) -> Iterator[Clause]:
         small, large = (yes[node], no[node]) if side else (no[node], yes[node])
         yield Clause(depth, node, side, first)
         waiting += [(large, depth, False), (small, depth + 1, True)]
+
+
+def threshold(test: AtMost, yes: bool, name: str, number: Callable[[float], str], negation: str) -> str:
+    """One side of a threshold, where NaN stands for a missing number: no comparison with it is true.
+
+    >>> from fidelitree.spaces.features import AtMost
+    >>> threshold(AtMost(0, 32.5, missing=True), True, "age", repr, "not ")
+    'not (age > 32.5)'
+    """
+    if test.cut == math.inf:
+        return f"{name} {'==' if yes else '!='} {name}"
+    if test.missing is yes:
+        return f"{negation}({name} {'>' if yes else '<='} {number(float(test.cut))})"
+    return f"{name} {'<=' if yes else '>'} {number(float(test.cut))}"
 
 
 def identifiers(names: Sequence[str], taken: Collection[str]) -> list[str]:

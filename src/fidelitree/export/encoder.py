@@ -12,6 +12,7 @@ the nearest one that stays on its own.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,6 @@ from numpy.typing import NDArray
 from fidelitree.errors import ParameterError
 from fidelitree.spaces.features import AtMost, IsIn
 from fidelitree.spaces.features.feature import short
-from fidelitree.spaces.inputs import as_inner
 from fidelitree.trees.tree import Tree, check_tree
 
 if TYPE_CHECKING:
@@ -83,8 +83,8 @@ class _Cuts:
         above = np.nextafter(self.single, np.float32(np.inf))
         lows = np.concatenate([[np.float32(-_MOST)], above])
         highs = np.concatenate([self.single, [np.float32(_MOST)]])
-        between = np.searchsorted(self.exact, numbers, side="left")
-        return np.asarray(np.clip(nearest, lows[between], highs[between]))
+        between = np.searchsorted(self.exact, numbers, side="left").clip(max=len(self.exact))
+        return np.asarray(np.clip(nearest, lows[between], highs[between]))  # a missing number stays one
 
 
 class Encoder:
@@ -108,9 +108,7 @@ class Encoder:
 
     def transform(self, inputs: Any) -> Singles:
         """Rows by columns."""
-        tree = self._tree
-        inner = as_inner(inputs, tree.names, tree.kinds, tree.values or (None,) * len(tree.names))
-        return self.transform_inner(inner)
+        return self.transform_inner(self._tree.encode(inputs))
 
     def transform_inner(self, inner: NDArray[Any]) -> Singles:
         """The same for inner values, as a space draws and encodes them."""
@@ -129,7 +127,9 @@ class Encoder:
         """For each node its column and threshold; -1 and 0 at a leaf."""
         found = np.where(self._columns.of_node < 0, 0.0, 0.5)
         for node, test in self._tree.tests.items():
-            if isinstance(test, AtMost):
+            if isinstance(test, AtMost) and test.cut == math.inf:
+                found[node] = math.inf  # scikit-learn's own way to ask whether a number is missing
+            elif isinstance(test, AtMost):
                 cuts = self._cuts[test.feature]
                 found[node] = cuts.single[np.searchsorted(cuts.exact, test.cut)]
         return self._columns.of_node, found
@@ -138,7 +138,7 @@ class Encoder:
 def _all_cuts(tree: Tree) -> dict[int, _Cuts]:
     found: dict[int, set[float]] = {}
     for test in tree.tests.values():
-        if isinstance(test, AtMost):
+        if isinstance(test, AtMost) and test.cut < math.inf:
             found.setdefault(test.feature, set()).add(float(test.cut))
     return {feature: _in_singles(tree.names[feature], sorted(cuts)) for feature, cuts in found.items()}
 

@@ -22,7 +22,8 @@ def to_onnx(tree: Tree) -> Any:
 
     Where no feature is categorical, its one input ``inputs`` holds rows by features as doubles. Otherwise each feature
     is an input of its own name, of shape rows by 1: a bit as int64, a number as double, a category as text, int64, or
-    double where missing values (NaN) or fractions are among them. A missing text is the empty one.
+    double where missing values (NaN) or fractions are among them. A missing text is the empty one, and a missing number
+    NaN.
     """
     check_tree(tree)
     onnx = need("onnx", "onnx", "ONNX models")
@@ -94,7 +95,8 @@ def _ensemble(graph: _Graph, tree: Tree, columns: MatrixColumns, table: str) -> 
     """The number of the label that each row reaches; the true side of a node is where a column is at most its cut."""
     _, no, yes, code = tree.as_lists
     count = len(no)
-    cuts = {node: float(test.cut) for node, test in tree.tests.items() if isinstance(test, AtMost)}
+    asked = {node: test for node, test in tree.tests.items() if isinstance(test, AtMost)}
+    cuts = {node: float(test.cut) for node, test in asked.items()}
     leaves = [node for node in range(count) if no[node] < 0]
     tensor = graph.onnx.numpy_helper.from_array
     attributes: dict[str, Any] = {
@@ -111,6 +113,9 @@ def _ensemble(graph: _Graph, tree: Tree, columns: MatrixColumns, table: str) -> 
         "target_ids": [0] * len(leaves),
         "target_weights_as_tensor": tensor(np.array([float(code[leaf]) for leaf in leaves]), "codes"),
     }
+    if any(test.missing for test in asked.values()):
+        tracks = [int(node in asked and bool(asked[node].missing)) for node in range(count)]
+        attributes["nodes_missing_value_tracks_true"] = tracks
     return graph.node("TreeEnsembleRegressor", [table], domain="ai.onnx.ml", **attributes)
 
 

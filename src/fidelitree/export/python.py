@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from fidelitree.errors import ParameterError, show
-from fidelitree.export.clauses import clauses, identifiers, is_identifier
+from fidelitree.export.clauses import clauses, identifiers, is_identifier, threshold
 from fidelitree.spaces.features import AtMost, IsIn
 from fidelitree.trees.tree import Tree, check_tree
 
@@ -19,8 +19,8 @@ _TAKEN = frozenset({*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "input
 def to_python(tree: Tree, name: str = "predict") -> str:
     """Source of a function from one input, a mapping of feature name to value, to its label.
 
-    It reads only the features that the tree asks about. A missing category is None or NaN, as in `Tree.predict`; a
-    category that was not there when the tree was made is on the no side of every ``in``.
+    It reads only the features that the tree asks about. A missing category or number is None or NaN, as in
+    `Tree.predict`; a category that was not there when the tree was made is on the no side of every ``in``.
 
     >>> from fidelitree.spaces.features import Numeric
     >>> from fidelitree.spaces.product import ProductSpace
@@ -39,8 +39,11 @@ def to_python(tree: Tree, name: str = "predict") -> str:
     lines = [f"def {name}(inputs):"]
     for feature in sorted(set(tree.as_lists[0]) - {-1}):
         read = f"inputs[{_literal(tree.names[feature])}]"
-        numeric = tree.kinds[feature] == "numeric"  # float: one of 32 bits would be compared in 32 bits
-        lines.append(f"    {variables[feature]} = {f'float({read})' if numeric else read}")
+        if feature in tree.gaps:
+            read = f'float("nan") if {read} is None else float({read})'
+        elif tree.kinds[feature] == "numeric":
+            read = f"float({read})"  # one of 32 bits would be compared in 32 bits
+        lines.append(f"    {variables[feature]} = {read}")
     for clause in clauses(tree):
         indent = "    " * (clause.depth + 1)
         if clause.yes is None:
@@ -54,7 +57,7 @@ def _condition(tree: Tree, node: int, yes: bool, variables: list[str]) -> str:
     test = tree.test(node)
     variable = variables[test.feature]
     if isinstance(test, AtMost):
-        return f"{variable} {'<=' if yes else '>'} {float(test.cut)!r}"
+        return threshold(test, yes, variable, repr, "not ")
     if isinstance(test, IsIn):
         values = [(tree.values[test.feature] or ())[code] for code in sorted(test.codes)]
         return _member(variable, yes, values, tree.names[test.feature])

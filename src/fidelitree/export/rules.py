@@ -16,9 +16,11 @@ from fidelitree.display.wording import shown
 from fidelitree.errors import MissingExtraError, ParameterError, check_choice, show
 from fidelitree.spaces.features import AtMost, IsIn, Test
 from fidelitree.spaces.features.feature import short
+from fidelitree.spaces.inputs import is_missing
 from fidelitree.spaces.product import product_of
 from fidelitree.spaces.world import drawn
 from fidelitree.trees.answers import upwards
+from fidelitree.trees.gaps import sides
 from fidelitree.trees.tree import Tree, check_tree
 
 if TYPE_CHECKING:
@@ -33,8 +35,8 @@ _BACKENDS = {"pandas": "pandas", "polars": "polars", "arrow": "pyarrow"}
 class Condition:
     """What a path asks of one feature: all its tests of the feature in one.
 
-    A bit is ``low`` = ``high`` = 0 or 1; a number is above ``low`` and at most ``high``; a category is one of
-    ``values``, or none of them where ``excluded``.
+    A bit is ``low`` = ``high`` = 0 or 1; a number is above ``low`` and at most ``high``, or it is missing, where
+    ``missing`` allows it; a category is one of ``values``, or none of them where ``excluded``.
     """
 
     name: str
@@ -43,28 +45,35 @@ class Condition:
     high: float = math.inf
     values: tuple[Any, ...] = ()
     excluded: bool = False
+    missing: bool = False
 
     def holds(self, value: Any) -> bool:
-        """Whether a value of the feature meets the condition; a missing category is None."""
+        """Whether a value of the feature meets the condition; a missing one is None, or NaN if it is a number."""
         if self.kind == "categorical":
             return (value in self.values) != self.excluded
-        return self.low < value <= self.high if self.kind == "numeric" else bool(value) == bool(self.low)
+        if self.kind == "boolean":
+            return bool(value) == bool(self.low)
+        return self.missing if is_missing(value) else self.low < value <= self.high
 
     def __str__(self) -> str:
         name = shown(self.name)
         if self.kind == "boolean":
             return f"{name} = {self.low:g}"
         if self.kind == "numeric":
-            if self.low == -math.inf:
-                return f"{name} <= {short(self.high)}"
-            return (
-                f"{name} > {short(self.low)}"
-                if self.high == math.inf
-                else f"{short(self.low)} < {name} <= {short(self.high)}"
-            )
+            return self._number(name)
         if len(self.values) == 1:
             return f"{name} {'!=' if self.excluded else '='} {shown(self.values[0])}"
         return f"{name} {'not ' * self.excluded}in {{{', '.join(map(shown, self.values))}}}"
+
+    def _number(self, name: str) -> str:
+        also = " or missing" * self.missing
+        if self.low == math.inf or (self.low == -math.inf and self.high == math.inf):
+            return f"{name} is {'' if self.low == math.inf else 'not '}missing"
+        if self.low == -math.inf:
+            return f"{name} <= {short(self.high)}{also}"
+        if self.high == math.inf:
+            return f"{name} > {short(self.low)}{also}"
+        return f"{short(self.low)} < {name} <= {short(self.high)}{also}"
 
 
 @dataclass(frozen=True)
@@ -219,8 +228,9 @@ def _narrowed(tree: Tree, test: Test, yes: bool, before: Condition | None) -> Co
     """A condition and one more answer about its feature."""
     found = before or Condition(tree.names[test.feature], test.kind, excluded=test.kind == "categorical")
     if isinstance(test, AtMost):
-        cut = float(test.cut)
-        return replace(found, high=min(found.high, cut)) if yes else replace(found, low=max(found.low, cut))
+        gap = test.missing is not None if before is None else before.missing
+        side = sides(test, (found.low, found.high, gap))[yes]
+        return replace(found, low=float(side[0]), high=float(side[1]), missing=side[2])
     if not isinstance(test, IsIn):
         return replace(found, low=float(yes), high=float(yes))
     known = tree.values[test.feature] or ()

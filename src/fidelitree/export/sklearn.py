@@ -27,7 +27,8 @@ def to_sklearn(tree: Tree, space: World | None = None) -> Any:
 
     Its tests, its size and its depth are the tree's. Weights of nodes are probabilities of the ``space`` (of a million
     drawn inputs, rounded, where whole numbers are shown), or else count leaves; the values of a leaf are 1 for its
-    label and 0 for all others. Two cuts of a feature that 32 bits cannot tell apart are refused.
+    label and 0 for all others. Two cuts of a feature that 32 bits cannot tell apart are refused. Missing numbers go
+    where the tree sends them.
     """
     need("sklearn", "sklearn", "trees of scikit-learn")
     from sklearn.tree import DecisionTreeClassifier
@@ -58,6 +59,7 @@ def _nodes(tree: Tree, encoder: Encoder, dtype: np.dtype[Any], weight: NDArray[n
     low_is_yes = np.zeros(len(nodes), np.bool_)
     low_is_yes[[node for node, test in tree.tests.items() if isinstance(test, AtMost)]] = True
     columns, thresholds = encoder.thresholds()
+    nodes["missing_go_to_left"] = [bool(getattr(tree.tests.get(v), "missing", None)) for v in range(len(nodes))]
     nodes["left_child"] = np.where(low_is_yes, tree.yes, tree.no)
     nodes["right_child"] = np.where(low_is_yes, tree.no, tree.yes)
     nodes["feature"] = np.where(inner, columns, -2)  # scikit-learn's marks of a leaf

@@ -17,8 +17,8 @@ def to_sql(tree: Tree, bit: Bit = "1") -> str:
     """One CASE expression over columns that have the features' names; put it behind SELECT, with AS and FROM.
 
     Names stand in double quotes, text in single ones, as the standard has it. ``bit`` is what a column of truth values
-    is compared with: 1, or TRUE for columns of type BOOLEAN. Where a bit or number that the tree asks about is NULL, so
-    is the label: the tree has no answer to it. NULL in a column of categories is the missing value as a category.
+    is compared with: 1, or TRUE for columns of type BOOLEAN. NULL is a missing category or number. Where the tree asks
+    about a bit or a number that was never missing and is NULL, so is the label: it has no answer to it.
 
     >>> from fidelitree.spaces.features import Numeric
     >>> from fidelitree.spaces.product import ProductSpace
@@ -50,7 +50,7 @@ def to_sql(tree: Tree, bit: Bit = "1") -> str:
 def _missing(tree: Tree) -> list[str]:
     """The tree has no answer where a bit or a number that it asks about is missing."""
     asked = sorted(set(tree.as_lists[0]) - {-1})
-    columns = [_name(tree.names[i]) for i in asked if tree.kinds[i] != "categorical"]
+    columns = [_name(tree.names[i]) for i in asked if tree.kinds[i] != "categorical" and i not in tree.gaps]
     return [f"WHEN {column} IS NULL THEN NULL" for column in columns]
 
 
@@ -58,11 +58,19 @@ def _condition(tree: Tree, node: int, yes: bool, bit: Bit) -> str:
     test = tree.test(node)
     column = _name(tree.names[test.feature])
     if isinstance(test, AtMost):
-        return f"{column} {'<=' if yes else '>'} {_literal(float(test.cut))}"
+        return _threshold(test, yes, column)
     if isinstance(test, IsIn):
         values = [(tree.values[test.feature] or ())[code] for code in sorted(test.codes)]
         return _member(column, yes, values)
     return f"{column} {'=' if yes else '<>'} {bit}"
+
+
+def _threshold(test: AtMost, yes: bool, column: str) -> str:
+    """One side of a threshold, with NULL on the side that missing numbers are on."""
+    if test.cut == math.inf:
+        return f"{column} IS {'NOT ' * yes}NULL"
+    side = f"{column} {'<=' if yes else '>'} {_literal(float(test.cut))}"
+    return f"({column} IS NULL OR {side})" if test.missing is yes else side
 
 
 def _member(column: str, yes: bool, values: list[Any]) -> str:

@@ -57,7 +57,9 @@ function plant(scene) {
     if (asked.kind === "boolean") return `${asked.name} = ${side ? 1 : 0}`;
     if (asked.kind === "numeric") {
       const cut = scene.cuts[node];
-      return `${asked.name} ${side ? "≤" : ">"} ${exact ? cut : brief(cut)}`;
+      if (cut === null) return `${asked.name} is ${side ? "not " : ""}missing`;
+      const also = scene.missing[node] === side ? " or missing" : "";
+      return `${asked.name} ${side ? "≤" : ">"} ${exact ? cut : brief(cut)}${also}`;
     }
     const values = scene.sets[node].map((k) => asked.values[k]);
     if (values.length === 1) return `${asked.name} ${side ? "=" : "≠"} ${values[0]}`;
@@ -279,13 +281,16 @@ function plant(scene) {
   const asked = new Set(feature.filter((i) => i >= 0));
 
   function control(i) {
-    const { kind, values, start } = scene.features[i];
+    const { kind, values, start, missing } = scene.features[i];
     if (kind === "boolean") {
       const box = element("input", { type: "checkbox" });
       box.checked = start === 1;
       return box;
     }
-    if (kind === "numeric") return element("input", { type: "number", step: "any", required: "", value: start });
+    if (kind === "numeric") {
+      const empty = missing ? { placeholder: "missing" } : { required: "" };
+      return element("input", { type: "number", step: "any", value: start, ...empty });
+    }
     const options = values.map((value, k) => element("option", { value: k }, value));
     const menu = element("select", {}, ...options, element("option", { value: -1 }, "(another value)"));
     menu.value = start;
@@ -318,7 +323,9 @@ function plant(scene) {
 
   function answers(node, value) {
     if (scene.features[feature[node]].kind === "boolean") return value === 1;
-    return node in scene.cuts ? value <= scene.cuts[node] : scene.sets[node].includes(value);
+    if (!(node in scene.cuts)) return scene.sets[node].includes(value);
+    if (Number.isNaN(value)) return scene.missing[node] === true; // an empty field
+    return scene.cuts[node] === null || value <= scene.cuts[node];
   }
 
   function follow() {
@@ -351,7 +358,8 @@ function plant(scene) {
     if (form.checkValidity()) show(follow(), false);
   });
 
-  function chosen({ kind, p, likely }) {
+  function chosen({ kind, p, likely, missing }) {
+    if (kind === "numeric" && Math.random() < missing) return "";
     if (kind === "numeric") return likely[Math.floor(Math.random() * likely.length)];
     let left = Math.random();
     if (kind === "boolean") return left < p;

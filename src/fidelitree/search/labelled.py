@@ -5,6 +5,7 @@ Binning turns inputs of any features into rows of small integers, which the sear
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.search.local.coded import Bins, Coded, binned
+from fidelitree.search.local.coded import MOST_BINS, Bins, Coded, binned
 from fidelitree.spaces.features import AtMost, IsIn, IsOne, Test, midway
 from fidelitree.trees.nested import Nested, build, mapped, simplest
 
@@ -36,28 +37,35 @@ T = TypeVar("T", bound=Test | int)
 class Binning:
     """Known inputs as bins: a category is its own bin, numbers have one for each of their values.
 
-    ``bins`` has one line a feature; ``cuts[i]`` are the values of a number on both sides of each cut.
+    ``bins`` has one line a feature, and one more at the end for each of ``gaps``, the features whose numbers may be
+    missing: missing ones are the last bin of a feature's own line and the first bin of its second one. So a threshold
+    over bins may have them on either side, and no search need know. ``cuts[i]`` are the values of a number on both
+    sides of each cut.
     """
 
     space: ProductSpace
     bins: Bins
     cuts: tuple[tuple[Floats, Floats] | None, ...]
+    gaps: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, space: ProductSpace, inner: NDArray[Any]) -> Binning:
         """The bins of some inputs, rows by features."""
         # Numbers have at most 2^16 bins; categories may have more values.
         many = any(len(feature.values or ()) > 1 << 16 for feature in space)
-        bins = np.empty((len(space), len(inner)), np.uint32 if many else np.uint16)
+        gaps = tuple(sorted(space.gaps))
+        bins = np.empty((len(space) + len(gaps), len(inner)), np.uint32 if many else np.uint16)
         cuts: list[tuple[Floats, Floats] | None] = []
         for i, feature in enumerate(space):
             if feature.kind == "numeric":
-                bins[i], low, high = binned(inner[:, i])
+                bins[i], low, high = _with_gaps(inner[:, i]) if i in space.gaps else binned(inner[:, i])
                 cuts.append((low, high))
             else:
                 bins[i] = inner[:, i]
                 cuts.append(None)
-        return cls(space, bins, tuple(cuts))
+        for line, i in enumerate(gaps, len(space)):
+            bins[line] = np.where(np.isnan(inner[:, i]), 0, bins[i] + 1)
+        return cls(space, bins, tuple(cuts), gaps)
 
     def coded(
         self, codes: Codes, rows: slice | NDArray[np.bool_] = slice(None), weights: Floats | None = None
@@ -67,7 +75,8 @@ class Binning:
             len(cuts[0]) + 1 if cuts else len(feature.values or (0, 1))
             for feature, cuts in zip(self.space, self.cuts, strict=True)
         ]
-        ordered = [feature.values is None for feature in self.space]
+        sizes += [sizes[i] for i in self.gaps]
+        ordered = [feature.values is None for feature in self.space] + [True] * len(self.gaps)
         weights = np.ones(len(codes)) if weights is None else weights
         return Coded(np.ascontiguousarray(self.bins[:, rows]), ordered, sizes, codes, weights)
 
@@ -76,17 +85,33 @@ class Binning:
         return build(self.space, mapped(nested, self._split), labels, ranks)
 
     def _split(self, test: Test, no: Nested, yes: Nested) -> Nested:
-        feature = self.space.features[test.feature]
         if not isinstance(test, AtMost):
             return test, no, yes
+        second = test.feature >= len(self.space)
+        i = self.gaps[test.feature - len(self.space)] if second else test.feature
+        feature, bin_ = self.space.features[i], int(test.cut) - second
         if feature.kind == "boolean":
-            return IsOne(test.feature), yes, no  # "at most 0" is no
-        cuts = self.cuts[test.feature]
+            return IsOne(i), yes, no  # "at most 0" is no
+        if bin_ < 0:
+            return AtMost(i, math.inf, False), yes, no  # missing numbers are the first bin of a second line
+        cuts = self.cuts[i]
         assert cuts is not None, "numbers have cuts"
-        low, high = (float(side[int(test.cut)]) for side in cuts)
+        low, high = (float(side[bin_]) for side in cuts)
+        missing = second if i in self.gaps else None
+        if high == math.inf:
+            return AtMost(i, math.inf, missing), no, yes
         # Midway between known values is where a reader expects a cut, but for what rounding adds to it.
         digits = range(-3, 16) if feature.points is None else range(9, 10)
-        return AtMost(test.feature, short_cut(low, high, digits)), no, yes
+        return AtMost(i, short_cut(low, high, digits), missing), no, yes
+
+
+def _with_gaps(column: Floats) -> tuple[Bins, Floats, Floats]:
+    """The bins of numbers, missing ones in one more bin above all others."""
+    known = ~np.isnan(column)
+    some, low, high = binned(column[known], MOST_BINS - 2)
+    bins = np.full(len(column), len(low) + 1, np.uint16)
+    bins[known] = some
+    return bins, np.append(low, -math.inf), np.append(high, math.inf)
 
 
 def short_cut(low: float, high: float, decimals: Iterable[int] = range(-3, 16)) -> float:
@@ -166,10 +191,11 @@ class FeatureColumns(Generic[T]):
 
     @staticmethod
     def one_hot(space: ProductSpace) -> FeatureColumns[Test | int]:
-        """A number stays one column, a category gets one for each value."""
+        """A number stays one column, a category gets one for each value; missing numbers get one, and are below all."""
         tests: list[Test | int] = []
         for i, feature in enumerate(space):
             tests += [IsIn(i, frozenset([code])) for code in range(len(feature.values))] if feature.values else [i]
+            tests += [AtMost(i, math.inf, False)] * (i in space.gaps)
         return FeatureColumns(space, tests)
 
     @staticmethod
@@ -178,8 +204,11 @@ class FeatureColumns(Generic[T]):
         tests: list[Test] = []
         for test in FeatureColumns.one_hot(space).tests:
             if isinstance(test, int) and space.features[test].kind == "numeric":
-                cuts = np.unique(np.quantile(inner[:, test], np.linspace(0, 1, THRESHOLDS + 2)[1:-1], method="lower"))
-                tests += [AtMost(test, float(cut)) for cut in cuts if cut < inner[:, test].max()]
+                known = inner[~np.isnan(inner[:, test]), test]
+                levels = np.linspace(0, 1, THRESHOLDS + 2)[1:-1]
+                cuts = np.unique(np.quantile(known, levels, method="lower")) if len(known) else known
+                missing = False if test in space.gaps else None
+                tests += [AtMost(test, float(cut), missing) for cut in cuts if cut < known.max()]
             else:
                 tests.append(IsOne(test) if isinstance(test, int) else test)
         return FeatureColumns(space, tests)
@@ -189,7 +218,8 @@ class FeatureColumns(Generic[T]):
         columns = [
             inner[:, test] if isinstance(test, int) else test.answers(inner[:, test.feature]) for test in self.tests
         ]
-        return np.column_stack(columns).clip(-_LARGEST, _LARGEST).astype(np.float32)
+        table = np.asarray(np.nan_to_num(np.column_stack(columns), nan=-np.inf), np.float64)
+        return table.clip(-_LARGEST, _LARGEST).astype(np.float32)
 
     def node(self, column: int, cut: float, below: Nested, above: Nested) -> Nested:
         """The test "at most cut" of a column with what is below the cut and what is above it."""
@@ -198,4 +228,8 @@ class FeatureColumns(Generic[T]):
             return test, below, above
         if self.space.features[test].kind == "boolean":
             return IsOne(test), below, above
-        return AtMost(test, cut), above, below
+        if test not in self.space.gaps:
+            return AtMost(test, cut), above, below
+        if cut < -_LARGEST / 4:
+            return AtMost(test, math.inf, False), below, above
+        return AtMost(test, cut, True), above, below

@@ -82,8 +82,8 @@ class Palette:
     def column(self, wanted: Floats) -> Any:
         if self.inner is None:
             return self.rows[wanted.astype(np.intp)]
-        places = np.minimum(np.searchsorted(self.inner, wanted), len(self.inner) - 1)
-        if (self.inner[places] != wanted).any():
+        places = np.minimum(np.searchsorted(self.inner, wanted), len(self.inner) - 1)  # a missing one is last
+        if not np.array_equal(self.inner[places], wanted, equal_nan=True):
             raise ParameterError(f"feature {self.name!r} must have values of the table in a batch; got others")
         return self.rows[places]
 

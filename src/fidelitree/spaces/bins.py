@@ -1,7 +1,8 @@
 """Bins: the values of a feature in a few groups, each of them a restriction of the feature.
 
 Bits and categories are bins as they are. Numbers are cut at quantiles; given its bin, a number has the distribution of
-the feature's own values there, so restrictions may cut through a bin and masses stay exact.
+the feature's own values there, so restrictions may cut through a bin and masses stay exact. Missing numbers are one
+more bin, the last.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import ParameterError
+from fidelitree.spaces.features.numeric import MISSING, left_of, part_of
 
 if TYPE_CHECKING:
     from fidelitree.spaces.features import Column, Feature, Floats, Restriction
@@ -52,6 +54,7 @@ class Bins:
         """Bins for the values of a table's column, about equally full; few different values are bins as they are."""
         if feature.kind != "numeric":
             return cls(feature)
+        column = column[~np.isnan(column)]
         ordered, different = np.sort(column), np.unique(column)
         if len(different) > most:
             ends = ordered[[len(ordered) * k // most - 1 for k in range(1, most) if len(ordered) * k >= most]]
@@ -62,7 +65,8 @@ class Bins:
     def parts(self) -> list[Restriction]:
         """Each bin as a restriction of the feature."""
         if self.feature.kind == "numeric":
-            return list(itertools.pairwise((-math.inf, *self.cuts, math.inf)))
+            numbers = list(itertools.pairwise((-math.inf, *self.cuts, math.inf)))
+            return [*numbers, *[MISSING] * (self.feature.mass(MISSING) > 0)]
         return [0, 1] if self.feature.kind == "boolean" else [frozenset({k}) for k in range(self.feature.points or 0)]
 
     def __len__(self) -> int:
@@ -71,7 +75,7 @@ class Bins:
     def codes(self, column: NDArray[Any]) -> Codes:
         """The bin of each inner value."""
         if self.feature.kind == "numeric":
-            return np.searchsorted(self.cuts, column, side="left")
+            return np.asarray(np.searchsorted(self.cuts, column, side="left") + np.isnan(column))
         return column.astype(np.intp)
 
     def shares(self, restriction: Restriction) -> Floats:
@@ -117,5 +121,5 @@ def _both(part: Restriction, restriction: Restriction) -> Restriction | None:
         return part if part == restriction else None
     if isinstance(part, frozenset):
         return part & restriction or None
-    low, high = max(part[0], restriction[0]), min(part[1], restriction[1])
-    return (low, high) if low < high else None
+    one, two = left_of(part), left_of(restriction)
+    return part_of(max(one[0], two[0]), min(one[1], two[1]), one[2] and two[2])

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -41,12 +40,16 @@ def as_bits(inputs: Any, names: tuple[str, ...]) -> NDArray[np.uint8]:
 
 
 def as_inner(
-    inputs: Any, names: tuple[str, ...], kinds: Sequence[str], values: Sequence[tuple[Any, ...] | None]
+    inputs: Any,
+    names: tuple[str, ...],
+    kinds: Sequence[str],
+    values: Sequence[tuple[Any, ...] | None],
+    gaps: Container[int] = (),
 ) -> NDArray[Any]:
     """Inner values of anything that holds inputs: a table, a mapping of name to 1-D array, a 2-D array.
 
     Tables and mappings are read by name and may hold more columns; arrays by position. A category that is not among
-    ``values[i]`` gets the code -1; a missing number is refused.
+    ``values[i]`` gets the code -1; a missing number is NaN where feature i may have ``gaps``, else it is refused.
     """
     bits_only = list(kinds).count("boolean") == len(kinds)  # counted in C: there may be thousands
     columns = _named_columns(inputs, names)
@@ -61,8 +64,8 @@ def as_inner(
             )
         columns = list(array.T)
     inner = np.empty((len(names), len(columns[0])))
-    for row, column, name, kind, known in zip(inner, columns, names, kinds, values, strict=True):
-        row[:] = numbers(column, name) if known is None else category_codes(column, name, known)
+    for i, (row, column, name, kind, known) in enumerate(zip(inner, columns, names, kinds, values, strict=True)):
+        row[:] = numbers(column, name, i in gaps) if known is None else category_codes(column, name, known)
         if kind == "boolean" and not ((row == 0) | (row == 1)).all():
             wrong = row[(row != 0) & (row != 1)][0]
             raise ParameterError(f"inputs must hold 0 and 1 only for feature {name!r}; got {wrong:g}")
@@ -123,28 +126,49 @@ def as_table(inputs: Any) -> nw.DataFrame[Any] | None:
     return table if isinstance(table, nw.DataFrame) else None
 
 
-def numbers(column: Column, name: str) -> Floats:
-    """A column of numbers or truth values as floats; integers must be exact, nothing may be missing."""
+def is_missing(value: Any) -> bool:
+    """Whether a single value is None, NaN or the NA of pandas."""
+    nan = isinstance(value, (float, np.floating)) and bool(np.isnan(value))
+    return value is None or nan or type(value).__name__ == "NAType"
+
+
+def object_numbers(column: NDArray[Any]) -> tuple[Floats, bool]:
+    """Objects as floats, what is missing as NaN; and whether all that are there are whole numbers."""
+    known = [None if is_missing(value) else value for value in column.tolist()]
+    whole = all(isinstance(value, int) for value in known if value is not None)
+    return np.array([np.nan if value is None else value for value in known], np.float64), whole
+
+
+def numbers(column: Column, name: str, gaps: bool = False) -> Floats:
+    """A column of numbers or truth values as floats; integers must be exact, and none may be missing without gaps."""
     try:
         if isinstance(column, np.ndarray):
-            found = column.astype(np.float64)
-            whole = column.dtype.kind in "iu"
+            found, whole = column, column.dtype.kind in "iu"
         else:
-            if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
+            if not (column.dtype.is_numeric() or column.dtype in (nw.Boolean, nw.Object)):
                 raise TypeError
-            found = column.cast(nw.Float64).to_numpy().astype(np.float64)
             whole = column.dtype.is_integer()
+            found = np.array(column.to_list(), object) if column.dtype == nw.Object else _floats(column)
+        found = object_numbers(found)[0] if found.dtype.kind == "O" else found.astype(np.float64)
     except (TypeError, ValueError):
         raise ParameterError(f"feature {name!r} must hold numbers; got a column of {column.dtype}") from None
-    missing = int(np.isnan(found).sum())
-    if missing:
+    missing = np.isnan(found)
+    if missing.any() and not gaps:
         raise ParameterError(
-            f"feature {name!r} must hold numbers; {missing} of {len(found)} are missing - fill them in, or leave the "
-            f"rows out"
+            f"feature {name!r} must hold numbers; {int(missing.sum())} of {len(found)} are missing - fill them in, or "
+            f"leave the rows out"
         )
-    if whole and found.size and np.abs(found).max() >= MOST:
-        raise ParameterError(f"integers of feature {name!r} must be below 2^53 in size; got {np.abs(found).max():.0f}")
+    found[missing] = np.nan  # of one kind, so that equal inputs are equal bytes
+    if whole and np.abs(found).max(initial=0, where=~missing) >= MOST:
+        raise ParameterError(
+            f"integers of feature {name!r} must be below 2^53 in size; got {np.nanmax(np.abs(found)):.0f}"
+        )
     return np.asarray(found)
+
+
+def _floats(column: nw.Series[Any]) -> Floats:
+    """Numbers of a table, null as NaN."""
+    return np.asarray(column.cast(nw.Float64).to_numpy(), np.float64)
 
 
 def categories(column: Column) -> list[Any]:
@@ -155,7 +179,7 @@ def categories(column: Column) -> list[Any]:
         values = column.to_list()
         for row in np.flatnonzero(column.is_null().to_numpy()):
             values[row] = None
-    return [None if isinstance(value, float) and math.isnan(value) else value for value in values]
+    return [None if is_missing(value) else value for value in values]
 
 
 def category_codes(column: Column, name: str, values: Sequence[Any]) -> Floats:
@@ -167,9 +191,17 @@ def category_codes(column: Column, name: str, values: Sequence[Any]) -> Floats:
         raise ParameterError(f"feature {name!r} must hold categories; got a column of {column.dtype}") from None
 
 
+def one_form(rows: Floats) -> Floats:
+    """Inner values of which equal ones are equal bytes: -0.0 is 0.0, and every missing number the same NaN."""
+    with np.errstate(invalid="ignore"):  # some bits of a NaN are a signal
+        found = rows + 0.0
+    found[np.isnan(found)] = np.nan
+    return np.asarray(found)
+
+
 def row_keys(rows: NDArray[Any]) -> list[bytes]:
     """One key for every row of inner values, equal where the inputs are."""
-    packed = np.packbits(rows, axis=1) if rows.dtype == np.uint8 else rows + 0.0  # -0.0 is 0.0
+    packed = np.packbits(rows, axis=1) if rows.dtype == np.uint8 else one_form(rows)
     lines = np.ascontiguousarray(packed).view(f"V{packed.shape[1] * packed.itemsize}")
     keys: list[bytes] = lines.ravel().tolist()
     return keys

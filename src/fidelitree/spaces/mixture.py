@@ -21,7 +21,7 @@ from fidelitree.spaces.bins import binned
 from fidelitree.spaces.draw import Stream, draw
 from fidelitree.spaces.features import Boolean, Categorical, Numeric
 from fidelitree.spaces.features.feature import pick, uniforms
-from fidelitree.spaces.features.numeric import Observed, Pieces
+from fidelitree.spaces.features.marginals import Observed, Pieces
 from fidelitree.spaces.held_out import Fit, parted
 from fidelitree.spaces.latent import MOST_ROWS, best_count, fitted
 from fidelitree.spaces.product import ProductSpace
@@ -202,7 +202,9 @@ def _mixed(column: Sequence[Feature], weights: Floats) -> Feature:
         )
     ends = np.unique(np.concatenate(edges))
     shares = [float(weights @ [one.mass(part) for one in column]) for part in itertools.pairwise(ends.tolist())]
-    return Numeric.from_pieces(first.name, ends, np.array(shares) / math.fsum(shares))
+    made = Numeric.from_pieces(first.name, ends, np.array(shares) / math.fsum(shares))
+    gone = float(weights @ [one.missing for one in numbers])
+    return made.with_missing(gone) if gone else made
 
 
 def _observed(numbers: Sequence[Numeric], weights: Floats) -> Numeric:
@@ -210,8 +212,14 @@ def _observed(numbers: Sequence[Numeric], weights: Floats) -> Numeric:
     listed = [one.listed(None) for one in numbers]
     values = np.concatenate([found for found, _ in listed])
     shares = np.concatenate([weight * found for weight, (_, found) in zip(weights, listed, strict=True)])
-    whole = all(one.integer for one in numbers)
-    return Numeric.from_values(numbers[0].name, values.astype(np.int64) if whole else values, shares)
+    return _weighted(numbers[0].name, values, shares, all(one.integer for one in numbers))
+
+
+def _weighted(name: str, values: Floats, weights: Floats, whole: bool) -> Numeric:
+    """Observed values with these weights; NaN is a missing one."""
+    known = ~np.isnan(values)
+    made = Numeric.from_values(name, values[known].astype(np.int64) if whole else values[known], weights[known])
+    return made if known.all() else made.with_missing(float(weights[~known].sum() / weights.sum()))
 
 
 def _within(bins: Bins, table: Floats, marginal: Floats) -> Feature:
@@ -224,5 +232,4 @@ def _within(bins: Bins, table: Floats, marginal: Floats) -> Feature:
     values, shares = feature.listed(None)
     places = bins.codes(values)
     whole = isinstance(feature, Numeric) and feature.integer
-    weights = shares * (table / marginal)[places]
-    return Numeric.from_values(feature.name, values.astype(np.int64) if whole else values, weights)
+    return _weighted(feature.name, values, shares * (table / marginal)[places], whole)

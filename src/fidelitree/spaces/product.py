@@ -228,9 +228,14 @@ class ProductSpace:
     def encode(self, inputs: Any) -> NDArray[Any]:
         """Inner values of inputs in any form that `batch` may have, and of 2-D arrays.
 
-        A category that the space does not have gets the code -1.
+        A category that the space does not have gets the code -1; a missing number is NaN.
         """
-        return as_inner(inputs, self.names, self.kinds, [feature.values for feature in self.features])
+        return as_inner(inputs, self.names, self.kinds, [feature.values for feature in self.features], self.gaps)
+
+    @cached_property
+    def gaps(self) -> frozenset[int]:
+        """The features whose numbers may be missing."""
+        return frozenset(i for i, feature in enumerate(self.features) if getattr(feature, "missing", 0) > 0)
 
     @cached_property
     def biases(self) -> NDArray[np.float64]:

@@ -199,7 +199,12 @@ def unpacked(entry: Any, space: ProductSpace) -> NDArray[Any]:
                 f"- make Rows of the table itself"
             )
         raw = _inflated(base64.b64decode(entry["packed"], validate=True), size)
-        return np.frombuffer(raw, space.dtype.newbyteorder("<")).reshape(count, len(space)).astype(space.dtype)
+        inner = np.frombuffer(raw, space.dtype.newbyteorder("<")).reshape(count, len(space)).astype(space.dtype)
+        missing = np.isnan(inner).any(axis=0)
+        wrong = [space.names[i] for i in np.flatnonzero(missing).tolist() if i not in space.gaps]
+        if wrong:
+            raise ValueError(f"numbers of feature {wrong[0]!r} may not be missing")
+        return inner
     except (KeyError, TypeError, ValueError, zlib.error) as error:
         raise FormatError(f"not stored rows of a table: {error}") from None
 

@@ -1,7 +1,8 @@
 """Features read off a table: each column's kind, its marginal, and how to write more rows like it.
 
 Truth values become bits; numbers become numeric features with their observed values; strings, categories and objects
-become categories with their observed frequencies, a missing value being a category of its own.
+become categories with their observed frequencies. A missing value is a value of its own, of numbers as of categories:
+None, NaN, the NA of pandas, the null of polars and arrow. Batches have it as the column had it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,16 @@ from numpy.typing import NDArray
 from fidelitree.errors import ParameterError, check_names, check_text, show
 from fidelitree.spaces.batches import Cast, Layout, LikeTable, Palette, Writer
 from fidelitree.spaces.features import Boolean, Categorical, Feature, Numeric
-from fidelitree.spaces.inputs import Column, Floats, as_column, as_table, categories, numbers
+from fidelitree.spaces.inputs import (
+    Column,
+    Floats,
+    as_column,
+    as_table,
+    categories,
+    is_missing,
+    numbers,
+    object_numbers,
+)
 
 _TIMES = (dt.date, dt.time, dt.timedelta)
 _NUMPY_TYPES = {
@@ -29,6 +39,7 @@ _NUMPY_TYPES = {
 }
 _STORABLE = (*_NUMPY_TYPES, "Boolean", "String", "Categorical")
 _WAY_OUT = "turn it into numbers or categories first, or leave it out"
+_DATES = "turn it into numbers first, such as days since a date, and back inside the target; or leave it out"
 
 
 def read_table(table: Any, categorical: Iterable[str], numeric: Iterable[str]) -> tuple[list[Feature], Layout]:
@@ -40,7 +51,13 @@ def read_table(table: Any, categorical: Iterable[str], numeric: Iterable[str]) -
     for name, column in columns.items():
         if not len(column):
             raise ParameterError("table must have at least one row; got none")
-        feature, writers[name] = _READERS[forced.get(name) or _kind(column, name)](column, name)
+        kind = forced.get(name) or _kind(column, name)
+        if name not in forced and _is_empty(column):
+            raise ParameterError(
+                f"column {name!r} holds missing values only, and nothing can be learnt from it - leave it out, or name "
+                f"it in categorical where the target needs it"
+            )
+        feature, writers[name] = _READERS[kind](column, name)
         features.append(feature)
     return features, LikeTable(writers, _JOINERS[_backend(table)], _described(table, columns))
 
@@ -124,7 +141,7 @@ def _writer_like(feature: Feature, backend: str, kind: str) -> Writer:
             f"values of feature {feature.name!r} are not of type {kind!r:.40}: {error!s:.200}"
         ) from error
     if feature.kind == "numeric":
-        return _cast(column, feature.name) or _numbers_palette(column, feature.name, numbers(column, feature.name))
+        return _number_writer(column, feature.name, numbers(column, feature.name, gaps=True))
     return Palette(feature.name, None, _native(column))
 
 
@@ -133,8 +150,22 @@ def _column_like(name: str, values: list[Any], backend: str, kind: str) -> Colum
         return np.array(values, kind)
     if kind not in _STORABLE:
         raise TypeError(f"types are {', '.join(_STORABLE)}")
+    if kind in _NUMPY_TYPES and any(map(is_missing, values)):
+        return _with_gap(name, [None if is_missing(value) else value for value in values], backend, kind)
     plain = {"Boolean": "bool", **_NUMPY_TYPES}.get(kind)
     exact = values if plain is None else np.array(values, plain).tolist()
+    return nw.new_series(name, exact, getattr(nw, kind), backend=backend)  # type: ignore[arg-type]
+
+
+def _with_gap(name: str, values: list[Any], backend: str, kind: str) -> Column:
+    """Numbers of which one is missing; pandas has types of its own for whole ones."""
+    plain = np.dtype(_NUMPY_TYPES[kind])
+    exact = [None if value is None else plain.type(value).item() for value in values]
+    if backend == "pandas":
+        pandas = nw.Implementation.PANDAS.to_native_namespace()
+        dtype = plain if plain.kind == "f" else kind
+        series: Column = nw.from_native(pandas.Series(exact, dtype=dtype, name=name), series_only=True)
+        return series
     return nw.new_series(name, exact, getattr(nw, kind), backend=backend)  # type: ignore[arg-type]
 
 
@@ -174,11 +205,27 @@ def _forced(columns: Mapping[str, Column], categorical: Iterable[str], numeric: 
     return forced
 
 
+def _is_empty(column: Column) -> bool:
+    """Whether a column holds nothing but missing values."""
+    if isinstance(column, np.ndarray):
+        return column.dtype.kind in "fO" and all(map(is_missing, column.tolist()))
+    floats = column.dtype.is_float() and bool(column.is_nan().all())
+    return floats or column.null_count() == len(column)
+
+
 def _kind(column: Column, name: str) -> str:
     kind = _kind_of_array(column) if isinstance(column, np.ndarray) else _kind_of_series(column)
+    if kind is None and _is_time(column):
+        raise ParameterError(f"column {name!r} holds dates or times, which cannot be features; {_DATES}")
     if kind is None:
         raise ParameterError(f"column {name!r} is {column.dtype}, which cannot be a feature; {_WAY_OUT}")
     return kind
+
+
+def _is_time(column: Column) -> bool:
+    if isinstance(column, np.ndarray):
+        return column.dtype.kind in "mM"
+    return bool(column.dtype.is_temporal())
 
 
 def _kind_of_series(column: nw.Series[Any]) -> str | None:
@@ -192,10 +239,11 @@ def _kind_of_series(column: nw.Series[Any]) -> str | None:
 
 def _kind_of_array(column: np.ndarray[Any, Any]) -> str | None:
     if column.dtype.kind == "O":
-        kinds = {type(value) for value in column.tolist()}
+        values = column.tolist()
+        kinds = {type(value) for value in values if not is_missing(value)}
         if kinds == {bool}:
-            return "boolean"
-        return "numeric" if kinds <= {int, float} else "categorical"
+            return "categorical" if any(map(is_missing, values)) else "boolean"
+        return "numeric" if kinds and kinds <= {int, float} else "categorical"
     return {"b": "boolean", "i": "numeric", "u": "numeric", "f": "numeric", "U": "categorical"}.get(column.dtype.kind)
 
 
@@ -209,11 +257,21 @@ def _read_bits(column: Column, name: str) -> tuple[Feature, Writer]:
 
 
 def _read_numbers(column: Column, name: str) -> tuple[Feature, Writer]:
-    found = numbers(column, name)
-    dtype = column.dtype
-    whole = dtype.kind in "biu" if isinstance(dtype, np.dtype) else dtype.is_integer()
-    feature = Numeric.from_values(name, found.astype(np.int64) if whole else found)
-    return feature, _cast(column, name) or _numbers_palette(column, name, found)
+    found = numbers(column, name, gaps=True)
+    dtype, known = column.dtype, found[~np.isnan(found)]
+    if isinstance(column, np.ndarray) and column.dtype.kind == "O":
+        whole = object_numbers(column)[1]
+    else:
+        whole = dtype.kind in "biu" if isinstance(dtype, np.dtype) else dtype.is_integer()
+    values = known.astype(np.int64) if whole else known
+    feature = Numeric.from_values(name, values if len(known) else found)
+    if len(known) < len(found):
+        feature = feature.with_missing((len(found) - len(known)) / len(found))
+    return feature, _number_writer(column, name, found)
+
+
+def _number_writer(column: Column, name: str, found: Floats) -> Writer:
+    return _cast(column, name, bool(np.isnan(found).any())) or _numbers_palette(column, name, found)
 
 
 def _numbers_palette(column: Column, name: str, found: Floats) -> Palette:
@@ -221,8 +279,8 @@ def _numbers_palette(column: Column, name: str, found: Floats) -> Palette:
     return Palette(name, different, _native(column[first]))
 
 
-def _cast(column: Column, name: str) -> Cast | None:
-    """A quick way to write numbers, where it gives exactly the column's type."""
+def _cast(column: Column, name: str, gaps: bool) -> Cast | None:
+    """A quick way to write numbers, where it gives exactly the column's type, and its own missing value."""
     if isinstance(column, np.ndarray):
         return Cast(name, column.dtype, _as_is) if column.dtype.kind in "iuf" else None
     native, dtype = column.to_native(), _NUMPY_TYPES.get(str(column.dtype))
@@ -230,6 +288,8 @@ def _cast(column: Column, name: str) -> Cast | None:
         return None
     if column.implementation.is_pandas():
         return Cast(name, np.dtype(dtype), _as_is) if native.dtype == dtype else None
+    if gaps:  # null, which NumPy does not have
+        return None
     return Cast(name, np.dtype(dtype), partial(_series, name, column.dtype, column.implementation))
 
 
@@ -249,7 +309,7 @@ def _read_categories(column: Column, name: str) -> tuple[Feature, Writer]:
         raise ParameterError(f"column {name!r} holds values that cannot be categories; {_WAY_OUT}") from None
     for value in counts:
         if isinstance(value, _TIMES):
-            raise ParameterError(f"column {name!r} holds dates or times, which cannot be features; {_WAY_OUT}")
+            raise ParameterError(f"column {name!r} holds dates or times, which cannot be features; {_DATES}")
     first: dict[Any, int] = {}
     for row, value in enumerate(found):
         first.setdefault(value, row)

@@ -98,6 +98,7 @@ def _keys(table: Any) -> NDArray[np.uint64]:
     dense = table.toarray() if hasattr(table, "toarray") else table
     with np.errstate(over="ignore"):
         values = np.asarray(dense, np.float64).astype(np.float32) + np.float32(0)  # -0 is 0
+    values[np.isnan(values)] = np.nan  # and a missing number is one, whatever its bits
     if values.ndim != 2:
         raise ValueError("rows of numbers are needed")
     factors = np.asarray(Stream("rows as numbers").lane(0, 0).random_raw(values.shape[1]), np.uint64) | np.uint64(1)

@@ -27,6 +27,7 @@ N = TypeVar("N")
 Below = Callable[[N], "tuple[Test, N, N] | int"]
 Places = NDArray[np.intp]
 _AT_ONCE = 1 << 20  # rows between two looks at Ctrl-C
+_THRESHOLD, _OR_MISSING = -1, -2  # instead of where a set begins
 
 
 def leaf_values(root: N, below: Below[N], passes: Callable[[Test, Places], NDArray[np.bool_]], rows: int) -> Places:
@@ -83,12 +84,12 @@ class Steps:
         for node in order:  # it grows on the way
             inside = nodes[node]
             if not isinstance(inside, tuple):
-                rows.append((np.nan, 0, len(rows), -1, 0))
+                rows.append((np.nan, 0, len(rows), _THRESHOLD, 0))
                 continue
             test, no, yes = inside
-            cut, start, width, sides = 0.5, -1, 0, (no, yes)
+            cut, start, width, sides = 0.5, _THRESHOLD, 0, (no, yes)
             if isinstance(test, AtMost):
-                cut = test.cut
+                cut, start = test.cut, _OR_MISSING if test.missing else _THRESHOLD
             elif isinstance(test, IsIn):
                 start, width = len(member), max(test.codes, default=-1) + 1
                 member += bytes(code in test.codes for code in range(width))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -24,6 +25,7 @@ from fidelitree.spaces.product import ProductSpace, check_space
 from fidelitree.spaces.region import Region
 from fidelitree.trees import kernels, treefile
 from fidelitree.trees.bits import Words, everyone, pack, unpack
+from fidelitree.trees.gaps import gaps_of, settled
 from fidelitree.trees.predict import Steps, leaf_values, route
 
 if TYPE_CHECKING:
@@ -78,6 +80,7 @@ class Tree:
         for label in labels:
             if isinstance(label, str):
                 check_text("label of a tree", label)
+        nodes = settled(space, nodes)
         order = _preorder(nodes)
         place = {node: position for position, node in enumerate(order)}
         rows, tests = [], dict[int, Test]()
@@ -140,13 +143,13 @@ class Tree:
         """The label of every row, in the type of the target's labels.
 
         Inputs are a table, a mapping of name to column, or a 2-D array. A category that was not there when the tree
-        was made is on the no side of every ``in``.
+        was made is on the no side of every ``in``. A missing number is refused where the tree has no side for it.
         """
         if kernels.compiled and (numbers := float_block(inputs, self.names, self.kinds)) is not None:
-            codes = self._compiled_steps.values(self._codes, numbers, checked=True)
+            codes = self._compiled_steps.values(self._codes, numbers, checked=len(self.gaps) < len(self.names))
             if codes is not None:
                 return self.labels.take(codes, mode="clip")
-        return self.predict_inner(as_inner(inputs, self.names, self.kinds, self.values or (None,) * len(self.names)))
+        return self.predict_inner(self.encode(inputs))
 
     __call__ = predict
 
@@ -166,7 +169,17 @@ class Tree:
 
     def reached(self, inputs: Any) -> NDArray[np.intp]:
         """The leaf that every row reaches, as the number of its node."""
-        return self.reached_inner(as_inner(inputs, self.names, self.kinds, self.values or (None,) * len(self.names)))
+        return self.reached_inner(self.encode(inputs))
+
+    def encode(self, inputs: Any) -> NDArray[Any]:
+        """Inner values of inputs in any form."""
+        return as_inner(inputs, self.names, self.kinds, self.values or (None,) * len(self.names), self.gaps)
+
+    @cached_property
+    def gaps(self) -> frozenset[int]:
+        """The features whose numbers may be missing: those that have a side for it, and those that are not asked."""
+        refused = set(self._used) - gaps_of(self.tests.values())
+        return frozenset(i for i, kind in enumerate(self.kinds) if kind == "numeric" and i not in refused)
 
     def reached_inner(self, rows: NDArray[Any]) -> NDArray[np.intp]:
         """The same for inner values."""
@@ -311,9 +324,9 @@ class Tree:
         _, no, yes, code = self.as_lists
         text = [self.condition(node) if no[node] >= 0 else shown(self.label(node)) for node in range(len(no))]
         brief = {
-            node: f"{shown(self.names[test.feature])} <= {test.cut:.6g}"
+            node: f"{shown(self.names[test.feature])} <= {test.cut:.6g}{' or missing' * bool(test.missing)}"
             for node, test in self.tests.items()
-            if isinstance(test, AtMost)
+            if isinstance(test, AtMost) and test.cut < math.inf
         }
         title = f"Decision tree of {self.size} {'leaves' if self.size > 1 else 'leaf'}"
         asked = ", ".join(shown(self.names[i]) for i in self._used[:12]) + (", ..." if len(self._used) > 12 else "")

@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from fidelitree.errors import FormatError, ParameterError, is_text, read_text
 from fidelitree.spaces.features import AtMost, IsIn, IsOne, Test
 from fidelitree.spaces.features.feature import json_value
+from fidelitree.trees.gaps import gaps_of, sides, splits
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Mapping
 
 FORMAT = "fidelitree.tree"
 VERSION = 1
@@ -86,7 +87,8 @@ def _canonical(data: Any) -> str:
 
 def _question(feature: int, test: Test | None) -> dict[str, Any]:
     if isinstance(test, AtMost):
-        return {"feature": feature, "at most": float(test.cut).hex()}
+        side = {} if test.missing is None else {"missing": test.missing}
+        return {"feature": feature, "at most": float(test.cut).hex(), **side}
     if isinstance(test, IsIn):
         return {"feature": feature, "in": sorted(test.codes)}
     return {"feature": feature, "is": 1}
@@ -202,19 +204,29 @@ class _Grammar:
 
     def test(self, entry: Any) -> Test | None:
         """The question of a node; None where it is none that its feature can answer."""
-        if not isinstance(entry, dict) or len(entry) != 2 or not _index(entry.get("feature"), len(self.kinds)):
+        if not isinstance(entry, dict) or not _index(entry.get("feature"), len(self.kinds)):
             return None
         feature, kind = entry["feature"], self.kinds[entry["feature"]]
+        if len(entry) != 2 + ("missing" in entry and kind == "numeric"):
+            return None
         if kind == "boolean":
             return IsOne(feature) if type(entry.get("is")) is int and entry["is"] == 1 else None
         if kind == "numeric":
-            cut = _number(entry.get("at most"))
-            return None if cut is None else AtMost(feature, cut)
+            return _threshold(feature, entry)
         codes = entry.get("in")
         known = len(self.values[feature] or ())
         if not isinstance(codes, list) or not codes or not all(_index(code, known) for code in codes):
             return None
         return IsIn(feature, frozenset(codes)) if sorted(set(codes)) == codes else None
+
+
+def _threshold(feature: int, entry: dict[str, Any]) -> AtMost | None:
+    """The test of a number; an infinite cut asks whether it is there, and has missing ones on the no side."""
+    cut, missing = entry.get("at most"), entry.get("missing")
+    if "missing" in entry and type(missing) is not bool:
+        return None
+    number = math.inf if cut == "inf" and missing is False else _number(cut)
+    return None if number is None else AtMost(feature, number, missing)
 
 
 class _Path:
@@ -223,8 +235,8 @@ class _Path:
     A step changes it and remembers how to take that back, so that memory grows with the nodes, not with their depths.
     """
 
-    def __init__(self, values: Values) -> None:
-        self._values = values
+    def __init__(self, values: Values, gaps: Container[int]) -> None:
+        self._values, self._gaps = values, gaps
         self._left: dict[int, Any] = {}
         self._steps: list[tuple[int, Any, set[int]]] = []
 
@@ -237,7 +249,7 @@ class _Path:
         """Whether both answers are possible here."""
         left = self._of(test)
         if isinstance(test, AtMost):
-            return bool(left[0] < test.cut < left[1])
+            return splits(test, left)
         if isinstance(test, IsIn):
             return 0 < len(left & test.codes) < len(left)
         return left is None
@@ -247,7 +259,7 @@ class _Path:
         left, gone = self._of(test), set[int]()
         now: Any = True  # one value of a bit, and nothing to be asked
         if isinstance(test, AtMost):
-            now = (left[0], test.cut) if yes else (test.cut, left[1])
+            now = sides(test, left)[yes]
         elif isinstance(test, IsIn):
             now = left & test.codes
             if not yes:  # in place: a set for every step would be as large as the square of the file
@@ -267,7 +279,7 @@ class _Path:
     def _of(self, test: Test) -> Any:
         left = self._left.get(test.feature)
         if left is None and isinstance(test, AtMost):
-            return -math.inf, math.inf
+            return -math.inf, math.inf, test.feature in self._gaps
         if left is None and isinstance(test, IsIn):
             left = self._left[test.feature] = set(range(len(self._values[test.feature] or ())))
         return left
@@ -304,7 +316,7 @@ def _index(value: Any, size: int) -> bool:
 
 def _check_shape(rows: list[Row], values: Values) -> None:
     """Walk in preorder: positions must count up, and a path may not ask what it has answered already."""
-    expected, path = 0, _Path(values)
+    expected, path = 0, _Path(values, gaps_of(row[0] for row in rows))
     waiting: list[tuple[int, int, Test | None, bool]] = [(0, 0, None, False)]
     while waiting:
         position, depth, asked, answer = waiting.pop()

@@ -44,7 +44,7 @@ def test_a_tree_of_bins_and_its_tree_of_tests_agree(space: ft.ProductSpace, seed
 def test_bins_tell_all_known_inputs_apart(space: ft.ProductSpace, seed: int) -> None:
     inner = some_inputs(space, 60, seed)
     coded = Binning.of(space, inner).coded(np.zeros(60, np.intp))
-    _, by_value = np.unique(inner, axis=0, return_inverse=True)
+    _, by_value = np.unique(np.nan_to_num(inner, nan=1e300), axis=0, return_inverse=True)
     _, by_bin = np.unique(coded.bins.T, axis=0, return_inverse=True)
     assert np.array_equal(by_value, by_bin)
     assert all(line.max(initial=0) < size for line, size in zip(coded.bins, coded.sizes, strict=True))
@@ -66,6 +66,34 @@ def test_each_kind_of_feature_has_its_bins_and_its_test() -> None:
     assert isinstance(number, AtMost)
     assert number.feature == 2
     assert ages[5] <= number.cut < ages[6]
+
+
+def test_missing_numbers_are_the_last_bin_of_one_line_and_the_first_of_another() -> None:
+    space = ft.ProductSpace([ft.Boolean("owner"), ft.Numeric.from_values("age", [20, 30, 40, None])])
+    inner = np.array([[0, 20], [0, np.nan], [1, 40], [1, 30]])
+    binning = Binning.of(space, inner)
+    coded = binning.coded(np.array([0, 1, 0, 1]))
+    assert coded.bins.tolist() == [[0, 0, 1, 1], [0, 3, 2, 1], [1, 0, 3, 2]]
+    assert list(coded.sizes) == [2, 4, 4]
+    assert list(coded.ordered) == [True, True, True]
+    threshold, known = AtMost(1, 25.0, False), AtMost(1, np.inf, False)
+    for sketch, test, yes in [
+        (AtMost(1, 0), threshold, [0]),
+        (AtMost(1, 2), known, [0, 2, 3]),
+        (AtMost(2, 0), known, [0, 2, 3]),
+        (AtMost(2, 1), AtMost(1, 25.0, True), [0, 1]),
+    ]:
+        tree = binning.tree((sketch, 0, 1), [0, 1], [0, 1])
+        assert tree.test(0) == test
+        assert np.flatnonzero(test.answers(inner[:, 1])).tolist() == yes
+        assert np.array_equal(tree.predict_inner(inner), coded.predict((sketch, 0, 1)))
+
+
+def test_rows_of_which_all_numbers_are_missing_have_bins_too() -> None:
+    space = ft.ProductSpace([ft.Numeric("age", 0, 1, missing=0.5)])
+    coded = Binning.of(space, np.full((3, 1), np.nan)).coded(np.zeros(3, np.intp))
+    assert coded.bins.tolist() == [[1, 1, 1], [0, 0, 0]]
+    assert list(coded.sizes) == [2, 2]
 
 
 def test_a_bit_among_other_features_is_not_turned_round() -> None:

@@ -133,7 +133,7 @@ CATEGORY = '[features.a]\nkind = "categorical"\n'
         (NUMBER, f"{NEEDS} none of them"),
         (NUMBER + "low = 3", f"{NEEDS} low"),
         (NUMBER + "low = 3\nhigh = 1", "features.a low and high of feature 'a' must be finite"),
-        (NUMBER + "low = 3\nhigh = 4\nvalues = [1]", "features.a knows the keys low, high, integer here; got 'values'"),
+        (NUMBER + "low = 3\nhigh = 4\nvalues = [1]", "features.a knows the keys low, high, integer, missing here; "),
         (NUMBER + "low = 1.5\nhigh = 4\ninteger = true", "features.a integer = true needs whole numbers low and"),
         (NUMBER + "low = 4\nhigh = 3\ninteger = true", "features.a integer = true needs whole numbers low and"),
         (NUMBER + "low = 1\nhigh = 1048577\ninteger = true", "features.a holds too many whole numbers: all ranges"),

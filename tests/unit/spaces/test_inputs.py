@@ -142,3 +142,10 @@ def test_numbers_that_are_equal_have_one_key() -> None:
     assert keys[0] == keys[1]
     assert len(set(keys)) == 3
     assert row_keys(rows[:0]) == []
+
+
+def test_a_missing_number_has_one_key_whatever_its_bits() -> None:
+    bits = np.array([0x7FF8000000000000, 0xFFF8000000000001, 0x7FF0000000000001], np.uint64)
+    rows = np.column_stack([bits.view(np.float64), np.array([0.0, -0.0, 0.0])])
+    assert len(set(row_keys(rows))) == 1
+    assert len(set(row_keys(np.array([[np.nan, 0], [0, np.nan]])))) == 2

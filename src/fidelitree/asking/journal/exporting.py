@@ -114,7 +114,7 @@ def _column(run: Run, i: int, inner: NDArray[Any]) -> NDArray[Any]:
     feature = run.features[i]
     if "values" in feature:
         return _looked_up(feature, inner)
-    kind = "integer" if feature.get("integer") is True else feature["kind"]
+    kind = "integer" if feature.get("integer") is True and not feature.get("missing") else feature["kind"]
     if kind == "integer" and not (np.abs(inner) < 2.0**53).all():
         raise FormatError(f"feature {feature['name']!r:.60} must hold whole numbers")
     return inner.astype(_TYPES[kind])

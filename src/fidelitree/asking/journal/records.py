@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import FormatError, is_text
+from fidelitree.spaces.inputs import one_form
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +28,7 @@ def input_bytes(inner: NDArray[Any]) -> bytes:
     """Inner values, row after row: eight bits a byte, or floats of eight bytes."""
     if inner.dtype == np.uint8:
         return np.packbits(inner, axis=1).tobytes()
-    return np.ascontiguousarray(inner + 0.0, "<f8").tobytes()  # -0.0 is 0.0
+    return np.ascontiguousarray(one_form(inner), "<f8").tobytes()
 
 
 def inputs_from(stored: bytes, rows: int, features: int, bits: bool) -> NDArray[Any]:

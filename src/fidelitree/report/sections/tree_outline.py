@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,11 +32,13 @@ def scene(contents: Contents, shares: Shares, influences: NDArray[np.float64]) -
     """Nodes by columns, in their order; cuts exact, because the page must answer as the tree does."""
     tree, labels = contents.tree, contents.leaf_labels
     feature, no, yes, code = tree.as_lists
+    thresholds = {node: test for node, test in tree.tests.items() if isinstance(test, AtMost)}
     return {
         "influences": _column(influences),
         "labels": [str(label) for label in tree.labels.tolist()],
         "nodes": {"feature": feature, "no": no, "yes": yes, "code": code},
-        "cuts": {node: test.cut for node, test in tree.tests.items() if isinstance(test, AtMost)},
+        "cuts": {node: _cut(test) for node, test in thresholds.items()},
+        "missing": {node: test.missing for node, test in thresholds.items() if test.missing is not None},
         "sets": {node: sorted(test.codes) for node, test in tree.tests.items() if isinstance(test, IsIn)},
         "masses": _column(shares.masses),
         "wrong": _column(shares.wrong),
@@ -70,7 +73,13 @@ def _control(feature: Feature) -> dict[str, Any]:
     elif isinstance(feature, Numeric):
         likely = _quantiles(feature)
         described |= {"likely": likely, "start": likely[len(likely) // 2], "integer": feature.integer}
+        described |= {"missing": _brief(feature.missing)} if feature.missing else {}
     return described
+
+
+def _cut(test: AtMost) -> float | None:
+    """JSON has no infinity: None asks whether a number is there."""
+    return None if test.cut == math.inf else test.cut
 
 
 def _quantiles(feature: Numeric) -> list[float]:
@@ -79,7 +88,7 @@ def _quantiles(feature: Numeric) -> list[float]:
         edges, shares = feature.marginal.edges, feature.marginal.shares  # type: ignore[union-attr]
         found = np.interp(_LEVELS, np.concatenate([[0.0], np.cumsum(shares)]), edges)
         return [float(f"{value:.4g}") for value in found.tolist()]
-    values, shares = feature.listed(None)
+    values, shares = feature.listed((-math.inf, math.inf))
     places = np.searchsorted(np.cumsum(shares), _LEVELS)
     return [float(value) for value in values[np.minimum(places, len(values) - 1)]]
 

@@ -32,7 +32,7 @@ Codes = NDArray[np.intp]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-_BINS = 1 << 16
+MOST_BINS = 1 << 16
 Rows = NDArray[np.int32]
 _GROUPS = 200  # of one ordered feature
 
@@ -89,7 +89,7 @@ class Coded:
         return float(self.weights[self.predict(tree) != self.codes].sum())
 
 
-def binned(values: ArrayLike, most: int = _BINS - 1) -> tuple[Bins, Floats, Floats]:
+def binned(values: ArrayLike, most: int = MOST_BINS - 1) -> tuple[Bins, Floats, Floats]:
     """The bin of every value, and the values next to each cut: the largest below it, the smallest above it.
 
     Cuts are between neighbouring distinct values; where there are too many, about equally many values apart.

@@ -38,10 +38,14 @@ Spot = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class Cell:
-    """Inner values of a feature that the function treats alike, and their probability."""
+    """Inner values of a feature that the function treats alike, and their probability.
+
+    ``missing`` says that missing numbers belong to it; where it has no others, its one value is NaN.
+    """
 
     values: tuple[float, ...]
     share: float
+    missing: bool = False
 
 
 class Division(NamedTuple):
@@ -63,16 +67,25 @@ class Axis:
         self.feature, self.cells = feature, tuple(cells)
         self._kind, self._one_value = kind, one_value
         count = range(len(self.cells))
+        self._alone = len(count) - 1 if kind == "numeric" and math.isnan(self.cells[-1].values[-1]) else None
         if kind == "categorical":
             self.levels = [list(itertools.combinations(count, size + 1)) for size in count]
         else:
-            self.levels = [[tuple(range(low, low + size + 1)) for low in count[: len(count) - size]] for size in count]
+            self.levels = [list(self._runs(size + 1)) for size in count]
         self._place = {part: (at, place) for at, level in enumerate(self.levels) for place, part in enumerate(level)}
 
     @cached_property
     def divisions(self) -> list[list[list[Division]]]:
         """By level and place."""
         return [[[self._division(yes, part) for yes in self._sides(part)] for part in level] for level in self.levels]
+
+    def _runs(self, size: int) -> Iterator[Part]:
+        """So many neighbours; missing numbers that are a cell of their own are with any of them."""
+        known = len(self.cells) - (self._alone is not None)
+        yield from (tuple(range(low, low + size)) for low in range(known - size + 1))
+        if self._alone is not None:
+            lows = range(known - size + 2) if size > 1 else range(1)
+            yield from ((*range(low, low + size - 1), self._alone) for low in lows)
 
     def _sides(self, part: Part) -> Iterator[Part]:
         """The yes sides of all tests, each way to divide once."""
@@ -82,6 +95,8 @@ class Axis:
             yield part[1:]
         elif self._kind == "numeric":
             yield from (part[:size] for size in range(1, len(part)))
+            if part[-1] == self._alone:
+                yield from ((*part[:size], self._alone) for size in range(1, len(part) - 1))
         elif self._one_value:
             yield from ((value,) for value in part[: 1 if len(part) == 2 else None])
         else:
@@ -99,8 +114,17 @@ class Axis:
         if self._kind == "boolean":
             return IsOne(self.feature)
         if self._kind == "numeric":
-            return AtMost(self.feature, midway(self.cells[yes[-1]].values[-1], self.cells[no[0]].values[0]))
+            return self._threshold(yes, no)
         return IsIn(self.feature, frozenset(int(value) for cell in yes for value in self.cells[cell].values))
+
+    def _threshold(self, yes: Part, no: Part) -> Test:
+        missing = True if any(self.cells[cell].missing for cell in yes) else None
+        if missing is None and any(self.cells[cell].missing for cell in no):
+            missing = False
+        if no[0] == self._alone:
+            return AtMost(self.feature, math.inf, missing)
+        last = max(cell for cell in yes if cell != self._alone)
+        return AtMost(self.feature, midway(self.cells[last].values[-1], self.cells[no[0]].values[0]), missing)
 
 
 def axes_of(
@@ -120,19 +144,25 @@ def axes_of(
         feature = space.features[i]
         drawn = np.flatnonzero(shares > 0)
         grid = grid.take(drawn, axis=len(axes))
-        groups = _alike(grid, len(axes), feature, one_value)
+        groups = _alike(grid, len(axes), feature, one_value, bool(np.isnan(values[drawn[-1]])))
         if len(groups) == 1:
             grid = grid.take(0, axis=len(axes))
             continue
         places = [[drawn[place] for place in group] for group in groups]
-        cells = [Cell(tuple(values[group].tolist()), math.fsum(shares[group])) for group in places]
+        cells = [
+            Cell(tuple(values[group].tolist()), math.fsum(shares[group]), bool(np.isnan(values[group[-1]])))
+            for group in places
+        ]
         grid = grid.take([group[0] for group in groups], axis=len(axes))
         axes.append(Axis(i, feature.kind, cells, one_value))
     return axes, np.array(grid, order="C")
 
 
-def _alike(grid: Codes, axis: int, feature: Feature, one_value: bool) -> list[list[int]]:
-    """Places along an axis by what the function says there; all in one group where the feature does not matter."""
+def _alike(grid: Codes, axis: int, feature: Feature, one_value: bool, gap: bool) -> list[list[int]]:
+    """Places along an axis by what the function says there; all in one group where the feature does not matter.
+
+    A ``gap`` is the last place, and no neighbour of any number.
+    """
     slices = np.moveaxis(grid, axis, 0).reshape(grid.shape[axis], -1)
     if (slices == slices[0]).all():
         return [list(range(len(slices)))]
@@ -140,6 +170,7 @@ def _alike(grid: Codes, axis: int, feature: Feature, one_value: bool) -> list[li
         return [[place] for place in range(len(slices))]
     groups: dict[Any, list[int]] = {}
     changes = np.cumsum([False, *(slices[1:] != slices[:-1]).any(axis=1).tolist()])
+    changes[-1] += gap
     for place, row in enumerate(slices):
         groups.setdefault(int(changes[place]) if feature.kind == "numeric" else row.tobytes(), []).append(place)
     return list(groups.values())

@@ -24,6 +24,7 @@ from fidelitree.search.optimal.lattice import Axis, Cell, Codes, axes_of, label_
 from fidelitree.search.optimal.optimum import errors_of_few_bits, least_errors
 from fidelitree.search.optimal.rollout import Rollouts
 from fidelitree.search.optimal.solve import widening
+from fidelitree.spaces.features.numeric import left_of
 from fidelitree.spaces.region import Region
 from fidelitree.trees import nested
 from fidelitree.trees.curve import Curve, CurveSplit
@@ -117,9 +118,13 @@ def _drawn(cells: Cells) -> list[Cell]:
     drawn.sort()
     if cells.kind == "boolean":
         return [Cell((float(part),), share) for part, share in drawn]
-    return [
-        Cell((low, high if math.isfinite(high) else math.nextafter(low, high)), share) for (low, high), share in drawn
-    ]
+    return [_numbers(*left_of(part), share) for part, share in drawn]
+
+
+def _numbers(low: float, high: float, missing: bool, share: float) -> Cell:
+    if low >= high:
+        return Cell((math.nan,), share, missing)
+    return Cell((low, high if math.isfinite(high) else math.nextafter(low, high)), share, missing)
 
 
 def nearby(tree: Tree, space: ProductSpace, clock: Clock) -> Iterator[Curve]:

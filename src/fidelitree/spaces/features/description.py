@@ -4,6 +4,7 @@
     categorical   values, weights
     numeric       values, weights, integer     as observed
                   edges, shares                even between neighbouring edges
+                  missing                      beside any of these, where numbers may be missing: their share
 
 That is what `plain` writes and what a stored space must have. A file written by hand may leave out the p of a fair bit
 and equal weights, or use a short form: probabilities, low and high, quantiles.
@@ -20,7 +21,8 @@ import numpy as np
 from fidelitree.errors import FormatError, ParameterError
 from fidelitree.spaces.features.boolean import Boolean
 from fidelitree.spaces.features.categorical import Categorical
-from fidelitree.spaces.features.numeric import Numeric, Observed
+from fidelitree.spaces.features.marginals import Observed
+from fidelitree.spaces.features.numeric import Numeric
 
 if TYPE_CHECKING:
     from fidelitree.spaces.features.feature import Feature
@@ -43,11 +45,11 @@ def plain(feature: Feature) -> dict[str, Any]:
                 )
         return {**head, "values": list(feature.values), "weights": feature.weights.tolist()}
     if isinstance(feature, Numeric):
-        marginal = feature.marginal
+        marginal, gone = feature.marginal, {"missing": feature.missing} if feature.missing else {}
         if isinstance(marginal, Observed):
             values = (marginal.values.astype(np.int64) if feature.integer else marginal.values).tolist()
-            return {**head, "integer": feature.integer, "values": values, "weights": marginal.weights.tolist()}
-        return {**head, "edges": marginal.edges.tolist(), "shares": marginal.shares.tolist()}
+            return {**head, "integer": feature.integer, "values": values, "weights": marginal.weights.tolist(), **gone}
+        return {**head, "edges": marginal.edges.tolist(), "shares": marginal.shares.tolist(), **gone}
     raise ParameterError(f"feature {feature.name!r} is of a kind that cannot be stored: {feature.kind}")
 
 
@@ -58,6 +60,8 @@ def outline(feature: Feature) -> dict[str, Any]:
         found["values"] = [value if _is_plain(value) else repr(value) for value in feature.values]
     if getattr(feature, "integer", False):
         found["integer"] = True
+    if getattr(feature, "missing", 0):
+        found["missing"] = True
     return found
 
 
@@ -87,10 +91,12 @@ class FeatureReader:
             self.refuse(f"{where}.kind", f"must be one of {', '.join(_FORMS)}; got {kind!r:.80}")
         given = {key: value for key, value in entry.items() if key != "kind"}
         form = self._form(where, kind, given)
-        self.check_keys(where, given, (*form.needed, *form.optional))
+        numeric = kind == "numeric"
+        self.check_keys(where, given, (*form.needed, *form.optional, *["missing"] * numeric))
         self._count_integers(where, given)
         try:
-            return form.make(name, given)
+            made = form.make(name, given)
+            return made.with_missing(given["missing"]) if isinstance(made, Numeric) and "missing" in given else made
         except (ParameterError, TypeError, ValueError, OverflowError) as error:
             self.refuse(where, str(error))
 

@@ -7,6 +7,7 @@ itself. A test is a question about one feature, answered yes or no: what an inne
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -23,7 +24,8 @@ Column = NDArray[Any]
 """Inner values of a feature: bytes of a bit, floats of anything else."""
 Restriction = Any
 """What is left of a feature, known to its own kind only: of a bit one value (int), of a number an interval open on the
-left ``(low, high]`` (a pair of floats), of a category some codes (a frozenset)."""
+left ``(low, high]`` (a pair of floats, and a third entry True where missing numbers are left too), of a category some
+codes (a frozenset)."""
 
 
 class Test(Protocol):
@@ -62,19 +64,30 @@ class IsOne:
 
 @dataclass(frozen=True)
 class AtMost:
-    """The test ``x <= cut`` of a number."""
+    """The test ``x <= cut`` of a number.
+
+    ``missing`` says whether missing numbers (NaN) are on the yes side; None where none can come here. An infinite cut
+    asks whether a number is there at all: ``x is missing`` is its no side.
+    """
 
     feature: int
     cut: float
+    missing: bool | None = None
 
     kind = "numeric"
 
     def answers(self, column: NDArray[Any]) -> NDArray[np.bool_]:
-        return np.asarray(column <= self.cut)
+        return np.asarray(~(column > self.cut) if self.missing else column <= self.cut)
 
     def text(self, name: str, yes: bool, values: Sequence[Any] | None = None) -> str:
         """``age <= 32.5`` on the yes side."""
-        return f"{shown(name)} {'<=' if yes else '>'} {short(self.cut)}"
+        if self.cut == math.inf:
+            return f"{shown(name)} is {'not ' * yes}missing"
+        return f"{shown(name)} {'<=' if yes else '>'} {short(self.cut)}{' or missing' * (self.missing is yes)}"
+
+    def __repr__(self) -> str:
+        side = "" if self.missing is None else f", missing={self.missing}"
+        return f"AtMost(feature={self.feature}, cut={self.cut!r}{side})"
 
 
 @dataclass(frozen=True)

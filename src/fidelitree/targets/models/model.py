@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import MissingExtraError, ParameterError, TargetError
+from fidelitree.spaces.inputs import is_missing
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -122,6 +123,8 @@ def _as_frame(batch: Any) -> nw.DataFrame[Any] | None:
 def converted(name: str, column: NDArray[Any], kind: Any) -> NDArray[Any]:
     """A feature's values in the type that a model takes."""
     try:
+        if column.dtype.kind == "O" and np.dtype(kind).kind == "f":  # pandas' NA is no number
+            return np.array([np.nan if is_missing(value) else value for value in column.tolist()]).astype(kind)
         return column.astype(kind)
     except (TypeError, ValueError):
         raise ParameterError(

@@ -17,7 +17,10 @@ typedef struct {
     int32_t feature, child;
 } Walked;
 
-/* Sets of categories: where a node's set begins among the members, or -1, and how many values the feature has. */
+/* Instead of where a set begins: a threshold, which a missing number exceeds; or one that it does not exceed. */
+enum { THRESHOLD = -1, OR_MISSING = -2 };
+
+/* Sets of categories: where a node's set begins among the members, or one of these; how many values the feature has. */
 typedef struct {
     const int32_t *start, *width;
     const uint8_t *member;
@@ -56,6 +59,8 @@ static inline int is_leaf(const Walked *nodes, int32_t node)
 static inline int below(const Walk *walk, int32_t node, double x)
 {
     int32_t start = walk->sets.start[node];
+    if (start == OR_MISSING)
+        return !(x > walk->nodes[node].cut);
     if (start < 0)
         return x <= walk->nodes[node].cut;
     return x >= 0 && x < walk->sets.width[node] && walk->sets.member[start + (int32_t)x];
@@ -99,7 +104,7 @@ static Py_ssize_t part(const Walk *walk, int32_t node, const double *data, uint1
     const double *column = data + walk->nodes[node].feature * walk->across;
     const double cut = walk->nodes[node].cut;
     Py_ssize_t above = 0, under = 0;
-    if (walk->sets.start[node] < 0)
+    if (walk->sets.start[node] == THRESHOLD)
         for (Py_ssize_t i = 0; i < count; i++) {
             uint16_t row = here[i];
             int yes = column[row] <= cut;
@@ -179,10 +184,10 @@ static const char *unsound(const Array *a, Py_ssize_t features, Py_ssize_t rows,
         if (a[i].length != nodes)
             return "all arrays of nodes must have one length";
     for (Py_ssize_t v = 0; v < nodes; v++) {
-        int leaf = child[v] == v && isnan(((const double *)a[CUT].data)[v]) && start[v] < 0;
+        int leaf = child[v] == v && isnan(((const double *)a[CUT].data)[v]) && start[v] == THRESHOLD;
         if (feature[v] < 0 || feature[v] >= features || !(leaf || (child[v] > v && child[v] < nodes - 1)))
             return "a node must have a feature of the inputs, and children after itself; a leaf leads to itself";
-        if (start[v] >= 0 && (width[v] < 0 || start[v] > a[MEMBER].length - width[v]))
+        if (start[v] < OR_MISSING || (start[v] >= 0 && (width[v] < 0 || start[v] > a[MEMBER].length - width[v])))
             return "a set must lie inside member";
     }
     return NULL;
@@ -214,7 +219,7 @@ static PyObject *walk(PyObject *module, PyObject *args)
         for (Py_ssize_t v = 0; v < nodes; v++) {
             packed[v] = (Walked){((double *)a[CUT].data)[v], ((int32_t *)a[FEATURE].data)[v],
                                  ((int32_t *)a[CHILD].data)[v]};
-            any_set |= ((int32_t *)a[START].data)[v] >= 0;
+            any_set |= ((int32_t *)a[START].data)[v] != THRESHOLD;
         }
         Py_ssize_t along = by_columns ? 1 : a[DATA].shape[1];
         Walk down = {packed, a[VALUE].data, {a[START].data, a[WIDTH].data, a[MEMBER].data},

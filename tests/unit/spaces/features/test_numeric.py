@@ -197,7 +197,7 @@ def test_what_is_left_reads_well(left: tuple[float, float], text: str) -> None:
             lambda: ft.Numeric.from_values("x", [[1]]),
             "values of feature 'x' must be a list of at least one number; got",
         ),
-        (lambda: ft.Numeric.from_values("x", [1, math.nan]), "values of feature 'x' must be finite numbers; 1 of 2"),
+        (lambda: ft.Numeric.from_values("x", [1, math.inf]), "values of feature 'x' must be finite numbers; 1 of 2"),
         (
             lambda: ft.Numeric.from_values("x", [1, -(2**53)]),
             "integers of feature 'x' must be below 2^53 in size; got -",
@@ -257,3 +257,99 @@ def test_it_describes_itself() -> None:
     assert repr(AGE) == "Numeric('age', 18, 90)"
     assert repr(SEEN) == "<Numeric 'age': 3 observed values>"
     assert repr(ft.Numeric.from_quantiles("x", [1, 2, 5])) == "<Numeric 'x': 3 quantiles from 1 to 5>"
+
+
+# --- missing numbers ------------------------------------------------------------------------------------------------
+
+GONE = ft.Numeric("age", 18, 90, missing=0.2)
+SOME = ft.Numeric.from_values("rooms", [1, 2, 2, None, math.nan])
+EVERYTHING = (-math.inf, math.inf, True)
+MISSING = (math.inf, math.inf, True)
+
+
+def test_a_missing_number_is_in_no_interval() -> None:
+    assert GONE.mass(None) == 1
+    assert GONE.mass((18, 36)) == 0.8 * 0.25
+    assert GONE.mass((18, 36, True)) == 0.8 * 0.25 + 0.2
+    assert GONE.mass((-math.inf, math.inf)) == 0.8
+    assert GONE.mass(EVERYTHING) == pytest.approx(1)
+    assert GONE.mass(MISSING) == 0.2
+    assert AGE.mass(MISSING) == 0
+    assert (SOME.missing, SOME.points, SOME.integer) == (0.4, 3, True)
+    assert SOME.mass((0, 1)) == pytest.approx(0.2)
+    for left, values, shares in [
+        (None, [1, 2, math.nan], [0.2, 0.4, 0.4]),
+        ((1, 5, True), [2, math.nan], [0.5, 0.5]),
+        ((1, 5), [2], [1]),
+        (MISSING, [math.nan], [1]),
+    ]:
+        found = SOME.listed(left)
+        np.testing.assert_equal(found[0], values)
+        np.testing.assert_allclose(found[1], shares)
+
+
+def test_a_test_has_missing_numbers_on_one_side() -> None:
+    below, above = (-math.inf, 30), (30, math.inf)
+    assert GONE.parts(AtMost(0, 30, True), None) == (above, (*below, True))
+    assert GONE.parts(AtMost(0, 30, False), None) == ((*above, True), below)
+    assert GONE.parts(AtMost(0, 30), None) == ((*above, True), below), "unless told they are not at most anything"
+    assert GONE.parts(AtMost(0, math.inf, False), None) == (MISSING, (-math.inf, math.inf))
+    assert GONE.parts(AtMost(0, 30, True), (40, 50, True)) == ((40, 50), MISSING)
+    assert GONE.parts(AtMost(0, 30), below) == (None, below)
+    assert AGE.parts(AtMost(0, 30), None) == (above, below), "nothing is said of what cannot be"
+    assert AGE.parts(AtMost(0, 30, True), None) == (above, (*below, True))
+
+
+def test_draws_are_missing_as_often_as_they_should_be() -> None:
+    drawn = GONE.draw(lane(), 10_000, None)
+    assert 1800 < np.isnan(drawn).sum() < 2200, "ten standard deviations are 400"
+    assert np.isnan(GONE.draw(lane(), 10, MISSING)).all()
+    assert not np.isnan(GONE.draw(lane(), 100, (20, 30))).any()
+    half = GONE.draw(lane(), 10_000, (18, 36, True))
+    assert 4500 < np.isnan(half).sum() < 5500
+    assert np.nanmax(half) <= 36
+
+
+def test_conditions_speak_of_missing_numbers_where_there_may_be_some() -> None:
+    assert GONE.text((18.0, 30.0, True)) == "18 < age <= 30 or missing"
+    assert GONE.text((18.0, 30.0)) == "18 < age <= 30"
+    assert GONE.text(MISSING) == "age is missing"
+    assert GONE.text((-math.inf, math.inf)) == "age is not missing"
+    assert GONE.text(EVERYTHING) == "age is any number or missing"
+    assert AGE.text(EVERYTHING) == "age is any number"
+    assert [GONE.restriction(wanted) for wanted in (None, math.nan, (None, 30))] == [MISSING, MISSING, (-math.inf, 30)]
+    with pytest.raises(ft.ParameterError) as caught:
+        GONE.restriction("much")
+    assert str(caught.value) == (
+        "given['age'] must be a number or a pair (low, high), or None for missing numbers; got 'much'"
+    )
+
+
+def test_a_share_of_missing_numbers_is_part_of_a_feature() -> None:
+    assert GONE == AGE.with_missing(0.2) != AGE
+    assert GONE.with_missing(0) == AGE
+    assert "missing" not in AGE.describe()
+    assert GONE.describe()["missing"] == (0.2).hex()
+    assert repr(GONE) == "Numeric('age', 18, 90, missing=0.2)"
+    assert repr(SOME) == "<Numeric 'rooms': 2 observed values, 40 % missing>"
+    assert SOME.column(np.array([1.0, math.nan])).dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: AGE.with_missing(1.5), "missing of feature 'age' must be a probability between 0 and 1; got 1.5"),
+        (
+            lambda: ft.Numeric("age", 0, 1, missing=1),
+            "missing of feature 'age' must be below 1; got 1 - leave",
+        ),
+        (
+            lambda: ft.Numeric.from_values("x", [None]),
+            "values of feature 'x' must hold a number that can be",
+        ),
+    ],
+)
+def test_shares_of_missing_numbers_that_are_refused(make: Callable[[], object], message: str) -> None:
+    with pytest.raises(ft.ParameterError) as caught:
+        make()
+    assert str(caught.value).startswith(message)
