@@ -13,7 +13,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.frontier import endings, forecasts
+from benchmarks.frontier import endings, forecasts, optima
 from benchmarks.frontier.bars import all_bars, medians, ratio
 from benchmarks.frontier.cases import MODELS, QUICK, Case, cases
 from benchmarks.frontier.kept import FILE, KeptTrials, Settings
@@ -127,7 +127,7 @@ def _costs(by_case: dict[Case, list[Trial]]) -> list[list[str]]:
     return lines
 
 
-PARTS = {"curves": curves, "endings": endings.section, "forecasts": forecasts.section}
+PARTS = {"curves": curves, "optima": optima.section, "endings": endings.section, "forecasts": forecasts.section}
 
 
 def main() -> None:
