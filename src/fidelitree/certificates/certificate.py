@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fidelitree.asking.journal.run import versions as versions_now
 from fidelitree.certificates import confusionfile
+from fidelitree.certificates.helped import Help
 from fidelitree.display.card import Status, card, standing
 from fidelitree.errors import FormatError, is_entropy, is_text
 from fidelitree.spaces.product import ASSUMES_DISTRIBUTION
@@ -52,6 +53,7 @@ class Certificate:
     ``entropy`` went into the test inputs of an audit, beside the seed, so that nobody could foresee them; ``replayed``
     says that it was given, and the test inputs were known. ``confusion`` is the table of the target's answers against
     the tree's; its intervals have a confidence of their own and are no part of delta. It is None where no answers tell.
+    ``helped`` tells of the surrogate that shortened the test, where one did.
     """
 
     epsilon: float | None
@@ -78,6 +80,7 @@ class Certificate:
     entropy: str | None = None
     replayed: bool = False
     confusion: Confusion | None = None
+    helped: Help | None = None
 
     @property
     def holds(self) -> bool:
@@ -133,7 +136,8 @@ class Certificate:
             return ""
         tested = f" of a tree that it differs from on {_up(self.differs)}" if self.differs else ""
         errors = "1 error" if self.errors == 1 else f"{self.errors:,} errors"
-        return f", by {errors} among {self.samples:,} test inputs{tested}"
+        beside = "" if self.helped is None else f" beside a surrogate that it differs from on {self.helped.differs:.4g}"
+        return f", by {errors} among {self.samples:,} test inputs{tested}{beside}"
 
     def _repr_html_(self) -> str:
         facts = [("Method", self.method), ("Bound on the error", _up(self.error_bound))]
@@ -144,7 +148,10 @@ class Certificate:
     def to_dict(self) -> dict[str, Any]:
         """Plain data under a versioned schema."""
         table = None if self.confusion is None else confusionfile.to_dict(self.confusion)
-        return {"format": FORMAT, "version": VERSION, "holds": self.holds, **asdict(self), "confusion": table}
+        told = {**asdict(self), "confusion": table}
+        if self.helped is None:
+            del told["helped"]
+        return {"format": FORMAT, "version": VERSION, "holds": self.holds, **told}
 
     def to_json(self) -> str:
         """The certificate as JSON text."""
@@ -174,8 +181,11 @@ class Certificate:
         _check_kinds(data)
         _check_ranges(data)
         table = None if data["confusion"] is None else confusionfile.from_dict(data["confusion"])
-        kept = {name: data[name] for name in names}
-        certificate = cls(**{**kept, "assumes": tuple(data["assumes"]), "confusion": table})
+        helped = None
+        if data["helped"] is not None:
+            helped = Help.from_dict(data["helped"], data["errors"] or 0, data["samples"])
+        kept = {**{name: data[name] for name in names}, "assumes": tuple(data["assumes"])}
+        certificate = cls(**{**kept, "confusion": table, "helped": helped})
         if certificate.holds != data["holds"]:
             raise FormatError("not a stored certificate: it says that it holds, and its numbers say otherwise")
         return certificate
@@ -183,7 +193,9 @@ class Certificate:
 
 _REPLAY = " This is a replay of an audit: it proves nothing about a predictor that was changed since."
 # Younger than the first certificates, which do without:
-_YOUNGER = {"tested_digest": None, "entropy": None, "replayed": False, "confusion": None, "ledger": WHOLE}
+_YOUNGER = {"tested_digest": None, "entropy": None, "replayed": False, "confusion": None, "ledger": WHOLE} | {
+    "helped": None
+}
 _NUMBERS = ("delta", "error_bound", "differs", "epsilon", "level")
 _KINDS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(_NUMBERS, (float, int)),
