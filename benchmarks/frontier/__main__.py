@@ -1,24 +1,29 @@
-"""Measure all cases, or those of some models: python -m benchmarks.frontier [--quick] [--write]."""
+"""Measure all cases, or those of some models: python -m benchmarks.frontier [--quick] [--write].
+
+Curves take hours, so each is kept in a file when it is done: stop and start again as you like, also with more seeds.
+"""
 
 from __future__ import annotations
 
 import argparse
 import shlex
 import sys
-from concurrent.futures import ProcessPoolExecutor
+import tempfile
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from benchmarks.frontier import endings, forecasts
+from benchmarks.frontier import endings, forecasts, optima
 from benchmarks.frontier.bars import all_bars, medians, ratio
 from benchmarks.frontier.cases import MODELS, QUICK, Case, cases
+from benchmarks.frontier.kept import FILE, KeptTrials, Settings
 from benchmarks.frontier.peers import PEERS
 from benchmarks.frontier.trial import MOST, OURS, SIZES, Trial, perform
 from benchmarks.machine import describe
 from benchmarks.report import Bar, Section, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "frontiers.md"
 FRESH = 1_000_000
@@ -39,6 +44,7 @@ it took in all, those of its tests included; over rows, from all rows that are t
 pruned: grown to the end, weakest links cut. pystreed and pycontree seek the optimum of up to 8 leaves, {seconds:g} s
 for each of them; numbers are cut at ten quantiles for pystreed. True errors are shares of {fresh:,} fresh inputs; over
 rows, of all rows that no tree was grown from. Medians over {seeds} seeds. Seconds are the processor's.
+Measured at {at}.
 """
 
 
@@ -47,11 +53,13 @@ def chosen() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.frontier", description=__doc__)
     parser.add_argument("--models", nargs="+", default=list(MODELS), metavar="NAME", help=", ".join(MODELS))
     parser.add_argument("--seeds", type=int, default=5, help="runs of each case (default %(default)s)")
-    parser.add_argument("--seconds", type=float, default=60.0, help="for each optimal peer (default %(default)s)")
+    parser.add_argument("--seconds", type=float, default=30.0, help="for each optimal peer (default %(default)s)")
     parser.add_argument("--fresh", type=int, default=FRESH, help="inputs for true errors (default %(default)s)")
     parser.add_argument("--processes", type=int, default=1, help="cases at once (default %(default)s)")
     parser.add_argument("--quick", action="store_true", help="four models, one seed, about three minutes")
     parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=list(PARTS), help="(default: all)")
+    parser.add_argument("--kept", type=Path, default=FILE, help="curves that were measured (default %(default)s)")
+    parser.add_argument("--as-far", action="store_true", help="measure nothing: judge the seeds that every case has")
     parser.add_argument("--write", action="store_true", help="write docs/frontiers.md as well")
     parser.add_argument("--smoke", action="store_true", help="toy sizes: shows that everything runs, judges nothing")
     options = parser.parse_args()
@@ -66,20 +74,21 @@ def chosen() -> argparse.Namespace:
     if options.smoke:
         options.models, options.parts, options.quick = ["iris"], ["curves", "forecasts"], True
         options.seeds, options.seconds, options.fresh = 1, 1.0, 5_000
+        options.kept = Path(tempfile.mkdtemp()) / FILE.name  # a smoke run measures, whatever was kept
     return options
 
 
 def curves(options: argparse.Namespace) -> Section:
     """Every size of every case."""
-    todo = [(case, seed) for case in cases(options.models) for seed in range(options.seeds)]
-    with ProcessPoolExecutor(options.processes) as pool:
-        work = (
-            pool.submit(perform, case, seed, options.seconds, options.fresh, not options.quick, options.most)
-            for case, seed in todo
-        )
-        trials = list(_noted(list(work)))
-    remark = REMARK.format(seconds=options.seconds, fresh=options.fresh, seeds=options.seeds)
-    by_case = {case: [one for one in trials if one.case == case] for case in dict.fromkeys(case for case, _ in todo)}
+    kept = KeptTrials(options.kept, Settings(options.seconds, options.fresh, not options.quick, options.most))
+    every = list(cases(options.models))
+    if options.as_far:
+        options.seeds = min(sum(case == one for one, _ in kept.trials) for case in every)
+    _measure(kept, [(case, seed) for seed in range(options.seeds) for case in every], options.processes)
+    by_case = {case: [kept.trials[case, seed] for seed in range(options.seeds)] for case in every}
+    remark = REMARK.format(
+        seconds=options.seconds, fresh=options.fresh, seeds=options.seeds, at=", ".join(kept.commits)
+    )
     bars = all_bars(by_case)
     bars = [Bar(bar.promise, bar.measured, None) for bar in bars] if options.smoke else bars
     tables = [Table(["model", "inputs", "leaves", "bound", OURS, *PEERS, "ratio"], list(_lines(by_case)), 2)]
@@ -89,11 +98,15 @@ def curves(options: argparse.Namespace) -> Section:
     return Section("frontiers", "true errors at every size", tables, bars, remark)
 
 
-def _noted(work: Iterable[Any]) -> Iterator[Trial]:
-    for one in work:
-        trial = one.result()
-        print(f"{trial.case}, seed {trial.seed}: {trial.seconds:.0f} s", file=sys.stderr, flush=True)
-        yield trial
+def _measure(kept: KeptTrials, wanted: list[tuple[Case, int]], processes: int) -> None:
+    """Those that are not there yet; each is kept as soon as it is done."""
+    missing, told = [key for key in wanted if key not in kept.trials], kept.settings
+    with ProcessPoolExecutor(processes) as pool:
+        work = [pool.submit(perform, *key, told.seconds, told.fresh, told.alone, told.most) for key in missing]
+        for one in as_completed(work):
+            trial = one.result()
+            kept.add(trial)
+            print(f"{trial.case}, seed {trial.seed}: {trial.seconds:.0f} s", file=sys.stderr, flush=True)
 
 
 def _lines(by_case: dict[Case, list[Trial]]) -> Iterator[list[str]]:
@@ -114,7 +127,7 @@ def _costs(by_case: dict[Case, list[Trial]]) -> list[list[str]]:
     return lines
 
 
-PARTS = {"curves": curves, "endings": endings.section, "forecasts": forecasts.section}
+PARTS = {"curves": curves, "optima": optima.section, "endings": endings.section, "forecasts": forecasts.section}
 
 
 def main() -> None:

@@ -31,7 +31,7 @@ from fidelitree.theory.sequential import RUN, STANDING, Bet, level_in, log_e_val
 from fidelitree.trees.answers import Answers, Kept
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from fidelitree.trees.tree import Tree
 
@@ -137,15 +137,20 @@ class Attempts:
         """All that was counted: an attempt's own answers are the last ones, as many as it has samples."""
         self.standing = StandingAttempts(delta, ledger)
 
-    def open(self, tree: Tree, written_down: bool = True) -> Attempt:
+    def open(
+        self,
+        tree: Tree,
+        written_down: bool = True,
+        made: Callable[[Tree, float, LedgerEntry], Attempt] = Attempt,
+    ) -> Attempt:
         """Begin to count for a tree; a tree that has an attempt already gets no second one.
 
-        An attempt that will count nothing, and promises nothing, need not be written down.
+        An attempt that will count nothing, and promises nothing, need not be written down. ``made`` is its kind.
         """
         found = self.of(tree)
         if found is None:
             ledger = self._ledger if written_down else None
-            found = Attempt(tree, self.delta, entered(ledger, self._part, tree.digest, len(self.all)))
+            found = made(tree, self.delta, entered(ledger, self._part, tree.digest, len(self.all)))
             self.all.append(found)
         return found
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from fidelitree.asking.journal.run import versions as versions_now
 from fidelitree.certificates import confusionfile
+from fidelitree.certificates.helped import Help
 from fidelitree.certificates.real_rows import RealRows
 from fidelitree.display.card import Status, card, standing
-from fidelitree.display.wording import at_least, at_most, counted, span, whole
+from fidelitree.display.wording import at_least, at_most, counted, percent, span, whole
 from fidelitree.errors import FormatError, is_entropy, is_text
 from fidelitree.spaces.product import ASSUMES_DISTRIBUTION
 from fidelitree.theory.sequential import AUDIT, INTERVAL, LEDGERS, WHOLE, least_error
@@ -53,6 +54,7 @@ class Certificate:
     says that it was given, and the test inputs were known. ``confusion`` is the table of the target's answers against
     the tree's; its intervals have a confidence of their own and are no part of delta. It is None where no answers tell.
     ``real_rows`` is the error on rows of a table that were kept aside, where inputs come from a world fitted to others.
+    ``helped`` tells of the surrogate that shortened the test, where one did.
     """
 
     epsilon: float | None
@@ -80,6 +82,7 @@ class Certificate:
     replayed: bool = False
     confusion: Confusion | None = None
     real_rows: RealRows | None = None
+    helped: Help | None = None
 
     @property
     def holds(self) -> bool:
@@ -140,7 +143,9 @@ class Certificate:
         if self.method == "exact":
             return "every input was counted"
         seen = f"{counted(self.errors or 0, 'disagreement')} in {counted(self.samples, 'fresh input')}"
-        return f"{seen} of a tree that differs from this one on {at_most(self.differs, 4)}" if self.differs else seen
+        tested = f" of a tree that differs from this one on {at_most(self.differs, 4)}" if self.differs else ""
+        beside = "" if self.helped is None else f", beside a surrogate that differs on {percent(self.helped.differs)}"
+        return f"{seen}{tested}{beside}"
 
     def _repr_html_(self) -> str:
         facts = [("Method", self.method), ("Bound on the error", at_most(self.error_bound, 4))]
@@ -151,7 +156,10 @@ class Certificate:
     def to_dict(self) -> dict[str, Any]:
         """Plain data under a versioned schema."""
         table = None if self.confusion is None else confusionfile.to_dict(self.confusion)
-        return {"format": FORMAT, "version": VERSION, "holds": self.holds, **asdict(self), "confusion": table}
+        told = {**asdict(self), "confusion": table}
+        if self.helped is None:
+            del told["helped"]
+        return {"format": FORMAT, "version": VERSION, "holds": self.holds, **told}
 
     def to_json(self) -> str:
         """The certificate as JSON text."""
@@ -181,9 +189,12 @@ class Certificate:
         _check_kinds(data)
         _check_ranges(data)
         table = None if data["confusion"] is None else confusionfile.from_dict(data["confusion"])
-        kept = {name: data[name] for name in names}
         real = None if data["real_rows"] is None else RealRows.from_dict(data["real_rows"])
-        certificate = cls(**{**kept, "assumes": tuple(data["assumes"]), "confusion": table, "real_rows": real})
+        helped = None
+        if data["helped"] is not None:
+            helped = Help.from_dict(data["helped"], data["errors"] or 0, data["samples"])
+        kept = {**{name: data[name] for name in names}, "assumes": tuple(data["assumes"])}
+        certificate = cls(**{**kept, "confusion": table, "real_rows": real, "helped": helped})
         if certificate.holds != data["holds"]:
             raise FormatError("not a stored certificate: it says that it holds, and its numbers say otherwise")
         return certificate
@@ -191,13 +202,10 @@ class Certificate:
 
 _REPLAY = " This is a replay of an audit: it proves nothing about a predictor that was changed since."
 # Younger than the first certificates, which do without:
-_YOUNGER = {
-    "tested_digest": None,
-    "entropy": None,
+_YOUNGER: dict[str, Any] = {
+    **dict.fromkeys(("tested_digest", "entropy", "confusion", "real_rows", "helped")),
     "replayed": False,
-    "confusion": None,
     "ledger": WHOLE,
-    "real_rows": None,
 }
 _NUMBERS = ("delta", "error_bound", "differs", "epsilon", "level")
 _KINDS: dict[str, tuple[type, ...]] = {

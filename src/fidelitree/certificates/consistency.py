@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, Certificate
 from fidelitree.certificates.confusion import Confusion
 from fidelitree.certificates.confusionfile import contradiction
+from fidelitree.certificates.helped import disagreements
 from fidelitree.certificates.store import CERTIFICATE, FILES, POINT, REPORT, SPACE, TRACE, TREE, Stored
 from fidelitree.display.wording import leaves
 from fidelitree.exact.paths import disagreement
 from fidelitree.theory.bounds import level_of_set
+from fidelitree.theory.control import Disagreement
 from fidelitree.theory.sequential import AUDIT, INTERVAL, LEDGERS, error_bound, level_in, upper_bound
 
 if TYPE_CHECKING:
@@ -60,6 +62,7 @@ def same(one: Any, two: Any) -> bool:
 def checks(stored: Stored, given: World | None, space: World | None) -> Iterator[Check]:
     """All checks; ``space`` is the one that was ``given`` instead of the stored one, or that one."""
     yield from _of_tree(stored, space)
+    yield from _helped(stored, space)
     yield _call(stored)
     yield _files(stored, given)
     if stored.frontier is not None:
@@ -109,7 +112,31 @@ def _follows(certificate: Certificate, size: int) -> tuple[float, float]:
         level = level_in(certificate.ledger, certificate.attempt, delta)
     elif certificate.ledger in (AUDIT, INTERVAL):
         level = LEDGERS[certificate.ledger] * delta
+    if certificate.helped is not None:
+        return level, certificate.helped.bound(errors, samples, level)
     return level, error_bound(errors, samples, level)
+
+
+def _helped(stored: Stored, space: World | None) -> Iterator[Check]:
+    """Whether trees and surrogate disagree as often as all certificates say, on the same inputs."""
+    told = {stored.tree: stored.certificate} | {
+        point.tree: point.certificate for point in (() if stored.frontier is None else stored.frontier.points)
+    }
+    helped = {tree: one.helped for tree, one in told.items() if one.helped is not None}
+    if not helped:
+        return
+    about, surrogate = "the surrogate disagrees with the trees as often as their certificates say", stored.surrogate
+    if surrogate is None or space is None:
+        yield Check(None, f"{about}: {'no space' if space is None else 'it'} is not stored here")
+    elif {one.digest for one in helped.values()} != {surrogate.digest} or not surrogate.fits(space.product):
+        yield Check(False, f"{about}: the one that is stored is not the one that they name")
+    elif space.digest == stored.certificate.space_digest:
+        key = stored.certificate.seed or 0, min(one.first for one in helped.values())
+        again = disagreements(list(helped), surrogate, space.apart(key[0])[1], key)
+        same_shares = [
+            Disagreement(one.differs, one.draws) == now for one, now in zip(helped.values(), again, strict=True)
+        ]
+        yield Check(all(same_shares) and len({one.first for one in helped.values()}) == 1, about)
 
 
 def _tested(stored: Stored, space: World | None) -> Check:

@@ -4,6 +4,7 @@
 ``tree.json``     the tree
 ``tested.json``   the tree that was tested, where the returned one differs from it
 ``certificate.json``  what is promised about it
+``surrogate.json``  the model that shortened the tests, where one did
 ``frontier.json`` the trees of all sizes that the same answers certify, each with its certificate
 ``space.json``    where inputs come from, exactly; with `Rows`, all rows of the table
 ``trace.csv``     one line for each record of the trace
@@ -35,6 +36,7 @@ from fidelitree.certificates.frontierfile import StoredFrontier
 from fidelitree.errors import FormatError, ParameterError, check_path, read_text, reading, writing
 from fidelitree.spaces import kinds
 from fidelitree.spaces.product import ProductSpace
+from fidelitree.trees.ensemble import Ensemble
 from fidelitree.trees.tree import Tree
 from fidelitree.trees.treefile import MAX_BYTES
 
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
     from fidelitree.spaces.world import World
 
 TREE, CERTIFICATE, SPACE, TRACE, RUN = "tree.json", "certificate.json", "space.json", "trace.csv", "run.json"
-TESTED, FRONTIER = "tested.json", "frontier.json"
+TESTED, SURROGATE, FRONTIER = "tested.json", "surrogate.json", "frontier.json"
 REPORT = "report.html"
 FILES = "files"
 """The entry of ``run.json`` that holds the digests of the other files."""
@@ -66,6 +68,7 @@ class Stored:
     tested: Tree | None = None
     trace: str | None = None
     frontier: StoredFrontier | None = None
+    surrogate: Ensemble | None = None
 
     @property
     def journal(self) -> Path | None:
@@ -80,7 +83,7 @@ class Stored:
     @property
     def digests(self) -> dict[str, str]:
         """SHA-256 of each file that `save` writes and that is here, but for the one that lists them."""
-        found = (TREE, TESTED, CERTIFICATE, FRONTIER, SPACE, TRACE, REPORT)
+        found = (TREE, TESTED, CERTIFICATE, SURROGATE, FRONTIER, SPACE, TRACE, REPORT)
         return {name: _digest((self.folder / name).read_bytes()) for name in found if (self.folder / name).is_file()}
 
 
@@ -94,6 +97,7 @@ class RunRecord:
     tested: Tree | None = None
     report: str = ""
     frontier: StoredFrontier | None = None
+    surrogate: Ensemble | None = None
 
 
 def save(folder: str | os.PathLike[str], tree: Tree, certificate: Certificate, record: RunRecord) -> list[Path]:
@@ -103,6 +107,7 @@ def save(folder: str | os.PathLike[str], tree: Tree, certificate: Certificate, r
         TREE: tree.to_json(),
         **({} if record.tested is None else {TESTED: record.tested.to_json()}),
         CERTIFICATE: certificate.to_json() + "\n",
+        **({} if record.surrogate is None else {SURROGATE: record.surrogate.to_json()}),
         **({} if record.frontier is None else {FRONTIER: record.frontier.to_json()}),
         SPACE: json.dumps(record.space.to_dict()) + "\n",
         TRACE: table(record.trace),
@@ -118,7 +123,7 @@ def save(folder: str | os.PathLike[str], tree: Tree, certificate: Certificate, r
                 file.flush()
                 os.fsync(file.fileno())
         (folder / CERTIFICATE).unlink(missing_ok=True)
-        for name in {TESTED, FRONTIER} - texts.keys():
+        for name in {TESTED, SURROGATE, FRONTIER} - texts.keys():
             (folder / name).unlink(missing_ok=True)
         for name in sorted(texts, key=lambda name: name == CERTIFICATE):
             (place / name).replace(folder / name)
@@ -174,7 +179,8 @@ def load(folder: str | os.PathLike[str]) -> Stored:
     tested = Tree.load(folder / TESTED) if (folder / TESTED).is_file() else None
     trace = _text(folder / TRACE) if (folder / TRACE).is_file() else None
     frontier = StoredFrontier.from_dict(_json(folder / FRONTIER)) if (folder / FRONTIER).is_file() else None
-    return Stored(folder, Tree.load(folder / TREE), certificate, space, run, tested, trace, frontier)
+    surrogate = Ensemble.from_json(_text(folder / SURROGATE)) if (folder / SURROGATE).is_file() else None
+    return Stored(folder, Tree.load(folder / TREE), certificate, space, run, tested, trace, frontier, surrogate)
 
 
 def load_space(path: str | os.PathLike[str]) -> World:

@@ -13,6 +13,7 @@ from fidelitree.asking.journalled import name_of
 from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
 from fidelitree.asking.memory import Memory
 from fidelitree.certificates.attempts import Attempt, Attempts
+from fidelitree.certificates.helped import HelpedAttempt
 from fidelitree.errors import ParameterError, check_choice, check_count, check_delta, check_observer, check_switch
 from fidelitree.runs.frontier_known import known_points
 from fidelitree.runs.frontier_result import Frontier
@@ -112,7 +113,9 @@ def _points(session: Session, strategy: FrontierStrategy, goal: Goal) -> list[Di
         if known is not None:
             return known
     reason = reason or _run(session, strategy)
-    return [_result(session, attempt, goal, reason) for attempt in _opened(session)]
+    attempts = _opened(session)
+    helper = next((one.surrogate for one in attempts if isinstance(one, HelpedAttempt) and one.help), None)
+    return [replace(_result(session, attempt, goal, reason), surrogate=helper) for attempt in attempts]
 
 
 def _run(session: Session, strategy: FrontierStrategy) -> str:

@@ -201,7 +201,7 @@ class Frontier(Sequence[Distillation]):
         for one in kept.frontier.points:
             seen = trace if one.certificate.ledger == FRONTIER or one.tree == kept.tree else ()
             point = Distillation(one.tree, one.certificate, queries, seen, kept.space, reason, leaf_labels=one.labels)
-            points.append(replace(point, tested=one.tested))
+            points.append(replace(point, tested=one.tested, surrogate=kept.surrogate))
         found = cls(tuple(points), kept.frontier.delta, queries, reason, kept.frontier.max_leaves)
         run = {name: value for name, value in kept.run.items() if name not in (store.FILES, store.POINT)}
         return found.told(kept.space, run, call)

@@ -9,12 +9,14 @@ only then the tests are drawn that count.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fidelitree.asking.events import Foreseen
 from fidelitree.certificates.attempts import LATE, Attempt
+from fidelitree.certificates.helped import Adviser, HelpedAttempt, compare
 from fidelitree.runs.forecast import SLACK, TIGHT, Forecast, forecast
 from fidelitree.runs.session import Session, TrainingSet
 from fidelitree.runs.sized_trees import SizedTrees
@@ -26,14 +28,17 @@ from fidelitree.spaces.draw import Stream
 from fidelitree.trees.nested import build
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from fidelitree.asking.journal.ledger import LedgerEntry
+    from fidelitree.trees.ensemble import Ensemble
     from fidelitree.trees.tree import Tree
 
 FIRST = 400  # labels of the first portion
 LEAST = 6_000  # labels from which on they may be enough: before, the gain of a portion is seen too dimly
 _TESTS, _PART = 50, 8  # answers between two looks at the bounds: one in so many of those counted
 _WALKED, _SHOWN = 1_600, 32  # labels that a learner over bits is shown, and at a time
+_HELPS = 0.6  # of the tree's error, and no more, is what a surrogate may have that shortens its test
 _BRIEF = 5  # times fewer proposals, while labels are still coming
 
 
@@ -65,6 +70,8 @@ class FrontierStrategy:
         """Trees of all sizes for the labels of each portion and those before it."""
         self.forecast: Forecast | None = None
         """What sizes are likely to reach, once the first labels are there."""
+        self._surrogate: tuple[Ensemble, float] | None = None
+        """The strong model that helped the last search, and its share of errors."""
         self.held_out: list[float] = []
         """For each size the share of errors that the trees of the last portion but one made on the last one."""
 
@@ -146,29 +153,35 @@ class FrontierStrategy:
             self._session.judge(tree.size, error, None)
         if len(errors) == 1 or len(self._pool) < LEAST:
             return 1.0
-        gains: list[float] = [(old - now) / (2 * max(now, 1 / len(codes))) for old, now in zip(*errors, strict=True)]
-        return max(gains)
+        # No error falls below 0, and a bound does not tell an error from another that is closer than SLACK.
+        gains = [min((old - now) / 2, now) / max(now, SLACK) for old, now in zip(*errors, strict=True)]
+        return float(max(gains))
 
     def _fit(self, over: bool) -> None:
-        """One tree of each size for all labels so far; a long search where they are the last ones."""
-        found = SizedTrees(self._session, self._pool, self.sizes, self._seed, free=over)
+        """One tree of each size for all labels so far; a long search where they are the last ones.
+
+        Where the last ones need fewer leaves than were allowed, the sizes that are tested lie closer together.
+        """
+        found, sizes = SizedTrees(self._session, self._pool, self.sizes, self._seed, free=over), self.sizes
         try:
             found.improve(self._effort.steps if over else self._effort.steps // _BRIEF, again=over)
         finally:  # where the time is over, what was found is known
-            self._curves.append(found.trees())
+            sizes = found.spread() if over else sizes
+            self._curves.append(found.trees(sizes))
+        self._surrogate = found.surrogate() if over else None
         inner, labels = self._pool.inner, self._counted.labels(self._pool.codes)
-        for place, tree in enumerate(self._substitutes()):
+        for place, tree in enumerate(self._substitutes(sizes)):
             trees = self._curves[-1]
             trees[place] = min(trees[place], tree, key=lambda one: int((one.predict_inner(inner) != labels).sum()))
 
-    def _substitutes(self) -> list[Tree]:
+    def _substitutes(self, sizes: Sequence[int]) -> list[Tree]:
         """What comes closest to the learner's tree over bits, with each number of leaves."""
         space, book = self._source.independent, self._counted.book
         if self._learner is None or self._learner.sketch is None or space is None:
             return []
         tree = build(space, self._learner.sketch, book.sorted(), book.ranks())
         found = SmallestSubstitutes(tree, space, (), QUICK, self._counted.watch)
-        return [found.with_leaves(min(size, tree.size)) for size in self.sizes]
+        return [found.with_leaves(min(size, tree.size)) for size in sizes]
 
     def test(self) -> Steps[str]:
         """Open an attempt for each size, and count answers until every bound is close to its error; why it ended."""
@@ -184,7 +197,25 @@ class FrontierStrategy:
         if not self._curves and len(self._pool):  # the budget ended before anything was fitted
             self._fit(over=False)
         trees = self._curves[-1] if self._curves else [self._pool.constant()]
-        return [self._session.attempts.open(tree) for tree in dict.fromkeys(trees)]
+        kind = self._kind()
+        opened = [self._session.attempts.open(tree, made=kind(tree)) for tree in dict.fromkeys(trees)]
+        helped, world = [one for one in opened if isinstance(one, HelpedAttempt)], self._source.world
+        if helped and world is not None:
+            compare(helped, world, self._seed, self._counted.watch)
+        return opened
+
+    def _kind(self) -> Callable[[Tree], Callable[[Tree, float, LedgerEntry], Attempt]]:
+        """An attempt that the surrogate helps, where it errs much less than the tree does.
+
+        It can be asked again wherever masses are known, and takes time: where that is limited, labels are cheaper.
+        """
+        known = self._source.masses is not None and self._counted.budget.max_seconds is None
+        if self._surrogate is None or not known:
+            return lambda tree: Attempt
+        surrogate, error = self._surrogate
+        helped = partial(HelpedAttempt, adviser=Adviser(surrogate))
+        inner, labels = self._pool.inner, self._counted.labels(self._pool.codes)
+        return lambda tree: helped if error <= _HELPS * (tree.predict_inner(inner) != labels).mean() else Attempt
 
 
 def _close(attempt: Attempt) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fidelitree.certificates.certificate import Certificate
 from fidelitree.certificates.confusion import Confusion, share_of_level
+from fidelitree.certificates.helped import HelpedAttempt
 from fidelitree.exact.engine import tree_labels
 from fidelitree.runs.result import Distillation
 
@@ -80,4 +81,5 @@ def certificate_of(outcome: Outcome, session: Session, goal: Goal, table: bool =
         tested_digest=None if outcome.tested is None else outcome.tested.digest,
         queries=dict(counted.queries.asked),
         confusion=Confusion.of_leaves(labels, outcome.tree, level, kept.label_counts()) if table else None,
+        helped=attempt.help if isinstance(attempt, HelpedAttempt) else None,
     )

@@ -44,6 +44,10 @@ class Source(Protocol):
         """What knows the mass of a region, that of the inputs' own distribution; None where nobody does."""
 
     @property
+    def world(self) -> World | None:
+        """What draws as many inputs as one likes; None of a table."""
+
+    @property
     def in_words(self) -> str:
         """What inputs are."""
 
@@ -100,7 +104,8 @@ class DrawnSource:
     def __init__(self, world: World, seed: int, together: bool = False) -> None:
         learnt, tested = world.apart(seed)
         self.product, self.independent, self.masses = world.product, world.independent, tested.masses
-        self._world, self._free = learnt, Stream.named(seed, "free")
+        # What a certificate is about is drawn from the tested part, free inputs of a search from the other.
+        self.world, self._learnt, self._free = tested, learnt, Stream.named(seed, "free")
         self.digest, self.in_words, self._assumes = world.digest, world.in_words, tested.assumes
         labels, tests = (Stream.named(seed, purpose) for purpose in ("label", "certify"))
         self._labels = _Blocks(learnt, labels.child("any"))  # of its own: a learner over bits draws from "label" itself
@@ -117,7 +122,7 @@ class DrawnSource:
         return self._tests.take(rows)
 
     def free(self, rows: int) -> Inner:
-        return self._world.inputs(self._free, 0, rows)
+        return self._learnt.inputs(self._free, 0, rows)
 
     def assumes(self, deterministic: bool) -> tuple[str, ...]:
         return assumptions(deterministic, self._assumes)
@@ -146,7 +151,7 @@ class _Blocks:
 class TableSource:
     """Rows of a table: one part for learning, the other for tests."""
 
-    independent = masses = None
+    independent = masses = world = None
 
     def __init__(self, rows: Rows, seed: int) -> None:
         self.product, self.digest = rows.product, rows.digest

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from fidelitree.runs.frontier_result import Frontier
     from fidelitree.spaces.world import World
     from fidelitree.trees.answers import Answers, LeafLabels
+    from fidelitree.trees.ensemble import Ensemble
     from fidelitree.trees.tree import Tree
 
 
@@ -57,6 +58,8 @@ class Distillation:
     """How it was asked for: the arguments of the door it came through."""
     tested: Tree | None = field(default=None, repr=False)
     """The tree that was tested, where this one differs from it."""
+    surrogate: Ensemble | None = field(default=None, compare=False, repr=False)
+    """The model that shortened the tests, where one did: `Certificate.helped`."""
     frontier: Frontier | None = field(default=None, compare=False, repr=False)
     """The trees of all sizes that the same answers certify, where the run made some."""
 
@@ -150,7 +153,7 @@ class Distillation:
         """
         run = {**self.run, "reason": self.reason, "asked": dict(self.queries.asked), "paid": dict(self.queries.paid)}
         curve = None if self.frontier is None else self.frontier.stored
-        record = store.RunRecord(self.space, self.rows, run, self.tested, self._page(), curve)
+        record = store.RunRecord(self.space, self.rows, run, self.tested, self._page(), curve, self.surrogate)
         return store.save(folder, self.tree, self.certificate, record)
 
     @property

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from fidelitree.asking.limits import Watch
     from fidelitree.runs.session import Session, TrainingSet
+    from fidelitree.trees.ensemble import Ensemble
     from fidelitree.trees.tree import Tree
 
 LARGEST = 64
@@ -62,7 +63,20 @@ class SizedTrees:
             unknown = np.zeros(len(self._free), np.intp)
             self._search.go_on_with(self._binning.coded(unknown, slice(-len(unknown), None)), steps)
 
-    def trees(self) -> list[Tree]:
-        """One for each size, with at most so many leaves."""
+    def trees(self, sizes: Sequence[int] | None = None) -> list[Tree]:
+        """One for each size, or for others than were asked for, with at most so many leaves."""
         book = self._session.counted.book
-        return [self._binning.tree(tree, book.ranks(), book.sorted()) for tree in self._search.trees()]
+        return [self._binning.tree(tree, book.ranks(), book.sorted()) for tree in self._search.trees(sizes)]
+
+    def surrogate(self) -> tuple[Ensemble, float] | None:
+        """The strong model that helped the search, with its share of errors; None where there was none."""
+        book, found = self._session.counted.book, self._search.strong
+        seen = book.seen[: self._search.classes]  # labels that drawn inputs have
+        if found is None or len(seen) < 2:
+            return None
+        labels = sorted(seen)
+        return found[0].plain(self._binning.cuts, labels, [labels.index(one) for one in seen]), found[1]
+
+    def spread(self) -> list[int]:
+        """As many sizes as one round has, up to the largest tree that was found."""
+        return sizes_up_to(self._search.most)

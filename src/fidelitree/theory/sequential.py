@@ -219,8 +219,11 @@ class Bet:
         """``error_bound`` or another bound, whichever is less; ours is not worked out where it is not."""
         least = min(bound, self._certified)
         if least == 1 or self._accepts(least):
-            self._record(error_bound(self.errors, self.samples, self.level))
+            self._record(self._bound())
         return min(bound, self._certified)
+
+    def _bound(self) -> float:
+        return error_bound(self.errors, self.samples, self.level)
 
     @property
     def certified(self) -> float:

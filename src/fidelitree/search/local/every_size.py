@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 HELD = 5  # every so many-th row judges the strong model
 BETTER = 0.5  # of the tree's own error, and no more, is what a model may have that labels inputs for it
-_FEW = 20  # leaves: smaller trees learn no noise from thousands of labels
+_FEW = 10  # leaves: smaller trees learn no noise from thousands of labels
 
 
 class EverySize:
@@ -36,16 +36,25 @@ class EverySize:
         self._refiner = Refiner(rows, None, seed, watch)
         self._with_free: Refiner | None = None
         self._large: list[int] = []
+        self.strong: tuple[Boosted, float] | None = None
+        """A model for most of the rows, once there is one, and its share of errors on the others."""
 
-    def trees(self) -> list[Nested]:
-        """A tree for each size, which has at most so many leaves."""
-        found = []
-        for size in self._sizes:
-            refiner = self._refiner
-            if self._with_free is not None and size in self._large:
-                refiner = self._with_free
-            found.append(refiner.with_leaves(size).tree)
-        return found
+    def trees(self, sizes: Sequence[int] | None = None) -> list[Nested]:
+        """A tree for each size, or for others than were searched, which has at most so many leaves."""
+        return [self._of(size).with_leaves(size).tree for size in sizes or self._sizes]
+
+    @property
+    def classes(self) -> int:
+        """Label codes of the rows."""
+        return self._rows.classes
+
+    @property
+    def most(self) -> int:
+        """Leaves of the largest tree: with more, no row that is known would be answered better."""
+        return self._of(self._sizes[-1]).with_leaves(self._sizes[-1]).leaves
+
+    def _of(self, size: int) -> Refiner:
+        return self._with_free if self._with_free is not None and size >= self._large[0] else self._refiner
 
     def improve(self, steps: int, again: bool = True) -> None:
         """So many proposals near each size, going up; and as many coming down, if ``again``."""
@@ -58,7 +67,7 @@ class EverySize:
 
     def go_on_with(self, free: Coded, steps: int) -> None:
         """The same for large trees, with free inputs beside the rows, where a strong model can label them."""
-        model, error = self._strong_model()
+        model, error = self.strong = self._strong_model()
         share = {size: self._refiner.with_leaves(size).errors / self._rows.total for size in self._sizes}
         large = [size for size in self._sizes if size > _FEW and error <= BETTER * share[size]]
         if not large:

@@ -1,6 +1,7 @@
 """Trees of depth two by looking two steps ahead: the best tests below each of the most promising first ones.
 
-Where there are few tests, as of bits, all of them are tried first, and no tree of depth two has fewer errors.
+Of trees with two leaves all are looked at. Where there are few tests, as of bits, all of them are tried first, and no
+tree of depth two has fewer errors.
 """
 
 from __future__ import annotations
@@ -22,13 +23,14 @@ _TRIED = 60  # first tests
 
 
 def two_steps(coded: Coded, watch: Watch) -> list[Nested]:
-    """For three leaves and for four, the tree with the fewest errors."""
+    """For two, three and four leaves, the tree with the fewest errors."""
     splits = Splits(Grouped(coded, watch=watch))
     rows = splits.grouped.all_rows
     counts = splits.grouped.counts(rows)
     menu = splits.look(splits.grouped.histogram(rows), counts)
     scores = menu.scores(gini)
-    best: dict[int, Node] = {}
+    first = _divided(splits, rows)
+    best: dict[int, Node] = {first.leaves: first}
     for number in np.argsort(scores, kind="stable")[:_TRIED].tolist():
         if scores[number] == np.inf:
             break
