@@ -31,6 +31,7 @@ DOORS = {
     "distill.py": {"distill"},
     "frontier.py": {"frontier"},
     "sklearn.py": {"__init__"},
+    "verify.py": {"verify"},
 }
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
