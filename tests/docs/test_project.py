@@ -32,6 +32,7 @@ DOORS = {
     "distill.py": {"distill"},
     "frontier.py": {"frontier"},
     "sklearn.py": {"__init__"},
+    "verify.py": {"verify"},
 }
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -60,6 +60,8 @@ class Distillation:
     """The tree that was tested, where this one differs from it."""
     surrogate: Ensemble | None = field(default=None, compare=False, repr=False)
     """The model that shortened the tests, where one did: `Certificate.helped`."""
+    journal: Path | None = field(default=None, compare=False, repr=False)
+    """Where the run kept its answers."""
     frontier: Frontier | None = field(default=None, compare=False, repr=False)
     """The trees of all sizes that the same answers certify, where the run made some."""
 
@@ -147,13 +149,16 @@ class Distillation:
         """Write tree, certificate, space, trace, run and report into a folder, which ``ft.verify`` can check.
 
         The frontier, where there is one, goes with it, so that another size can be picked afterwards: `Frontier.load`.
+        So do a copy of the journal, where the run kept one, and ``verify.py``, with which anybody can check the folder.
         What was stored there before is replaced once all of it is on disk, and not at all where that fails.
         The space is stored with all observed values, so that it can be checked without the table: give the folder to
         nobody who must not see them.
         """
         run = {**self.run, "reason": self.reason, "asked": dict(self.queries.asked), "paid": dict(self.queries.paid)}
         curve = None if self.frontier is None else self.frontier.stored
-        record = store.RunRecord(self.space, self.rows, run, self.tested, self._page(), curve, self.surrogate)
+        record = store.RunRecord(
+            self.space, self.rows, run, self.tested, self._page(), curve, self.surrogate, self.journal
+        )
         return store.save(folder, self.tree, self.certificate, record)
 
     @property
