@@ -1,7 +1,8 @@
-"""Takes the pictures of docs/report.md: python docs/screenshots.py (needs the extra "test" and Chromium).
+"""Takes the pictures of README and docs/report.md: python docs/screenshots.py (extra "test" and Chromium).
 
-A gradient-boosted model of a table that ships with scikit-learn is distilled, its report is written, and Debian's
-Chromium opens it in the light and the dark theme, and as wide as a phone.
+README's own first example is run, and its tree and curve are drawn in both themes. A gradient-boosted model of a table
+that ships with scikit-learn is distilled, its report is written, and Debian's Chromium opens it in the light and the
+dark theme, and as wide as a phone.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -17,6 +19,8 @@ from sklearn.datasets import load_wine
 from sklearn.ensemble import GradientBoostingClassifier
 
 import fidelitree as ft
+from fidelitree.display.frontier_chart import chart
+from fidelitree.display.wording import at_least
 
 FIGURES = Path(__file__).parent / "figures"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
@@ -32,19 +36,50 @@ def write_report(folder: Path) -> Path:
     return result.report(folder / "report.html")
 
 
-def take(browser: Browser, report: Path, name: str, scheme: str, size: tuple[int, int, float]) -> None:
-    """One picture: the report with an input typed in, from the top."""
-    width, height, scale = size
+FIRST = """<!doctype html><meta charset="utf-8"><style>
+:root {{ color-scheme: light dark }}
+body {{ margin: 0; padding: 20px 26px; width: 1008px; box-sizing: border-box; font: 14px/1.4 system-ui, sans-serif;
+  background: light-dark(#fff, #0d1117); color: light-dark(#1f2328, #e6edf3) }}
+h2 {{ font-size: 15px; margin: 0 0 6px }}
+h2 + svg {{ margin-bottom: 16px }}
+svg.fidelitree {{ color: inherit !important; background: none !important }}
+</style>
+<h2>{leaves} leaves agree with a forest of 150 trees on at least {agreement} of inputs</h2>{tree}
+<h2>Every size has its certificate; all of them hold together, with 95% confidence</h2>{curve}
+"""
+
+
+def write_first(folder: Path) -> Path:
+    """The tree and the curve of README's first example, as a page."""
+    readme = (FIGURES.parents[1] / "README.md").read_text(encoding="utf-8")
+    names: dict[str, Any] = {}
+    exec(readme.split("```python\n")[1].split("```")[0], names)  # noqa: S102 - our own page
+    front: ft.Frontier = names["front"]
+    knee, place = front.knee, [point.leaves for point in front].index(front.knee.leaves)
+    page = FIRST.format(
+        leaves=knee.leaves,
+        agreement=at_least(knee.error_bound),
+        tree=ft.export.to_svg(knee.tree),
+        curve=chart(front.marks, place),
+    )
+    path = folder / "first.html"
+    path.write_text(page, encoding="utf-8")
+    return path
+
+
+def take(browser: Browser, opened: Path, name: str, scheme: str, size: tuple[int, int]) -> None:
+    """One picture from the top; a report has an input typed in."""
+    width, height = size
     page = browser.new_page(
         viewport={"width": width, "height": height},
         color_scheme=scheme,  # type: ignore[arg-type]
-        device_scale_factor=scale,
         reduced_motion="reduce",
     )
-    page.goto(report.as_uri())
-    page.click("button[type=submit]")
-    page.evaluate("window.scrollTo(0, 0); document.querySelector('.canvas').scrollTo(0, 0)")
-    path = FIGURES / f"report-{name}.png"
+    page.goto(opened.as_uri())
+    if page.locator("button[type=submit]").count():
+        page.click("button[type=submit]")
+        page.evaluate("window.scrollTo(0, 0); document.querySelector('.canvas').scrollTo(0, 0)")
+    path = FIGURES / f"{name}.png"
     page.screenshot(path=path)
     page.close()
     picture = Image.open(path).convert("RGB")
@@ -54,13 +89,14 @@ def take(browser: Browser, report: Path, name: str, scheme: str, size: tuple[int
 
 
 def main() -> None:
-    """All three."""
+    """All of them."""
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        report = write_report(Path(folder))
+        report, first = write_report(Path(folder)), write_first(Path(folder))
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
-        take(browser, report, "light", "light", (1200, 1750, 1.0))
-        take(browser, report, "dark", "dark", (1200, 1750, 1.0))
-        take(browser, report, "phone", "light", (390, 1900, 1.0))
+        for scheme in ("light", "dark"):
+            take(browser, report, f"report-{scheme}", scheme, (1200, 1750))
+            take(browser, first, f"first-{scheme}", scheme, (1008, 560))
+        take(browser, report, "report-phone", "light", (390, 1900))
         browser.close()
 
 

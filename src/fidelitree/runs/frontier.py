@@ -92,8 +92,8 @@ def frontier(
         way.end(counted, found.reason)
     run = {"door": call.door, "target": name_of(target), "seed": goal.seed, "seed_chosen": goal.seed_chosen}
     text = written(frontier, {**call.arguments, **running.told(), "seed": goal.seed})
-    kept = None if running.journal is None else Path(running.journal)
-    return found.told(space, {**run, **call.arguments}, text, kept)
+    answers = None if running.journal is None else Path(running.journal)
+    return found.told(space, {**run, **call.arguments}, text, answers)
 
 
 def _session(counted: Counted, space: World, goal: Goal, observer: Observer) -> Session:

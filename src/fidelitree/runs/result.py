@@ -172,7 +172,10 @@ class Distillation:
         return f"<Distillation: {in_words(self.tree.size)}, error <= {bound} ({sure}), {self.queries.asked:,} labels>"
 
     def __str__(self) -> str:
-        return f"{self.tree}\n\n{self.certificate}\n{in_words(self.tree.size)}, depth {self.tree.depth}; {self.queries}"
+        real = self.certificate.real_rows
+        kept = [] if real is None else real.sentences(self.error_bound)
+        cost = f"{in_words(self.tree.size)}, depth {self.tree.depth}; {self.queries}"
+        return "\n".join([str(self.tree), "", str(self.certificate), *kept, cost])
 
 
 def _row(entry: SplitRecord | TreeJudged, tree: Tree) -> dict[str, Any]:
