@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from mixed import some_inputs
+from mixed import GAPS, mixed_tree, some_inputs
 from reports import HOSTILE, SIZES
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def fill(page: Any, space: ft.ProductSpace, row: Any) -> None:
         elif feature.kind == "categorical":
             control.select_option(value=str(int(value)))
         else:
-            control.fill(repr(float(value)))
+            control.fill("" if np.isnan(value) else repr(float(value)))
 
 
 @pytest.mark.parametrize("name", SIZES)
@@ -135,6 +135,27 @@ def test_category_that_nobody_knows_is_on_the_no_side(
     fill(page, space, row)
     page.click("button[type=submit]")
     assert page.locator("#answer .label").inner_text() == str(tree.predict_inner(row[None])[0])
+
+
+def test_empty_field_is_a_missing_number_where_there_may_be_one(tmp_path: Path, visit: Visit) -> None:
+    tree = mixed_tree(GAPS, np.random.default_rng(3), ["approve", "decline", "refer"], 0.95)
+    assert {getattr(test, "missing", None) for test in tree.tests.values()} == {None, False, True}
+    assert any(getattr(test, "cut", 0) == np.inf for test in tree.tests.values())
+    result = ft.build_top_down(tree, GAPS, 0, max_leaves=25)
+    page = visit(result.report(tmp_path / "gaps.html")).page
+    inputs = some_inputs(GAPS, 25, seed=2)
+    assert np.isnan(inputs).any(axis=0).sum() == 3
+    for row, label in zip(inputs, result.tree.predict_inner(inputs), strict=True):
+        fill(page, GAPS, row)
+        page.click("button[type=submit]")
+        assert page.locator("#answer .label").inner_text() == str(label)
+    for _ in range(20):
+        page.click("#random")
+    assert page.locator("#asked :invalid").count() == 0
+    page.click("#expand")
+    shown = page.locator("#outline").inner_text()
+    assert "or missing" in shown
+    assert "is not missing" in shown
 
 
 def test_missing_number_is_asked_for(reports: dict[str, Path], visit: Visit) -> None:

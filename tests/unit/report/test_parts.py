@@ -16,6 +16,7 @@ from fidelitree.report.sections import bars as influences_module
 from fidelitree.report.sections.bars import influences
 from fidelitree.report.sections.course import error_chart, thinned
 from fidelitree.report.sections.tree_outline import controls, scene
+from fidelitree.spaces.features import AtMost
 from fidelitree.trees.answers import upwards
 from mixed import MIXED, mixed_tree, some_inputs
 
@@ -81,6 +82,20 @@ def test_the_scene_holds_the_tree_exactly() -> None:
     starts = {entry["name"]: entry["start"] for entry in asked}
     assert starts == {"owner": 0, "job": 0, "age": 54.0, "rooms": 2.0, "income": 10.0}
     assert {len(entry["likely"]) for entry in asked if entry["kind"] == "numeric"} == {21}
+
+
+def test_the_scene_says_where_missing_numbers_go() -> None:
+    age = ft.ProductSpace([ft.Numeric.from_values("age", [20, 30, None])])
+    nodes = [(AtMost(0, 25.0, True), 1, 2), 0, (AtMost(0, math.inf, False), 3, 4), 1, 0]
+    contents = ft.build_top_down(ft.Tree.build(age, nodes, [0, 1]), age, 0).contents
+    found = scene(contents, Shares.of(contents), influences(contents.tree, age).values)
+    known = [node for node, cut in found["cuts"].items() if cut is None]
+    assert len(known) == 1, "JSON has no infinity"
+    assert found["missing"].keys() == found["cuts"].keys()
+    assert json.dumps(found, allow_nan=False)
+    (asked,) = controls(contents)
+    assert asked["missing"] == pytest.approx(1 / 3, abs=1e-6)
+    assert not any(map(math.isnan, asked["likely"]))
 
 
 def _numbers(svg: str, pattern: str) -> list[float]:
