@@ -93,7 +93,8 @@ def _run(target: str, found: OpenedTarget, inputs: SpaceOptions, arguments: dict
 
 def _sentences(made: Frontier) -> list[str]:
     """The verdict, the curve, what it cost."""
-    return [made.verdict(), "", *str(made).splitlines(), str(made.queries), f"ended: {made.reason}"]
+    lines = [*str(made).splitlines(), *made.foreseen(), str(made.queries)]
+    return [made.verdict(), "", *lines, f"ended: {made.reason}"]
 
 
 def _plain(made: Frontier, files: list[Path]) -> dict[str, Any]:
@@ -105,6 +106,7 @@ def _plain(made: Frontier, files: list[Path]) -> dict[str, Any]:
         "knee": knee.leaves if made.has_knee else None,
         "picked": knee.leaves,
         "points": made.rows(),
+        "forecast": None if made.forecast is None else made.forecast.to_dict(),
         "queries": {"asked": dict(made.queries.asked), "paid": dict(made.queries.paid)},
         "files": [str(path) for path in files],
     }

@@ -215,7 +215,7 @@ class FrontierStrategy:
         surrogate, error = self._surrogate
         helped = partial(HelpedAttempt, adviser=Adviser(surrogate))
         errors = self.held_out or [1.0] * len(self.sizes)
-        return lambda tree: helped if error <= _HELPS * np.interp(tree.size, self.sizes, errors) else Attempt
+        return lambda tree: helped if error < _HELPS * np.interp(tree.size, self.sizes, errors) else Attempt
 
 
 def _close(attempt: Attempt) -> bool:
