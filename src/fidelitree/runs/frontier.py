@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fidelitree.asking.access import Call, access
 from fidelitree.asking.events import Finished, Observer, nobody
@@ -16,7 +16,7 @@ from fidelitree.certificates.attempts import Attempt, Attempts
 from fidelitree.certificates.helped import HelpedAttempt
 from fidelitree.errors import ParameterError, check_choice, check_count, check_delta, check_observer, check_switch
 from fidelitree.runs.frontier_known import known_points
-from fidelitree.runs.frontier_result import FORECAST, Frontier
+from fidelitree.runs.frontier_result import Frontier
 from fidelitree.runs.frontier_strategy import EFFORTS, FrontierStrategy
 from fidelitree.runs.goal import Goal, certificate_of
 from fidelitree.runs.input_source import source_of
@@ -87,14 +87,7 @@ def frontier(
         with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
             observer(Finished(counted.asked, found[-1].leaves, found[-1].error_bound, found.reason))
         way.end(counted, found.reason)
-    run: dict[str, Any] = {
-        "door": call.door,
-        "target": name_of(target),
-        "seed": goal.seed,
-        "seed_chosen": goal.seed_chosen,
-    }
-    if found.forecast is not None:
-        run[FORECAST] = found.forecast.to_dict()
+    run = {"door": call.door, "target": name_of(target), "seed": goal.seed, "seed_chosen": goal.seed_chosen}
     text = written(frontier, {**call.arguments, **running.told(), "seed": goal.seed})
     return found.told(space, {**run, **call.arguments}, text)
 

@@ -114,6 +114,8 @@ class Frontier(Sequence[Distillation]):
 
     def told(self, space: World, run: Mapping[str, Any], call: str) -> Frontier:
         """The same, where every point knows how the run was asked for, and which of its points it is."""
+        if self.forecast is not None:
+            run = {**run, FORECAST: self.forecast.to_dict()}
 
         def told(point: Distillation) -> Distillation:
             own = point.certificate.epsilon is not None  # the result of `distill`, which nobody has to pick
