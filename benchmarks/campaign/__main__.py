@@ -37,6 +37,7 @@ COUNTS = {  # runs at each delta; those that take longest are fewer
     "auto, re-used buffer": 150,
     "auto, NUL labels": 150,
     "frontier, all points": 2_500,
+    "frontier, helped by a surrogate": 1_500,
 }
 FAULTY = 300  # runs with each fault planted
 OPENING = """\

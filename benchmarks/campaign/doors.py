@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 
 import fidelitree as ft
 from benchmarks.campaign.targets import Case, N, cube, places
-from fidelitree.runs import audit
+from fidelitree.certificates import helped
+from fidelitree.runs import audit, frontier_strategy
 from fidelitree.runs.frontier_strategy import EFFORTS, Effort
+from fidelitree.search.local import boosted
 from fidelitree.spaces.draw import Stream, draw
 from fidelitree.spaces.region import Region
 
@@ -60,12 +62,22 @@ def smallest(case: Case, epsilon: float, delta: float, seed: int) -> Claim:
     return _distilled(case, epsilon, delta, seed, strategy="smallest", max_queries=MANY)
 
 
-def curve(case: Case, epsilon: float, delta: float, seed: int) -> Claim:
+def curve(case: Case, epsilon: float, delta: float, seed: int, most: int = FEW) -> Claim:
     """All points of a frontier; the search is short, because good trees are no aim here."""
-    with patch.dict(EFFORTS, {"queries": Effort(gain=0.1, most=FEW, steps=5)}):
-        front = ft.frontier(case, case.space, delta, seed=seed, max_queries=FEW, max_leaves=12)
+    with patch.dict(EFFORTS, {"queries": Effort(gain=0.1, most=most, steps=5)}):
+        front = ft.frontier(case, case.space, delta, seed=seed, max_queries=most, max_leaves=12)
     first, *others = ((point.certificate, np.asarray(point.tree.predict(cube()))) for point in front)
     return Claim(*first, others=tuple(others))
+
+
+def helped_curve(case: Case, epsilon: float, delta: float, seed: int) -> Claim:
+    """The same where a surrogate helps every test, however bad it is, and its disagreement is drawn, not known."""
+    with (
+        patch.object(boosted, "_ROUNDS", 12),
+        patch.object(frontier_strategy, "_HELPS", 1e9),
+        patch.multiple(helped, _LISTED=0, _BLOCK=min(helped._BLOCK, 512), _BLOCKS=min(helped._BLOCKS, 8)),
+    ):
+        return curve(case, epsilon, delta, seed, SOME)
 
 
 def noisy(case: Case, epsilon: float, delta: float, seed: int) -> Claim:
@@ -233,4 +245,5 @@ DOORS: dict[str, GuardedTarget] = {
     "auto, re-used buffer": reused_buffer,
     "auto, NUL labels": nul_labels,
     "frontier, all points": curve,
+    "frontier, helped by a surrogate": helped_curve,
 }

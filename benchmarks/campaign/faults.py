@@ -8,8 +8,10 @@ from unittest.mock import patch
 
 from benchmarks.campaign import doors
 from fidelitree.asking.counted import Counted
+from fidelitree.certificates import helped
 from fidelitree.certificates.attempts import Attempt, Attempts
 from fidelitree.theory import sequential
+from fidelitree.theory.control import Disagreement
 from fidelitree.theory.sequential import upper_bound
 
 if TYPE_CHECKING:
@@ -69,15 +71,25 @@ def shared_inputs() -> Iterator[None]:
         asked.append((batch, self.labels(codes)))
         return codes
 
-    def counting(self: Attempts, tree: Any) -> Attempt:
+    def counting(self: Attempts, tree: Any, **more: Any) -> Attempt:
         before = len(self.all)
-        found = begin(self, tree)
+        found = begin(self, tree, **more)
         for attempt in self.all[before:]:
             for batch, labels in asked:
                 attempt.count(int((tree.predict_inner(batch) != labels).sum()), len(labels))
         return found
 
     with patch.object(Counted, "ask", remembering), patch.object(Attempts, "open", counting):
+        yield
+
+
+@contextmanager
+def hasty_disagreement() -> Iterator[None]:
+    """How often tree and surrogate disagree is estimated from few draws, and taken to be exact."""
+    with (
+        patch.multiple(helped, _BLOCK=32, _BLOCKS=2),
+        patch.object(Disagreement, "at_most", lambda self, level: self.differs),
+    ):
         yield
 
 
@@ -100,6 +112,7 @@ FAULTS = {
     "peeking at a fixed-size bound": (peeking, "certify"),
     "answers that taught are counted": (shared_inputs, "auto"),
     "candidates chosen by what they count": (shared_inputs, "frontier, all points"),
+    "a disagreement that is only estimated": (hasty_disagreement, "frontier, helped by a surrogate"),
     "entropy that is known beforehand": (known_entropy, "certify, patched predictor"),
     "rows that the target was fitted to": (rows_that_were_fitted, "auto, rows held out of a fit"),
 }

@@ -13,6 +13,7 @@ from benchmarks.frontier.cases import Case
 from benchmarks.frontier.peers import PEERS
 from benchmarks.leaves.peers import Labelled
 from fidelitree.asking.counted import Counted
+from fidelitree.asking.events import TreeJudged
 from fidelitree.asking.memory import Memory
 from fidelitree.runs.input_source import source_of
 from fidelitree.runs.sized_trees import sizes_up_to
@@ -86,7 +87,13 @@ def true_errors(case: Case, trees: Sequence[Tree], seed: int, fresh: int) -> lis
 
 
 def _alone(case: Case, seed: int, epsilon: float) -> int | None:
-    """Labels of a run that is asked for the error of the largest tree alone; None where it does not get there."""
+    """Labels after which a run that is asked for this error alone has certified it; None where it does not get there.
+
+    What it asks afterwards, for a smaller tree, is not counted.
+    """
     limits = {"max_queries": 4 * MOST, "max_leaves": SIZES[-1]}
     found = ft.distill(case.target, case.space(), epsilon, DELTA, seed=seed, **limits)
-    return found.queries.asked if found.certificate.holds else None
+    if not found.certificate.holds:
+        return None
+    judged = (one for one in found.trace if isinstance(one, TreeJudged))
+    return next((one.asked for one in judged if one.error_bound <= epsilon), int(found.queries.asked))

@@ -40,7 +40,7 @@ SLOW = (
     "auto, extended three times",
 )
 FEW = {"certify": 36, "certify, patched predictor": 36, "auto": 12, "practical_top_down": 12}
-CURVES = ("frontier, all points",)
+CURVES = ("frontier, all points", "frontier, helped by a surrogate")
 HOSTILE = ("auto, scribbling target", "auto, re-used buffer", "auto, NUL labels")
 
 

@@ -142,7 +142,11 @@ class HelpedAttempt(Attempt):
 
     def certifies(self, epsilon: float) -> bool:
         """Whether an error of at most epsilon is certified, now or at some time when this was asked before."""
-        return self.error_bound <= epsilon
+        if self.disagreement is None:
+            return super().certifies(epsilon)
+        if self.certified > epsilon and self._accepts(epsilon):
+            self._record(min(epsilon, self._bound()))
+        return self.certified <= epsilon
 
     def _bound(self) -> float:
         if self.disagreement is None:

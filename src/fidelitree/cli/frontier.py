@@ -70,7 +70,7 @@ def _sentences(made: Frontier) -> list[str]:
     real, bound = made.knee.certificate.real_rows, made.knee.error_bound
     rows = [] if real is None else [f"Of {leaves(made.knee.leaves)}: {line}" for line in real.sentences(bound)]
     cost = [str(made.queries), f"ended: {made.reason}"]
-    return [made.verdict(), "", *str(made).splitlines(), *rows, *fit_line(made.knee.space), *cost]
+    return [made.verdict(), "", *str(made).splitlines(), *rows, *fit_line(made.knee.space), *made.foreseen(), *cost]
 
 
 def _plain(made: Frontier) -> dict[str, Any]:
@@ -82,5 +82,6 @@ def _plain(made: Frontier) -> dict[str, Any]:
         "knee": knee.leaves if made.has_knee else None,
         "picked": knee.leaves,
         "points": made.rows(),
+        "forecast": None if made.forecast is None else made.forecast.to_dict(),
         "queries": {"asked": dict(made.queries.asked), "paid": dict(made.queries.paid)},
     }

@@ -8,12 +8,13 @@ The forecast is there to tell hopeless from easy before the expensive part.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, astuple, dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fidelitree.asking.limits import Watch, go_on
+from fidelitree.errors import FormatError
 from fidelitree.search.labelled import Binning
 from fidelitree.search.local.every_size import EverySize
 from fidelitree.theory.sequential import FRONTIER, error_bound, level_in
@@ -38,11 +39,11 @@ _WIDE = 1.645  # standard deviations on either side, for nine in ten
 GAINS = {
     1: (-0.02, 0.05),
     2: (-0.02, 0.05),
-    3: (-0.06, 0.05),
+    3: (-0.05, 0.05),
     5: (-0.10, 0.09),
-    8: (-0.17, 0.14),
+    8: (-0.16, 0.13),
     13: (-0.24, 0.19),
-    23: (-0.41, 0.29),
+    23: (-0.43, 0.33),
     38: (-0.54, 0.40),
     64: (-0.59, 0.41),
 }
@@ -81,6 +82,23 @@ class Forecast:
         shares = f"{1 - best.high:.0%} to {1 - best.low:.0%}"
         tests = max(one.tests for one in self.prospects)
         return f"forecast after {self.labels:,} labels: {best.leaves} leaves would agree on {shares}; {tests:,} tests"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as ``run.json`` has it."""
+        return {"labels": self.labels, "prospects": [asdict(one) for one in self.prospects]}
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Forecast:
+        """The inverse of `to_dict`; FormatError says that it is nothing of the kind."""
+        names = [entry.name for entry in fields(Prospect)]
+        try:
+            prospects = tuple(Prospect(*(one[name] for name in names)) for one in data["prospects"])
+            numbers = [data["labels"], *(number for one in prospects for number in astuple(one))]
+        except (KeyError, TypeError):
+            raise FormatError(f"a stored forecast must hold labels and prospects; got {data!r:.80}") from None
+        if not prospects or any(isinstance(one, bool) or not isinstance(one, int | float) for one in numbers):
+            raise FormatError(f"a stored forecast must hold numbers; got {data!r:.80}")
+        return cls(data["labels"], prospects)
 
 
 def forecast(

@@ -21,6 +21,7 @@ from fidelitree.display.markup import join, tag
 from fidelitree.display.wording import at_least
 from fidelitree.display.wording import leaves as in_words
 from fidelitree.errors import FormatError, MissingExtraError, ParameterError, check_count, check_number
+from fidelitree.runs.forecast import Forecast
 from fidelitree.runs.result import Distillation
 from fidelitree.theory.sequential import FRONTIER
 
@@ -30,9 +31,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from fidelitree.report.contents import Contents, TracePoint
-    from fidelitree.runs.forecast import Forecast
     from fidelitree.spaces.world import World
 
+FORECAST = "forecast"
+"""The entry of ``run.json`` that says what was to be expected."""
 PRICE = 0.005
 """What a leaf must bring, as a share of inputs on which the tree then agrees, to be worth reading."""
 
@@ -111,6 +113,8 @@ class Frontier(Sequence[Distillation]):
 
     def told(self, space: World, run: Mapping[str, Any], call: str, journal: Path | None = None) -> Frontier:
         """The same, where every point knows how the run was asked for, and which of its points it is."""
+        if self.forecast is not None:
+            run = {**run, FORECAST: self.forecast.to_dict()}
 
         def told(point: Distillation) -> Distillation:
             own = point.certificate.epsilon is not None  # the result of `distill`, which nobody has to pick
@@ -203,7 +207,9 @@ class Frontier(Sequence[Distillation]):
             seen = trace if one.certificate.ledger == FRONTIER or one.tree == kept.tree else ()
             point = Distillation(one.tree, one.certificate, queries, seen, kept.space, reason, leaf_labels=one.labels)
             points.append(replace(point, tested=one.tested, surrogate=kept.surrogate))
-        found = cls(tuple(points), kept.frontier.delta, queries, reason, kept.frontier.max_leaves)
+        told = kept.run.get(FORECAST)
+        foreseen = None if told is None else Forecast.from_dict(told)
+        found = cls(tuple(points), kept.frontier.delta, queries, reason, kept.frontier.max_leaves, foreseen)
         run = {name: value for name, value in kept.run.items() if name not in (store.FILES, store.POINT)}
         return found.told(kept.space, run, call, kept.journal)
 
@@ -217,7 +223,7 @@ class Frontier(Sequence[Distillation]):
         points = sorted([chosen, *others], key=lambda one: one.tree.size)
         marked = tuple(replace(one, knee=one.tree.size == knee, steps=_of_size(one)) for one in points)
         place = points.index(chosen)
-        return replace(marked[place], curve=SizeCurve(marked, place, tuple(self.sentences())))
+        return replace(marked[place], curve=SizeCurve(marked, place, (*self.sentences(), *self.foreseen())))
 
     @property
     def marks(self) -> list[Mark]:
@@ -231,6 +237,10 @@ class Frontier(Sequence[Distillation]):
     def sentences(self) -> list[str]:
         """Why there is no knee, where there is none, and what the numbers are worth."""
         return [*([] if self.has_knee else ["No knee: " + self._why_none()]), self._promise()]
+
+    def foreseen(self) -> list[str]:
+        """What was to be expected before the expensive part, where somebody looked; it is no promise."""
+        return [] if self.forecast is None else [f"No promise, but a {self.forecast}."]
 
     def _promise(self) -> str:
         if all(point.certificate.method == "exact" for point in self.points):

@@ -214,8 +214,8 @@ class FrontierStrategy:
             return lambda tree: Attempt
         surrogate, error = self._surrogate
         helped = partial(HelpedAttempt, adviser=Adviser(surrogate))
-        inner, labels = self._pool.inner, self._counted.labels(self._pool.codes)
-        return lambda tree: helped if error <= _HELPS * (tree.predict_inner(inner) != labels).mean() else Attempt
+        errors = self.held_out or [1.0] * len(self.sizes)
+        return lambda tree: helped if error < _HELPS * np.interp(tree.size, self.sizes, errors) else Attempt
 
 
 def _close(attempt: Attempt) -> bool:

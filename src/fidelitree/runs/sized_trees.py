@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,6 +33,21 @@ def sizes_up_to(most: int) -> list[int]:
     ([1, 2, 3, 5, 8, 13, 23, 38, 64], [1, 2, 3, 4], [1])
     """
     return sorted({round(size) for size in np.geomspace(1, float(most), ROUND).tolist()})
+
+
+def filled(sizes: Sequence[int], most: int) -> list[int]:
+    """Those below ``most``, ``most`` itself, and more where gaps are widest, as many as one round has room for.
+
+    >>> filled([1, 2, 3, 5, 8, 13, 23, 38, 64], 15), filled([1, 2, 3, 4], 4)
+    ([1, 2, 3, 4, 5, 8, 10, 13, 15], [1, 2, 3, 4])
+    """
+    found = [*(size for size in sizes if size < most), most]
+    while len(found) < ROUND:
+        gaps = [(two / one, one * two) for one, two in pairwise(found) if two - one > 1]
+        if not gaps:
+            break
+        found = sorted([*found, round(max(gaps)[1] ** 0.5)])
+    return found
 
 
 class SizedTrees:
@@ -78,5 +94,5 @@ class SizedTrees:
         return found[0].plain(self._binning.cuts, labels, [labels.index(one) for one in seen]), found[1]
 
     def spread(self) -> list[int]:
-        """As many sizes as one round has, up to the largest tree that was found."""
-        return sizes_up_to(self._search.most)
+        """The sizes up to the largest tree that was found, and some between them: as many as one round has."""
+        return filled(self._sizes, self._search.most)

@@ -23,6 +23,7 @@ from fidelitree.runs.audit import certify
 from fidelitree.runs.claim import patience_of
 from fidelitree.runs.distill import distill
 from fidelitree.runs.frontier import frontier
+from fidelitree.runs.frontier_result import FORECAST
 from fidelitree.runs.recount import ABOUT as COUNTED
 from fidelitree.runs.recount import recounted
 from fidelitree.spaces.product import product_of
@@ -266,7 +267,13 @@ def _other(stored: Stored, again: Distillation) -> list[str]:
     if stored.trace is not None:
         ways["trace"] = table(again.rows) == stored.trace
     ways["frontier"] = _plain(stored.frontier) == _plain(None if again.frontier is None else again.frontier.stored)
-    told = {"reason": again.reason, "asked": dict(again.queries.asked), "paid": dict(again.queries.paid)}
+    told: dict[str, Any] = {
+        "reason": again.reason,
+        "asked": dict(again.queries.asked),
+        "paid": dict(again.queries.paid),
+    }
+    foreseen = None if again.frontier is None else again.frontier.forecast
+    told[FORECAST] = None if foreseen is None else foreseen.to_dict()
     ways |= {name: same(stored.run[name], value) for name, value in told.items() if name in stored.run}
     return [name for name, equal in ways.items() if not equal]
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import fidelitree as ft
 from fidelitree.certificates.certificate import METHODS, PROTOCOLS, Certificate
+from fidelitree.certificates.helped import Help
 
 SPACE = ft.ProductSpace.bernoulli(11, 0.4)
 MUX = ft.targets.multiplexer(3)
@@ -56,7 +57,10 @@ def test_the_entries_are_plain_and_complete() -> None:
     data = json.loads(STORED.to_json())
     assert data["format"] == "fidelitree.certificate"
     assert data["holds"] is True
-    assert {entry.name for entry in dataclasses.fields(Certificate)} < set(data)
+    assert {entry.name for entry in dataclasses.fields(Certificate)} - {"helped"} < set(data)
+    helped = dataclasses.replace(STORED, helped=Help("digest", 0.1, None, 1, 0, 0))
+    assert set(json.loads(helped.to_json())) == {*data, "helped"}
+    assert Certificate.from_json(helped.to_json()) == helped
     assert set(data["versions"]) == {"fidelitree", "numpy"}
     assert data["assumes"] == ["the target is deterministic", "inputs follow the stated product distribution"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import fidelitree as ft
 from fidelitree.asking.events import Event, Foreseen, TreeJudged
 from fidelitree.asking.progress import RunStatus
+from fidelitree.errors import FormatError
 from fidelitree.runs.forecast import GAINS, SLACK, TIGHT, Forecast, forecast, gain
 from fidelitree.spaces.features import Numeric
 from fidelitree.theory.sequential import FRONTIER, error_bound, level_in
@@ -104,3 +106,21 @@ def test_the_status_shows_it_until_something_is_certified(certified: bool) -> No
         status.see(TreeJudged(500, size, 0.3, 0.4 if certified else 1.0))
     shown = "forecast: 64 leaves agree on 75% to 90%" in status.parts(0.5)
     assert shown != certified
+
+
+def test_a_forecast_is_stored_and_shown(tmp_path: Path) -> None:
+    front = ft.frontier(lambda batch: batch["a"] > 0.3, SPACE, max_queries=1_000, max_leaves=4)
+    assert front.forecast is not None
+    assert f"No promise, but a {front.forecast}." in front.foreseen()
+    front.save(tmp_path)
+    assert ft.Frontier.load(tmp_path).forecast == front.forecast
+    assert "No promise, but a forecast after" in (tmp_path / "report.html").read_text()
+    assert ft.verify(tmp_path).consistent
+
+
+def test_a_strangers_forecast_is_checked() -> None:
+    good = told(easy).to_dict()
+    assert Forecast.from_dict(good) == told(easy)
+    for bad in ([], {}, {"labels": 3}, {**good, "labels": "many"}, {**good, "prospects": []}, {**good, "labels": True}):
+        with pytest.raises(FormatError, match="a stored forecast must hold"):
+            Forecast.from_dict(bad)
