@@ -54,6 +54,7 @@ class Certificate:
     says that it was given, and the test inputs were known. ``confusion`` is the table of the target's answers against
     the tree's; its intervals have a confidence of their own and are no part of delta. It is None where no answers tell.
     ``real_rows`` is the error on rows of a table that were kept aside, where inputs come from a world fitted to others.
+    With a ``tolerance`` answers are numbers, and an error is to be further from the target than that.
     """
 
     epsilon: float | None
@@ -81,6 +82,7 @@ class Certificate:
     replayed: bool = False
     confusion: Confusion | None = None
     real_rows: RealRows | None = None
+    tolerance: float | None = None
 
     @property
     def holds(self) -> bool:
@@ -126,7 +128,8 @@ class Certificate:
         confidence, most = f"With confidence {confidence_of(self.delta)}", f"at most {_up(self.error_bound)}"
         if self.ledger == INTERVAL:
             most = f"{self.interval[0]:.4g} to {_up(self.error_bound)}"
-        return f"{confidence}, this {self._subject} disagrees with the target on {most} of inputs"
+        how = "disagrees with" if self.tolerance is None else f"is more than {self.tolerance:.6g} away from"
+        return f"{confidence}, this {self._subject} {how} the target on {most} of inputs"
 
     @property
     def _subject(self) -> str:
@@ -195,11 +198,12 @@ _YOUNGER = {
     "confusion": None,
     "ledger": WHOLE,
     "real_rows": None,
+    "tolerance": None,
 }
 _NUMBERS = ("delta", "error_bound", "differs", "epsilon", "level")
 _KINDS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(_NUMBERS, (float, int)),
-    **dict.fromkeys(("epsilon", "level"), (float, int, type(None))),
+    **dict.fromkeys(("epsilon", "level", "tolerance"), (float, int, type(None))),
     **dict.fromkeys(("samples", "attempts", "attempt"), (int,)),
     **dict.fromkeys(("errors", "seed"), (int, type(None))),
     "tested_digest": (str, type(None)),
@@ -250,6 +254,8 @@ def _check_ranges(data: Mapping[str, Any]) -> None:
     for name in _NUMBERS:
         if data[name] is not None and not 0 <= data[name] <= 1:
             raise FormatError(f"not a stored certificate: {name} must be between 0 and 1; got {data[name]!r}")
+    if data["tolerance"] is not None and not 0 < data["tolerance"] < math.inf:
+        raise FormatError(f"not a stored certificate: tolerance must be above 0; got {data['tolerance']!r:.80}")
     if data["method"] != "exact" and data["delta"] in (0, 1):
         raise FormatError("not a stored certificate: delta must be above 0 and below 1 unless it is an exact one")
     if not 1 <= data["attempt"] <= data["attempts"]:

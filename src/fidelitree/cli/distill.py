@@ -13,6 +13,7 @@ from fidelitree.cli.ending import AsJson, Code, check_place, note, say, say_json
 from fidelitree.cli.shared_options import (
     Budgets,
     Confidence,
+    Numbers,
     Promise,
     RunningOptions,
     Search,
@@ -41,7 +42,7 @@ class ResultOptions:
 
 
 @dataclass(frozen=True)
-class DistillOptions(Budgets, Search, Confidence, Promise):
+class DistillOptions(Budgets, Search, Numbers, Confidence, Promise):
     """Everything that `ft.distill` can be told."""
 
     def arguments(self) -> dict[str, Any]:
@@ -52,6 +53,8 @@ class DistillOptions(Budgets, Search, Confidence, Promise):
             "seed": self.seed,
             "strategy": self.strategy.value,
             "prefer": self.prefer.value,
+            "tolerance": self.tolerance,
+            "threshold": self.threshold,
             "deterministic": not self.noisy,
             "max_queries": self.max_queries,
             "max_leaves": self.max_leaves,

@@ -10,7 +10,7 @@ import typer
 
 from fidelitree.cli.distill import ResultOptions
 from fidelitree.cli.ending import Code, check_place, note, say, say_json
-from fidelitree.cli.shared_options import Budgets, Confidence, PreferenceName, RunningOptions, interruptible
+from fidelitree.cli.shared_options import Budgets, Confidence, Numbers, PreferenceName, RunningOptions, interruptible
 from fidelitree.cli.space_options import SpaceOptions, fit_line
 from fidelitree.cli.status_line import StatusLine
 from fidelitree.cli.target_options import OpenedTarget, TargetOptions, TargetText, command_line, opened, plain_name
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class FrontierOptions(Budgets, Confidence):
+class FrontierOptions(Budgets, Numbers, Confidence):
     """Everything that `ft.frontier` can be told."""
 
     prefer: Annotated[
@@ -36,6 +36,8 @@ class FrontierOptions(Budgets, Confidence):
             "delta": self.delta,
             "seed": self.seed,
             "prefer": self.prefer.value,
+            "tolerance": self.tolerance,
+            "threshold": self.threshold,
             "deterministic": not self.noisy,
             "max_queries": self.max_queries,
             "max_leaves": self.max_leaves,
