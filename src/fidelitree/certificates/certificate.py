@@ -55,6 +55,7 @@ class Certificate:
     the tree's; its intervals have a confidence of their own and are no part of delta. It is None where no answers tell.
     ``real_rows`` is the error on rows of a table that were kept aside, where inputs come from a world fitted to others.
     ``helped`` tells of the surrogate that shortened the test, where one did.
+    With a ``tolerance`` answers are numbers, and an error is to be further from the target than that.
     """
 
     epsilon: float | None
@@ -83,6 +84,7 @@ class Certificate:
     confusion: Confusion | None = None
     real_rows: RealRows | None = None
     helped: Help | None = None
+    tolerance: float | None = None
 
     @property
     def holds(self) -> bool:
@@ -121,13 +123,17 @@ class Certificate:
     def _promise(self) -> str:
         if self.standing.state == "nothing":
             return f"Nothing is certified about this {self._subject}.{self._missed}"
-        agrees = f"this {self._subject} agrees with the target on"
+        agrees = f"this {self._subject} {self._verb} the target on"
         if self.method == "exact":
             return f"Exact: {agrees} {at_least(self.error_bound, 6)} of all inputs.{self._missed}"
         low, high = self.interval
         share = f"at least {at_least(high, 4)}" if self.ledger != INTERVAL else span(1 - high, 1 - low)
         asked = f" (asked for: {at_least(self.epsilon, 6)})" if self.holds and self.epsilon is not None else ""
         return f"Certified: {agrees} {share} of inputs, with {at_least(self.delta)} confidence{asked}.{self._missed}"
+
+    @property
+    def _verb(self) -> str:
+        return "agrees with" if self.tolerance is None else f"is within {self.tolerance:.6g} of"
 
     @property
     def _missed(self) -> str:
@@ -203,14 +209,14 @@ class Certificate:
 _REPLAY = " This is a replay of an audit: it proves nothing about a predictor that was changed since."
 # Younger than the first certificates, which do without:
 _YOUNGER: dict[str, Any] = {
-    **dict.fromkeys(("tested_digest", "entropy", "confusion", "real_rows", "helped")),
+    **dict.fromkeys(("tested_digest", "entropy", "confusion", "real_rows", "helped", "tolerance")),
     "replayed": False,
     "ledger": WHOLE,
 }
 _NUMBERS = ("delta", "error_bound", "differs", "epsilon", "level")
 _KINDS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(_NUMBERS, (float, int)),
-    **dict.fromkeys(("epsilon", "level"), (float, int, type(None))),
+    **dict.fromkeys(("epsilon", "level", "tolerance"), (float, int, type(None))),
     **dict.fromkeys(("samples", "attempts", "attempt"), (int,)),
     **dict.fromkeys(("errors", "seed"), (int, type(None))),
     "tested_digest": (str, type(None)),
@@ -261,6 +267,8 @@ def _check_ranges(data: Mapping[str, Any]) -> None:
     for name in _NUMBERS:
         if data[name] is not None and not 0 <= data[name] <= 1:
             raise FormatError(f"not a stored certificate: {name} must be between 0 and 1; got {data[name]!r}")
+    if data["tolerance"] is not None and not 0 < data["tolerance"] < math.inf:
+        raise FormatError(f"not a stored certificate: tolerance must be above 0; got {data['tolerance']!r:.80}")
     if data["method"] != "exact" and data["delta"] in (0, 1):
         raise FormatError("not a stored certificate: delta must be above 0 and below 1 unless it is an exact one")
     if not 1 <= data["attempt"] <= data["attempts"]:

@@ -15,7 +15,15 @@ from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
 from fidelitree.asking.memory import Memory
 from fidelitree.certificates.attempts import Attempt, Attempts
 from fidelitree.certificates.helped import HelpedAttempt
-from fidelitree.errors import ParameterError, check_choice, check_count, check_delta, check_observer, check_switch
+from fidelitree.errors import (
+    ParameterError,
+    check_choice,
+    check_count,
+    check_delta,
+    check_observer,
+    check_switch,
+    check_tolerance,
+)
 from fidelitree.runs.frontier_known import known_points
 from fidelitree.runs.frontier_result import Frontier
 from fidelitree.runs.frontier_strategy import EFFORTS, FrontierStrategy
@@ -43,6 +51,8 @@ def frontier(
     *,
     seed: int | None = 0,
     prefer: str = "queries",
+    tolerance: float | None = None,
+    threshold: float | None = None,
     deterministic: bool = True,
     max_queries: int | None = None,
     max_leaves: int = LARGEST,
@@ -60,7 +70,7 @@ def frontier(
     gain a tenth of its error from as many labels again, and every bound is close to the error that it is about. After
     400 labels it says what to expect (``forecast``). Where that is hopeless it learns no more, unless a budget says
     that it may. A budget, or Ctrl-C, ends it early with the bounds that it has. With ``prefer="leaves"`` it learns from
-    more labels and searches longer. For the rest see `distill` and `Running`.
+    more labels and searches longer. For the rest, a ``tolerance`` among it, see `distill` and `Running`.
 
     >>> from fidelitree.spaces.product import ProductSpace
     >>> from fidelitree.targets import majority
@@ -69,15 +79,15 @@ def frontier(
     [1, 2, 4]
     """
     check_choice("prefer", prefer, tuple(EFFORTS))
-    target, space = as_used(target, space)
+    target, space = as_used(target, space, threshold)
     check_switch("deterministic", deterministic)
     check_observer(observer)
     most = check_count("max_leaves", max_leaves)
     budget = Budget(max_queries=max_queries, max_leaves=most, max_seconds=max_seconds)
     known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
-    goal = Goal(0.0, check_delta(delta), known_seed, seed is not None)
+    goal = Goal(0.0, check_delta(delta), known_seed, seed is not None, tolerance=check_tolerance(tolerance))
     running = Running(batch_size, executor, timeout, retries, journal)
-    told = {"delta": goal.delta, "prefer": prefer, "deterministic": deterministic, **budget.limits()}
+    told = {"delta": goal.delta, "prefer": prefer, "deterministic": deterministic, **goal.told, **budget.limits()}
     call = Call("frontier", known_seed, seed is not None, told)
     with access(target, space, running, call) as way:
         goal = replace(goal, seed=way.seed, seed_chosen=way.seed_chosen)
@@ -99,13 +109,13 @@ def frontier(
 def _session(counted: Counted, space: World, goal: Goal, observer: Observer) -> Session:
     source = source_of(space, goal.seed)
     ledger = None if counted.journal is None else Ledger(counted.journal, lambda: source.drawn)
-    return Session(counted, source, Attempts(0.0, goal.delta, ledger, FRONTIER), observer)
+    return Session(counted, source, Attempts(0.0, goal.delta, ledger, FRONTIER, goal.tolerance), observer)
 
 
 def _points(session: Session, strategy: FrontierStrategy, goal: Goal) -> list[Distillation]:
     """By knowing every answer where that is cheaper, else by learning and testing."""
     counted, reason = session.counted, ""
-    if session.source.independent is not None:
+    if session.source.independent is not None and goal.tolerance is None:
         try:
             known = known_points(counted, strategy.sizes, goal.seed)
         except KeyboardInterrupt:
@@ -154,7 +164,7 @@ def _opened(session: Session) -> list[Attempt]:
 def _result(session: Session, attempt: Attempt, goal: Goal, reason: str) -> Distillation:
     """One point, with its exact error where that can be looked up."""
     counted, error = session.counted, None
-    if session.source.independent is not None and lists_its_answers(counted):
+    if session.source.independent is not None and goal.tolerance is None and lists_its_answers(counted):
         error = exact_error(attempt.tree, counted)
     outcome = Outcome(attempt.tree, attempt, 0.0, error=error)
     answers = session.attempts.answers(attempt)

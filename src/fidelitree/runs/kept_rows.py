@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.certificates.real_rows import RealRows
+from fidelitree.targets.labels import apart
 
 if TYPE_CHECKING:
     from fidelitree.asking.counted import Counted
@@ -54,7 +55,7 @@ def told(certificate: Certificate, kept: KeptRows | None, predict: Predict) -> C
     """A certificate that tells of these rows, too."""
     if kept is None:
         return certificate
-    wrong = int(np.count_nonzero(np.asarray(predict(kept.inner)) != kept.labels))
+    wrong = int(np.count_nonzero(apart(np.asarray(predict(kept.inner)), kept.labels, certificate.tolerance)))
     return replace(certificate, real_rows=RealRows(len(kept.inner), wrong))
 
 

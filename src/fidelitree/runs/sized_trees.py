@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fidelitree.runs.number_fitting import NumberTrees
 from fidelitree.search.labelled import Binning
 from fidelitree.search.local.every_size import EverySize
 from fidelitree.theory.sequential import ROUND
@@ -48,6 +49,20 @@ def filled(sizes: Sequence[int], most: int) -> list[int]:
             break
         found = sorted([*found, round(max(gaps)[1] ** 0.5)])
     return found
+
+
+def sized_trees(
+    session: Session,
+    pool: TrainingSet,
+    sizes: Sequence[int],
+    seed: int,
+    free: bool = False,
+    watch: Watch | None = None,
+) -> SizedTrees | NumberTrees:
+    """The search for labels, or that for numbers."""
+    if session.attempts.tolerance is not None:
+        return NumberTrees(session, pool, sizes, watch)
+    return SizedTrees(session, pool, sizes, seed, free, watch)
 
 
 class SizedTrees:

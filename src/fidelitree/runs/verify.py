@@ -68,7 +68,7 @@ def replay(
         run = journal.run
     if run.door not in ARGUMENTS:
         raise ParameterError(f"journal must be that of a distill or a frontier; this one belongs to {run.door}")
-    if unknown := sorted(set(run.arguments) ^ set(ARGUMENTS[run.door])):
+    if unknown := sorted((set(run.arguments) - {"tolerance"}) ^ set(ARGUMENTS[run.door])):
         raise FormatError(f"journal {os.fspath(path)!r}: arguments are missing or unknown: {', '.join(unknown):.200}")
     arguments = {"seed": run.seed, "journal": path, **run.arguments, **(limits or {})}
     if run.door == "distill":
@@ -204,6 +204,7 @@ def verify(
         epsilon,
         delta,
         seed=seed,
+        tolerance=stored.certificate.tolerance,
         deterministic=_deterministic(stored),
         max_queries=most,
         observer=observer,
