@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from fidelitree.exact.engine import tree_error
     from fidelitree.learners.compare import Comparison, compare
     from fidelitree.runs.audit import certify
+    from fidelitree.runs.diff import diff
+    from fidelitree.runs.difference import Difference
     from fidelitree.runs.distill import distill
     from fidelitree.runs.frontier import frontier
     from fidelitree.runs.frontier_result import Frontier
@@ -48,6 +50,7 @@ _HOMES = {
     "Certificate": "certificates.certificate",
     "ChowLiu": "spaces.chow_liu",
     "Comparison": "learners.compare",
+    "Difference": "runs.difference",
     "Distillation": "runs.result",
     "FidelitreeError": "errors",
     "FittedRowsWarning": "errors",
@@ -68,6 +71,7 @@ _HOMES = {
     "build_top_down": "runs.paper",
     "certify": "runs.audit",
     "compare": "learners.compare",
+    "diff": "runs.diff",
     "distill": "runs.distill",
     "frontier": "runs.frontier",
     "practical_top_down": "runs.paper",
@@ -89,6 +93,7 @@ __all__ = [
     "Certificate",
     "ChowLiu",
     "Comparison",
+    "Difference",
     "Distillation",
     "FidelitreeError",
     "FittedRowsWarning",
@@ -110,6 +115,7 @@ __all__ = [
     "build_top_down",
     "certify",
     "compare",
+    "diff",
     "distill",
     "export",
     "frontier",

@@ -28,6 +28,7 @@ DOORS = {
     "analyze.py": {"analyze"},
     "audit.py": {"certify"},
     "compare.py": {"compare"},
+    "diff.py": {"diff"},
     "distill.py": {"distill"},
     "frontier.py": {"frontier"},
     "sklearn.py": {"__init__"},
