@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from fidelitree.runs.distill import distill
     from fidelitree.runs.frontier import frontier
     from fidelitree.runs.frontier_result import Frontier
+    from fidelitree.runs.monitor import Monitor
     from fidelitree.runs.paper import build_top_down, practical_top_down
     from fidelitree.runs.result import Distillation
     from fidelitree.runs.verify import Verification, verify
@@ -58,6 +59,7 @@ _HOMES = {
     "Frontier": "runs.frontier_result",
     "JournalError": "errors",
     "Mixture": "spaces.mixture",
+    "Monitor": "runs.monitor",
     "Numeric": "spaces.features",
     "ParameterError": "errors",
     "ProductSpace": "spaces.product",
@@ -101,6 +103,7 @@ __all__ = [
     "Frontier",
     "JournalError",
     "Mixture",
+    "Monitor",
     "Numeric",
     "ParameterError",
     "ProductSpace",
