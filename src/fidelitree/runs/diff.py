@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
 
-    Codes = NDArray[np.intp]
-
 _CHANGES = 5  # after which the first tree is grown
 _CLOSE = 0.02  # of all changes may be wrong in a tree that is tested
 _ATTEMPTS = 5  # one after the other; then trees of many sizes are tested together
@@ -267,7 +265,7 @@ class _Comparison:
         for start in range(0, rows, _MOST):
             self._draw(min(_MOST, rows - start))
 
-    def _show(self, inner: NDArray[Any], old: Codes, new: Codes) -> None:
+    def _show(self, inner: NDArray[Any], old: NDArray[np.intp], new: NDArray[np.intp]) -> None:
         labels = self._pair.book.seen
         for row in np.flatnonzero(old != new)[: EXAMPLES - len(self._examples)].tolist():
             values = {

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from fidelitree.trees.tree import Tree
 
-    Codes = NDArray[np.intp]
-
 THIRD = 1 / 3
 _ONE_BY_ONE, _FIRST, _NEXT = 7 / 8, 0.6, 0.4
 CURVE = 9
@@ -51,7 +49,7 @@ class Changed:
     changes: int = 0
     inputs: int = 0
 
-    def count(self, old: Codes, new: Codes) -> None:
+    def count(self, old: NDArray[np.intp], new: NDArray[np.intp]) -> None:
         """Some more."""
         self.changes += int(np.count_nonzero(old != new))
         self.inputs += len(old)
@@ -80,7 +78,7 @@ class Attempt:
         self.tree = tree
         self.false_alarms, self.misses = Bet(level), Bet(level)
 
-    def flags(self, explorer: Explorer, inner: NDArray[Any], old: Codes) -> NDArray[np.bool_]:
+    def flags(self, explorer: Explorer, inner: NDArray[Any], old: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Which inputs the tree takes to be changed."""
         return np.asarray(self.tree.predict_inner(explorer.extend(inner, old)) != SAME)
 

@@ -44,7 +44,7 @@ def log_wealth(errors: NDArray[Any], rows: NDArray[Any], promised: float) -> NDA
     """Logarithm of what the bet against "the rate is at most ``promised``" has won after so many errors and rows.
 
     >>> round(float(log_wealth(np.array(20), np.array(200), 0.05)), 2)
-    3.06
+    3.48
     """
     if promised <= 0:
         return np.where(np.asarray(errors) > 0, math.inf, 0.0)
