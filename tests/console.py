@@ -1,7 +1,7 @@
 """Runs or checks the commands that a document shows, and knows the commands that fidelitree has.
 
-`fidelitree`, `python -I -S` and a few readers of files are run. Commands that set up a machine (`make`, `pip`, `git`, `cd`,
-`python FILE`) are not: what they name must exist. Any other command is refused until it is listed here.
+`fidelitree`, `python -I -S` and a few readers of files are run. Commands that set up a machine (`make`, `pip`, `git`,
+`cd`, `python FILE`) are not: what they name must exist. Any other command is refused until it is listed here.
 """
 
 from __future__ import annotations

@@ -15,8 +15,16 @@ import numpy as np
 
 from fidelitree.asking.events import Observer, nobody
 from fidelitree.asking.limits import Budget, BudgetSpent, Running
-from fidelitree.errors import ParameterError, check_count, check_delta, check_epsilon, check_observer, check_switch
-from fidelitree.runs.diff_growing import SAME, Explorer
+from fidelitree.errors import (
+    ParameterError,
+    check_count,
+    check_delta,
+    check_epsilon,
+    check_number,
+    check_observer,
+    check_switch,
+)
+from fidelitree.runs.diff_growing import BOXES, SAME, Explorer
 from fidelitree.runs.diff_known import known_difference, stored_tree
 from fidelitree.runs.diff_testing import CURVE, Attempt, Changed, level_in_curve, level_of
 from fidelitree.runs.difference import Difference, Flagging
@@ -34,8 +42,6 @@ if TYPE_CHECKING:
     from fidelitree.runs.input_source import Source
     from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
-
-    Codes = NDArray[np.intp]
 
 _CHANGES = 5  # after which the first tree is grown
 _CLOSE = 0.02  # of all changes may be wrong in a tree that is tested
@@ -88,23 +94,34 @@ def diff(
     check_observer(observer)
     goal = _Goal(check_epsilon(epsilon), check_delta(delta), *wanted, check_count("max_leaves", max_leaves, least=2))
     known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
-    (old, stored), (new, other) = stored_tree(old), stored_tree(new)
+    (before, stored), (after, other) = stored_tree(old), stored_tree(new)
     space = space if space is not None else other or stored
     if space is None:
         raise ParameterError("space must say where inputs come from, unless both are folders of results; got None")
     budget = Budget(max_queries=_PATIENCE if max_queries is None else max_queries, max_seconds=max_seconds)
-    if isinstance(old, Tree) and isinstance(new, Tree) and space.masses is not None:
-        return known_difference(old, new, space, (goal.epsilon, wanted, goal.max_leaves))
+    if isinstance(before, Tree) and isinstance(after, Tree) and space.masses is not None:
+        return known_difference(before, after, space, (goal.epsilon, wanted, goal.max_leaves))
     pair = Pair(
-        (old, new), product_of(space), budget, Running(batch_size, None, None, retries), deterministic, observer
+        (_callable(before), _callable(after)),
+        product_of(space),
+        budget,
+        Running(batch_size, None, None, retries),
+        deterministic,
+        observer,
     )
     return _Comparison(pair, space, goal, known_seed).run()
 
 
 def _share(name: str, value: float) -> float:
-    if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 < value < 1:
+    share = check_number(name, value)
+    if not 0 < share < 1:
         raise ParameterError(f"{name} must be above 0 and below 1; got {value!r}")
-    return float(value)
+    return share
+
+
+def _callable(target: Any) -> Target:
+    """A tree is asked by its `predict`, like any model."""
+    return target.predict if isinstance(target, Tree) else target
 
 
 class _Goal:
@@ -124,6 +141,7 @@ class _Comparison:
         self._explorer = Explorer(pair, space, seed, goal.max_leaves)
         self._changed, self._attempts = Changed(goal.delta), list[Attempt]()
         self._examples: list[dict[str, Any]] = []
+        self._scattered = 0
 
     def run(self) -> Difference:
         """Until something is certified, or a limit ends it."""
@@ -141,7 +159,8 @@ class _Comparison:
         while self._changed.changes < _CHANGES:
             if self._few():
                 return "at most epsilon changed"
-            self._draw(min(max(_LEAST, self._changed.inputs // 4), _MOST))
+            enough = self._changed.needed(self._goal.epsilon)
+            self._draw(min(max(_LEAST, self._changed.inputs // 4), _MOST, max(1, enough)))
         self._propose()
         while not self._done():
             if self._few():
@@ -162,7 +181,7 @@ class _Comparison:
 
     def _hopeless(self) -> bool:
         """Whether trees one by one lead nowhere."""
-        if len(self._attempts) >= _ATTEMPTS:
+        if len(self._attempts) >= _ATTEMPTS or self._scattered > 1:
             return True
         if not self._attempts:
             return self._changed.changes > 4 * _FEW
@@ -219,8 +238,12 @@ class _Comparison:
         for _ in range(2):
             explorer.explore(tree)
             tree = explorer.fit(_CLOSE)
+            if len(explorer.flagged_boxes(tree)) > BOXES:
+                self._scattered += 1
+                break
             explorer.sharpen(tree)
             tree = explorer.fit(_CLOSE)
+        tree = explorer.fit(_CLOSE, polished=True)
         if tree.size > 1 and all(one.tree != tree for one in self._attempts):
             self._attempts.append(Attempt(tree, level_of(len(self._attempts) + 1, self._goal.delta)))
 
@@ -242,7 +265,7 @@ class _Comparison:
         for start in range(0, rows, _MOST):
             self._draw(min(_MOST, rows - start))
 
-    def _show(self, inner: NDArray[Any], old: Codes, new: Codes) -> None:
+    def _show(self, inner: NDArray[Any], old: NDArray[np.intp], new: NDArray[np.intp]) -> None:
         labels = self._pair.book.seen
         for row in np.flatnonzero(old != new)[: EXAMPLES - len(self._examples)].tolist():
             values = {
@@ -257,10 +280,9 @@ class _Comparison:
         curve = [Flagging(one.tree, one.precision, one.recall) for one in self._attempts if one.misses.samples]
         good = [one for one in curve if one.precision >= goal.precision and one.recall >= goal.recall]
         ranked = sorted(curve, key=lambda one: -min(one.precision / goal.precision, one.recall / goal.recall))
-        best = min(good, key=lambda one: one.leaves) if good else (ranked or [None])[0]
-        if best is None:
-            space = self._explorer.extended if self._pair.book.seen else self._space.product
-            best = Flagging(Tree.constant(space, SAME), 1.0, 0.0)
+        space = self._explorer.extended if self._pair.book.seen else self._space.product
+        nothing = Flagging(Tree.constant(space, SAME), 1.0, 0.0)
+        best = min(good, key=lambda one: one.leaves) if good else [*ranked, nothing][0]
         return Difference(
             self._changed.interval,
             goal.epsilon,

@@ -9,6 +9,7 @@ are fitted as if all of them had been drawn from the whole space.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -33,12 +34,13 @@ if TYPE_CHECKING:
 
 SAME = "unchanged"
 _INSIDE, _BEYOND, _DROPPED = 12, 24, 12  # draws in a flagged box, beyond each border, with one condition less
-_BOXES = 4  # flagged boxes that are looked at closely; more are no patch
+BOXES = 4
+"""Flagged boxes that are looked at closely; more are no patch."""
 _LIGHT = 0.01  # what an input weighs that was put somewhere, not drawn
 _POINTS = 3  # changed inputs from which a border is looked for
 _STEPS = 24  # of one bisection
 _FINE = 2e-4  # mass that a border may leave open
-_MOST_ROWS = 8_000  # that a tree is fitted to; changed ones are all among them
+_MOST_ROWS = 4_000  # that a tree is fitted to; changed ones are all among them
 _PROPOSALS = 150
 
 
@@ -62,9 +64,10 @@ class Seen:
 
     def weights(self) -> NDArray[np.float64]:
         """What each input stands for."""
-        inner, often = np.concatenate(self.inner), 0.0
+        inner = np.concatenate(self.inner)
+        often = np.zeros(len(inner))
         for box, draws, mass in self.boxes:
-            often = often + contains(box, inner) * (draws / mass)
+            often += contains(box, inner) * (draws / mass)
         put = np.concatenate(self.put)
         return np.asarray(np.where(put, _LIGHT, 1.0) / np.maximum(often, 1e-300))
 
@@ -142,7 +145,7 @@ class Explorer:
     def explore(self, tree: Tree) -> None:
         """Inside every flagged box, beyond its borders, and with one condition less."""
         boxes = self.flagged_boxes(tree)
-        if len(boxes) > _BOXES:
+        if len(boxes) > BOXES:
             return
         for box in boxes:
             self._look(box, _INSIDE)
@@ -155,7 +158,7 @@ class Explorer:
     def sharpen(self, tree: Tree) -> None:
         """Bisect the border of every number, from changed inputs inside each flagged box."""
         boxes = self.flagged_boxes(tree)
-        if len(boxes) > _BOXES:
+        if len(boxes) > BOXES:
             return
         for box in boxes:
             for i, left in box.restrictions.items():
@@ -201,10 +204,14 @@ class Explorer:
         self.know(inner, answers, put=True)
         return bool(answers[0][0] != answers[1][0])
 
-    def fit(self, error: float) -> Tree:
-        """The smallest tree with at most this share of all changes wrong; the best one where none is as good."""
+    def fit(self, error: float, polished: bool = False) -> Tree:
+        """The smallest tree with at most this share of all changes wrong; the best one where none is as good.
+
+        It is CART's, or a pruning of it; where it is to be ``polished``, one that a local search makes smaller.
+        """
         refiner, binning, share = self._refiner()
-        refiner.improve(error * share, _PROPOSALS)
+        if polished:
+            refiner.improve(error * share, _PROPOSALS)
         points = [point for point in refiner.points() if point.leaves <= self._most]
         good = [point for point in points if point.share <= error * share]
         return self._tree(binning, (good or points[-1:])[0].tree)
@@ -285,7 +292,7 @@ def _ladder(feature: Numeric, start: float, direction: int) -> NDArray[np.float6
         values = feature.listed(None)[0]
     else:
         edges = feature.marginal.edges  # type: ignore[union-attr]
-        values = np.unique(np.concatenate([np.linspace(a, b, 17) for a, b in zip(edges[:-1], edges[1:], strict=True)]))
+        values = np.unique(np.concatenate([np.linspace(a, b, 17) for a, b in itertools.pairwise(edges)]))
     ahead = values[values > start] if direction > 0 else values[values < start][::-1]
     return np.concatenate([[start], ahead])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fidelitree.asking.counted import Queries, Tally
@@ -126,6 +127,4 @@ def _with_old_answer(tree: Tree, old: Tree, product: ProductSpace) -> Tree:
 
 def _later(test: Any) -> Any:
     """A test of the same feature, which has one more before it."""
-    from dataclasses import replace  # noqa: PLC0415 - a test is a frozen value
-
     return replace(test, feature=test.feature + 1)

@@ -15,20 +15,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fidelitree.runs.diff_growing import SAME, Explorer
-from fidelitree.theory.sequential import Bet, error_bound
+from fidelitree.theory.sequential import Bet, error_bound, samples_needed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fidelitree.trees.tree import Tree
 
-    Codes = NDArray[np.intp]
-
 THIRD = 1 / 3
 _ONE_BY_ONE, _FIRST, _NEXT = 7 / 8, 0.6, 0.4
 CURVE = 9
 """Attempts that are opened together at most."""
 _UPPER = 0.95  # of its part goes to the upper end of how much changed
+_MANY = 1 << 40
 _ROUND = 24  # draws inside flagged boxes at a time
 
 
@@ -50,7 +49,7 @@ class Changed:
     changes: int = 0
     inputs: int = 0
 
-    def count(self, old: Codes, new: Codes) -> None:
+    def count(self, old: NDArray[np.intp], new: NDArray[np.intp]) -> None:
         """Some more."""
         self.changes += int(np.count_nonzero(old != new))
         self.inputs += len(old)
@@ -61,6 +60,10 @@ class Changed:
         level = THIRD * self.delta
         low = 1 - error_bound(self.inputs - self.changes, self.inputs, (1 - _UPPER) * level) if self.inputs else 0.0
         return low, error_bound(self.changes, self.inputs, _UPPER * level)
+
+    def needed(self, epsilon: float) -> int:
+        """Inputs that would still be needed to certify that at most epsilon changed, if no other change comes."""
+        return samples_needed(self.changes, epsilon, _UPPER * THIRD * self.delta) - self.inputs if epsilon else _MANY
 
     @property
     def share(self) -> float:
@@ -75,7 +78,7 @@ class Attempt:
         self.tree = tree
         self.false_alarms, self.misses = Bet(level), Bet(level)
 
-    def flags(self, explorer: Explorer, inner: NDArray[Any], old: Codes) -> NDArray[np.bool_]:
+    def flags(self, explorer: Explorer, inner: NDArray[Any], old: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Which inputs the tree takes to be changed."""
         return np.asarray(self.tree.predict_inner(explorer.extend(inner, old)) != SAME)
 
@@ -105,14 +108,13 @@ class Attempt:
         """
         leaves = [(node, box, explorer.mass(box)) for node, box in explorer.flagged_leaves(self.tree)]
         masses = np.array([mass for _, _, mass in leaves])
-        if not len(leaves) or not masses.sum() > 0:
+        if not masses.sum() > 0:
             return np.empty((0, 0)), np.zeros(0, np.intp)
         chosen = explorer.choose(masses, _ROUND)
         inner, ends = [], []
         for k, (node, box, _) in enumerate(leaves):
             rows = int((chosen == k).sum())
-            drawn = explorer.draw(box, rows) if rows else []
-            if len(drawn):
+            if rows and len(drawn := explorer.draw(box, rows)):
                 inner.append(drawn)
                 ends.append(np.full(len(drawn), node))
         return (np.concatenate(inner), np.concatenate(ends)) if inner else (np.empty((0, 0)), np.zeros(0, np.intp))

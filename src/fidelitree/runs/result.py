@@ -161,6 +161,21 @@ class Distillation:
         )
         return store.save(folder, self.tree, self.certificate, record)
 
+    def card(self) -> str:
+        """A section for a model card, in Markdown: what, over which inputs, the bound, its limits, how to check it."""
+        told, inputs = self.certificate, self.space.in_words
+        size, version = f"{in_words(self.tree.size)}, depth {self.tree.depth}", told.versions.get("fidelitree", "")
+        parts = {
+            "What": f"A tree of {size}, distilled by fidelitree {version}: `{self.tree.digest[:16]}`.",
+            "Inputs": f"{inputs[0].upper()}{inputs[1:]}: `{told.space_digest[:16]}`.",
+            "Bound": " ".join([str(told), *told.sentences(self.tree.size)]),
+            "Limits": "The bound is about these inputs and this model, not about the world that it was trained on.",
+            "Check": f"{int(self.queries.paid):,} answers stand behind it. Where the run kept a journal, "
+            "`python3 -I -S verify.py .` in the stored folder counts them again.",
+        }
+        lines = [f"**{name}.** {text}\n" for name, text in parts.items()]
+        return "\n".join(["## A decision tree that stands for this model\n", *lines])
+
     @property
     def rows(self) -> list[dict[str, Any]]:
         """The trace as text and numbers."""
