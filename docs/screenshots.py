@@ -53,7 +53,7 @@ def write_first(folder: Path) -> Path:
     """The tree and the curve of README's first example, as a page."""
     readme = (FIGURES.parents[1] / "README.md").read_text(encoding="utf-8")
     names: dict[str, Any] = {}
-    exec(readme.split("```python\n")[1].split("```")[0], names)  # noqa: S102 - our own page
+    exec(readme.split("```python\n")[1].split("```")[0], names)
     front: ft.Frontier = names["front"]
     knee, place = front.knee, [point.leaves for point in front].index(front.knee.leaves)
     page = FIRST.format(

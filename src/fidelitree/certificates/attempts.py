@@ -155,7 +155,8 @@ class Attempts:
     ) -> Attempt:
         """Begin to count for a tree; a tree that has an attempt already gets no second one.
 
-        An attempt that will count nothing, and promises nothing, need not be written down. ``made`` makes one of another kind.
+        An attempt that will count nothing, and promises nothing, need not be written down. ``made`` makes one of
+        another kind.
         """
         found = self.of(tree)
         if found is None:
