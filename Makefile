@@ -30,7 +30,7 @@ check: lint ## for daily work, about a minute and a half: lint, and the tests in
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow" tests/unit tests/law
 
 test: $(VENV)/installed-test ## all that must pass: lint, the wheel in a bare environment, tests, coverage
-	@$(MAKE) --no-print-directory --jobs $(WORKERS) --output-sync=target lint wheel browser
+	@$(MAKE) --no-print-directory --jobs $(WORKERS) lint wheel browser
 	$(BIN)/python -m pytest -n $(TESTERS) --dist worksteal --cov
 
 soak: browser $(VENV)/installed-test ## the tests with their full counts
