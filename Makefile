@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 WORKERS ?= 2
+TESTERS ?= $(shell expr $(WORKERS) + 1)# processes of all tests: they wait a sixth of their time, for programs and timers
 RESULTS ?= results
 
 # Where real data lies, and whether what is missing fails (1) instead of being skipped.
@@ -29,8 +30,8 @@ check: lint ## for daily work, about a minute and a half: lint, and the tests in
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow" tests/unit tests/law
 
 test: $(VENV)/installed-test ## all that must pass: lint, the wheel in a bare environment, tests, coverage
-	@$(MAKE) --no-print-directory --jobs $(WORKERS) --output-sync=target lint wheel browser
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --cov
+	@$(MAKE) --no-print-directory --jobs $(WORKERS) lint wheel browser
+	$(BIN)/python -m pytest -n $(TESTERS) --dist worksteal --cov
 
 soak: browser $(VENV)/installed-test ## the tests with their full counts
 	FIDELITREE_SOAK=1 $(BIN)/python -m pytest -n $(WORKERS) -o faulthandler_timeout=3600

@@ -14,7 +14,7 @@ import kernel_fuzzing
 
 ROOT = Path(__file__).resolve().parents[2]
 FULL = 4_000
-FLAGS = "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
+FLAGS = "-O0 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
 
 
 def test_nothing_is_touched_that_is_not_the_kernels(

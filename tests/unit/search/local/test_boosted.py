@@ -41,7 +41,7 @@ def test_it_errs_far_less_than_a_constant(target: type) -> None:
 
 
 def test_the_same_seed_gives_the_same_model_and_another_one_another() -> None:
-    known, fresh = rows(300, 0), rows(20_000, 1)
+    known, fresh = rows(300, 0), rows(4_000, 1)
     binning = Binning.of(SPACE, np.concatenate([known, fresh]))
     data, more = coded(binning, three(known)), coded(binning, np.zeros(len(fresh), np.intp), len(known))
     one, again, other = (Boosted(data, seed).predict(more) for seed in (3, 3, 4))
