@@ -211,6 +211,17 @@ def check_path(name: str, value: object) -> Path:
     return Path(path)
 
 
+def check_tolerance(value: object) -> float | None:
+    """How far numbers may be apart; None where answers are labels."""
+    found = None if value is None else check_number("tolerance", value)
+    if found is not None and not found > 0:
+        raise ParameterError(
+            f"tolerance must be above 0: how far a tree may be from the target; got {show(value)} - leave it out where "
+            f"answers are labels"
+        )
+    return found
+
+
 def check_switch(name: str, value: object) -> bool:
     """True or False, and nothing that merely counts as one of them."""
     if not isinstance(value, bool):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fidelitree.analysis.control_variate import corrected
 from fidelitree.analysis.stars import Stars, draw_stars, stars_of_rows, stars_of_world, trial_level
+from fidelitree.asking.access import as_used
 from fidelitree.asking.counted import Counted, Queries
 from fidelitree.asking.limits import Budget
 from fidelitree.display.canvas import bars, check_suffix, save
@@ -17,7 +18,6 @@ from fidelitree.errors import ParameterError, check_choice, check_count, check_d
 from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import exact_subfunction
 from fidelitree.spaces.draw import Stream
-from fidelitree.spaces.product import check_space, product_of
 from fidelitree.spaces.region import Region
 from fidelitree.theory.sequential import lower_bound, upper_bound
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from fidelitree.spaces.world import Redraws, World
-    from fidelitree.targets.labels import Target
 
 Floats = NDArray[np.float64]
 
@@ -121,8 +120,8 @@ class Analysis:
 
 
 def analyze(
-    target: Target,
-    space: World,
+    target: Any,
+    space: Any,
     given: Mapping[str, Any] | None = None,
     *,
     method: Literal["auto", "exact", "sampled"] = "auto",
@@ -155,8 +154,8 @@ def analyze(
     """
     budget, delta = Budget(max_queries=max_queries), check_delta(delta)
     check_choice("method", method, METHODS)
-    product = product_of(space)
-    check_space(product)
+    target, space = as_used(target, space)
+    product = space.product
     counted, region = Counted(target, product), Region.of(product, given)
     if (region.mass if space.masses is None else space.masses.mass(region)) == 0:
         raise ParameterError(f"given must name a region of positive probability; {region} has probability 0")

@@ -15,10 +15,14 @@ from fidelitree.asking.journalled import Journalled, Replayed, ask_again, name_o
 from fidelitree.asking.workers import OnWorkers
 from fidelitree.errors import ParameterError, TargetError
 from fidelitree.spaces.features.description import outline
+from fidelitree.spaces.given import world_of
 from fidelitree.spaces.product import ProductSpace, product_of
+from fidelitree.spaces.rows import Rows
 from fidelitree.targets.circuits.circuit import Circuit
 from fidelitree.targets.fitted import warn_if_fitted
 from fidelitree.targets.labels import LabelBook, Target
+from fidelitree.targets.models.fromscores import Above
+from fidelitree.targets.models.loading import from_model
 from fidelitree.targets.table import TruthTable
 from fidelitree.trees.tree import Tree
 
@@ -86,10 +90,20 @@ class Access:
             raise TargetError("the journal says that the run drew another number of inputs for tests")
 
 
+def as_used(target: Any, space: Any, threshold: float | None = None) -> tuple[Target, World]:
+    """What a user gave, as it is used: a fitted model or booster is asked by its ``predict``, a table is a world.
+
+    With a threshold, scores above it are 1, and others 0.
+    """
+    model = not callable(target) and hasattr(target, "predict") and not isinstance(target, type)
+    found = from_model(target) if model else target
+    return found if threshold is None else Above(found, threshold), world_of(space)
+
+
 @contextmanager
 def access(target: Target, space: World, running: Running, call: Call) -> Iterator[Access]:
     """Open the journal and the workers; both are closed at the end, and what was answered is kept."""
-    product, book = product_of(space), LabelBook()
+    product, book = product_of(space), LabelBook(call.arguments.get("tolerance") is not None)
     with ExitStack() as closing:
         listed = isinstance(target, (Circuit, TruthTable, Tree))  # it is read, not asked
         seconds = None if listed else call.arguments.get("max_seconds")
@@ -108,8 +122,10 @@ def access(target: Target, space: World, running: Running, call: Call) -> Iterat
             calls = Journalled(calls, journal)
         elif isinstance(target, Replayed):
             raise ParameterError("journal must name the file that a run is replayed from; got None")
-        if space.table is not None:
-            warn_if_fitted(target, space.table, None if call.door == "certify" else keys[0], level=5)
+        if isinstance(space, Rows):
+            warn_if_fitted(target, space, None if call.door == "certify" else keys[0], level=5)
+        elif space.kept is not None:
+            warn_if_fitted(target, space.kept, None, level=5)
         yield Access(target, product, calls, book, journal, *keys)
 
 

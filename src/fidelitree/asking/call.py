@@ -79,7 +79,7 @@ class Direct:
                 f"{' - pass model.predict' if callable(getattr(target, 'predict', None)) else ''}"
             )
         keep_freed_memory()
-        self._target, self._book = GuardedTarget(target, space), book
+        self._target, self._book = GuardedTarget(target, space, book.numbers), book
         self._batch_size, self._retries, self._pace = batch_size, retries, Pace(max_seconds)
 
     def parts(self, inner: Inner, purpose: str) -> Iterator[Part]:

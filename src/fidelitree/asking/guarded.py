@@ -47,6 +47,8 @@ class GuardedTarget:
 
     target: Target
     space: ProductSpace
+    numbers: bool = False
+    """Whether it answers numbers, and no labels."""
 
     def __call__(self, inner: Inner, spare: bool = False) -> NDArray[Any]:
         """Labels of inner values, rows by features; TargetError where the target has none.
@@ -63,7 +65,7 @@ class GuardedTarget:
             raise
         except BaseException as error:  # some libraries end in errors that are no `Exception`
             raise failed(error, len(inner)) from error
-        return answered(answers, len(inner), copy=not spare)
+        return answered(answers, len(inner), not spare, self.numbers)
 
     def tried(self, inner: Inner) -> NDArray[Any] | Failure:
         """The same, with a failure as a value that can be sent."""

@@ -122,6 +122,11 @@ class Memory:
         bits, features = space.all_bits, len(space)
         return cls(min(_MOST, inputs_within(room, -(-features // 8) if bits else 8 * features)), checked)
 
+    @classmethod
+    def usual(cls, space: ProductSpace) -> Memory:
+        """The memory of a run, some of whose answers are asked for once more."""
+        return cls.within(REMEMBERED_BYTES, space, CHECKED)
+
     def __len__(self) -> int:
         return len(self._codes)
 

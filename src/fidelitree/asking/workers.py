@@ -138,7 +138,7 @@ class OnWorkers:
     """
 
     def __init__(self, target: Target, space: ProductSpace, book: LabelBook, running: Running) -> None:
-        self._target, self._book, self._running = GuardedTarget(target, space), book, running
+        self._target, self._book, self._running = GuardedTarget(target, space, book.numbers), book, running
         given = running.executor
         self._pool: Executor | None = None
         self._make = None if isinstance(given, Executor) else given

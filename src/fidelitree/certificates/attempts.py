@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from fidelitree.asking.events import Observer, TreeJudged, UnderTest, nobody
 from fidelitree.asking.journal.ledger import TEST, Ledger, LedgerEntry, entered
+from fidelitree.targets.labels import apart
 from fidelitree.theory.sequential import RUN, STANDING, Bet, level_in, log_e_value
 from fidelitree.trees.answers import Answers, Kept
 
@@ -48,13 +49,14 @@ class Attempt(Bet):
     ``waits`` says how many of the inputs to come, of each stream, are not for it: an earlier run has drawn them.
     """
 
-    def __init__(self, tree: Tree, delta: float, entry: LedgerEntry) -> None:
+    def __init__(self, tree: Tree, delta: float, entry: LedgerEntry, tolerance: float | None = None) -> None:
         super().__init__(level_in(entry.ledger, entry.number, delta))
+        self._tolerance = tolerance
         self.tree, self.number, self.ledger, self.waits = tree, entry.number, entry.ledger, dict(entry.waits)
 
     def see(self, batch: NDArray[Any], labels: NDArray[Any], stream: str = TEST) -> NDArray[np.bool_]:
         """Count answers to inputs drawn since; which of them the tree has wrong."""
-        wrong = np.asarray(self.tree.predict_inner(batch) != labels)
+        wrong = apart(self.tree.predict_inner(batch), labels, self._tolerance)
         new = wrong[self._passed(len(wrong), stream) :]
         self.count(int(np.count_nonzero(new)), len(new))
         return wrong
@@ -70,7 +72,8 @@ class Attempt(Bet):
 class StandingAttempts:
     """Attempts that are opened on the way, for what there is, so that no ending finds a run without a bound."""
 
-    def __init__(self, delta: float, ledger: Ledger | None = None) -> None:
+    def __init__(self, delta: float, ledger: Ledger | None = None, tolerance: float | None = None) -> None:
+        self._tolerance = tolerance
         self.all: list[Attempt] = []
         self.live: list[Attempt] = []
         """Those that still count."""
@@ -94,7 +97,7 @@ class StandingAttempts:
         for tree in trees:
             if all(attempt.tree != tree for attempt in self.all):
                 entry = entered(self._ledger, STANDING, tree.digest, len(self.all))
-                self.all.append(Attempt(tree, self._delta, entry))
+                self.all.append(Attempt(tree, self._delta, entry, self._tolerance))
                 self.live.append(self.all[-1])
         constants, others = _parted(self.live)
         self.live = others[-_TREES:] + constants[-_CONSTANTS:]
@@ -126,16 +129,23 @@ class Attempts:
     """All attempts of a run; they read one stream of answers.
 
     ``epsilon`` is the error that they are to certify; 0 where their bounds are wanted, whatever they are. ``part`` is
-    the name of their ledger.
+    the name of their ledger. Answers are wrong that differ, or that are further apart than a ``tolerance``.
     """
 
-    def __init__(self, epsilon: float, delta: float, ledger: Ledger | None = None, part: str = RUN) -> None:
-        self._ledger, self._part = ledger, part
+    def __init__(
+        self,
+        epsilon: float,
+        delta: float,
+        ledger: Ledger | None = None,
+        part: str = RUN,
+        tolerance: float | None = None,
+    ) -> None:
+        self._ledger, self._part, self.tolerance = ledger, part, tolerance
         self.epsilon, self.delta = epsilon, delta
         self.all: list[Attempt] = []
         self.kept = Kept()
         """All that was counted: an attempt's own answers are the last ones, as many as it has samples."""
-        self.standing = StandingAttempts(delta, ledger)
+        self.standing = StandingAttempts(delta, ledger, tolerance)
 
     def open(self, tree: Tree, written_down: bool = True) -> Attempt:
         """Begin to count for a tree; a tree that has an attempt already gets no second one.
@@ -145,7 +155,8 @@ class Attempts:
         found = self.of(tree)
         if found is None:
             ledger = self._ledger if written_down else None
-            found = Attempt(tree, self.delta, entered(ledger, self._part, tree.digest, len(self.all)))
+            entry = entered(ledger, self._part, tree.digest, len(self.all))
+            found = Attempt(tree, self.delta, entry, self.tolerance)
             self.all.append(found)
         return found
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fidelitree.asking.journal.run import versions as versions_now
 from fidelitree.certificates import confusionfile
+from fidelitree.certificates.real_rows import RealRows
 from fidelitree.display.card import Status, card, standing
 from fidelitree.errors import FormatError, is_entropy, is_text
 from fidelitree.spaces.product import ASSUMES_DISTRIBUTION
@@ -52,6 +53,8 @@ class Certificate:
     ``entropy`` went into the test inputs of an audit, beside the seed, so that nobody could foresee them; ``replayed``
     says that it was given, and the test inputs were known. ``confusion`` is the table of the target's answers against
     the tree's; its intervals have a confidence of their own and are no part of delta. It is None where no answers tell.
+    ``real_rows`` is the error on rows of a table that were kept aside, where inputs come from a world fitted to others.
+    With a ``tolerance`` answers are numbers, and an error is to be further from the target than that.
     """
 
     epsilon: float | None
@@ -78,6 +81,8 @@ class Certificate:
     entropy: str | None = None
     replayed: bool = False
     confusion: Confusion | None = None
+    real_rows: RealRows | None = None
+    tolerance: float | None = None
 
     @property
     def holds(self) -> bool:
@@ -105,7 +110,8 @@ class Certificate:
 
         ``leaves`` are those of the tree, None for another predictor.
         """
-        return [] if self.confusion is None else self.confusion.sentences(self.holds, leaves)
+        lines = [] if self.real_rows is None else self.real_rows.sentences(self.error_bound)
+        return lines + ([] if self.confusion is None else self.confusion.sentences(self.holds, leaves))
 
     def __str__(self) -> str:
         wanted = "how far apart they are" if self.ledger == INTERVAL else "a tree of every size"
@@ -122,7 +128,8 @@ class Certificate:
         confidence, most = f"With confidence {confidence_of(self.delta)}", f"at most {_up(self.error_bound)}"
         if self.ledger == INTERVAL:
             most = f"{self.interval[0]:.4g} to {_up(self.error_bound)}"
-        return f"{confidence}, this {self._subject} disagrees with the target on {most} of inputs"
+        how = "disagrees with" if self.tolerance is None else f"is more than {self.tolerance:.6g} away from"
+        return f"{confidence}, this {self._subject} {how} the target on {most} of inputs"
 
     @property
     def _subject(self) -> str:
@@ -175,7 +182,8 @@ class Certificate:
         _check_ranges(data)
         table = None if data["confusion"] is None else confusionfile.from_dict(data["confusion"])
         kept = {name: data[name] for name in names}
-        certificate = cls(**{**kept, "assumes": tuple(data["assumes"]), "confusion": table})
+        real = None if data["real_rows"] is None else RealRows.from_dict(data["real_rows"])
+        certificate = cls(**{**kept, "assumes": tuple(data["assumes"]), "confusion": table, "real_rows": real})
         if certificate.holds != data["holds"]:
             raise FormatError("not a stored certificate: it says that it holds, and its numbers say otherwise")
         return certificate
@@ -183,11 +191,19 @@ class Certificate:
 
 _REPLAY = " This is a replay of an audit: it proves nothing about a predictor that was changed since."
 # Younger than the first certificates, which do without:
-_YOUNGER = {"tested_digest": None, "entropy": None, "replayed": False, "confusion": None, "ledger": WHOLE}
+_YOUNGER = {
+    "tested_digest": None,
+    "entropy": None,
+    "replayed": False,
+    "confusion": None,
+    "ledger": WHOLE,
+    "real_rows": None,
+    "tolerance": None,
+}
 _NUMBERS = ("delta", "error_bound", "differs", "epsilon", "level")
 _KINDS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(_NUMBERS, (float, int)),
-    **dict.fromkeys(("epsilon", "level"), (float, int, type(None))),
+    **dict.fromkeys(("epsilon", "level", "tolerance"), (float, int, type(None))),
     **dict.fromkeys(("samples", "attempts", "attempt"), (int,)),
     **dict.fromkeys(("errors", "seed"), (int, type(None))),
     "tested_digest": (str, type(None)),
@@ -238,6 +254,8 @@ def _check_ranges(data: Mapping[str, Any]) -> None:
     for name in _NUMBERS:
         if data[name] is not None and not 0 <= data[name] <= 1:
             raise FormatError(f"not a stored certificate: {name} must be between 0 and 1; got {data[name]!r}")
+    if data["tolerance"] is not None and not 0 < data["tolerance"] < math.inf:
+        raise FormatError(f"not a stored certificate: tolerance must be above 0; got {data['tolerance']!r:.80}")
     if data["method"] != "exact" and data["delta"] in (0, 1):
         raise FormatError("not a stored certificate: delta must be above 0 and below 1 unless it is an exact one")
     if not 1 <= data["attempt"] <= data["attempts"]:

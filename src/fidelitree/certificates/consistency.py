@@ -120,9 +120,10 @@ def _tested(stored: Stored, space: World | None) -> Check:
         return Check(None, f"{about}: that one is not stored here")
     if tested.digest != certificate.tested_digest:
         return Check(False, f"{about}: the one that is stored is not the one that the certificate names")
-    if space is None or space.masses is None:
+    masses = None if space is None else space.apart(certificate.seed or 0)[1].masses  # those of the test inputs
+    if masses is None:
         return Check(None, f"{about}: how often rows reach a leaf is not known")
-    apart = disagreement(stored.tree, tested, space.masses)
+    apart = disagreement(stored.tree, tested, masses)
     return Check(abs(apart - certificate.differs) <= _APART, about)
 
 

@@ -49,6 +49,9 @@ class CertifyOptions(CallOptions, Budgets, Confidence, ClaimOptions):
         str | None,
         typer.Option(metavar="HEX", help="With --seed: replay the audit whose certificate has this entropy."),
     ] = None
+    tolerance: Annotated[
+        float | None, typer.Option(metavar="T", help="Answers are numbers, and agree where no further apart than T.")
+    ] = None
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the certificate as JSON.")] = None
 
 
@@ -84,6 +87,7 @@ def certify(
             options.epsilon,
             options.delta,
             within=options.within,
+            tolerance=options.tolerance,
             seed=options.seed,
             entropy=options.entropy,
             deterministic=not options.noisy,

@@ -13,13 +13,14 @@ from fidelitree.cli.ending import AsJson, Code, check_place, note, say, say_json
 from fidelitree.cli.shared_options import (
     Budgets,
     Confidence,
+    Numbers,
     Promise,
     RunningOptions,
     Search,
     epsilon_of,
     interruptible,
 )
-from fidelitree.cli.space_options import SpaceOptions
+from fidelitree.cli.space_options import SpaceOptions, fit_line
 from fidelitree.cli.status_line import StatusLine
 from fidelitree.cli.target_options import OpenedTarget, TargetOptions, TargetText, command_line, opened, plain_name
 from fidelitree.display.wording import leaves
@@ -41,7 +42,7 @@ class ResultOptions:
 
 
 @dataclass(frozen=True)
-class DistillOptions(Budgets, Search, Confidence, Promise):
+class DistillOptions(Budgets, Search, Numbers, Confidence, Promise):
     """Everything that `ft.distill` can be told."""
 
     def arguments(self) -> dict[str, Any]:
@@ -52,6 +53,8 @@ class DistillOptions(Budgets, Search, Confidence, Promise):
             "seed": self.seed,
             "strategy": self.strategy.value,
             "prefer": self.prefer.value,
+            "tolerance": self.tolerance,
+            "threshold": self.threshold,
             "deterministic": not self.noisy,
             "max_queries": self.max_queries,
             "max_leaves": self.max_leaves,
@@ -122,6 +125,7 @@ def _sentences(made: Distillation) -> list[str]:
         "",
         str(made.certificate),
         *made.certificate.sentences(made.tree.size),
+        *fit_line(made.space),
         *_curve(made),
         shape,
         *([] if made.reason == "certified" else [f"ended early: {made.reason}"]),

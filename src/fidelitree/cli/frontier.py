@@ -10,17 +10,18 @@ import typer
 
 from fidelitree.cli.distill import ResultOptions
 from fidelitree.cli.ending import Code, check_place, note, say, say_json
-from fidelitree.cli.shared_options import Budgets, Confidence, PreferenceName, RunningOptions, interruptible
-from fidelitree.cli.space_options import SpaceOptions
+from fidelitree.cli.shared_options import Budgets, Confidence, Numbers, PreferenceName, RunningOptions, interruptible
+from fidelitree.cli.space_options import SpaceOptions, fit_line
 from fidelitree.cli.status_line import StatusLine
 from fidelitree.cli.target_options import OpenedTarget, TargetOptions, TargetText, command_line, opened, plain_name
+from fidelitree.display.wording import leaves
 
 if TYPE_CHECKING:
     from fidelitree.runs.frontier_result import Frontier
 
 
 @dataclass(frozen=True)
-class FrontierOptions(Budgets, Confidence):
+class FrontierOptions(Budgets, Numbers, Confidence):
     """Everything that `ft.frontier` can be told."""
 
     prefer: Annotated[
@@ -35,6 +36,8 @@ class FrontierOptions(Budgets, Confidence):
             "delta": self.delta,
             "seed": self.seed,
             "prefer": self.prefer.value,
+            "tolerance": self.tolerance,
+            "threshold": self.threshold,
             "deterministic": not self.noisy,
             "max_queries": self.max_queries,
             "max_leaves": self.max_leaves,
@@ -93,7 +96,10 @@ def _run(target: str, found: OpenedTarget, inputs: SpaceOptions, arguments: dict
 
 def _sentences(made: Frontier) -> list[str]:
     """The verdict, the curve, what it cost."""
-    return [made.verdict(), "", *str(made).splitlines(), str(made.queries), f"ended: {made.reason}"]
+    real, bound = made.knee.certificate.real_rows, made.knee.error_bound
+    rows = [] if real is None else [f"Of {leaves(made.knee.leaves)}: {line}" for line in real.sentences(bound)]
+    cost = [str(made.queries), f"ended: {made.reason}"]
+    return [made.verdict(), "", *str(made).splitlines(), *rows, *fit_line(made.knee.space), *cost]
 
 
 def _plain(made: Frontier, files: list[Path]) -> dict[str, Any]:

@@ -75,6 +75,16 @@ class Confidence:
 
 
 @dataclass(frozen=True)
+class Numbers:
+    """What to do with targets that answer numbers."""
+
+    tolerance: Annotated[
+        float | None, typer.Option(metavar="T", help="Answers are numbers; an error is to be further away than T.")
+    ] = None
+    threshold: Annotated[float | None, typer.Option(metavar="T", help="Answers are scores: 1 above T, else 0.")] = None
+
+
+@dataclass(frozen=True)
 class Promise:
     """The error that is asked for."""
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 _PARQUET = (".parquet", ".pq")
+_OF_TABLES = ("rows", "chow_liu", "mixture", "drop", "categorical", "numeric")
 Backend = Literal["pandas", "polars", "pyarrow"]
 
 
@@ -97,7 +98,13 @@ class SpaceOptions:
         None
     )
     rows: Annotated[bool, typer.Option("--rows", help="With --data: its rows as they are, not marginals.")] = False
+    blend: Annotated[
+        str | None, typer.Option(metavar="P", help="With --rows: neighbours of rows; P is a number, or auto.")
+    ] = None
     chow_liu: Annotated[bool, typer.Option("--chow-liu", help="With --data: a Chow-Liu tree fitted to it.")] = False
+    keep_half: Annotated[
+        bool, typer.Option("--keep-half", help="With --chow-liu: fit one half; show the error on rows of the other.")
+    ] = False
     mixture: Annotated[bool, typer.Option("--mixture", help="With --data: a mixture of products fitted to it.")] = False
     drop: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN", help="With --data: leave a column out. Repeatable.")
@@ -145,18 +152,22 @@ class SpaceOptions:
         ways = [name for name in ("data", "space", "bernoulli") if getattr(self, name) is not None]
         if len(ways) > 1:
             raise ParameterError(f"inputs come from one place: give --{ways[0]} or --{ways[1]}, not both")
-        needs = {"bernoulli": ("features",), "data": ("rows", "chow_liu", "mixture", "drop", "categorical", "numeric")}
+        needs = {"bernoulli": ("features",), "data": _OF_TABLES, "chow_liu": ("keep_half",), "rows": ("blend",)}
+        ways += [name for name in ("chow_liu", "rows") if getattr(self, name)]
         for way, options in needs.items():
             for name in options:
                 if getattr(self, name) and way not in ways:
-                    option = name.replace("_", "-")
-                    raise ParameterError(f"--{option} says nothing without --{way}; leave it out, or give --{way}")
+                    option, needed = (word.replace("_", "-") for word in (name, way))
+                    raise ParameterError(
+                        f"--{option} says nothing without --{needed}; leave it out, or give --{needed}"
+                    )
         kinds = [f"--{name.replace('_', '-')}" for name in ("rows", "chow_liu", "mixture") if getattr(self, name)]
         if len(kinds) > 1:
             raise ParameterError(f"a table stands for one kind of inputs: give {kinds[0]} or {kinds[1]}, not both")
 
     def _table(self, path: Path, opened: OpenedTarget) -> World:
         from fidelitree.spaces.chow_liu import ChowLiu
+        from fidelitree.spaces.given import of_halves
         from fidelitree.spaces.mixture import Mixture
         from fidelitree.spaces.product import ProductSpace
         from fidelitree.spaces.rows import Rows
@@ -164,6 +175,10 @@ class SpaceOptions:
         table = _used(read_table(path, self.drop or ()), opened, path)
         for option in ("categorical", "numeric"):
             check_columns(f"--{option}", getattr(self, option) or (), list(table.columns), path)
+        if self.keep_half:
+            return of_halves(ProductSpace.from_data(table, self.categorical or (), self.numeric or ()), table)
+        if self.blend is not None:
+            return Rows(table, self.categorical or (), self.numeric or (), _number_or_word(self.blend))
         make: Callable[..., World] = Rows if self.rows else ProductSpace.from_data
         if self.chow_liu or self.mixture:
             make = ChowLiu.from_data if self.chow_liu else Mixture.from_data
@@ -177,6 +192,18 @@ class SpaceOptions:
             raise ParameterError("--bernoulli P needs --features N: the target does not say how many features it has")
         names = opened.names if opened.names is not None and len(opened.names) == count else None
         return ProductSpace.bernoulli(count, p, names)
+
+
+def _number_or_word(text: str) -> Any:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def fit_line(world: World) -> list[str]:
+    """How well a fitted world describes rows that it has not seen."""
+    return [] if world.fit is None else [f"{world.in_words}: {world.fit}"]
 
 
 def _used(table: Any, opened: OpenedTarget, path: Path) -> Any:

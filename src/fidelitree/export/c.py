@@ -143,12 +143,16 @@ def _label_type(tree: Tree) -> str:
         return "const char *"
     if isinstance(labels[0], bool):
         return "bool "
+    if isinstance(labels[0], float):
+        return "double "
     return "int " if labels[0] > -(2**31) and labels[-1] < 2**31 else "long long "
 
 
 def _label(label: Any) -> str:
     if isinstance(label, str):
         return _string(label)
+    if isinstance(label, float):
+        return repr(label)
     return ("true" if label else "false") if isinstance(label, bool) else _whole(label)
 
 

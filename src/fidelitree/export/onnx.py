@@ -38,10 +38,13 @@ def to_onnx(tree: Tree) -> Any:
         table = graph.input("inputs", "DOUBLE", len(tree.names))
     # A regressor of codes and a look-up: runtimes disagree on what a classifier of two labels makes of its scores.
     codes = graph.cast(_ensemble(graph, tree, columns, table), "INT64")
-    kind, dtype = {"U": ("STRING", object), "b": ("BOOL", np.bool_)}.get(tree.labels.dtype.kind, ("INT64", np.int64))
+    kind, dtype = _LABELS.get(tree.labels.dtype.kind, ("INT64", np.int64))
     flat = graph.node("Reshape", [codes, graph.constant(np.array([-1]))])
     output = graph.node("Gather", [graph.constant(tree.labels.astype(dtype)), flat], graph.fresh("label"))
     return graph.model(output, kind, tree)
+
+
+_LABELS: dict[str, tuple[str, Any]] = {"U": ("STRING", object), "b": ("BOOL", np.bool_), "f": ("DOUBLE", np.float64)}
 
 
 @dataclass

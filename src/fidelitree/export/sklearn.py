@@ -28,25 +28,28 @@ def to_sklearn(tree: Tree, space: World | None = None) -> Any:
     Its tests, its size and its depth are the tree's. Weights of nodes are probabilities of the ``space`` (of a million
     drawn inputs, rounded, where whole numbers are shown), or else count leaves; the values of a leaf are 1 for its
     label and 0 for all others. Two cuts of a feature that 32 bits cannot tell apart are refused. Missing numbers go
-    where the tree sends them.
+    where the tree sends them. A tree whose leaves hold numbers becomes a ``DecisionTreeRegressor``.
     """
     need("sklearn", "sklearn", "trees of scikit-learn")
-    from sklearn.tree import DecisionTreeClassifier
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-    encoder = Encoder(tree)
+    encoder, numbers = Encoder(tree), tree.labels.dtype.kind == "f"
     labels = tree.labels
     # Fitted on a few inputs of each label (fewer look like numbers to it), it has all that a fitted tree has; then it
     # gets other nodes.
     few = np.repeat(labels, 3)
-    fitted = DecisionTreeClassifier(random_state=0).fit(np.zeros((len(few), len(encoder.names))), few)
+    kind = DecisionTreeRegressor if numbers else DecisionTreeClassifier
+    fitted = kind(random_state=0).fit(np.zeros((len(few), len(encoder.names))), few)
     state = fitted.tree_.__getstate__()
     weight = _weights(tree, space)
     values = _values(tree, weight)
     state["node_count"], state["max_depth"] = len(tree.feature), tree.depth
     state["nodes"] = _nodes(tree, encoder, state["nodes"].dtype, weight)
-    state["nodes"]["impurity"] = np.maximum(1 - (values**2).sum(axis=1), 0)
-    state["values"] = values[:, None, :].copy()
-    grown = type(fitted.tree_)(len(encoder.names), np.array([len(labels)], np.intp), 1)
+    means = values @ labels[:, None] if numbers else values
+    spread = values @ labels[:, None] ** 2 - means**2 if numbers else 1 - (values**2).sum(axis=1, keepdims=True)
+    state["nodes"]["impurity"] = np.maximum(spread[:, 0], 0)
+    state["values"] = means[:, None, :].copy()
+    grown = type(fitted.tree_)(len(encoder.names), np.array([means.shape[1]], np.intp), 1)
     grown.__setstate__(state)
     fitted.tree_ = grown
     return fitted

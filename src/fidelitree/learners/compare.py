@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.asking.access import as_used
 from fidelitree.asking.counted import Counted, tabulate
 from fidelitree.asking.events import LearnerBegan, Observer, nobody
 from fidelitree.display.canvas import figure
@@ -35,7 +36,6 @@ from fidelitree.runs.distill import distill
 from fidelitree.search.optimal.affordable import SOME_NUMBERS
 from fidelitree.search.optimal.lattice import axes_of
 from fidelitree.search.optimal.solve import widening
-from fidelitree.spaces.product import product_of
 from fidelitree.spaces.region import Region
 
 if TYPE_CHECKING:
@@ -140,8 +140,8 @@ class Comparison:
 
 
 def compare(
-    target: Target,
-    space: World,
+    target: Any,
+    space: Any,
     epsilon: float = 0.05,
     delta: float = 0.05,
     *,
@@ -165,7 +165,7 @@ def compare(
     [('optimal', 8), ('id3', 18), ('top_down', 8)]
     """
     check_observer(observer)
-    product_of(space)
+    target, space = as_used(target, space)
     known = (*OURS, *LEARNERS)
     names = list(known) if learners is None else check_names("learners", learners, "names of learners")
     options = _check_options(options)

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.asking.access import as_used
 from fidelitree.asking.counted import Counted, tabulate
 from fidelitree.asking.events import Finished, nobody
 from fidelitree.asking.limits import Budget, BudgetSpent
-from fidelitree.asking.memory import CHECKED, REMEMBERED_BYTES, Memory
+from fidelitree.asking.memory import Memory
 from fidelitree.certificates.attempts import FAIR_TRIAL, LATE, LOOK, Attempts
 from fidelitree.errors import ParameterError, check_count, check_delta, check_epsilon, check_observer
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge
@@ -83,10 +84,11 @@ class Lesson:
         epsilon, delta, seed = promise
         budget = Budget(limits.get("max_queries"), limits.get("max_leaves"), limits.get("max_seconds"))
         goal = Goal(check_epsilon(epsilon), check_delta(delta), check_count("seed", seed, least=0))
-        product = product_of(space)
+        target, space = as_used(target, space)
+        product = space.product
         if space.table is not None:
             warn_if_fitted(target, space.table, goal.seed, level=4)
-        counted = Counted(target, product, Memory.within(REMEMBERED_BYTES, product, CHECKED), budget)
+        counted = Counted(target, product, Memory.usual(product), budget)
         observer = limits.get("observer", nobody)
         check_observer(observer)
         source, attempts = source_of(space, goal.seed), Attempts(goal.epsilon, goal.delta)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.asking.access import Access, Call, access
+from fidelitree.asking.access import Access, Call, access, as_used
 from fidelitree.asking.events import Observer, TreeJudged, UnderTest, nobody
 from fidelitree.asking.guarded import GuardedTarget
 from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
@@ -27,14 +27,17 @@ from fidelitree.errors import (
     check_number,
     check_observer,
     check_switch,
+    check_tolerance,
     show,
 )
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge, known_error, tree_labels
 from fidelitree.runs.claim import FEW, Claim, HowFar
+from fidelitree.runs.kept_rows import KeptRows, told
 from fidelitree.spaces.draw import Stream, block_rows, fresh_entropy, fresh_seed
 from fidelitree.spaces.product import ProductSpace, product_of
 from fidelitree.spaces.region import Region
 from fidelitree.spaces.rows import ASSUMES_UNSEEN, check_test_rows
+from fidelitree.targets.labels import apart
 from fidelitree.targets.table import MAX_FEATURES, enumerate_inputs
 from fidelitree.theory.sequential import Bet
 from fidelitree.trees.answers import Crosstab
@@ -55,12 +58,13 @@ ASSUMES_UNCHANGED = "the predictor was not changed since the journal was begun"
 
 def certify(
     predictor: Any,
-    target: Target,
-    space: World,
+    target: Any,
+    space: Any,
     epsilon: float | None = None,
     delta: float = 0.05,
     *,
     within: float = 0.01,
+    tolerance: float | None = None,
     seed: int | None = None,
     entropy: str | None = None,
     deterministic: bool = True,
@@ -79,38 +83,37 @@ def certify(
     ends when neither is further than ``within`` from the middle. With one it is a claim: its audit ends as soon as the
     error is certified to be at most epsilon, or shown to be above it; undecided, after ``max_queries`` answers, or
     64 ln(1/delta)/epsilon where that is not given. Where all inputs of a deterministic target can be asked for less,
-    and where trees and circuits are compared, it is exact. All that it says is true with confidence 1 - delta.
-
+    and where trees and circuits are compared, it is exact. All that it says is true with confidence 1 - delta. With a
+    ``tolerance`` both answer numbers, and disagree where these are further apart.
     ``predictor`` is a tree, any callable from a batch to labels, or anything with a ``predict`` method. The seed (the
     machine's own unless you give one) and a digest of the predictor choose the test inputs. A tree's digest tells it
     from all others; that of anything else covers a few answers only, so its audit adds fresh entropy and records it.
-    ``seed`` and ``entropy`` of a certificate replay its audit; the new certificate says that it is a replay.
-
-    Where ``space`` is `Rows`, all rows of the table are test inputs, each at most once and in random order: neither the
-    predictor may be made from them nor the target fitted to them. For the other arguments see `Running`.
+    ``seed`` and ``entropy`` of a certificate replay its audit; the new certificate says that it is a replay. Of `Rows`
+    all are test inputs, each at most once: neither the predictor may be made from them nor the target fitted to them.
+    For a table as ``space`` see `distill`, for the other arguments `Running`.
 
     >>> from fidelitree.targets import majority
     >>> str(certify(Tree.constant(ProductSpace.bernoulli(3), 1), majority(3), ProductSpace.bernoulli(3), 0.05))[:66]
     'This tree disagrees with the target on exactly 0.5 of all inputs ('
     """
-    rule = _rule(epsilon, check_delta(delta), within)
-    check_switch("deterministic", deterministic)
+    rule, near = _rule(epsilon, check_delta(delta), within), check_tolerance(tolerance)
     check_observer(observer)
-    known_seed, fresh = _keys(predictor, seed, entropy)
-    budget = Budget(max_queries=max_queries, max_seconds=max_seconds)
-    running = Running(batch_size, executor, timeout, retries, journal)
-    predict, digest = _prediction(predictor, space, rule)
-    told = {**rule.told, "deterministic": deterministic, "predictor": digest, **budget.limits()}
-    call = Call("certify", known_seed, seed is not None, told, fresh, entropy is not None)
+    (target, space), (known_seed, fresh) = as_used(target, space), _keys(predictor, seed, entropy)
+    budget, running = Budget(max_queries, None, max_seconds), Running(batch_size, executor, timeout, retries, journal)
+    predict, digest = _prediction(predictor, space, rule, near is not None)
+    asked = {**rule.told, "deterministic": check_switch("deterministic", deterministic), "predictor": digest}
+    asked |= budget.limits() | ({} if near is None else {"tolerance": near})
+    call = Call("certify", known_seed, seed is not None, asked, fresh, entropy is not None)
     with access(target, space, running, call) as way:
         # Memory would save nothing where all inputs are asked once, and mislead about a noisy target elsewhere.
-        audit = _Audit(way.counted(None, budget, observer), predict, digest, rule, predictor)
-        error = audit.looked_up(space)
+        audit = _Audit(way.counted(None, budget, observer), predict, digest, rule, predictor, near)
+        kept, error = KeptRows.ask(audit.counted, space), audit.looked_up(space)
         if error is None and audit.can_enumerate(space, deterministic):
             error, bet = audit.count_all(), Bet(rule.level)
         elif error is None:
             bet = audit.test(audit.source(space, way), observer)
         found = audit.tested(bet, space, way) if error is None else audit.exact(error)
+        found = told(found, kept, lambda inner: _labels(predict, inner))
         way.end(audit.counted, "certified" if found.holds else "not certified")
     return found
 
@@ -147,7 +150,7 @@ def _product(space: World, rule: Claim | HowFar) -> ProductSpace:
     return product
 
 
-def _prediction(predictor: Any, space: World, rule: Claim | HowFar) -> tuple[Target, str]:
+def _prediction(predictor: Any, space: World, rule: Claim | HowFar, numbers: bool) -> tuple[Target, str]:
     """How to ask a predictor about inner values, and its digest."""
     product = _product(space, rule)
     if isinstance(predictor, Tree):
@@ -156,7 +159,7 @@ def _prediction(predictor: Any, space: World, rule: Claim | HowFar) -> tuple[Tar
     found = getattr(predictor, "predict", predictor)
     if not callable(found):
         raise ParameterError(f"predictor must be a tree, a callable, or have a predict method; got {show(predictor)}")
-    door = GuardedTarget(found, product)
+    door = GuardedTarget(found, product, numbers)
     return door, _fingerprint(door, space)
 
 
@@ -206,6 +209,7 @@ class _Audit:
     digest: str
     rule: Claim | HowFar
     predictor: Any
+    tolerance: float | None = None
     both: Crosstab = field(default_factory=Crosstab)
 
     @property
@@ -241,7 +245,8 @@ class _Audit:
             queries=dict(self.counted.queries.asked),
             entropy=way.entropy,
             replayed=way.replayed,
-            confusion=self.confusion(1 - CONFIDENCE, bet.samples),
+            confusion=self.confusion(1 - CONFIDENCE, bet.samples) if self.tolerance is None else None,
+            tolerance=self.tolerance,
         )
 
     def confusion(self, level: float | None, inputs: float = math.inf) -> Confusion | None:
@@ -257,14 +262,15 @@ class _Audit:
 
     def looked_up(self, space: World) -> float | None:
         """The exact error of a tree or a circuit, which costs nothing; what a table's rows leave out nobody knows."""
-        known = space.independent is not None
+        known = space.independent is not None and self.tolerance is None
         return known_error(self.predictor, self.counted.target, self.counted.space) if known else None
 
     def can_enumerate(self, space: World, deterministic: bool) -> bool:
         """Whether asking about every input is free, or no dearer than drawing."""
-        if space.independent is None:
+        if space.independent is None or self.tolerance is not None:
             if self.epsilon == 0:
-                raise ParameterError(f"epsilon must be above 0 where inputs are {space.in_words}; got 0")
+                where = f"inputs are {space.in_words}" if self.tolerance is None else "a tolerance is given"
+                raise ParameterError(f"epsilon must be above 0 where {where}; got 0")
             return False
         points, limit = self.counted.space.points, self.counted.budget.max_queries
         few = points is not None and points <= min(1 << MAX_FEATURES, points if limit is None else limit)
@@ -350,5 +356,6 @@ class _Audit:
             raise ParameterError(
                 f"predictor must answer labels of the target's kind; it answers {one}, and the target {two}"
             )
-        self.both.count(labels, predicted, weights)
-        return np.asarray(predicted != labels)
+        if self.tolerance is None:
+            self.both.count(labels, predicted, weights)
+        return apart(predicted, labels, self.tolerance)

@@ -7,12 +7,12 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from fidelitree.asking.access import Call, access
+from fidelitree.asking.access import Call, access, as_used
 from fidelitree.asking.events import Finished, Observer, TreeJudged, nobody
 from fidelitree.asking.journal.ledger import Ledger
 from fidelitree.asking.journalled import name_of
 from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
-from fidelitree.asking.memory import CHECKED, REMEMBERED_BYTES, Memory, check_fits
+from fidelitree.asking.memory import Memory, check_fits
 from fidelitree.certificates.attempts import Attempts
 from fidelitree.errors import (
     ParameterError,
@@ -22,6 +22,7 @@ from fidelitree.errors import (
     check_epsilon,
     check_observer,
     check_switch,
+    check_tolerance,
 )
 from fidelitree.exact.cells import ALL_SUBSETS
 from fidelitree.exact.engine import free_of_charge
@@ -32,6 +33,7 @@ from fidelitree.runs.frontier_of_attempts import at_the_knee, frontier_of, short
 from fidelitree.runs.goal import Goal, certificate_of
 from fidelitree.runs.greedy import Greedy
 from fidelitree.runs.input_source import Source, source_of
+from fidelitree.runs.kept_rows import KeptRows, beside
 from fidelitree.runs.last_tests import CERTIFIED, OutOfReach, put_to_test, use_reserve
 from fidelitree.runs.result import Distillation, written
 from fidelitree.runs.session import Session, Strategy
@@ -71,14 +73,16 @@ UNDECIDED = 2_000  # over epsilon: answers that may go into deciding whether a s
 
 
 def distill(
-    target: Target,
-    space: World,
+    target: Any,
+    space: Any,
     epsilon: float | None = 0.05,
     delta: float = 0.05,
     *,
     seed: int | None = 0,
     strategy: StrategyName = "auto",
     prefer: Preference = "queries",
+    tolerance: float | None = None,
+    threshold: float | None = None,
     deterministic: bool = True,
     max_queries: int | None = None,
     max_leaves: int | None = None,
@@ -92,40 +96,38 @@ def distill(
 ) -> Distillation:
     """A small tree that agrees with the target on at least 1 - epsilon of inputs, with confidence 1 - delta.
 
-    Repeated inputs are answered from memory: the target is taken to be deterministic, and the certificate says so. With
-    ``deterministic=False`` every input is asked anew. Where asking about every input is no dearer, the certificate is
-    exact. A budget, or Ctrl-C, ends the run early with the best tree so far and the error certified for it;
-    ``epsilon=None`` asks for the knee of the `frontier` within the budget. With ``prefer="leaves"`` the run
-    may spend ten times the queries, or ``max_queries``, on fewer leaves (but at least 5 000 labels where not all
-    features are bits). ``strategy="influence"`` returns the paper's tree: every split is promised to be within a factor
-    1/4 of the best one, with the same confidence. ``strategy="smallest"`` looks for the fewest leaves: the optimum
-    where up to 32 768 queries (or ``max_queries``) answer for all inputs, else what 20 000 show in ``max_seconds``. The
-    same seed gives the same tree; ``seed=None`` takes one from the machine and records it. Over `Rows`, one part of the
-    rows is for learning, the other for tests. See also `Running`.
+    ``target`` is a callable from a batch to labels, or a fitted model. With a ``tolerance`` it answers numbers, leaves
+    hold numbers, and an error is to be further away than that; with a ``threshold`` it answers scores, 1 above it. A
+    table as ``space`` is a `ChowLiu` fitted to one half of it; of the other half up to 500 rows show the error on real
+    rows. They should be new to the target. Of `Rows`, one part is for learning, the other for tests.
+    Where asking about all inputs of a ``deterministic`` target is no dearer, the certificate is exact. A budget, or
+    Ctrl-C, ends the run early with what is certified then; ``epsilon=None`` asks for the knee of the `frontier`. With
+    ``prefer="leaves"`` it may spend ten times the queries on fewer leaves (at least 5 000 labels where not all features
+    are bits). ``strategy="influence"`` returns the paper's tree: every split is within a factor 1/4 of the best one.
+    ``"smallest"`` looks for the fewest leaves: the optimum where up to 32 768 queries answer for all inputs, else what
+    20 000 show in ``max_seconds``. A seed of None is taken from the machine, and recorded. See also `Running`.
 
     >>> from fidelitree.targets import majority
     >>> result = distill(majority(5), ProductSpace.bernoulli(5), epsilon=0)
     >>> result.tree.size, result.certificate.method
     (20, 'exact')
     """
-    _check_choices(strategy, prefer, epsilon)
-    if epsilon is None:
-        told: dict[str, Any] = {"max_leaves": LARGEST if max_leaves is None else max_leaves, "max_queries": max_queries}
-        told |= {"seed": seed, "prefer": prefer, "deterministic": deterministic, "max_seconds": max_seconds}
-        told |= {"batch_size": batch_size, "executor": executor, "timeout": timeout, "retries": retries}
-        return frontier(target, space, delta, **told, journal=journal, observer=observer).knee
-    check_switch("deterministic", deterministic)
-    check_observer(observer)
-    budget = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
-    goal = _goal((check_epsilon(epsilon), check_delta(delta)), seed, strategy, prefer)
+    near = _check_choices(strategy, prefer, epsilon, observer, tolerance)
+    target, space = as_used(target, space, threshold)
+    budget = Budget(max_queries, max_leaves, max_seconds)
     running = Running(batch_size, executor, timeout, retries, journal)
-    told = {"strategy": strategy, "prefer": prefer, "deterministic": deterministic, **budget.limits()}
-    call = Call("distill", goal.seed, goal.seed_chosen, {"epsilon": goal.epsilon, "delta": goal.delta, **told})
+    told: dict[str, Any] = {"prefer": prefer, "deterministic": check_switch("deterministic", deterministic)}
+    if epsilon is None:
+        told |= {**budget.limits(), "max_leaves": LARGEST if max_leaves is None else max_leaves, **vars(running)}
+        return frontier(target, space, delta, observer=observer, tolerance=tolerance, seed=seed, **told).knee
+    goal = replace(_goal((check_epsilon(epsilon), check_delta(delta)), seed, strategy, prefer), tolerance=near)
+    told = {"epsilon": goal.epsilon, "delta": goal.delta, "strategy": strategy, **told, **goal.told, **budget.limits()}
+    call = Call("distill", goal.seed, goal.seed_chosen, told)
     with access(target, space, running, call) as way:
         goal = replace(goal, seed=way.seed, seed_chosen=way.seed_chosen)
-        memory = Memory.within(REMEMBERED_BYTES, way.space, CHECKED) if deterministic else None
-        counted = way.counted(memory, budget, observer)
-        result = _known(counted, space, goal) or _learnt(counted, space, goal, observer)
+        counted = way.counted(Memory.usual(way.space) if deterministic else None, budget, observer)
+        kept = KeptRows.ask(counted, space)
+        result = beside(_known(counted, space, goal) or _learnt(counted, space, goal, observer), kept)
         with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
             observer(Finished(counted.asked, result.tree.size, result.certificate.error_bound, result.reason))
         way.end(counted, result.reason)
@@ -150,13 +152,22 @@ def _goal(promised: tuple[float, float], seed: int | None, strategy: str, prefer
     return Goal(*promised, known_seed, seed is not None, strategy == "influence", few_leaves, smallest)
 
 
-def _check_choices(strategy: str, prefer: str, epsilon: float | None) -> None:
+def _check_choices(
+    strategy: str, prefer: str, epsilon: float | None, observer: Observer, tolerance: object
+) -> float | None:
+    """Refuse what contradicts itself; the tolerance."""
+    check_observer(observer)
     check_choice("strategy", strategy, STRATEGIES)
     check_choice("prefer", prefer, PREFERENCES)
     if strategy == "influence" and prefer != "queries":
         raise ParameterError(f'prefer must be "queries" with strategy="influence", whose tree is given; got {prefer!r}')
     if epsilon is None and strategy != "auto":
         raise ParameterError(f'epsilon must be a number with strategy="{strategy}"; got None')
+    if tolerance is not None and strategy != "auto":
+        raise ParameterError(f'strategy must be "auto" where a tolerance is given; got {strategy!r}')
+    if tolerance is not None and epsilon == 0:
+        raise ParameterError("epsilon must be above 0 where a tolerance is given; got 0")
+    return check_tolerance(tolerance)
 
 
 def _check_best_sets(space: ProductSpace) -> None:
@@ -174,7 +185,7 @@ def _known(counted: Counted, space: World, goal: Goal) -> Distillation | None:
     counted.reserve = None if goal.epsilon == 0 or free_of_charge(counted) else lambda: True
     if goal.split_quality:
         _check_best_sets(counted.space)
-    if space.independent is None:
+    if space.independent is None or goal.tolerance is not None:
         return None
     found = distil_known(counted, goal) if goal.smallest else None
     if found is None and goal.epsilon == 0:
@@ -214,12 +225,12 @@ def _learnt(counted: Counted, space: World, goal: Goal, observer: Observer) -> D
 def _session(counted: Counted, source: Source, goal: Goal, observer: Observer) -> Session:
     """A session without an attempt, refused where it could not succeed."""
     ledger = None if counted.journal is None else Ledger(counted.journal, lambda: source.drawn)
-    attempts = Attempts(goal.epsilon, goal.delta, ledger)
+    attempts = Attempts(goal.epsilon, goal.delta, ledger, tolerance=goal.tolerance)
     if source.tests < math.inf:
         check_test_rows(int(source.tests), attempts.epsilon, goal.delta, attempts.level(1))
     if source.independent is None:
         _check_joint(source, goal)
-    elif source.independent.all_bits:
+    elif source.independent.all_bits and goal.tolerance is None:
         # What a certificate takes if no answer is wrong; or all that may be asked, or all that there is to ask.
         points = counted.space.points if counted.deterministic else None
         limits = (attempts.at_best, counted.budget.max_queries, points)
@@ -240,7 +251,8 @@ class _Strategies:
 
     def __init__(self, session: Session, goal: Goal) -> None:
         self._session, self._goal = session, goal
-        self._over_bits = session.source.independent is not None and session.source.independent.all_bits
+        bits = session.source.independent is not None and session.source.independent.all_bits
+        self._over_bits = bits and goal.tolerance is None
         over_bits = BitStrategy(session, goal.seed, goal.few_leaves, goal.split_quality) if self._over_bits else None
         self.now: Strategy = over_bits or self._table()
 
@@ -275,7 +287,7 @@ class _Strategies:
         if self._over_bits:
             rule: Stopping = (FewestLeaves if goal.few_leaves else Smallest)(counted, most)
             return Known(rule, counted) if lists_its_answers(counted) else rule
-        if goal.few_leaves or masses is None:
+        if goal.few_leaves or masses is None or goal.tolerance is not None:
             return AsTested(masses, most, UNDECIDED / goal.epsilon if goal.few_leaves else 0)
         return Smallest(counted, most, masses)
 
@@ -327,5 +339,5 @@ def _so_far(session: Session, strategy: Strategy) -> Outcome:
     if not attempts.all:
         attempts.open(strategy.tree(), written_down=False)
     outcome = best_so_far(attempts, session.source.masses, counted.budget.max_leaves)
-    known = session.source.independent is not None and lists_its_answers(counted)
+    known = session.source.independent is not None and attempts.tolerance is None and lists_its_answers(counted)
     return replace(outcome, error=exact_error(outcome.tree, counted)) if known else outcome

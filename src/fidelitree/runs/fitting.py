@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from fidelitree.runs.input_source import Inner
     from fidelitree.search.local.archive import Point
     from fidelitree.spaces.product import ProductSpace
+    from fidelitree.targets.labels import LabelBook
     from fidelitree.trees.nested import Nested
+    from fidelitree.trees.tree import Tree
 
 Codes = NDArray[np.intp]
 
@@ -42,6 +44,10 @@ class Fitting:
         self._others = self.binning.coded(codes[held], held) if held.any() else self._some
         self._refiner, self._watch = Refiner(self._some, self._others, seed, watch), watch
         self._everything: Refiner | None = None
+
+    def tree(self, sketch: Nested, book: LabelBook) -> Tree:
+        """A tree of inputs."""
+        return self.binning.tree(sketch, book.ranks(), book.sorted())
 
     def improve(self, aim: float, steps: int) -> None:
         """Look for trees whose error is near this."""

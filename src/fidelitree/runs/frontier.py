@@ -4,21 +4,30 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from fidelitree.asking.access import Call, access
+from fidelitree.asking.access import Call, access, as_used
 from fidelitree.asking.events import Finished, Observer, nobody
 from fidelitree.asking.journal.ledger import Ledger
 from fidelitree.asking.journalled import name_of
 from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
-from fidelitree.asking.memory import CHECKED, REMEMBERED_BYTES, Memory
+from fidelitree.asking.memory import Memory
 from fidelitree.certificates.attempts import Attempt, Attempts
-from fidelitree.errors import ParameterError, check_choice, check_count, check_delta, check_observer, check_switch
+from fidelitree.errors import (
+    ParameterError,
+    check_choice,
+    check_count,
+    check_delta,
+    check_observer,
+    check_switch,
+    check_tolerance,
+)
 from fidelitree.runs.frontier_known import known_points
 from fidelitree.runs.frontier_result import Frontier
 from fidelitree.runs.frontier_strategy import EFFORTS, FrontierStrategy
 from fidelitree.runs.goal import Goal, certificate_of
 from fidelitree.runs.input_source import source_of
+from fidelitree.runs.kept_rows import KeptRows, beside_all
 from fidelitree.runs.result import Distillation, written
 from fidelitree.runs.session import Session
 from fidelitree.runs.sized_trees import LARGEST, sizes_up_to
@@ -31,16 +40,17 @@ if TYPE_CHECKING:
 
     from fidelitree.asking.counted import Counted
     from fidelitree.spaces.world import World
-    from fidelitree.targets.labels import Target
 
 
 def frontier(
-    target: Target,
-    space: World,
+    target: Any,
+    space: Any,
     delta: float = 0.05,
     *,
     seed: int | None = 0,
     prefer: str = "queries",
+    tolerance: float | None = None,
+    threshold: float | None = None,
     deterministic: bool = True,
     max_queries: int | None = None,
     max_leaves: int = LARGEST,
@@ -58,7 +68,7 @@ def frontier(
     gain a tenth of its error from as many labels again, and every bound is close to the error that it is about. After
     400 labels it says what to expect (``forecast``). Where that is hopeless it learns no more, unless a budget says
     that it may. A budget, or Ctrl-C, ends it early with the bounds that it has. With ``prefer="leaves"`` it learns from
-    more labels and searches longer. For the rest see `distill` and `Running`.
+    more labels and searches longer. For the rest, a ``tolerance`` among it, see `distill` and `Running`.
 
     >>> from fidelitree.spaces.product import ProductSpace
     >>> from fidelitree.targets import majority
@@ -67,22 +77,24 @@ def frontier(
     [1, 2, 4]
     """
     check_choice("prefer", prefer, tuple(EFFORTS))
+    target, space = as_used(target, space, threshold)
     check_switch("deterministic", deterministic)
     check_observer(observer)
     most = check_count("max_leaves", max_leaves)
     budget = Budget(max_queries=max_queries, max_leaves=most, max_seconds=max_seconds)
     known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
-    goal = Goal(0.0, check_delta(delta), known_seed, seed is not None)
+    goal = Goal(0.0, check_delta(delta), known_seed, seed is not None, tolerance=check_tolerance(tolerance))
     running = Running(batch_size, executor, timeout, retries, journal)
-    told = {"delta": goal.delta, "prefer": prefer, "deterministic": deterministic, **budget.limits()}
+    told = {"delta": goal.delta, "prefer": prefer, "deterministic": deterministic, **goal.told, **budget.limits()}
     call = Call("frontier", known_seed, seed is not None, told)
     with access(target, space, running, call) as way:
         goal = replace(goal, seed=way.seed, seed_chosen=way.seed_chosen)
-        memory = Memory.within(REMEMBERED_BYTES, way.space, CHECKED) if deterministic else None
-        counted = way.counted(memory, budget, observer)
+        counted = way.counted(Memory.usual(way.space) if deterministic else None, budget, observer)
+        kept = KeptRows.ask(counted, space)
         session, sizes = _session(counted, space, goal, observer), sizes_up_to(most)
         strategy = FrontierStrategy(session, sizes, EFFORTS[prefer], goal.seed)
         found = replace(Frontier.of(_points(session, strategy, goal), goal.delta, most), forecast=strategy.forecast)
+        found = beside_all(found, kept)
         with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
             observer(Finished(counted.asked, found[-1].leaves, found[-1].error_bound, found.reason))
         way.end(counted, found.reason)
@@ -94,13 +106,13 @@ def frontier(
 def _session(counted: Counted, space: World, goal: Goal, observer: Observer) -> Session:
     source = source_of(space, goal.seed)
     ledger = None if counted.journal is None else Ledger(counted.journal, lambda: source.drawn)
-    return Session(counted, source, Attempts(0.0, goal.delta, ledger, FRONTIER), observer)
+    return Session(counted, source, Attempts(0.0, goal.delta, ledger, FRONTIER, goal.tolerance), observer)
 
 
 def _points(session: Session, strategy: FrontierStrategy, goal: Goal) -> list[Distillation]:
     """By knowing every answer where that is cheaper, else by learning and testing."""
     counted, reason = session.counted, ""
-    if session.source.independent is not None:
+    if session.source.independent is not None and goal.tolerance is None:
         try:
             known = known_points(counted, strategy.sizes, goal.seed)
         except KeyboardInterrupt:
@@ -147,7 +159,7 @@ def _opened(session: Session) -> list[Attempt]:
 def _result(session: Session, attempt: Attempt, goal: Goal, reason: str) -> Distillation:
     """One point, with its exact error where that can be looked up."""
     counted, error = session.counted, None
-    if session.source.independent is not None and lists_its_answers(counted):
+    if session.source.independent is not None and goal.tolerance is None and lists_its_answers(counted):
         error = exact_error(attempt.tree, counted)
     outcome = Outcome(attempt.tree, attempt, 0.0, error=error)
     answers = session.attempts.answers(attempt)

@@ -9,20 +9,23 @@ only then the tests are drawn that count.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fidelitree.asking.events import Foreseen
 from fidelitree.certificates.attempts import LATE, Attempt
 from fidelitree.runs.forecast import SLACK, TIGHT, Forecast, forecast
 from fidelitree.runs.session import Session, TrainingSet
-from fidelitree.runs.sized_trees import SizedTrees
+from fidelitree.runs.sized_trees import sized_trees
 from fidelitree.search.bits.learner import BitLearner
 from fidelitree.search.optimal.affordable import QUICK
 from fidelitree.search.optimal.substitutes import SmallestSubstitutes
 from fidelitree.search.questions import Steps, Tests
 from fidelitree.spaces.draw import Stream
+from fidelitree.targets.labels import apart
 from fidelitree.trees.nested import build
 
 if TYPE_CHECKING:
@@ -58,7 +61,8 @@ class FrontierStrategy:
         self._pool = TrainingSet(session)
         self._learner: BitLearner | None = None
         """Over bits: it asks where it is wrong, and so finds what drawn inputs do not show, such as a parity."""
-        if session.source.independent is not None and session.source.independent.all_bits:
+        bits = session.source.independent is not None and session.source.independent.all_bits
+        if bits and session.attempts.tolerance is None:
             random = np.random.default_rng(np.random.SeedSequence(list(Stream.named(seed, "walk").key)))
             self._learner = BitLearner(len(session.source.product), random, session.counted.watch)
         self._curves: list[list[Tree]] = []
@@ -89,7 +93,7 @@ class FrontierStrategy:
 
     def _foresee(self) -> None:
         """Say what the sizes are likely to reach, before the expensive part."""
-        if self.forecast is None and len(self._pool) >= FIRST:
+        if self.forecast is None and len(self._pool) >= FIRST and self._session.attempts.tolerance is None:
             inner, codes, product = self._pool.inner, self._pool.codes, self._source.product
             delta, watch = self._session.attempts.delta, self._counted.watch
             self.forecast = forecast(product, inner, codes, self.sizes, delta, watch)
@@ -140,7 +144,8 @@ class FrontierStrategy:
         if not self._curves or not len(codes):
             return 1.0
         labels = self._counted.labels(codes)
-        errors = [[float((tree.predict_inner(new) != labels).mean()) for tree in trees] for trees in self._curves[-2:]]
+        wrong = partial(self._wrong, new, labels)
+        errors = [[wrong(tree) / len(new) for tree in trees] for trees in self._curves[-2:]]
         self.held_out = errors[-1]
         for tree, error in zip(self._curves[-1], errors[-1], strict=True):
             self._session.judge(tree.size, error, None)
@@ -151,15 +156,17 @@ class FrontierStrategy:
 
     def _fit(self, over: bool) -> None:
         """One tree of each size for all labels so far; a long search where they are the last ones."""
-        found = SizedTrees(self._session, self._pool, self.sizes, self._seed, free=over)
+        found = sized_trees(self._session, self._pool, self.sizes, self._seed, free=over)
         try:
             found.improve(self._effort.steps if over else self._effort.steps // _BRIEF, again=over)
         finally:  # where the time is over, what was found is known
             self._curves.append(found.trees())
-        inner, labels = self._pool.inner, self._counted.labels(self._pool.codes)
+        wrong = partial(self._wrong, self._pool.inner, self._counted.labels(self._pool.codes))
         for place, tree in enumerate(self._substitutes()):
-            trees = self._curves[-1]
-            trees[place] = min(trees[place], tree, key=lambda one: int((one.predict_inner(inner) != labels).sum()))
+            self._curves[-1][place] = min(self._curves[-1][place], tree, key=wrong)
+
+    def _wrong(self, inner: NDArray[Any], labels: NDArray[Any], tree: Tree) -> int:
+        return int(apart(tree.predict_inner(inner), labels, self._session.attempts.tolerance).sum())
 
     def _substitutes(self) -> list[Tree]:
         """What comes closest to the learner's tree over bits, with each number of leaves."""

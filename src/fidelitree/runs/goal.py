@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fidelitree.certificates.certificate import Certificate
 from fidelitree.certificates.confusion import Confusion, share_of_level
@@ -29,6 +29,12 @@ class Goal:
     split_quality: bool = False
     few_leaves: bool = False
     smallest: bool = False
+    tolerance: float | None = None
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What only some runs are told."""
+        return {} if self.tolerance is None else {"tolerance": self.tolerance}
 
 
 def exact_certificate(counted: Counted, tree: Tree, error: float, epsilon: float | None) -> Certificate:
@@ -79,5 +85,6 @@ def certificate_of(outcome: Outcome, session: Session, goal: Goal, table: bool =
         differs=outcome.differs,
         tested_digest=None if outcome.tested is None else outcome.tested.digest,
         queries=dict(counted.queries.asked),
-        confusion=Confusion.of_leaves(labels, outcome.tree, level, kept.label_counts()) if table else None,
+        confusion=None if labels is None else Confusion.of_leaves(labels, outcome.tree, level, kept.label_counts()),
+        tolerance=goal.tolerance,
     )

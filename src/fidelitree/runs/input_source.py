@@ -90,17 +90,21 @@ class _Inputs(Protocol):
 
 
 class DrawnSource:
-    """Inputs drawn from a world; ``together`` draws those for tests as a learner over bits wants them."""
+    """Inputs drawn from a world; ``together`` draws those for tests as a learner over bits wants them.
+
+    Masses are those of the distribution that tests are drawn from: a certificate may rest on them.
+    """
 
     most = tests = labels_left = tests_left = math.inf
 
     def __init__(self, world: World, seed: int, together: bool = False) -> None:
-        self.product, self.independent, self.masses = world.product, world.independent, world.masses
-        self._world, self._free = world, Stream.named(seed, "free")
-        self.digest, self.in_words, self._assumes = world.digest, world.in_words, world.assumes
+        learnt, tested = world.apart(seed)
+        self.product, self.independent, self.masses = world.product, world.independent, tested.masses
+        self._world, self._free = learnt, Stream.named(seed, "free")
+        self.digest, self.in_words, self._assumes = world.digest, world.in_words, tested.assumes
         labels, tests = (Stream.named(seed, purpose) for purpose in ("label", "certify"))
-        self._labels = _Blocks(world, labels.child("any"))  # of its own: a learner over bits draws from "label" itself
-        self._tests: _Inputs = Feed(self.product.biases, tests) if together else _Blocks(world, tests.child("any"))
+        self._labels = _Blocks(learnt, labels.child("any"))  # of its own: a learner over bits draws from "label" itself
+        self._tests: _Inputs = Feed(self.product.biases, tests) if together else _Blocks(tested, tests.child("any"))
 
     @property
     def drawn(self) -> tuple[int, int]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from fidelitree.asking.events import Observer, TreeJudged, nobody
 from fidelitree.asking.journal.ledger import LABEL
+from fidelitree.search.numbers.windows import best_value
 from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.search.questions import Answered, Ask, Labels, Question, Steps, T
 from fidelitree.trees.tree import Tree
@@ -101,12 +102,17 @@ class Session:
         self.observer(judged)
 
     def constant(self, codes: Codes) -> Tree:
-        """The tree that always answers the most frequent of these labels."""
+        """The tree that always answers the most frequent of these labels, or a number near most of these."""
         book = self.counted.book
+        if self.attempts.tolerance is not None:
+            values = np.asarray(self.counted.labels(codes), np.float64)
+            return Tree.constant(self.source.product, best_value(values, self.attempts.tolerance)[0])
         return self.always(book.seen[book.majority(np.bincount(codes).tolist())])
 
     def always(self, label: Any) -> Tree:
         """The tree that always answers this label."""
+        if self.attempts.tolerance is not None:
+            return Tree.constant(self.source.product, label)
         labels = self.counted.book.sorted()
         return Tree.build(self.source.product, [labels.index(label)], labels)
 
@@ -144,6 +150,6 @@ class TrainingSet:
     def constant(self) -> Tree:
         """The most frequent label of those that taught, or that came as they were drawn, or of what there is."""
         usual, cut = self._session.attempts.standing.usual(), self._session.counted.cut
-        if usual is not None and not len(self):
+        if usual is not None and not len(self):  # of numbers this is any that came
             return self._session.always(usual)
         return self._session.constant(self.codes if len(self) or cut is None else np.asarray(cut, np.intp))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fidelitree.runs.number_fitting import NumberTrees
 from fidelitree.search.labelled import Binning
 from fidelitree.search.local.every_size import EverySize
 from fidelitree.theory.sequential import ROUND
@@ -31,6 +32,20 @@ def sizes_up_to(most: int) -> list[int]:
     ([1, 2, 3, 5, 8, 13, 23, 38, 64], [1, 2, 3, 4], [1])
     """
     return sorted({round(size) for size in np.geomspace(1, float(most), ROUND).tolist()})
+
+
+def sized_trees(
+    session: Session,
+    pool: TrainingSet,
+    sizes: Sequence[int],
+    seed: int,
+    free: bool = False,
+    watch: Watch | None = None,
+) -> SizedTrees | NumberTrees:
+    """The search for labels, or that for numbers."""
+    if session.attempts.tolerance is not None:
+        return NumberTrees(session, pool, sizes, watch)
+    return SizedTrees(session, pool, sizes, seed, free, watch)
 
 
 class SizedTrees:

@@ -18,8 +18,9 @@ from fidelitree.certificates.attempts import LATE, LOOK, Attempt
 from fidelitree.exact.engine import ENUMERATE_UNASKED
 from fidelitree.runs.fitting import HELD, Fitting
 from fidelitree.runs.last_tests import OutOfReach, tried
+from fidelitree.runs.number_fitting import NumberFitting
 from fidelitree.runs.session import Session, TrainingSet
-from fidelitree.runs.sized_trees import LARGEST, SizedTrees, sizes_up_to
+from fidelitree.runs.sized_trees import LARGEST, sized_trees, sizes_up_to
 from fidelitree.runs.table_limits import LEAVES, Allowance, LearningCurve
 from fidelitree.search.questions import Steps, Tests
 from fidelitree.trees.nested import Nested, size
@@ -119,7 +120,8 @@ class TableStrategy:
     def _points(self) -> float:
         """How many inputs there are to know all about the target."""
         points = None if self._source.independent is None else self._source.independent.points
-        return math.inf if points is None or not self._counted.deterministic else points
+        unknown = points is None or not self._counted.deterministic or self._attempts.tolerance is not None
+        return math.inf if unknown or points is None else points
 
     @property
     def _asked_at_most(self) -> int:
@@ -141,7 +143,7 @@ class TableStrategy:
             return [self.tree()]
         sizes = sizes_up_to(min(LARGEST, self._leaves))
         try:
-            found = SizedTrees(self._session, self._pool, sizes, self._seed, watch=self._hurry)
+            found = sized_trees(self._session, self._pool, sizes, self._seed, watch=self._hurry)
             if self._counted.budget.max_seconds is None:
                 found.improve(_STEPS, again=False)
         except BudgetSpent:
@@ -183,7 +185,9 @@ class TableStrategy:
         good = [attempt.tree for attempt in self._attempts.all[:before] if attempt.certifies(self._attempts.epsilon)]
         return len(self._attempts.all) > before or self._late or any(tree in good for tree in trees)
 
-    def _fitting(self, most: int | None) -> Fitting:
+    def _fitting(self, most: int | None) -> Fitting | NumberFitting:
+        if self._attempts.tolerance is not None:
+            return NumberFitting(self._session, self._pool, most)
         return Fitting(self._source.product, self._pool.inner, self._pool.codes, self._seed, most, self._counted.watch)
 
     def _fit(self) -> list[Tree]:
@@ -207,7 +211,7 @@ class TableStrategy:
         sketches = self._promising(fitting, found, aim)
         return [self._tree(fitting, sketch) for sketch in sorted(sketches, key=size)]
 
-    def _promising(self, fitting: Fitting, found: list[Nested], aim: float) -> list[Nested]:
+    def _promising(self, fitting: Fitting | NumberFitting, found: list[Nested], aim: float) -> list[Nested]:
         """Trees like those found, and fitted to all labels."""
         sizes, steps = {size(sketch) for sketch in found}, self._plan.steps
         if self._allowance.last:  # no rows are left to learn from, and held-out ones are few: try larger trees too
@@ -230,8 +234,8 @@ class TableStrategy:
         error = (epsilon * (1 - epsilon) * HELD / labels) ** 0.5
         return tuple(max(epsilon / 4, epsilon - margin * error) for margin in _MARGINS)
 
-    def _tree(self, fitting: Fitting, sketch: Nested) -> Tree:
-        return fitting.binning.tree(sketch, self._counted.book.ranks(), self._counted.book.sorted())
+    def _tree(self, fitting: Fitting | NumberFitting, sketch: Nested) -> Tree:
+        return fitting.tree(sketch, self._counted.book)
 
     def _test(self, stopping: Stopping) -> Steps[Outcome | None]:
         """Count answers for all attempts until the rule is content, or none of the attempts is worth it."""

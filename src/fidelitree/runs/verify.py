@@ -65,7 +65,7 @@ def replay(
         run = journal.run
     if run.door not in ARGUMENTS:
         raise ParameterError(f"journal must be that of a distill or a frontier; this one belongs to {run.door}")
-    if unknown := sorted(set(run.arguments) ^ set(ARGUMENTS[run.door])):
+    if unknown := sorted((set(run.arguments) - {"tolerance"}) ^ set(ARGUMENTS[run.door])):
         raise FormatError(f"journal {os.fspath(path)!r}: arguments are missing or unknown: {', '.join(unknown):.200}")
     arguments = {"seed": run.seed, "journal": path, **run.arguments, **(limits or {})}
     if run.door == "distill":
@@ -197,6 +197,7 @@ def verify(
         epsilon,
         delta,
         seed=seed,
+        tolerance=stored.certificate.tolerance,
         deterministic=_deterministic(stored),
         max_queries=most,
         observer=observer,
@@ -307,4 +308,6 @@ def _inputs(stored: Stored, space: World | None) -> World:
         raise ParameterError(
             "this result is about rows of a table, and these rows have taught and tested the tree: give new ones"
         )
+    if inputs.digest == stored.certificate.space_digest and stored.certificate.seed is not None:
+        return inputs.apart(stored.certificate.seed)[1]  # neighbours of the rows that have taught nothing
     return inputs

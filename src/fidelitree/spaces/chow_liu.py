@@ -19,15 +19,15 @@ from fidelitree.errors import FormatError, ParameterError
 from fidelitree.spaces.bins import Bins, binned
 from fidelitree.spaces.dependence import Dependence, checked, fitted
 from fidelitree.spaces.features.feature import uniforms
-from fidelitree.spaces.held_out import Fit, parted
+from fidelitree.spaces.held_out import NOT_JUDGED, Fit
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
+from fidelitree.spaces.rows import Rows, unpacked
 from fidelitree.spaces.world import Joint, over_features
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from fidelitree.spaces.bins import Codes
     from fidelitree.spaces.draw import Stream
     from fidelitree.spaces.features import Column, Floats
 
@@ -50,9 +50,9 @@ class ChowLiu(Joint):
     (0.022, 0.172)
     """
 
-    assumes = (ASSUMES_CHOW_LIU,)
+    assumes: tuple[str, ...] = (ASSUMES_CHOW_LIU,)
 
-    def __init__(self, bins: Sequence[Bins], dependence: Dependence, product: ProductSpace, fit: Fit | None) -> None:
+    def __init__(self, bins: Sequence[Bins], dependence: Dependence, fit: Fit | None, product: ProductSpace) -> None:
         self.product, self.bins, self.dependence, self.fit = product, tuple(bins), dependence, fit
 
     @classmethod
@@ -62,8 +62,17 @@ class ChowLiu(Joint):
         Columns are read as `ProductSpace.from_data` reads them. Numbers get 3 bins below 100 rows, 4 below 400, else 8.
         """
         product = ProductSpace.from_data(table, categorical, numeric)
-        bins, codes, marginals = binned(product, product.encode(table))
-        return cls(bins, fitted(codes, marginals), product, _fit(codes, marginals))
+        return cls.fitted_to(product, product.encode(table))
+
+    @classmethod
+    def fitted_to(cls, product: ProductSpace, inner: NDArray[Any]) -> ChowLiu:
+        """Fitted to inner values; the features have their marginals."""
+        bins, codes, marginals = binned(product, inner)
+        return cls(bins, *fitted(codes, marginals), product=product)
+
+    def keep(self, rows: Rows, assumes: tuple[str, ...]) -> None:
+        """Rows that it was not fitted to, to show errors on; ``assumes`` says that it was fitted to others only."""
+        self.kept, self.assumes = rows, assumes
 
     @classmethod
     def from_dict(cls, data: Any) -> ChowLiu:
@@ -75,19 +84,23 @@ class ChowLiu(Joint):
                 raise ValueError(f"it must have cuts for each of the {len(product)} features")
             bins = [_checked_bins(*pair) for pair in zip(product, entry["cuts"], strict=True)]
             dependence = checked(entry["parents"], entry["tables"], [len(one) for one in bins])
-            fit = None if entry["fit"] is None else Fit(**entry["fit"])
+            world = cls(bins, dependence, None if entry["fit"] is None else Fit(**entry["fit"]), product)
+            if entry.get("kept") is not None:
+                world.keep(Rows.of(product, unpacked(entry["kept"], product)), (str(entry["assumes"]),))
         except (KeyError, TypeError, ValueError) as error:
             raise FormatError(f"not a stored Chow-Liu tree: {error!s:.200}") from None
-        return cls(bins, dependence, product, fit)
+        return world
 
     def to_dict(self) -> dict[str, Any]:
         """The features with their marginals, cuts, parents and tables, exact."""
-        entry = {
+        entry: dict[str, Any] = {
             "cuts": [list(one.cuts) for one in self.bins],
             "parents": list(self.dependence.parents),
             "tables": [table.tolist() for table in self.dependence.tables],
             "fit": None if self.fit is None else asdict(self.fit),
         }
+        if self.kept is not None:
+            entry |= {"kept": self.kept.packed(), "assumes": self.assumes[0]}
         return {**self.product.to_dict(), KEY: entry}
 
     @property
@@ -117,6 +130,8 @@ class ChowLiu(Joint):
         text = hashlib.sha256(f"chow-liu/{self.product.digest}/{self.dependence.parents}/".encode())
         for one, table in zip(self.bins, self.dependence.tables, strict=True):
             text.update(np.array([len(one.cuts), *one.cuts, *table.ravel()], "<f8").tobytes())
+        if self.kept is not None:
+            text.update(self.kept.digest.encode())
         return text.hexdigest()
 
     def mass(self, region: Region) -> float:
@@ -150,17 +165,7 @@ class ChowLiu(Joint):
         return {i: self.bins[i].shares(left) for i, left in region.restrictions.items()}
 
     def __repr__(self) -> str:
-        return f"<ChowLiu: {over_features('', self.product).strip()}; {self.fit}>"
-
-
-def _fit(codes: Codes, marginals: Sequence[Floats]) -> Fit | None:
-    """How well the dependence of some rows describes others; marginals are those of all rows, here and there."""
-    kept, held = parted(codes)
-    if not held.size:
-        return None
-    alone = Dependence((-1,) * len(codes), tuple(marginal[None] for marginal in marginals))
-    world, product = (one.log_likelihood(held) for one in (fitted(kept, marginals), alone))
-    return Fit(round(world, 6), round(product, 6), held.shape[1])
+        return f"<ChowLiu: {over_features('', self.product).strip()}; {self.fit or NOT_JUDGED}>"
 
 
 def _checked_bins(feature: Any, cuts: Any) -> Bins:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.spaces.features.feature import pick, uniforms
+from fidelitree.spaces.held_out import Fit, quarters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 
 SMOOTHING = 3.0
 """Rows like the column's marginal that are added to those with each code of its parent."""
+SHARES = (0.25, 0.5, 0.75, 1.0)
+"""Of the dependence: the one that describes held-out rows best is taken, or none."""
+FEWEST = 20
+"""Rows below which columns are taken to be independent."""
 _CHUNK = 4096
 _DIGITS = 9  # of a mutual information: rounding must not decide which tree it is
 
@@ -83,14 +88,6 @@ class Dependence:
         found = (uniform[:, None] * ends[:, -1:] >= ends).sum(axis=1)
         return np.asarray(np.minimum(found, (ends < ends[:, -1:]).sum(axis=1)))  # rounding may carry it to the very end
 
-    def log_likelihood(self, codes: Codes) -> float:
-        """Per row; columns of the result of `draw` are rows here."""
-        total = 0.0
-        for i, table in enumerate(self.tables):
-            above = codes[self.parents[i]] if self.parents[i] >= 0 else 0
-            total += float(np.log(table[above, codes[i]]).mean())
-        return total
-
 
 def _picked(uniform: Floats, weights: Floats, above: Codes) -> Codes:
     """A code for each row, by the weights for the code above it."""
@@ -105,15 +102,61 @@ def _picked(uniform: Floats, weights: Floats, above: Codes) -> Codes:
     return codes
 
 
-def fitted(codes: Codes, marginals: Sequence[Floats]) -> Dependence:
-    """The tree of the largest mutual information, a column in each row of the codes; marginals may be of more rows.
+def fitted(codes: Codes, marginals: Sequence[Floats]) -> tuple[Dependence, Fit | None]:
+    """The dependence between the rows of the codes, and how well such a one describes rows that it has not seen.
+
+    Each quarter of the table is described by the tree of the others. The share of the dependence that does so best is
+    taken of the tree of all rows: none, where it gains no more than two standard errors. So few rows never make a world
+    that is worse than independent columns.
+    """
+    sizes = [len(marginal) for marginal in marginals]
+    parts = quarters(codes)
+    counts = [_pairs(part, sizes) for part in parts]
+    total = np.sum(counts, axis=0)
+    if not all(part.size for part in parts):
+        return _weakened(tree_of(total, marginals), marginals, 0.0), None
+    judged = ((tree_of(total - own, marginals), part) for own, part in zip(counts, parts, strict=True))
+    gains = np.concatenate([_gains(others, part, marginals) for others, part in judged], axis=1)
+    best = int(np.argmax(np.round(gains.mean(axis=1), _DIGITS)))
+    gain = float(gains[best].mean())
+    share = SHARES[best] if _clear(gains[best]) else 0.0
+    alone = sum(float(marginal @ np.log(np.maximum(marginal, 1e-300))) for marginal in marginals)
+    fit = Fit(round(alone + (gain if share else 0.0), 6), round(alone, 6), codes.shape[1])
+    return _weakened(tree_of(total, marginals), marginals, share), fit
+
+
+def _clear(gains: Floats) -> bool:
+    """Whether rows gain more than chance gives them; a handful of rows cannot tell."""
+    return len(gains) >= FEWEST and float(gains.mean()) > 2 * float(gains.std()) / len(gains) ** 0.5
+
+
+def _gains(found: Dependence, codes: Codes, marginals: Sequence[Floats]) -> Floats:
+    """Log-likelihood of each row beyond that of independent columns, for each share of the dependence."""
+    total = np.zeros((len(SHARES), codes.shape[1]))
+    for i, parent in enumerate(found.parents):
+        if parent >= 0:
+            ratio = found.tables[i][codes[parent], codes[i]] / marginals[i][codes[i]]
+            total += np.log1p(np.outer(SHARES, ratio - 1))
+    return total
+
+
+def _weakened(found: Dependence, marginals: Sequence[Floats], share: float) -> Dependence:
+    """So much of the dependence, the rest independent; of none, no column has a parent."""
+    if share == 0:
+        return Dependence((-1,) * len(marginals), tuple(np.asarray(marginal)[None] for marginal in marginals))
+    both = zip(found.tables, marginals, strict=True)
+    return Dependence(found.parents, tuple(share * table + (1 - share) * marginal for table, marginal in both))
+
+
+def tree_of(counts: Floats, marginals: Sequence[Floats]) -> Dependence:
+    """The tree of the largest mutual information, for counts of pairs of codes; marginals may be of more rows.
 
     A pair of columns is joined only where it shows more than the best of as many independent ones would, and enough to
     pay for the numbers of its table on rows that it has not seen (Akaike).
     """
-    sizes, rows = [len(marginal) for marginal in marginals], codes.shape[1]
-    counts = _pairs(codes, sizes)
+    sizes = [len(marginal) for marginal in marginals]
     starts = np.concatenate([[0], np.cumsum(sizes)]).tolist()
+    rows = int(counts.diagonal()[: starts[1]].sum())
     gains = _information(counts, starts[:-1]) - _price(np.array(sizes), rows)
     parents = _spanning(np.round(gains, _DIGITS))
     tables = []

@@ -58,6 +58,7 @@ class ProductSpace:
     """
 
     assumes = (ASSUMES_DISTRIBUTION,)
+    kept = fit = None
 
     def __init__(self, features: Sequence[Feature], batch: Kind | None = None) -> None:
         self.features: tuple[Feature, ...] = tuple(check_list("features", features, "features such as Boolean"))
@@ -170,6 +171,10 @@ class ProductSpace:
     def redraws(self) -> None:
         """None: a feature that depends on no other is drawn again by itself."""
         return None
+
+    def apart(self, seed: int) -> tuple[ProductSpace, ProductSpace]:
+        """The space itself, to learn from and to test with."""
+        return self, self
 
     @property
     def in_words(self) -> str:

@@ -12,12 +12,13 @@ import hashlib
 import zlib
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import FormatError, ParameterError, check_count
+from fidelitree.spaces.blends import Blend, check_blend, neighbours
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.features.feature import uniforms
 from fidelitree.spaces.product import ProductSpace
@@ -26,6 +27,8 @@ from fidelitree.theory.sequential import Bet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from fidelitree.spaces.world import World
 
 TEST_SHARE = 0.5
 """The part of the rows that growth does not see. A certificate takes a number of rows, not a share of them; half leaves
@@ -54,43 +57,80 @@ class Rows(Joint):
     target was not fitted to them, for a model may know its training rows by heart: split the table first, fit the model
     to one part and give `Rows` the other. `FittedRowsWarning` tells where a model carries these rows.
 
+    With ``blend`` above 0 inputs are neighbours of rows, as many as a run wants: each feature keeps its row's value, or
+    is drawn from its marginal with that probability ("auto": a fifth, or 3 by the number of columns where that is
+    less). Neighbours of one part of the rows grow a tree, those of the other test it, and the certificate speaks of
+    neighbours of these rows.
+
     >>> rows = Rows({"age": [31, 35, 62, 40], "job": ["nurse", "clerk", "nurse", "pilot"]})
     >>> parts = rows.parts(seed=0)
     >>> rows.names, len(parts.growing), len(parts.testing)
     (('age', 'job'), 2, 2)
     """
 
-    assumes = (ASSUMES_ROWS, ASSUMES_NOT_FITTED)
+    blend: float = 0.0
 
-    def __init__(self, table: Any, categorical: Iterable[str] = (), numeric: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        table: Any,
+        categorical: Iterable[str] = (),
+        numeric: Iterable[str] = (),
+        blend: float | Literal["auto"] = 0.0,
+    ) -> None:
         self.product = ProductSpace.from_data(table, categorical, numeric)
         self.inner: NDArray[Any] = self.product.encode(table).copy()  # the table may change
         self.inner.flags.writeable = False
+        self.blend = check_blend(blend, len(self.product))
+        self._check_parts()
 
     @classmethod
     def from_dict(cls, data: Any) -> Rows:
         """The inverse of `to_dict`; FormatError says what is wrong with anything else."""
+        product = ProductSpace.from_dict(data)
+        inner = unpacked(data.get("rows"), product)
+        try:
+            return cls.of(product, inner, check_blend(data["rows"].get("blend", 0.0), len(product)))
+        except ParameterError as error:
+            raise FormatError(f"not stored rows of a table: {error}") from None
+
+    @classmethod
+    def of(cls, product: ProductSpace, inner: NDArray[Any], blend: float = 0.0) -> Rows:
+        """Rows of inner values."""
         rows = cls.__new__(cls)
-        rows.product = ProductSpace.from_dict(data)
-        rows.inner = _decoded(data.get("rows"), rows.product)
+        rows.product, rows.inner, rows.blend = product, inner, blend
         rows.inner.flags.writeable = False
+        rows._check_parts()
         return rows
+
+    def _check_parts(self) -> None:
+        if self.blend and self.count < 2:
+            raise ParameterError(f"blend needs at least 2 rows, one to learn from and one to test; got {self.count}")
 
     def to_dict(self) -> dict[str, Any]:
         """The features with their marginals, and all rows, packed."""
+        return {**self.product.to_dict(), "rows": self.packed()}
+
+    def packed(self) -> dict[str, Any]:
+        """Inner values alone, as plain data."""
         values = np.ascontiguousarray(self.inner, self.dtype.newbyteorder("<"))
-        packed = base64.b64encode(zlib.compress(values.tobytes())).decode()
-        return {**self.product.to_dict(), "rows": {"count": self.count, "packed": packed}}
+        packed = {"count": self.count, "packed": base64.b64encode(zlib.compress(values.tobytes())).decode()}
+        return {**packed, "blend": self.blend} if self.blend else packed
 
     @property
-    def table(self) -> Rows:
-        """The rows themselves, each of which serves once; nobody knows how likely a region is."""
-        return self
+    def table(self) -> Rows | None:
+        """The rows themselves, each of which serves once; None where neighbours of them are drawn."""
+        return None if self.blend else self
+
+    @property
+    def assumes(self) -> tuple[str, ...]:
+        """What a certificate takes for granted; that of a run names the rows of its tested part."""
+        return (neighbours(self.count, self.blend) if self.blend else ASSUMES_ROWS, ASSUMES_NOT_FITTED)
 
     @property
     def in_words(self) -> str:
         """The rows as a noun."""
-        return over_features("rows of a table with", self.product)
+        near = "neighbours of " if self.blend else ""
+        return over_features(f"{near}rows of a table with", self.product)
 
     @property
     def count(self) -> int:
@@ -100,13 +140,30 @@ class Rows(Joint):
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the features and all rows, in their order."""
-        text = hashlib.sha256(f"rows/{self.product.digest}/".encode())
+        text = hashlib.sha256(f"rows/{self.product.digest}/{f'{self.blend.hex()}/' if self.blend else ''}".encode())
         text.update(np.ascontiguousarray(self.inner, dtype=self.dtype.newbyteorder("<")).tobytes())
         return text.hexdigest()
 
     def inputs(self, stream: Stream, block: int, rows: int) -> NDArray[Any]:
-        """Rows of the table, any of them as often as it is drawn: for a look at them, not for a test."""
+        """Rows of the table, any of them as often as it is drawn: for a look at them, not for a test.
+
+        Where they are blended, neighbours of all rows.
+        """
+        if self.blend:
+            return self._near(self.inner).inputs(stream, block, rows)
         return self.inner[(uniforms(stream.lane(block, 0), rows) * self.count).astype(np.intp)]
+
+    def apart(self, seed: int) -> tuple[World, World]:
+        """Neighbours of one part of the rows to learn from, and of the other to test with."""
+        if not self.blend:
+            return self, self
+        parts = self.parts(seed)
+        return self._near(parts.growing), self._near(parts.testing)
+
+    def _near(self, inner: NDArray[Any]) -> Blend:
+        near = Blend(self.product, inner, self.blend, self.digest)
+        near.assumes += (ASSUMES_NOT_FITTED,)
+        return near
 
     def parts(self, seed: int) -> Parts:
         """A part for growth and a part for tests, chosen and ordered by the seed."""
@@ -127,10 +184,11 @@ class Rows(Joint):
         return np.argsort(stream.lane(0, 0).random_raw(self.count), kind="stable")
 
     def __repr__(self) -> str:
-        return f"<Rows: {self.count} rows of {len(self.names)} features>"
+        near = f", blend {self.blend:.4g}" if self.blend else ""
+        return f"<Rows: {self.count} rows of {len(self.names)} features{near}>"
 
 
-def _decoded(entry: Any, space: ProductSpace) -> NDArray[Any]:
+def unpacked(entry: Any, space: ProductSpace) -> NDArray[Any]:
     """Inner values of stored rows."""
     try:
         count = check_count("count", entry["count"])

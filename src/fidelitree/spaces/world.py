@@ -19,6 +19,7 @@ from fidelitree.spaces.draw import Stream, block_rows
 
 if TYPE_CHECKING:
     from fidelitree.spaces.features import Feature
+    from fidelitree.spaces.held_out import Fit
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.spaces.region import Region
     from fidelitree.spaces.rows import Rows
@@ -73,6 +74,14 @@ class World(Protocol):
         """The world itself where dependent features can be drawn again one by one; None elsewhere."""
 
     @property
+    def kept(self) -> Rows | None:
+        """Real rows that it was not fitted to, on which errors are shown beside a certificate; None without any."""
+
+    @property
+    def fit(self) -> Fit | None:
+        """How well it describes rows that it has not seen; None where it was not fitted, or nobody can tell."""
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Names of the features."""
 
@@ -95,6 +104,9 @@ class World(Protocol):
     def to_dict(self) -> dict[str, Any]:
         """Plain data, exact."""
 
+    def apart(self, seed: int) -> tuple[World, World]:
+        """The worlds that a run learns from and tests with: itself, twice, unless they come from different rows."""
+
     def inputs(self, stream: Stream, block: int, rows: int) -> NDArray[Any]:
         """Independent inputs, rows by features: a block of a stream is the same whatever was drawn before."""
 
@@ -107,6 +119,8 @@ class Joint:
 
     product: ProductSpace
     independent: None = None
+    kept: Rows | None = None
+    fit: Fit | None = None
 
     @property
     def masses(self) -> Weighed | None:
@@ -137,6 +151,10 @@ class Joint:
     def dtype(self) -> np.dtype[Any]:
         """The type of inner values."""
         return self.product.dtype
+
+    def apart(self, seed: int) -> tuple[Any, Any]:
+        """The world itself, to learn from and to test with."""
+        return self, self
 
     def batch(self, inner: NDArray[Any]) -> Any:
         """What the target receives: the same kind of table."""

@@ -27,7 +27,9 @@ class LabelBook:
     ([1, 2, 0], ['maybe', 'no', 'yes'])
     """
 
-    def __init__(self) -> None:
+    def __init__(self, numbers: bool = False) -> None:
+        self.numbers = numbers
+        """Whether answers are numbers of any kind, of which a tree has to come near."""
         self.kind: str | None = None
         self.seen: list[Any] = []
         self._codes: dict[Any, int] = {}
@@ -68,7 +70,7 @@ class LabelBook:
 
     def one_kind(self, answers: NDArray[Any]) -> NDArray[Any]:
         """The answers as truth values, whole numbers or text; an error where they are not what came before."""
-        answers, kind = _cleaned(answers)
+        answers, kind = _cleaned(answers, self.numbers)
         self.kind = self.kind or kind
         if kind != self.kind:
             raise TargetError(
@@ -77,7 +79,12 @@ class LabelBook:
         return answers
 
 
-def answered(answers: Any, rows: int, copy: bool = True) -> NDArray[Any]:
+def apart(one: NDArray[Any], two: NDArray[Any], tolerance: float | None) -> NDArray[np.bool_]:
+    """Where answers differ: numbers by more than the tolerance, labels at all."""
+    return np.asarray(one != two) if tolerance is None else np.asarray(np.abs(one - two) > tolerance)
+
+
+def answered(answers: Any, rows: int, copy: bool = True, numbers: bool = False) -> NDArray[Any]:
     """What somebody's code answered to so many inputs, as labels in memory of our own; TargetError says what is wrong.
 
     Sizes are looked at before anything is copied: a range, or a view that repeats one number, may be of any length.
@@ -95,7 +102,7 @@ def answered(answers: Any, rows: int, copy: bool = True) -> NDArray[Any]:
         raise TargetError(
             f"labels must be one per input: the target received {rows} inputs and answered an array of shape {shape}"
         )
-    labels, _ = _cleaned(found)
+    labels, _ = _cleaned(found, numbers)
     return labels.copy() if copy else labels
 
 
@@ -127,8 +134,23 @@ def _no_array(why: str) -> TargetError:
     return TargetError(f"labels must be one per input; the target answered what is no array: {why}")
 
 
-def _cleaned(answers: NDArray[Any]) -> tuple[NDArray[Any], str]:
-    """The answers as truth values, whole numbers or text, and which of them."""
+def _as_numbers(answers: NDArray[Any]) -> NDArray[np.float64]:
+    """Answers as finite numbers."""
+    if answers.dtype.kind not in "bifu":
+        raise TargetError(
+            f"answers must be numbers where a tolerance is given; the target answered {answers.dtype} - leave it out "
+            f"where answers are labels"
+        )
+    found = answers.astype(np.float64)
+    if len(odd := np.flatnonzero(~np.isfinite(found))):
+        raise TargetError(f"answers must be finite numbers; the target answered {found[odd[0]]} in row {odd[0]}")
+    return found
+
+
+def _cleaned(answers: NDArray[Any], numbers: bool = False) -> tuple[NDArray[Any], str]:
+    """The answers as truth values, whole numbers or text, and which of them; or as numbers of any kind."""
+    if numbers:
+        return _as_numbers(answers), "float"
     kind = _KINDS.get(answers.dtype.kind)
     if answers.dtype.kind == "f":
         _check_integral(answers)
@@ -151,7 +173,8 @@ def _check_integral(answers: NDArray[Any]) -> None:
     if len(wrong):
         raise TargetError(
             f"labels must be bool, int or str (or floats without a fraction); the target answered "
-            f"{answers[wrong[0]]} in row {wrong[0]} of a batch. Return classes, not scores or probabilities"
+            f"{answers[wrong[0]]} in row {wrong[0]} of a batch. Return classes, not scores or probabilities - or give "
+            f"tolerance=, and trees come so near to numbers, or threshold=, above which a score means 1"
         )
 
 

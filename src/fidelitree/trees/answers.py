@@ -60,8 +60,8 @@ class Answers:
         return tally(tree, self.inputs, self.labels, self.classes(tree)).astype(np.int64)
 
     def leaf_labels(self, tree: Tree) -> LeafLabels | None:
-        """The same as shares of all answers; None where there are none."""
-        if not len(self):
+        """The same as shares of all answers; None where there are none, or where they are numbers."""
+        if not len(self) or self.labels.dtype.kind == "f":
             return None
         return LeafLabels(tuple(self.classes(tree)), self.counts(tree) / len(self), len(self))
 

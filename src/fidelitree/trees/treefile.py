@@ -28,7 +28,7 @@ FORMAT = "fidelitree.tree"
 VERSION = 1
 KINDS = ("boolean", "categorical", "numeric")
 MAX_BYTES = 200_000_000
-_TYPES = {"bool": bool, "int": int, "str": str}
+_TYPES = {"bool": bool, "int": int, "str": str, "float": float}
 
 Arrays = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
 Names = tuple[str, ...]
@@ -184,9 +184,11 @@ def _labels(entry: Any) -> NDArray[Any]:
     kind = _TYPES.get(str(entry.get("type"))) if isinstance(entry, dict) else None
     values = entry.get("values") if isinstance(entry, dict) else None
     if kind is None or not isinstance(values, list) or not values:
-        _refuse('labels must be an object with "type" bool, int or str and a list of "values"')
+        _refuse('labels must be an object with "type" bool, int, float or str and a list of "values"')
     if any(type(value) is not kind for value in values) or values != sorted(set(values)):
         _refuse(f"labels must be different values of type {kind.__name__} in increasing order; got {values!r:.80}")
+    if kind is float and not all(map(math.isfinite, values)):
+        _refuse(f"labels must be finite numbers; got {values!r:.80}")
     _check_text(*values)  # before NumPy drops a NUL
     try:
         return np.array(values, dtype=np.int64 if kind is int else None)

@@ -138,6 +138,10 @@ def test_a_table_gives_marginals_or_rows(folder: Path) -> None:
         (("--rows",), "inputs are rows like those of this table"),
         (("--mixture",), "inputs follow the mixture of products fitted to this table"),
         (("--chow-liu",), "inputs follow the Chow-Liu tree fitted to this table"),
+        (("--chow-liu",), "held-out log-likelihood per row"),
+        (("--chow-liu", "--keep-half"), "real rows that were kept aside"),
+        (("--rows", "--blend", "0.2"), "inputs are neighbours of these"),
+        (("--rows", "--blend", "auto"), "each feature drawn anew with probability 0.2"),
     ):
         done = run("distill", "aims:loan", "--data", table, "--drop", "label", "--epsilon", 0.1, *more)
         assert done.code == 0

@@ -529,11 +529,11 @@ def test_the_space_must_be_a_space() -> None:
     assert str(caught.value) == "space must be a ProductSpace; got 11"
 
 
-def test_a_table_in_the_place_of_a_space_is_told_the_way() -> None:
+def test_where_features_must_be_independent_a_table_is_told_the_way() -> None:
     with pytest.raises(
         ft.ParameterError, match=r"space must be a ProductSpace; got DataFrame - ProductSpace\.from_data"
     ):
-        ft.distill(MUX, pd.DataFrame({"a": [1, 2]}), 0.1)  # type: ignore[arg-type]
+        ft.build_top_down(MUX, pd.DataFrame({"a": [1, 2]}), 0.1)  # type: ignore[arg-type]
 
 
 def test_an_interrupt_before_the_first_answer_is_passed_on() -> None:

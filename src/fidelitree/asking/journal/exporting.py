@@ -23,7 +23,14 @@ if TYPE_CHECKING:
 Table = dict[str, NDArray[Any]]
 """Columns by their names."""
 SUFFIXES = (".csv", ".parquet")
-_TYPES = {"boolean": "uint8", "numeric": "float64", "integer": "int64", "bool": "bool", "int": "int64"}
+_TYPES = {
+    "boolean": "uint8",
+    "numeric": "float64",
+    "integer": "int64",
+    "bool": "bool",
+    "int": "int64",
+    "float": "float64",
+}
 
 
 @dataclass(frozen=True)

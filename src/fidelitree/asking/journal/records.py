@@ -19,7 +19,7 @@ from fidelitree.spaces.inputs import one_form
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-KINDS = ("bool", "int", "str")
+KINDS = ("bool", "int", "float", "str")
 COLUMNS = "purpose, batch, start, count, digest, kind, inputs, labels, seconds, seal"
 _TYPES = (str, int, int, int, bytes, str, bytes, bytes, float, bytes)
 
@@ -47,11 +47,13 @@ def digest(stored: bytes) -> bytes:
 
 
 def label_bytes(labels: NDArray[Any]) -> tuple[str, bytes]:
-    """Kind and bytes of labels of one kind: truth values, whole numbers of 64 bits, or text."""
+    """Kind and bytes of labels of one kind: truth values, whole numbers of 64 bits, numbers, or text."""
     if labels.dtype.kind == "b":
         return "bool", labels.astype(np.uint8).tobytes()
     if labels.dtype.kind in "iu":
         return "int", labels.astype("<i8").tobytes()
+    if labels.dtype.kind == "f":
+        return "float", labels.astype("<f8").tobytes()
     return "str", json.dumps(labels.tolist(), separators=(",", ":")).encode()
 
 
@@ -61,6 +63,8 @@ def labels_from(kind: str, stored: bytes, rows: int) -> NDArray[Any]:
         return np.frombuffer(stored, np.uint8).astype(np.bool_)
     if kind == "int" and len(stored) == 8 * rows:
         return np.frombuffer(stored, "<i8").astype(np.int64)
+    if kind == "float" and len(stored) == 8 * rows and np.isfinite(found := np.frombuffer(stored, "<f8")).all():
+        return found.astype(np.float64)
     if kind == "str":
         try:
             listed = json.loads(stored)

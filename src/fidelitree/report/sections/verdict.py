@@ -162,4 +162,5 @@ def _seed(contents: Contents) -> str:
 
 
 def _inputs(contents: Contents) -> str:
-    return contents.world.in_words
+    fit = contents.world.fit
+    return contents.world.in_words if fit is None else f"{contents.world.in_words}; {fit}"

@@ -19,6 +19,27 @@ if TYPE_CHECKING:
 Rule = str | float
 
 
+class Above:
+    """A classifier made of a target that answers one score for each input: 1 where it is above a threshold, else 0.
+
+    >>> Above(lambda batch: np.array([0.2, 0.7]), 0.5)(None).tolist()
+    [0, 1]
+    """
+
+    def __init__(self, target: Any, threshold: float) -> None:
+        self.target, self.threshold = target, check_number("threshold", threshold)
+        said = getattr(target, "name", None) or getattr(target, "__qualname__", None) or type(target).__qualname__
+        self.name = f"{said} > {self.threshold:g}"
+
+    def __call__(self, batch: Any) -> NDArray[np.int64]:
+        scores = np.asarray(self.target(batch))
+        if scores.dtype.kind not in "bifu" or scores.size != len(scores):
+            raise TargetError(
+                f"threshold needs one score for each input; the target answered {scores.dtype} of shape {scores.shape}"
+            )
+        return labels_of(scores, self.threshold)
+
+
 def check_rule(rule: Any) -> Rule:
     """One of the two words, or a number."""
     if rule in ("argmax", "argmin"):

@@ -1,0 +1,56 @@
+"""The error on real rows that were kept aside: what a certificate over a fitted world cannot tell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from fidelitree.certificates.confusion import CONFIDENCE
+from fidelitree.display.wording import counted, percent, span
+from fidelitree.errors import FormatError
+from fidelitree.theory.sequential import lower_bound, upper_bound
+
+
+@dataclass(frozen=True)
+class RealRows:
+    """So many rows of a table, and on how many of them tree and target disagree; no part of delta.
+
+    >>> [round(end, 3) for end in RealRows(500, 20).interval]
+    [0.025, 0.061]
+    """
+
+    rows: int
+    errors: int
+
+    @property
+    def share(self) -> float:
+        """The share of rows on which they disagree."""
+        return self.errors / self.rows
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Both ends of the error on rows like these, with a confidence of their own (Clopper and Pearson)."""
+        level = (1 - CONFIDENCE) / 2
+        return lower_bound(self.errors, self.rows, level), upper_bound(self.errors, self.rows, level)
+
+    def sentences(self, certified: float) -> list[str]:
+        """What these rows say beside the error that is certified over draws."""
+        ends = f"{span(*self.interval)} with {percent(CONFIDENCE)} confidence"
+        kept = f"{counted(self.rows, 'real row')} that {'was' if self.rows == 1 else 'were'} kept aside"
+        lines = [f"On {kept}, the error is {percent(self.share)} ({ends})."]
+        if self.interval[0] > certified:
+            lines.append("That is more than is certified over draws: they are not like the rows of this table.")
+        return lines
+
+    @classmethod
+    def from_dict(cls, data: Any) -> RealRows:
+        """Read from a file."""
+        if not isinstance(data, dict) or set(data) != {"rows", "errors"}:
+            raise FormatError(f"not a stored certificate: real_rows must hold rows and errors; got {data!r:.80}")
+        if any(type(value) is not int for value in data.values()) or not 0 <= data["errors"] <= data["rows"] < 1 << 63:
+            raise FormatError(
+                f"not a stored certificate: real_rows must hold errors between 0 and the rows; got {data!r:.80}"
+            )
+        if not data["rows"]:
+            raise FormatError("not a stored certificate: real_rows must hold at least one row; got 0")
+        return cls(**data)

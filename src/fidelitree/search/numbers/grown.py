@@ -1,0 +1,222 @@
+"""Trees for numbers, grown best first and pruned to every size.
+
+Two rules choose the splits: the squares of deviations (CART), and how many pairs of answers agree, counted in
+overlapping windows as the Gini index counts labels. Neither is best on all targets; the errors of the prunings decide.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.search.numbers.windows import best_value
+from fidelitree.spaces.features import AtMost, IsIn
+from fidelitree.trees.curve import Curve, CurveSplit
+
+if TYPE_CHECKING:
+    from fidelitree.asking.limits import Watch
+    from fidelitree.search.labelled import Binning
+    from fidelitree.spaces.features import Test
+    from fidelitree.trees.nested import Nested
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+RULES = ("squares", "pairs")
+GROUPS = 256  # of a number's values, between which cuts are looked for
+_CELLS, _WIDE = 256, 4  # cells of answers, and those of a window: each half a tolerance
+_COARSE = 64  # groups that growth looks at
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """Rows in groups of values with their answers; ``values`` are those of leaves, by the codes that trees hold."""
+
+    groups: list[NDArray[Any]]
+    ends: list[NDArray[Any] | None]
+    """For each number the last bin of each group; None for categories and bits, whose groups are their values."""
+    sizes: list[int]
+    ordered: list[bool]
+    answers: Floats
+    tolerance: float
+    values: list[float] = field(default_factory=list)
+
+    @classmethod
+    def of(
+        cls,
+        binning: Binning,
+        rows: slice | NDArray[np.bool_],
+        answers: Floats,
+        tolerance: float,
+        like: Numbers | None = None,
+    ) -> Numbers:
+        """Some rows of a binning; values of a number are put into groups where they are many, or as for others."""
+        groups, ends = [], list[NDArray[Any] | None]()
+        for i, (feature, bins) in enumerate(zip(binning.features, binning.bins, strict=True)):
+            own = bins[rows].astype(np.intp)
+            if feature.values is None:
+                found = np.union1d(_ends(own), binning.apart(i)).astype(np.intp) if like is None else like.ends[i]
+                assert found is not None, "the same features have the same groups"
+                own, end = np.searchsorted(found[:-1], own, side="left"), found
+            ends.append(end if feature.values is None else None)
+            groups.append(own)
+        ordered = [feature.values is None for feature in binning.features]
+        values = [len(feature.values or ()) for feature in binning.features]
+        sizes = [many if end is None else len(end) for many, end in zip(values, ends, strict=True)]
+        return cls(groups, ends, sizes, ordered, answers, tolerance)
+
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    def leaf(self, rows: Rows) -> tuple[int, int]:
+        """The code of the best value for some rows, and how many it gets wrong."""
+        value, right = best_value(self.answers[rows], self.tolerance)
+        self.values.append(value)
+        return len(self.values) - 1, len(rows) - right
+
+    def test(self, feature: int, groups: NDArray[Any]) -> Test:
+        """The test that says yes to some groups: the first ones of a number."""
+        ends = self.ends[feature]
+        if ends is None:
+            return IsIn(feature, frozenset(groups.tolist()))
+        return AtMost(feature, float(ends[len(groups) - 1]))
+
+    def yes(self, test: Test, rows: Rows) -> NDArray[np.bool_]:
+        """Which rows a test says yes to."""
+        own, ends = self.groups[test.feature][rows], self.ends[test.feature]
+        if isinstance(test, IsIn):
+            return np.isin(own, list(test.codes))
+        assert ends is not None, "only numbers and bits have cuts"
+        return np.asarray(ends[own] <= test.cut)  # type: ignore[attr-defined]
+
+
+def _ends(bins: NDArray[Any]) -> NDArray[Any]:
+    """The last bin of each group; groups are about equally full."""
+    levels = np.linspace(0, 1, GROUPS + 1)[1:]
+    return np.unique(np.quantile(bins, levels, method="higher"))
+
+
+@dataclass(eq=False)
+class _Node:
+    rows: Rows
+    code: int
+    errors: int
+    test: Test | None = None
+    sides: tuple[_Node, _Node] | None = None
+
+    def curve(self, most: int) -> Curve:
+        """The least errors with each number of leaves, of all prunings."""
+        found = Curve.leaf(self.code, float(self.errors))
+        if self.test is None or self.sides is None:
+            return found
+        no, yes = (side.curve(most) for side in self.sides)
+        return found.or_split(CurveSplit(self.test, no, yes), most)
+
+
+def prunings(numbers: Numbers, rule: str, most: int, watch: Watch) -> Curve:
+    """The prunings of a tree that was grown by a rule, best first, to twice as many leaves."""
+    grower = _Grower(numbers, rule)
+    root = grower.node(np.arange(len(numbers)))
+    order = itertools.count()
+    waiting = [(-grower.gain(root)[0], next(order), root)]
+    for _ in range(2 * most - 1):
+        if not waiting or waiting[0][0] >= 0:
+            break
+        watch()
+        node = heapq.heappop(waiting)[2]
+        for side in grower.split(node):
+            gain, _ = grower.gain(side)
+            heapq.heappush(waiting, (-gain, next(order), side))
+    return root.curve(most)
+
+
+class _Grower:
+    """Finds the best split of a node by one rule."""
+
+    def __init__(self, numbers: Numbers, rule: str) -> None:
+        self._numbers, self._rule = numbers, rule
+        low, high = np.quantile(numbers.answers, [0.01, 0.99])
+        width = max(numbers.tolerance / 2, float(high - low) / _CELLS) or 1.0
+        cells = np.floor((numbers.answers - low) / width)
+        self._cells = np.clip(cells, -1, _CELLS).astype(np.intp) + _WIDE
+        self._found: dict[_Node, tuple[float, Test | None]] = {}
+
+    def node(self, rows: Rows) -> _Node:
+        return _Node(rows, *self._numbers.leaf(rows))
+
+    def gain(self, node: _Node) -> tuple[float, Test | None]:
+        """How much better the best split is than none, and its test; nothing of a node without errors."""
+        if node not in self._found:
+            found: list[tuple[float, int, Test | None]] = [(0.0, -1, None)]
+            if node.errors:
+                found += [self._best(node.rows, feature) for feature in range(len(self._numbers.groups))]
+            gain, _, test = max(found, key=lambda one: (one[0], -one[1]))
+            self._found[node] = gain, test
+        return self._found[node]
+
+    def split(self, node: _Node) -> tuple[_Node, _Node]:
+        node.test = self.gain(node)[1]
+        assert node.test is not None, "only what can be split waits"
+        yes = self._numbers.yes(node.test, node.rows)
+        node.sides = self.node(node.rows[~yes]), self.node(node.rows[yes])
+        return node.sides
+
+    def _best(self, rows: Rows, feature: int) -> tuple[float, int, Test | None]:
+        numbers = self._numbers
+        own, size = numbers.groups[feature][rows], numbers.sizes[feature]
+        order = np.arange(size)
+        if not numbers.ordered[feature]:
+            order = self._by_mean(own, size, numbers.answers[rows])
+            place = np.empty(size, np.intp)
+            place[order] = np.arange(size)
+            own = place[own]
+        step = -(-size // _COARSE)
+        few = -(-size // step)
+        counts = np.bincount(own // step, minlength=few).cumsum()
+        whole, wins = self._score(own // step, few, rows)
+        inside = (counts[:-1] > 0) & (counts[:-1] < len(rows))
+        if not inside.any():
+            return 0.0, feature, None
+        left = counts[:-1][inside]
+        score = wins[0][inside] / left + wins[1][inside] / (len(rows) - left) - whole / len(rows)
+        best = int(np.argmax(np.round(score, 9)))
+        cut = (int(np.flatnonzero(inside)[best]) + 1) * step
+        return float(score[best]), feature, numbers.test(feature, order[:cut])
+
+    def _by_mean(self, own: NDArray[Any], size: int, answers: Floats) -> NDArray[Any]:
+        """Categories by their mean answers, those that are not there last."""
+        counts = np.bincount(own, minlength=size)
+        means = np.bincount(own, answers, size) / np.maximum(counts, 1)
+        return np.lexsort((np.arange(size), means, counts == 0))
+
+    def _score(self, own: NDArray[Any], size: int, rows: Rows) -> tuple[float, tuple[Floats, Floats]]:
+        """What the rule adds up, by the number of rows: of all, and of both sides of each cut."""
+        if self._rule == "squares":
+            answers = self._numbers.answers[rows]
+            sums = np.bincount(own, answers - answers.mean(), size).cumsum()[:-1]
+            return 0.0, (sums**2, sums**2)
+        width = _CELLS + 2 * _WIDE
+        cells = np.bincount(own * width + self._cells[rows], minlength=size * width).reshape(size, width)
+        sums = np.cumsum(cells, axis=1)
+        windows = np.cumsum(sums[:, _WIDE:] - sums[:, :-_WIDE], axis=0, dtype=np.float64)
+        total = windows[-1]
+        before, after = windows[:-1], total - windows[:-1]
+        return float(total @ total), ((before**2).sum(axis=1), (after**2).sum(axis=1))
+
+
+def errors(numbers: Numbers, nested: Nested) -> int:
+    """How many rows a tree gets wrong."""
+    return int(wrong(numbers, nested, np.arange(len(numbers))).sum())
+
+
+def wrong(numbers: Numbers, nested: Nested, rows: Rows) -> NDArray[np.bool_]:
+    """Which rows a tree gets wrong."""
+    if not isinstance(nested, tuple):
+        return np.asarray(np.abs(numbers.answers[rows] - numbers.values[nested]) > numbers.tolerance)
+    out, yes = np.empty(len(rows), np.bool_), numbers.yes(nested[0], rows)
+    out[~yes], out[yes] = wrong(numbers, nested[1], rows[~yes]), wrong(numbers, nested[2], rows[yes])
+    return out

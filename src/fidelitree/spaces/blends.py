@@ -1,0 +1,138 @@
+"""Neighbours of rows: each feature keeps the value of a row with probability 1 - rho, else it is drawn anew.
+
+That is a mixture with a product for each row. So the mass of a box is a mean over rows, and to draw
+inside it a row is chosen in proportion to its share: both are exact. Inputs are independent given the rows alone, so
+that a certificate over them speaks of neighbours of these rows.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.errors import ParameterError, check_number, show
+from fidelitree.spaces.features.feature import pick, uniforms
+from fidelitree.spaces.features.numeric import left_of
+from fidelitree.spaces.region import Region
+from fidelitree.spaces.world import Joint, over_features
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.draw import Stream
+    from fidelitree.spaces.features import Column, Floats, Restriction
+    from fidelitree.spaces.product import ProductSpace
+
+AUTO = "auto"
+_MOST, _FEATURES = 0.2, 3.0
+_BYTES = 1 << 26  # of answers which rows meet a restriction, which the masses of many boxes share
+
+
+def check_blend(blend: float | str, columns: int) -> float:
+    """The probability that a feature is drawn anew; "auto" changes a fifth of them, and three at most."""
+    if isinstance(blend, str):
+        if blend == AUTO:
+            return min(_MOST, _FEATURES / columns)
+        raise ParameterError(f'blend must be a number from 0 to 1, or "{AUTO}"; got {show(blend)}')
+    found = check_number("blend", blend)
+    if not 0 <= found <= 1:
+        raise ParameterError(
+            f"blend must be from 0 (the rows as they are) to 1 (independent features); got {show(blend)} - it is the "
+            f"probability that a feature is drawn anew"
+        )
+    return found
+
+
+class Blend(Joint):
+    """Inputs near some rows of inner values; marginals are those of ``product``."""
+
+    def __init__(self, product: ProductSpace, inner: NDArray[Any], rho: float, digest: str) -> None:
+        self.product, self.inner, self.rho, self.digest = product, inner, rho, digest
+        self.assumes: tuple[str, ...] = (neighbours(len(inner), rho),)
+        self._met: dict[tuple[int, Restriction], NDArray[np.bool_]] = {}
+
+    @property
+    def masses(self) -> Blend:
+        """The world itself: the mass of every region is known."""
+        return self
+
+    @property
+    def in_words(self) -> str:
+        """The world as a noun."""
+        return over_features("neighbours of rows with", self.product)
+
+    def to_dict(self) -> dict[str, Any]:
+        """A part of a table is not stored alone."""
+        raise NotImplementedError
+
+    def mass(self, region: Region) -> float:
+        """Probability that an input falls into the region."""
+        return float(self._shares(region).mean()) if region.restrictions else 1.0
+
+    def _shares(self, region: Region) -> Floats:
+        """For each row the probability that a neighbour of it falls into the region."""
+        shares = np.ones(len(self.inner))
+        for i, left in region.restrictions.items():
+            anew = self.rho * self.product.features[i].mass(left)
+            shares *= np.where(self._meets(i, left), 1 - self.rho + anew, anew)
+        return shares
+
+    def _meets(self, feature: int, left: Restriction) -> NDArray[np.bool_]:
+        found = self._met.get((feature, left))
+        if found is None:
+            if len(self._met) * len(self.inner) > _BYTES:
+                self._met.clear()
+            found = self._met[feature, left] = meets(self._columns[feature], left)
+        return found
+
+    @cached_property
+    def _columns(self) -> list[NDArray[Any]]:
+        return [np.ascontiguousarray(column) for column in self.inner.T]
+
+    def inputs(self, stream: Stream, block: int, rows: int) -> NDArray[Any]:
+        """Independent inputs, rows by features: a block of a stream is the same whatever was drawn before."""
+        return self.inside(Region.whole(self.product), stream, block, rows)
+
+    def inside(self, region: Region, stream: Stream, block: int, rows: int) -> NDArray[Any]:
+        """Inputs of a region, without rejection however rare it is."""
+        uniform = uniforms(stream.lane(block, 0), rows)
+        if region.restrictions:
+            shares = self._shares(region)
+            if not shares.any():
+                raise ParameterError(f"nothing can be drawn where {region}: it has probability 0")
+            chosen = pick(uniform, shares)
+        else:
+            chosen = (uniform * len(self.inner)).astype(np.intp)
+        columns = np.empty((len(self.names), rows), self.dtype)
+        for i in range(len(columns)):
+            columns[i] = self._neighbours(i, chosen, region.restrictions.get(i), stream, block)
+        return columns.T
+
+    def _neighbours(
+        self, i: int, chosen: NDArray[np.intp], left: Restriction | None, stream: Stream, block: int
+    ) -> Column:
+        """Values of a feature near those of chosen rows, inside what is left of it."""
+        feature, values = self.product.features[i], self._columns[i][chosen]
+        uniform, anew = uniforms(stream.lane(block, 1 + i), len(chosen)), np.full(len(chosen), self.rho)
+        if left is not None:
+            again = self.rho * feature.mass(left)
+            anew = np.where(self._meets(i, left)[chosen], again / (1 - self.rho + again or 1.0), 1.0)
+        places = np.flatnonzero(uniform < anew)
+        values[places] = feature.draw(stream.lane(block, 1 + len(self.names) + i), len(places), left)
+        return values
+
+
+def meets(column: NDArray[Any], left: Restriction) -> NDArray[np.bool_]:
+    """Which inner values a restriction allows."""
+    if isinstance(left, frozenset):
+        return np.isin(column, list(left))
+    if isinstance(left, int):
+        return np.asarray(column == left)
+    low, high, missing = left_of(left)
+    return np.asarray((column > low) & (column <= high) | (np.isnan(column) & missing))
+
+
+def neighbours(count: int, rho: float) -> str:
+    """What a certificate over neighbours of so many rows takes for granted."""
+    return f"inputs are neighbours of these {count:,} rows, each feature drawn anew with probability {rho:.4g}"

@@ -1,0 +1,68 @@
+"""What a user gives as the place where inputs come from: a world as it is, or a table.
+
+Of a table one half is the world, as a Chow-Liu tree. The other half is kept: real rows that nobody learns from, on
+which the tree's error stands beside the certificate and tells whether the world is like the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.errors import ParameterError
+from fidelitree.spaces.chow_liu import ChowLiu
+from fidelitree.spaces.draw import Stream
+from fidelitree.spaces.features import Boolean, Categorical, Numeric
+from fidelitree.spaces.inputs import as_table
+from fidelitree.spaces.product import ProductSpace, check_space
+from fidelitree.spaces.rows import Rows
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.features import Feature
+    from fidelitree.spaces.world import World
+
+ASSUMES_HALF = "inputs follow the Chow-Liu tree fitted to one half of this table"
+_FEWEST = 2  # rows, so that each half has one
+
+
+def world_of(space: Any) -> World:
+    """The world that is meant: itself, or the Chow-Liu tree of a table's half with the other half kept.
+
+    >>> world = world_of({"age": [31, 35, 62, 40], "owner": [True, False, True, True]})
+    >>> world, world.kept
+    (<ChowLiu: 2 features; too few rows to judge the fit>, <Rows: 2 rows of 2 features>)
+    """
+    if isinstance(getattr(space, "product", None), ProductSpace):  # a table has a method of that name
+        return space  # type: ignore[no-any-return]
+    array = isinstance(space, np.ndarray) and space.ndim == 2
+    if not array and not isinstance(space, Mapping) and as_table(space) is None:
+        check_space(space)
+    return of_halves(ProductSpace.from_data(space), space)
+
+
+def of_halves(whole: ProductSpace, table: Any) -> ChowLiu:
+    """The Chow-Liu tree of one half of a table, whose features are known; the other half is kept."""
+    inner = whole.encode(table)
+    if len(inner) < _FEWEST:
+        raise ParameterError(f"table must have at least {_FEWEST} rows, one to fit and one to keep; got {len(inner)}")
+    order = np.argsort(Stream("halves").lane(0, 0).random_raw(len(inner)), kind="stable")
+    fit, keep = np.array_split(order, 2)
+    product = whole.with_features([_marginal(feature, inner[fit, i]) for i, feature in enumerate(whole)])
+    world = ChowLiu.fitted_to(product, inner[fit])
+    world.keep(Rows.of(product, inner[keep]), (ASSUMES_HALF,))  # in random order
+    return world
+
+
+def _marginal(feature: Feature, column: NDArray[Any]) -> Feature:
+    """A feature with the marginal of some rows; categories that they lack stay, with probability 0."""
+    if feature.kind == "boolean":
+        return Boolean(feature.name, float(column.mean()))
+    if feature.kind == "categorical":
+        values = feature.values or ()
+        counts = np.bincount(column.astype(np.intp), minlength=len(values)).tolist()
+        return Categorical.from_counts(feature.name, dict(zip(values, counts, strict=True)))
+    whole = isinstance(feature, Numeric) and feature.integer
+    return Numeric.from_values(feature.name, column.astype(np.int64) if whole else column)

@@ -1,0 +1,135 @@
+"""Runs over a table: real rows stand beside the certificate, and nothing learns from them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+import fidelitree as ft
+from fidelitree.certificates.real_rows import RealRows
+from fidelitree.runs.kept_rows import ASKED
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def table(rows: int = 1_600, seed: int = 0) -> pd.DataFrame:
+    random = np.random.default_rng(seed)
+    age = random.integers(18, 90, rows)
+    return pd.DataFrame({"age": age, "income": age * 100 + random.normal(0, 300, rows), "coin": random.random(rows)})
+
+
+def rule(batch: pd.DataFrame) -> Any:
+    return batch["age"].to_numpy() + batch["income"].to_numpy() / 100 > 90
+
+
+def test_a_fitted_model_and_a_table_are_enough() -> None:
+    train = table(seed=1)
+    model = RandomForestClassifier(20, random_state=0).fit(train, rule(train))
+    found = ft.distill(model, table(), 0.1)
+    real = found.certificate.real_rows
+    assert found.certificate.holds
+    assert real is not None
+    assert real.rows == ASKED == found.queries.asked["real rows"]
+    kept = found.space.kept
+    assert kept is not None
+    asked = kept.batch(kept.inner[:ASKED])
+    assert real.errors == (found.tree.predict(asked) != model.predict(asked)).sum()
+    assert "one half of this table" in str(found.certificate)
+    assert found.certificate.sentences(found.leaves)[0].startswith("On 500 real rows that were kept aside")
+
+
+def test_a_booster_as_it_comes() -> None:
+    xgboost = pytest.importorskip("xgboost")
+    train = table(seed=1)
+    data = xgboost.DMatrix(train, rule(train).astype(int))
+    booster = xgboost.train({"objective": "binary:logistic", "verbosity": 0}, data, 5)
+    found = ft.distill(booster, table(), 0.1)
+    assert found.certificate.holds
+    assert set(found.tree.labels) == {0, 1}
+
+
+def test_what_has_no_predict_or_is_a_class_is_refused() -> None:
+    with pytest.raises(ft.ParameterError, match="target must be callable"):
+        ft.distill(3, table())
+    with pytest.raises(ft.ParameterError, match="model must be fitted"):
+        ft.distill(DecisionTreeClassifier(), table())
+
+
+def test_real_rows_teach_nobody() -> None:
+    """Other answers on the kept rows change the error there, and nothing else."""
+    world = ft.distill(rule, table(), 0.1).space
+    assert world.kept is not None
+    kept = {tuple(row) for row in world.kept.inner.tolist()}
+
+    def liar(batch: pd.DataFrame) -> Any:
+        mine = np.array([tuple(row) in kept for row in batch.to_numpy(dtype=float).tolist()])
+        return rule(batch) ^ mine
+
+    honest, lying = (ft.distill(target, table(), 0.1) for target in (rule, liar))
+    assert honest.tree == lying.tree
+    assert honest.certificate.errors == lying.certificate.errors
+    assert lying.certificate.real_rows is not None
+    assert lying.certificate.real_rows.share > 0.8
+    assert "they are not like the rows of this table" in " ".join(lying.certificate.sentences(2))
+
+
+def test_every_point_of_a_frontier_has_its_error_on_real_rows() -> None:
+    found = ft.frontier(rule, table(), max_queries=2_000)
+    assert found.queries.asked["real rows"] == 400
+    for point in found:
+        real = point.certificate.real_rows
+        assert real is not None
+        assert real.rows == 400
+        kept = point.space.kept
+        assert kept is not None
+        batch = kept.batch(kept.inner[:400])
+        assert real.errors == (point.tree.predict(batch) != rule(batch)).sum()
+
+
+def test_certify_analyze_and_compare_take_a_table() -> None:
+    found = ft.certify(lambda batch: batch["age"].to_numpy() > 45, rule, table(), 0.2, seed=0)
+    assert found.holds
+    assert found.real_rows is not None
+    assert found.real_rows.rows == ASKED
+    assert ft.analyze(rule, table(), max_queries=3_000).influences[2] == 0
+    rows = ft.compare(rule, table(), 0.1, learners=["distill", "id3"], max_seconds=30).rows
+    assert all(row.certified for row in rows)
+
+
+def test_a_small_budget_leaves_most_labels_to_the_run() -> None:
+    found = ft.distill(rule, table(), 0.1, max_queries=200)
+    assert found.queries.asked["real rows"] == 40
+    assert found.queries.asked <= 200
+    assert ft.distill(rule, table(), 0.1, max_queries=4).certificate.real_rows is None
+
+
+def test_a_stored_result_is_made_again(tmp_path: Path) -> None:
+    found = ft.distill(rule, table(), 0.1, journal=tmp_path / "journal.db")
+    found.save(tmp_path)
+    report = ft.verify(tmp_path)
+    assert report.holds, report
+    assert report.certificate.real_rows == found.certificate.real_rows
+    page = found.report(tmp_path / "page.html").read_text()
+    assert "real rows that were kept aside" in page
+    assert "held-out log-likelihood per row" in page
+
+
+def test_the_interval_is_clopper_and_pearsons() -> None:
+    low, high = RealRows(500, 20).interval
+    assert (round(low, 4), round(high, 4)) == (0.0246, 0.0611)
+    assert RealRows(10, 0).interval[0] == 0
+    assert RealRows(10, 10).interval[1] == 1
+
+
+@pytest.mark.parametrize("entry", [3, {"rows": 5}, {"rows": 5, "errors": 6}, {"rows": 5, "errors": 0.5}])
+def test_a_damaged_certificate_is_refused(entry: Any) -> None:
+    data = ft.distill(rule, table(), 0.1).certificate.to_dict()
+    assert ft.Certificate.from_dict(data).real_rows == RealRows(**data["real_rows"])
+    with pytest.raises(ft.FormatError, match="real_rows must hold"):
+        ft.Certificate.from_dict({**data, "real_rows": entry})

@@ -1,0 +1,74 @@
+"""A table in the place of a space: which half is fitted, which is kept, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fidelitree as ft
+from fidelitree.spaces.given import ASSUMES_HALF, world_of
+
+
+def table(rows: int = 200) -> pd.DataFrame:
+    random = np.random.default_rng(0)
+    age = random.integers(18, 90, rows)
+    return pd.DataFrame(
+        {
+            "age": age,
+            "owner": random.random(rows) < age / 100,
+            "job": random.choice(["nurse", "clerk", "pilot"], rows),
+        }
+    )
+
+
+def test_a_world_is_itself() -> None:
+    for world in (ft.ProductSpace.bernoulli(3), ft.Rows(table()), ft.ChowLiu.from_data(table())):
+        assert world_of(world) is world
+
+
+@pytest.mark.parametrize("form", [table(), {name: table()[name].to_numpy() for name in table()}])
+def test_every_row_is_in_one_half(form: Any) -> None:
+    world = world_of(form)
+    assert isinstance(world, ft.ChowLiu)
+    assert world.assumes == (ASSUMES_HALF,)
+    assert world.kept is not None
+    assert world.kept.count == 100
+    drawn = world.product.features[0].listed(None)
+    fitted = np.repeat(drawn[0], np.round(drawn[1] * 100).astype(int))
+    assert np.sort(np.concatenate([fitted, world.kept.inner[:, 0]])).tolist() == sorted(table()["age"])
+
+
+def test_kept_rows_are_in_random_order_and_the_same_each_time() -> None:
+    ordered = {"place": np.arange(1_000)}
+    kept = world_of(ordered).kept
+    assert kept is not None
+    assert 300 < np.median(kept.inner[:50]) < 700
+    assert world_of(ordered).digest == world_of(ordered).digest
+    assert world_of({"place": np.arange(1_001)}).digest != world_of(ordered).digest
+
+
+def test_categories_of_the_kept_half_are_known_though_they_are_not_drawn() -> None:
+    world = world_of({"name": [f"n{i}" for i in range(40)]})
+    assert len(world.features[0].values or ()) == 40
+    assert sum(world.features[0].mass(frozenset({code})) > 0 for code in range(40)) == 20
+    assert world.kept is not None
+    names = world.kept.batch(world.kept.inner)["name"]
+    assert not set(names.tolist()) & set(world.draw(500)["name"].tolist())
+
+
+def test_an_array_is_a_table() -> None:
+    assert world_of(np.random.default_rng(0).random((30, 2))).names == ("x0", "x1")
+
+
+@pytest.mark.parametrize("odd", [None, 3, "space", [1, 2], np.zeros(3)])
+def test_what_is_neither_is_refused(odd: Any) -> None:
+    with pytest.raises(ft.ParameterError, match="space must be a ProductSpace"):
+        world_of(odd)
+
+
+def test_one_row_is_too_few() -> None:
+    with pytest.raises(ft.ParameterError, match="at least 2 rows, one to fit and one to keep; got 1"):
+        world_of({"a": [1]})
