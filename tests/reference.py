@@ -510,7 +510,7 @@ def least_leaves(answers: dict[tuple[int, ...], int], kinds: Sequence[str], one_
     """Fewest leaves of a tree for a function of some values: ``kinds`` says of each feature what may be asked.
 
     A category is asked whether it is in a set (of one value, where ``one_value``), anything else whether it is at most
-    a value.
+    a value. A number with a ``gap`` is -1 where it is missing, and missing ones may be on either side.
     """
     if len(set(answers.values())) == 1:
         return 1
@@ -519,7 +519,10 @@ def least_leaves(answers: dict[tuple[int, ...], int], kinds: Sequence[str], one_
         values = sorted({point[i] for point in answers})
         sizes = range(1, 2 if one_value else len(values))
         sets = [set(some) for size in sizes for some in itertools.combinations(values, size)]
-        for yes in sets if kind == "categorical" else [set(values[:k]) for k in range(1, len(values))]:
+        if kind != "categorical":
+            known = [value for value in values if kind != "gap" or value >= 0]
+            sets = [set(known[:k]) | also for k in range(len(known) + 1) for also in (set(), {-1})]
+        for yes in sets:
             sides = [{point: a for point, a in answers.items() if (point[i] in yes) == side} for side in (False, True)]
             if all(sides):
                 best = min(best, sum(least_leaves(side, kinds, one_value) for side in sides))

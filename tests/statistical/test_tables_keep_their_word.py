@@ -15,20 +15,20 @@ import pytest
 import fidelitree as ft
 from chances import too_many
 from fidelitree.runs.input_source import TableSource
-from mixed import MIXED, mixed_tree
+from mixed import GAPS, MIXED, mixed_tree
 from population import PEOPLE, population_error, table_of
 
 ALARM = 1e-7
 EPSILON = 0.2
 
 
-def over_a_space(delta: float, seeds: range) -> tuple[int, list[float]]:
+def over_a_space(space: ft.ProductSpace, delta: float, seeds: range) -> tuple[int, list[float]]:
     """False certificates, and each run's true error over its bound: trees of many leaves, little time to learn them."""
     shares = []
     for seed in seeds:
-        true = mixed_tree(MIXED, np.random.default_rng(seed), ["a", "b", "c"], grow=0.95)
-        result = ft.distill(true.predict, MIXED, EPSILON, delta, seed=seed, max_queries=120)
-        shares.append(ft.tree_error(result.tree, true, MIXED) / result.certificate.error_bound)
+        true = mixed_tree(space, np.random.default_rng(seed), ["a", "b", "c"], grow=0.95)
+        result = ft.distill(true.predict, space, EPSILON, delta, seed=seed, max_queries=120)
+        shares.append(ft.tree_error(result.tree, true, space) / result.certificate.error_bound)
     return sum(share > 1 for share in shares), shares
 
 
@@ -55,10 +55,11 @@ def over_rows(delta: float, seeds: range) -> tuple[int, list[float]]:
     return sum(share > 1 for share in shares), shares
 
 
+@pytest.mark.parametrize("space", [MIXED, GAPS], ids=["whole", "with gaps"])
 @pytest.mark.parametrize(("delta", "start"), [(0.05, 0), (0.3, 5_000)])
-def test_bounds_over_mixed_features_are_true(delta: float, start: int, soak: bool) -> None:
+def test_bounds_over_mixed_features_are_true(space: ft.ProductSpace, delta: float, start: int, soak: bool) -> None:
     runs = 1_000 if soak else 30
-    false, shares = over_a_space(delta, range(start, start + runs))
+    false, shares = over_a_space(space, delta, range(start, start + runs))
     assert not too_many(false, runs, delta, ALARM)
     assert np.quantile(shares, 0.75) > 0.3, "the runs are no walk-over"
 

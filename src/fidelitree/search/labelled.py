@@ -20,6 +20,7 @@ from fidelitree.trees.nested import Nested, build, mapped, simplest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from fidelitree.spaces.features import Feature
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.trees.tree import Tree
 
@@ -67,6 +68,18 @@ class Binning:
             bins[line] = np.where(np.isnan(inner[:, i]), 0, bins[i] + 1)
         return cls(space, bins, tuple(cuts), gaps)
 
+    @property
+    def features(self) -> list[Feature]:
+        """The feature of each line."""
+        return [*self.space, *(self.space.features[i] for i in self.gaps)]
+
+    def apart(self, line: int) -> list[int]:
+        """The bins of a line after which a cut parts missing numbers from all others."""
+        if line >= len(self.space):
+            return [0]
+        cuts = self.cuts[line]
+        return [] if cuts is None or line not in self.gaps else [len(cuts[0]) - 1]
+
     def coded(
         self, codes: Codes, rows: slice | NDArray[np.bool_] = slice(None), weights: Floats | None = None
     ) -> Coded:
@@ -76,7 +89,7 @@ class Binning:
             for feature, cuts in zip(self.space, self.cuts, strict=True)
         ]
         sizes += [sizes[i] for i in self.gaps]
-        ordered = [feature.values is None for feature in self.space] + [True] * len(self.gaps)
+        ordered = [feature.values is None for feature in self.features]
         weights = np.ones(len(codes)) if weights is None else weights
         return Coded(np.ascontiguousarray(self.bins[:, rows]), ordered, sizes, codes, weights)
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from fidelitree.errors import ParameterError, check_number, show
 from fidelitree.spaces.features.feature import pick, uniforms
+from fidelitree.spaces.features.numeric import left_of
 from fidelitree.spaces.region import Region
 from fidelitree.spaces.world import Joint, over_features
 
@@ -128,7 +129,8 @@ def meets(column: NDArray[Any], left: Restriction) -> NDArray[np.bool_]:
         return np.isin(column, list(left))
     if isinstance(left, int):
         return np.asarray(column == left)
-    return np.asarray((column > left[0]) & (column <= left[1]))
+    low, high, missing = left_of(left)
+    return np.asarray((column > low) & (column <= high) | (np.isnan(column) & missing))
 
 
 def neighbours(count: int, rho: float) -> str:

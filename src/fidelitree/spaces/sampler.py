@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from fidelitree.errors import FormatError, ParameterError, show
 from fidelitree.spaces.draw import Stream
+from fidelitree.spaces.inputs import row_keys
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.tables import column_types
 from fidelitree.spaces.world import Joint, over_features
@@ -123,13 +124,13 @@ class Sampler(Joint):
     def _check_repeats(self) -> None:
         """Whether equal generators give equal rows, and different ones different rows."""
         stream = Stream("look")
-        first, again, other = (self.inputs(stream, block, _LOOK) for block in (0, 0, 1))
-        if not np.array_equal(first, again):
+        first, again, other = (row_keys(self.inputs(stream, block, _LOOK)) for block in (0, 0, 1))
+        if first != again:
             raise ParameterError(
                 "draw must return the same rows for an equal rng; it returned others - take all randomness from rng, "
                 "and keep no place in a file or a cursor"
             )
-        if np.array_equal(first, other) and (first != first[0]).any():
+        if first == other and len(set(first)) > 1:
             raise ParameterError("draw must return new rows for another rng; it returned the same - use rng for them")
 
     def __repr__(self) -> str:

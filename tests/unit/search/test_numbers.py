@@ -84,3 +84,16 @@ def test_a_watch_ends_the_search() -> None:
 
     with pytest.raises(TimeoutError):
         every_size(numbers(), [8], stop)
+
+
+def test_missing_numbers_are_a_group_of_their_own() -> None:
+    random = np.random.default_rng(0)
+    table = {"x": np.where(random.random(3000) < 0.01, np.nan, random.random(3000).round(1))}
+    space = ft.ProductSpace.from_data(table)
+    inner = space.encode(table)
+    answers = np.where(np.isnan(inner[:, 0]), 90.0, 10 * (inner[:, 0] > 0.5))
+    binning = Binning.of(space, inner)
+    rows = Numbers.of(binning, slice(None), answers, 0.5)
+    assert len(rows.sizes) == 2, "missing numbers may be on either side"
+    for rule in RULES:
+        assert prunings(rows, rule, 8, go_on).errors[2] == 0

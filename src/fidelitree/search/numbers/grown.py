@@ -56,16 +56,16 @@ class Numbers:
     ) -> Numbers:
         """Some rows of a binning; values of a number are put into groups where they are many, or as for others."""
         groups, ends = [], list[NDArray[Any] | None]()
-        for i, (feature, bins) in enumerate(zip(binning.space, binning.bins, strict=True)):
+        for i, (feature, bins) in enumerate(zip(binning.features, binning.bins, strict=True)):
             own = bins[rows].astype(np.intp)
             if feature.values is None:
-                found = _ends(own) if like is None else like.ends[i]
+                found = np.union1d(_ends(own), binning.apart(i)).astype(np.intp) if like is None else like.ends[i]
                 assert found is not None, "the same features have the same groups"
                 own, end = np.searchsorted(found[:-1], own, side="left"), found
             ends.append(end if feature.values is None else None)
             groups.append(own)
-        ordered = [feature.values is None for feature in binning.space]
-        values = [len(feature.values or ()) for feature in binning.space]
+        ordered = [feature.values is None for feature in binning.features]
+        values = [len(feature.values or ()) for feature in binning.features]
         sizes = [many if end is None else len(end) for many, end in zip(values, ends, strict=True)]
         return cls(groups, ends, sizes, ordered, answers, tolerance)
 

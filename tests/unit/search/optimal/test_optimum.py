@@ -65,6 +65,22 @@ def test_any_features(seed: int, one_value: bool) -> None:
         assert all(len(test.codes) == 1 for test in tree.tests.values() if test.kind == "categorical")
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_missing_numbers_may_be_on_either_side(seed: int) -> None:
+    space = ft.ProductSpace(
+        [ft.Numeric.from_values("age", [20, 30, 40, None]), ft.Numeric.from_values("rooms", [1, 2, None])]
+    )
+    codes = np.random.default_rng(seed).integers(0, 2 + seed % 2, 12)
+    numbers = [(0, 1, 2, -1), (0, 1, -1)]
+    points = {(numbers[0][i % 4], numbers[1][i // 4]): int(code) for i, code in enumerate(codes)}
+    best = Optimum(*axes_of(space, codes))
+    assert best.cost == reference.least_leaves(points, ["gap", "gap"], False)
+    tree = nested.build(space, best.nested(), ["a", "b", "c"])
+    assert tree.size == best.cost
+    values = np.array([[np.nan if a < 0 else 20 + 10 * a, np.nan if b < 0 else 1 + b] for a, b in points])
+    assert tree.predict_inner(values).tolist() == ["abc"[code] for code in points.values()]
+
+
 def test_what_cannot_be_drawn_does_not_count() -> None:
     space = ft.ProductSpace([ft.Boolean("a", 1.0), ft.Categorical("b", {"x": 0.5, "y": 0.0, "z": 0.5})])
     axes, grid = axes_of(space, np.array([0, 1, 0, 0, 1, 1]))  # where a = 1: x 1, y 0, z 1

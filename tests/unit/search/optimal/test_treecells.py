@@ -15,6 +15,7 @@ from fidelitree.search.optimal.optimum import least_errors
 from fidelitree.search.optimal.substitutes import cells_of
 from fidelitree.spaces.features import AtMost, IsIn, IsOne
 from fidelitree.trees import nested
+from mixed import GAPS, mixed_tree
 
 SPACE = ft.ProductSpace(
     [
@@ -69,6 +70,19 @@ def test_the_frontier_of_a_tree() -> None:
         assert small.size <= leaves
         assert disagreement(small, tree, SPACE) == pytest.approx(error, abs=1e-12)
     assert curve.errors[6] == pytest.approx(0, abs=1e-12)  # the test of what is never drawn is not needed
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_frontier_of_a_tree_with_gaps(seed: int) -> None:
+    gaps = ft.ProductSpace(GAPS.features[2:4])
+    tree = mixed_tree(gaps, np.random.default_rng(seed), ["a", "b", "c"], 0.6)
+    found = cells_of(tree, gaps)
+    assert found is not None
+    curve = least_errors(*found, min(tree.size, 8))
+    for leaves, error in enumerate(curve.errors.tolist(), start=1):
+        small = nested.build(gaps, curve.build(leaves), tree.labels)
+        assert small.size <= leaves
+        assert disagreement(small, tree, gaps) == pytest.approx(error, abs=1e-12)
 
 
 def test_too_many_cells() -> None:
