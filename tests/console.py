@@ -1,7 +1,7 @@
 """Runs or checks the commands that a document shows, and knows the commands that fidelitree has.
 
-`fidelitree` and a few readers of files are run. Commands that set up a machine (`make`, `pip`, `git`, `cd`,
-`python FILE`) are not: what they name must exist. Any other command is refused until it is listed here.
+`fidelitree`, `python -I -S` and a few readers of files are run. Commands that set up a machine (`make`, `pip`, `git`,
+`cd`, `python FILE`) are not: what they name must exist. Any other command is refused until it is listed here.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ def commands(text: str) -> Iterator[tuple[int, str, str]]:
 
 def is_run(command: str) -> bool:
     """Whether a command is run, or only checked."""
-    return _program(command)[0] in ("fidelitree", *READERS)
+    program, words = _program(command)
+    return program in ("fidelitree", *READERS) or (program == "python" and words[:2] == ["-I", "-S"])
 
 
 def run_command(command: str, folder: Path) -> str:

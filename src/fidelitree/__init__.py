@@ -27,9 +27,12 @@ if TYPE_CHECKING:
     from fidelitree.exact.engine import tree_error
     from fidelitree.learners.compare import Comparison, compare
     from fidelitree.runs.audit import certify
+    from fidelitree.runs.diff import diff
+    from fidelitree.runs.difference import Difference
     from fidelitree.runs.distill import distill
     from fidelitree.runs.frontier import frontier
     from fidelitree.runs.frontier_result import Frontier
+    from fidelitree.runs.monitor import Monitor
     from fidelitree.runs.paper import build_top_down, practical_top_down
     from fidelitree.runs.result import Distillation
     from fidelitree.runs.verify import Verification, verify
@@ -48,6 +51,7 @@ _HOMES = {
     "Certificate": "certificates.certificate",
     "ChowLiu": "spaces.chow_liu",
     "Comparison": "learners.compare",
+    "Difference": "runs.difference",
     "Distillation": "runs.result",
     "FidelitreeError": "errors",
     "FittedRowsWarning": "errors",
@@ -55,6 +59,7 @@ _HOMES = {
     "Frontier": "runs.frontier_result",
     "JournalError": "errors",
     "Mixture": "spaces.mixture",
+    "Monitor": "runs.monitor",
     "Numeric": "spaces.features",
     "ParameterError": "errors",
     "ProductSpace": "spaces.product",
@@ -68,6 +73,7 @@ _HOMES = {
     "build_top_down": "runs.paper",
     "certify": "runs.audit",
     "compare": "learners.compare",
+    "diff": "runs.diff",
     "distill": "runs.distill",
     "frontier": "runs.frontier",
     "practical_top_down": "runs.paper",
@@ -89,6 +95,7 @@ __all__ = [
     "Certificate",
     "ChowLiu",
     "Comparison",
+    "Difference",
     "Distillation",
     "FidelitreeError",
     "FittedRowsWarning",
@@ -96,6 +103,7 @@ __all__ = [
     "Frontier",
     "JournalError",
     "Mixture",
+    "Monitor",
     "Numeric",
     "ParameterError",
     "ProductSpace",
@@ -110,6 +118,7 @@ __all__ = [
     "build_top_down",
     "certify",
     "compare",
+    "diff",
     "distill",
     "export",
     "frontier",

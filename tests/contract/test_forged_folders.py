@@ -210,7 +210,7 @@ class Folder:
         return [one for one in found if not any(re.search(rule, one.name) for rule in rules.values())]
 
     def _files(self) -> Iterator[Forgery]:
-        for name in self._honest:
+        for name in sorted(self._honest.keys() - {"verify.py", "README.txt"}):  # they say nothing about the result
             yield Forgery(f"{name} removed", name, lambda folder, name=name: (folder / name).unlink(missing_ok=True))
             theirs = self.other / name
             if theirs.exists() and theirs.read_bytes() != self._honest[name]:

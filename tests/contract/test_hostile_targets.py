@@ -60,6 +60,8 @@ def told(result: Any) -> Any:
         return result.error_bound, result.holds, result.samples, result.errors, result.method
     if isinstance(result, ft.Analysis):
         return result.influences.tolist(), result.intervals.tolist(), result.queries
+    if isinstance(result, ft.Difference):
+        return result.to_json()
     return [told(found) for found in result.results.values()]
 
 
@@ -138,6 +140,7 @@ DOORS: dict[str, tuple[Any, Door]] = {
         f"learn by {name}": (on_bits, partial(learner.learn, space=FEW, epsilon=0.2, delta=0.2, max_queries=2_000))
         for name, learner in LEARNERS.items()
     },
+    "diff": (on_bits, lambda target: ft.diff(target, lambda batch: batch[:, 5], BITS, epsilon=0.05, batch_size=7)),
     "compare": (on_bits, partial(ft.compare, space=FEW, epsilon=0.2, delta=0.2, learners=("distill", "c45"))),
 }
 

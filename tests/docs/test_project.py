@@ -28,9 +28,12 @@ DOORS = {
     "analyze.py": {"analyze"},
     "audit.py": {"certify"},
     "compare.py": {"compare"},
+    "diff.py": {"diff"},
     "distill.py": {"distill"},
     "frontier.py": {"frontier"},
     "sklearn.py": {"__init__"},
+    "testing.py": {"assert_agrees"},
+    "verify.py": {"verify"},
 }
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

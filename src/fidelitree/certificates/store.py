@@ -10,7 +10,9 @@
 ``trace.csv``     one line for each record of the trace
 ``run.json``      how the run was asked for, why it ended, what it cost; SHA-256 of all files above and of the report
 ``report.html``   all of it for people
-``journal.db``    every answer, where the run kept a journal here
+``journal.db``    every answer, where the run kept a journal; it is copied here
+``verify.py``     checks all this with Python alone (`standalone`)
+``README.txt``    three lines for whoever gets the folder
 ================  ======================================================================================
 
 A result is written beside the old one and then put in its place. The old certificate goes first and the new one comes
@@ -31,6 +33,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fidelitree.asking.journal.opening import copied
+from fidelitree.certificates import standalone
 from fidelitree.certificates.certificate import Certificate
 from fidelitree.certificates.frontierfile import StoredFrontier
 from fidelitree.errors import FormatError, ParameterError, check_path, read_text, reading, writing
@@ -54,6 +58,12 @@ POINT = "point"
 """The entry of ``run.json`` that says which point of the frontier the tree is, where it is not the run's own result."""
 JOURNAL = "journal.db"
 """The answers of the run, where it kept them here."""
+VERIFIER, README = "verify.py", "README.txt"
+_README = """\
+A decision tree (tree.json), what is promised about it (certificate.json), and the answers behind it (journal.db).
+Python alone can check this folder, with nothing installed: python3 -I -S verify.py .
+With fidelitree: "fidelitree verify ." makes the run again, "fidelitree verify . --target MODEL" asks the model.
+"""
 
 
 @dataclass(frozen=True)
@@ -98,6 +108,7 @@ class RunRecord:
     report: str = ""
     frontier: StoredFrontier | None = None
     surrogate: Ensemble | None = None
+    journal: Path | None = None
 
 
 def save(folder: str | os.PathLike[str], tree: Tree, certificate: Certificate, record: RunRecord) -> list[Path]:
@@ -117,17 +128,28 @@ def save(folder: str | os.PathLike[str], tree: Tree, certificate: Certificate, r
     files = {name: _digest(text.encode()) for name, text in texts.items() if name != RUN}
     texts[RUN] = json.dumps({**record.run, FILES: files}, indent=1) + "\n"
     with writing(folder, "give a folder, or a name that is not taken"), _beside(folder) as place:
-        for name, text in texts.items():
+        beside = {VERIFIER: Path(standalone.__file__).read_text(encoding="utf-8"), README: _README}
+        for name, text in {**texts, **beside}.items():
             with (place / name).open("wb") as file:
                 file.write(text.encode())
                 file.flush()
                 os.fsync(file.fileno())
+        journal = _other_journal(record.journal, folder)
+        if journal is not None:
+            copied(journal, place / JOURNAL)
         (folder / CERTIFICATE).unlink(missing_ok=True)
         for name in {TESTED, SURROGATE, FRONTIER} - texts.keys():
             (folder / name).unlink(missing_ok=True)
-        for name in sorted(texts, key=lambda name: name == CERTIFICATE):
+        for name in sorted((path.name for path in place.iterdir()), key=lambda name: name == CERTIFICATE):
             (place / name).replace(folder / name)
     return [folder / name for name in texts]
+
+
+def _other_journal(journal: Path | None, folder: Path) -> Path | None:
+    """The journal of the run, where it is still there and not in the folder already."""
+    if journal is None or not journal.is_file():
+        return None
+    return None if (folder / JOURNAL).exists() and journal.samefile(folder / JOURNAL) else journal
 
 
 @contextmanager

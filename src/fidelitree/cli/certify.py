@@ -73,7 +73,7 @@ def certify(
         judged = stack.enter_context(opened(predictor, TargetOptions(trust_pickle=reading.trust_pickle)))
         reading, timeout = reading.for_workers(target)
         found = stack.enter_context(opened(target, reading))
-        space = inputs.open(_both(found, judged))
+        space = inputs.open(both(found, judged))
         progress = stack.enter_context(
             StatusLine(f"certifying {predictor}", options.epsilon, (options.max_queries, options.max_seconds))
         )
@@ -111,7 +111,7 @@ def certify(
     return Code.NOT_CERTIFIED
 
 
-def _both(target: OpenedTarget, predictor: OpenedTarget) -> OpenedTarget:
+def both(target: OpenedTarget, predictor: OpenedTarget) -> OpenedTarget:
     """What the two know about inputs; the target's word comes first."""
     names, count = (predictor.names, predictor.count) if target.names is None else (target.names, target.count)
     return OpenedTarget(target.target, predictor.space if target.space is None else target.space, names, count)

@@ -44,6 +44,8 @@ _SPOKEN = {
     "p must be": "--bernoulli must be",
     "n must be": "--features must be",
     "prefer must be": "--prefer must be",
+    "precision must be": "--precision must be",
+    "recall must be": "--recall must be",
     "learners must be": "--learner must be",
     "method must": "--method must",
     "method='auto'": "--method auto",
@@ -90,6 +92,7 @@ class Code(IntEnum):
     TARGET_FAILED = 1
     BAD_INPUT = 2
     NOT_CERTIFIED = 3
+    CHANGED = 4
     UNDECIDED = 5
 
 

@@ -33,6 +33,9 @@ class VerifyOptions:
         int | None, typer.Option(min=0, help="Seed of the test inputs; the machine's own entropy unless given.")
     ] = None
     max_queries: Annotated[int | None, typer.Option(help="End after so many labels.")] = None
+    answers: Annotated[
+        bool, typer.Option("--answers", help="Count the stored answers, and do not run the learner again.")
+    ] = False
 
 
 def verify(
@@ -57,6 +60,7 @@ def verify(
             None if found is None else found.target,
             space=space,
             seed=options.seed,
+            answers=options.answers,
             max_queries=options.max_queries,
             observer=progress,
         )

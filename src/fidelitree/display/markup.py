@@ -47,6 +47,14 @@ def table(names: Sequence[str], rows: Iterable[Html], caption: str | None = None
     return tag("table", told, head, tag("tbody", *rows), **attributes)
 
 
+def plain_page(title: str, *parts: object) -> str:
+    """A whole page without scripts."""
+    style = "body{font-family:system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em;line-height:1.5}"
+    style += "pre{overflow:auto}td,th{text-align:left;padding:.15em 1em .15em 0}"
+    head = tag("head", Html('<meta charset="utf-8">'), tag("title", title), Html(f"<style>{style}</style>"))
+    return f"<!doctype html>\n{tag('html', head, tag('body', tag('h1', title), *parts), lang='en')}\n"
+
+
 def embedded(identifier: str, data: Any) -> Html:
     """Data for a script to read, in a block that no browser runs and no name can break out of."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from fidelitree.asking.access import Call, access
@@ -140,8 +141,9 @@ def _recorded(
     run = {"door": call.door, "target": name_of(target), "seed": goal.seed, "seed_chosen": goal.seed_chosen}
     text = written(distill, {**call.arguments, **running.told(), "seed": goal.seed})
     whole = {**run, **call.arguments}
-    curve = None if result.frontier is None else result.frontier.told(space, whole, text)
-    return replace(result, space=space, run=whole, call=text, frontier=curve)
+    kept = None if running.journal is None else Path(running.journal)
+    curve = None if result.frontier is None else result.frontier.told(space, whole, text, kept)
+    return replace(result, space=space, run=whole, call=text, journal=kept, frontier=curve)
 
 
 def _goal(promised: tuple[float, float], seed: int | None, strategy: str, prefer: str) -> Goal:

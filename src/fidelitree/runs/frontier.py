@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fidelitree.asking.access import Call, access
@@ -89,7 +90,8 @@ def frontier(
         way.end(counted, found.reason)
     run = {"door": call.door, "target": name_of(target), "seed": goal.seed, "seed_chosen": goal.seed_chosen}
     text = written(frontier, {**call.arguments, **running.told(), "seed": goal.seed})
-    return found.told(space, {**run, **call.arguments}, text)
+    kept = None if running.journal is None else Path(running.journal)
+    return found.told(space, {**run, **call.arguments}, text, kept)
 
 
 def _session(counted: Counted, space: World, goal: Goal, observer: Observer) -> Session:

@@ -112,14 +112,15 @@ class Frontier(Sequence[Distillation]):
         """Whether the curve bends: leaves are worth their price up to some size, and no longer after it."""
         return 1 < self.knee.leaves < self.max_leaves
 
-    def told(self, space: World, run: Mapping[str, Any], call: str) -> Frontier:
+    def told(self, space: World, run: Mapping[str, Any], call: str, journal: Path | None = None) -> Frontier:
         """The same, where every point knows how the run was asked for, and which of its points it is."""
         if self.forecast is not None:
             run = {**run, FORECAST: self.forecast.to_dict()}
 
         def told(point: Distillation) -> Distillation:
             own = point.certificate.epsilon is not None  # the result of `distill`, which nobody has to pick
-            return replace(point, space=space, run=run if own else _picked(point, run, None), call=call)
+            asked = run if own else _picked(point, run, None)
+            return replace(point, space=space, run=asked, call=call, journal=journal)
 
         return replace(self, points=tuple(map(told, self.points)))
 
@@ -211,7 +212,7 @@ class Frontier(Sequence[Distillation]):
         foreseen = None if told is None else Forecast.from_dict(told)
         found = cls(tuple(points), kept.frontier.delta, queries, reason, kept.frontier.max_leaves, foreseen)
         run = {name: value for name, value in kept.run.items() if name not in (store.FILES, store.POINT)}
-        return found.told(kept.space, run, call)
+        return found.told(kept.space, run, call, kept.journal)
 
     def around(self, chosen: Contents) -> Contents:
         """What a report of one point shows, and of all others with it; a result that is dominated is added to them."""

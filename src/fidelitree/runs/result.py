@@ -59,6 +59,8 @@ class Distillation:
     """The tree that was tested, where this one differs from it."""
     surrogate: Ensemble | None = field(default=None, compare=False, repr=False)
     """The model that shortened the tests, where one did: `Certificate.helped`."""
+    journal: Path | None = field(default=None, compare=False, repr=False)
+    """Where the run kept its answers."""
     frontier: Frontier | None = field(default=None, compare=False, repr=False)
     """The trees of all sizes that the same answers certify, where the run made some."""
 
@@ -146,14 +148,31 @@ class Distillation:
         """Write tree, certificate, space, trace, run and report into a folder, which ``ft.verify`` can check.
 
         The frontier, where there is one, goes with it, so that another size can be picked afterwards: `Frontier.load`.
+        So do a copy of the journal, where the run kept one, and ``verify.py``, with which anybody can check the folder.
         What was stored there before is replaced once all of it is on disk, and not at all where that fails.
         The space is stored with all observed values, so that it can be checked without the table: give the folder to
         nobody who must not see them.
         """
         run = {**self.run, "reason": self.reason, "asked": dict(self.queries.asked), "paid": dict(self.queries.paid)}
         curve = None if self.frontier is None else self.frontier.stored
-        record = store.RunRecord(self.space, self.rows, run, self.tested, self._page(), curve, self.surrogate)
+        beside = self.surrogate, self.journal
+        record = store.RunRecord(self.space, self.rows, run, self.tested, self._page(), curve, *beside)
         return store.save(folder, self.tree, self.certificate, record)
+
+    def card(self) -> str:
+        """A section for a model card, in Markdown: what, over which inputs, the bound, its limits, how to check it."""
+        told, inputs = self.certificate, self.space.in_words
+        size, version = f"{in_words(self.tree.size)}, depth {self.tree.depth}", told.versions.get("fidelitree", "")
+        parts = {
+            "What": f"A tree of {size}, distilled by fidelitree {version}: `{self.tree.digest[:16]}`.",
+            "Inputs": f"{inputs[0].upper()}{inputs[1:]}: `{told.space_digest[:16]}`.",
+            "Bound": " ".join([str(told), *told.sentences(self.tree.size)]),
+            "Limits": "The bound is about these inputs and this model, not about the world that it was trained on.",
+            "Check": f"{int(self.queries.paid):,} answers stand behind it. Where the run kept a journal, "
+            "`python3 -I -S verify.py .` in the stored folder counts them again.",
+        }
+        lines = [f"**{name}.** {text}\n" for name, text in parts.items()]
+        return "\n".join(["## A decision tree that stands for this model\n", *lines])
 
     @property
     def rows(self) -> list[dict[str, Any]]:

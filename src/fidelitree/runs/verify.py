@@ -18,12 +18,14 @@ from fidelitree.asking.journalled import Replayed
 from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, Certificate
 from fidelitree.certificates.consistency import UNCHECKED, Check, checks, same
 from fidelitree.certificates.store import POINT, Stored, load, table
-from fidelitree.errors import FormatError, ParameterError, TargetError
+from fidelitree.errors import FormatError, ParameterError, TargetError, check_switch
 from fidelitree.runs.audit import certify
 from fidelitree.runs.claim import patience_of
 from fidelitree.runs.distill import distill
 from fidelitree.runs.frontier import frontier
 from fidelitree.runs.frontier_result import FORECAST
+from fidelitree.runs.recount import ABOUT as COUNTED
+from fidelitree.runs.recount import recounted
 from fidelitree.spaces.product import product_of
 from fidelitree.theory.sequential import log_e_value_below
 
@@ -169,22 +171,26 @@ def verify(
     *,
     space: World | None = None,
     seed: int | None = None,
+    answers: bool = False,
     max_queries: int | None = None,
     observer: Observer = nobody,
 ) -> Verification:
     """Check a folder that `Distillation.save` wrote, and with a ``target`` test its tree on fresh inputs.
 
     Without a target nobody is asked: the files must not contradict each other, and the answers in the journal must lead
-    to the same tree and certificate again. Without a journal that leaves it undecided. With a target, `certify` tests
+    to the same tree and certificate again. Without a journal that leaves it undecided. ``answers`` does without the
+    second run of the learner: test inputs are drawn anew and their stored answers counted, which takes a moment; the
+    folder's own ``verify.py`` checks the same with code of its own. With a target, `certify` tests
     the stored tree for the error that the stored certificate promises. ``space`` replaces the stored one: the space
     itself, if its target needs batches of a kind that could not be stored, or new `Rows`, where the result is about
     rows of a table, which can test a tree only once. Where all files are forged, the journal too, and fit each other,
     only the target can tell.
     """
+    check_switch("answers", answers)
     stored = load(folder)
     if space is not None:
         product_of(space)
-    found = Verification(stored.certificate, tuple(_checks(stored, space)))
+    found = Verification(stored.certificate, tuple(_checks(stored, space, answers)))
     if target is None or not found.consistent:
         return found
     epsilon, delta = _promised(stored.certificate), stored.certificate.delta or _DELTA
@@ -205,7 +211,7 @@ def verify(
     return replace(found, fresh=fresh)
 
 
-def _checks(stored: Stored, given: World | None) -> Iterator[Check]:
+def _checks(stored: Stored, given: World | None, answers: bool) -> Iterator[Check]:
     space = stored.space if given is None or given.table is not None else given
     found = tuple(checks(stored, given, space))
     yield from found
@@ -214,7 +220,20 @@ def _checks(stored: Stored, given: World | None) -> Iterator[Check]:
     elif space is None:
         yield Check(None, f"{_ABOUT}: no space is stored here")
     elif all(check.passed is not False for check in found):  # else it is not worth a run
-        yield _replayed(stored, stored.journal, space)
+        yield from _recounted(stored, stored.journal, space) if answers else [_replayed(stored, stored.journal, space)]
+
+
+def _recounted(stored: Stored, journal: Path, space: World) -> Iterator[Check]:
+    """The same from the answers alone; one that belongs to another run is not counted."""
+    try:
+        differ = _differing(stored, journal, space) or _incomplete(journal)
+    except FormatError as error:
+        yield Check(False, f"{COUNTED}: {error}")
+        return
+    if differ:
+        yield Check(None, f"{COUNTED}: not tried, the journal belongs to another run, of another {differ}")
+    else:
+        yield from recounted(stored, journal, space)
 
 
 def _replayed(stored: Stored, journal: Path, space: World) -> Check:
@@ -233,6 +252,12 @@ def _replayed(stored: Stored, journal: Path, space: World) -> Check:
     if other := _other(stored, again):
         return _failed(stored, journal, f": they lead to another {', '.join(other)}")
     return Check(True, _ABOUT)
+
+
+def _incomplete(journal: Path) -> str:
+    """Arguments that a run of its door has, and the journal does not tell of, or the reverse."""
+    with Journal(journal) as kept:
+        return ", ".join(sorted(set(kept.run.arguments) ^ set(ARGUMENTS.get(kept.run.door, ()))))
 
 
 def _other(stored: Stored, again: Distillation) -> list[str]:

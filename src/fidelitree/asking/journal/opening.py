@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from typing import TYPE_CHECKING, NoReturn
 
 from fidelitree.errors import FormatError, JournalError
@@ -93,10 +93,18 @@ def open_to_read(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def copied(path: Path, to: Path) -> None:
+    """A whole copy of a journal, which only its owner may read; JournalError where a run is writing it."""
+    with closing(open_to_read(path)) as journal:
+        _make_private(to)
+        with closing(sqlite3.connect(to)) as copy, _closed_on_error(path, journal):
+            journal.backup(copy)
+
+
 @contextmanager
 def _closed_on_error(path: Path, connection: sqlite3.Connection) -> Iterator[None]:
-    with ExitStack() as closing:
-        closing.callback(connection.close)
+    with ExitStack() as on_error:
+        on_error.callback(connection.close)
         try:
             yield
         except sqlite3.Error as error:
@@ -105,7 +113,7 @@ def _closed_on_error(path: Path, connection: sqlite3.Connection) -> Iterator[Non
             raise FormatError(f"not a journal of fidelitree: {str(path)!r}: its text is not UTF-8") from None
         except FormatError as error:
             raise FormatError(f"not a journal of fidelitree: {str(path)!r}: {error}") from None
-        closing.pop_all()
+        on_error.pop_all()
 
 
 def refuse(path: Path, error: sqlite3.Error) -> NoReturn:

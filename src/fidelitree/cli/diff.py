@@ -1,0 +1,104 @@
+"""``fidelitree diff``: what changed between two targets, for people and for checks of a pull request."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fidelitree.cli.certify import both
+from fidelitree.cli.ending import AsJson, Code, check_place, note, say, say_json, written
+from fidelitree.cli.shared_options import Budgets, Confidence
+from fidelitree.cli.space_options import SpaceOptions
+from fidelitree.cli.status_line import StatusLine
+from fidelitree.cli.target_options import TargetOptions, opened
+
+if TYPE_CHECKING:
+    from fidelitree.runs.difference import Difference
+
+OldText = Annotated[str, typer.Argument(metavar="OLD", help="Anything that TARGET may be, or a result folder.")]
+NewText = Annotated[str, typer.Argument(metavar="NEW", help="The same.")]
+
+
+@dataclass(frozen=True)
+class DiffOptions(Budgets, Confidence):
+    """Everything that `ft.diff` can be told, and where to say what it found."""
+
+    precision: Annotated[float, typer.Option(help="At least so much of what is flagged has changed.")] = 0.9
+    recall: Annotated[float, typer.Option(help="At least so much of what has changed is flagged.")] = 0.9
+    epsilon: Annotated[float, typer.Option(help="The share of inputs that may change.")] = 0.001
+    max_leaves: Annotated[int, typer.Option(help="No larger tree.")] = 64
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same tree.")] = 0
+    report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page for people.")] = None
+    markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Add a Markdown summary to this file.")] = None
+    github: Annotated[bool, typer.Option("--github", help="Print an annotation that GitHub shows.")] = False
+
+
+def diff(
+    old: OldText,
+    new: NewText,
+    reading: TargetOptions,
+    inputs: SpaceOptions,
+    options: DiffOptions,
+    as_json: AsJson = False,
+) -> int:
+    """Say how often two targets answer differently, and where.
+
+    Ends with 0 if at most --epsilon of inputs changed, with 4 if more did, and with 3 if a budget ended it before that
+    was certain. Of two stored results everything is exact, and nobody is asked.
+    """
+    from fidelitree.runs.diff import diff as compare_targets
+
+    for option, path in (("--report", options.report), ("--markdown", options.markdown)):
+        if path is not None:
+            check_place(option, path)
+    with ExitStack() as stack:
+        before = stack.enter_context(opened(old, reading))
+        after = stack.enter_context(opened(new, reading))
+        space = inputs.open(both(after, before))
+        progress = stack.enter_context(
+            StatusLine(f"comparing {old} and {new}", options.epsilon, (options.max_queries, options.max_seconds))
+        )
+        found = compare_targets(
+            before.target,
+            after.target,
+            space,
+            options.delta,
+            precision=options.precision,
+            recall=options.recall,
+            epsilon=options.epsilon,
+            max_leaves=options.max_leaves,
+            seed=options.seed,
+            max_queries=options.max_queries,
+            max_seconds=options.max_seconds,
+            observer=progress,
+        )
+    if as_json:
+        say_json(found.to_dict())
+    else:
+        say(found)
+    _write(found, options, as_json)
+    return _code(found)
+
+
+def _write(found: Difference, options: DiffOptions, as_json: bool) -> None:
+    if options.report is not None:
+        options.report.parent.mkdir(parents=True, exist_ok=True)
+        written([found.report(options.report)], as_json)
+    if options.markdown is not None:
+        options.markdown.parent.mkdir(parents=True, exist_ok=True)
+        with options.markdown.open("a", encoding="utf-8") as file:
+            file.write(found.markdown())
+        written([options.markdown], as_json)
+    if options.github:
+        level = "notice" if found.holds else "error"
+        note(f"::{level} title=fidelitree diff::{' '.join(found.sentences())}")
+
+
+def _code(found: Difference) -> int:
+    if found.holds:
+        return Code.CERTIFIED
+    return Code.CHANGED if found.changed[0] > found.epsilon else Code.NOT_CERTIFIED

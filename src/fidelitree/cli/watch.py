@@ -1,0 +1,131 @@
+"""``fidelitree watch``: whether a stored result still keeps its promise on production rows."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fidelitree.cli.ending import AsJson, Code, check_place, say, say_json, written
+from fidelitree.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fidelitree.runs.monitor import Monitor
+
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A folder that distill wrote.")]
+Rows = Annotated[
+    Path, typer.Argument(metavar="ROWS", help="A table, JSON lines, a folder of such files, or - for standard input.")
+]
+_LINES = (".jsonl", ".ndjson")
+_BATCH = 500  # rows between two looks, each of which is written down
+
+
+@dataclass(frozen=True)
+class WatchOptions:
+    """What `ft.Monitor` can be told, and where its state lies."""
+
+    label: Annotated[str, typer.Option(help="The column that holds the target's answers.")] = "label"
+    delta: Annotated[float, typer.Option(help="The chance of a false alarm, over all time.")] = 0.05
+    state: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Go on from here, and write down how far it came.")
+    ] = None
+    report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page of the course.")] = None
+
+
+def watch(folder: Folder, rows: Rows, options: WatchOptions, as_json: AsJson = False) -> int:
+    """Watch production rows with the target's answers; an alarm says that a promise is not kept.
+
+    Ends with 0 while all is well and with 4 after an alarm. With --state, rows of files that were read before are
+    passed over, so that the same command can be given again whenever a folder has grown.
+    """
+    from fidelitree.runs.monitor import Monitor
+
+    for option, path in (("--state", options.state), ("--report", options.report)):
+        if path is not None:
+            check_place(option, path)
+    monitor = Monitor(folder, options.delta)
+    if options.state is not None and options.state.exists():
+        monitor.restore(options.state)
+    for name, records in _batches(rows, monitor):
+        _see(monitor, records, options.label)
+        if name is not None:
+            monitor.consumed[name] = monitor.consumed.get(name, 0) + len(records)
+        if options.state is not None:
+            monitor.save(options.state)
+    if as_json:
+        promises = [vars(one) for one in monitor.watched]
+        say_json({"alarm": monitor.alarm, "delta": monitor.delta, "promises": promises})
+    else:
+        say(monitor)
+    if options.report is not None:
+        written([monitor.report(options.report)], as_json)
+    return Code.CERTIFIED if monitor.alarm is None else Code.CHANGED
+
+
+def _see(monitor: Monitor, records: list[dict[str, Any]], label: str) -> None:
+    from fidelitree.runs.monitor import rows_of
+
+    if any(label not in one for one in records):
+        raise ParameterError(f"--label must name a column of every row; {label!r} is missing")
+    kind = type(monitor.tree.labels[0].item())
+    answers = [one[label] for one in records]
+    if any(type(answer) is not kind for answer in answers):
+        odd = next(answer for answer in answers if type(answer) is not kind)
+        raise ParameterError(f"--label must name answers of the tree's kind, {kind.__name__}; got {odd!r:.60}")
+    monitor.see(rows_of(monitor.tree, records), answers)
+
+
+def _batches(rows: Path, monitor: Monitor) -> Iterator[tuple[str | None, list[dict[str, Any]]]]:
+    """Rows that were not seen yet, some at a time, with the file that they are from; standard input has none."""
+    if str(rows) == "-":
+        yield from ((None, batch) for batch in _in_batches(_parsed(sys.stdin)))
+        return
+    if not rows.exists():
+        raise ParameterError(f"ROWS must be a table, JSON lines or a folder; there is no {str(rows)!r}")
+    for path in sorted(rows.iterdir()) if rows.is_dir() else [rows]:
+        seen = monitor.consumed.get(path.name, 0)
+        yield from ((path.name, batch) for batch in _in_batches(_records(path), seen))
+
+
+def _records(path: Path) -> Iterator[dict[str, Any]]:
+    if path.suffix.lower() in _LINES:
+        with path.open(encoding="utf-8") as file:
+            yield from _parsed(file)
+        return
+    import narwhals as nw
+
+    from fidelitree.cli.space_options import read_table
+
+    yield from nw.from_native(read_table(path), eager_only=True).iter_rows(named=True)
+
+
+def _parsed(lines: Any) -> Iterator[dict[str, Any]]:
+    for line in lines:
+        if not line.endswith("\n"):
+            return  # it is being written
+        if line.strip():
+            try:
+                record = json.loads(line)
+            except ValueError:
+                record = None
+            if not isinstance(record, dict):
+                raise ParameterError(f"ROWS must hold one JSON object a line; got {line.strip():.60}")
+            yield record
+
+
+def _in_batches(records: Iterator[dict[str, Any]], seen: int = 0) -> Iterator[list[dict[str, Any]]]:
+    batch: list[dict[str, Any]] = []
+    for number, record in enumerate(records):
+        if number >= seen:
+            batch.append(record)
+        if len(batch) == _BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch

@@ -1,0 +1,299 @@
+"""``diff``: what changed between two targets, how much of it, and where.
+
+Inputs are drawn until five changes were seen, or until it is certain that there are few enough. Then a tree of where
+they sit is grown (`diff_growing`) and tested (`diff_testing`); every miss refines the tree and opens the next attempt
+beside the old ones. Where no small tree explains the changes, trees of many sizes are tested together. Two trees, or
+two stored results, are compared exactly (`diff_known`).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fidelitree.asking.events import Observer, nobody
+from fidelitree.asking.limits import Budget, BudgetSpent, Running
+from fidelitree.errors import (
+    ParameterError,
+    check_count,
+    check_delta,
+    check_epsilon,
+    check_number,
+    check_observer,
+    check_switch,
+)
+from fidelitree.runs.diff_growing import BOXES, SAME, Explorer
+from fidelitree.runs.diff_known import known_difference, stored_tree
+from fidelitree.runs.diff_testing import CURVE, Attempt, Changed, level_in_curve, level_of
+from fidelitree.runs.difference import Difference, Flagging
+from fidelitree.runs.input_source import source_of
+from fidelitree.runs.pair import Pair
+from fidelitree.spaces.draw import fresh_seed
+from fidelitree.spaces.product import product_of
+from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    import os
+
+    from numpy.typing import NDArray
+
+    from fidelitree.runs.input_source import Source
+    from fidelitree.spaces.world import World
+    from fidelitree.targets.labels import Target
+
+_CHANGES = 5  # after which the first tree is grown
+_CLOSE = 0.02  # of all changes may be wrong in a tree that is tested
+_ATTEMPTS = 5  # one after the other; then trees of many sizes are tested together
+_FEW, _FAR = 25, 0.2  # changed inputs after which a recall is judged, and how far below the goal it is hopeless
+_LEARN, _TEST = 8_000, 5_000  # inputs for trees of many sizes
+_SIZES = (2, 3, 5, 8, 13, 21, 34, 64)
+_STEPS = 300  # proposals for each of them
+_PATIENCE = 60_000  # inputs, unless a limit is given
+_LEAST, _MOST = 32, 2_048  # inputs of one batch
+EXAMPLES = 10
+
+
+def diff(
+    old: Target | str | os.PathLike[str],
+    new: Target | str | os.PathLike[str],
+    space: World | None = None,
+    delta: float = 0.05,
+    *,
+    precision: float = 0.9,
+    recall: float = 0.9,
+    epsilon: float = 0.001,
+    max_leaves: int = 64,
+    seed: int | None = 0,
+    deterministic: bool = True,
+    max_queries: int | None = None,
+    max_seconds: float | None = None,
+    batch_size: int | None = None,
+    retries: int = 0,
+    observer: Observer = nobody,
+) -> Difference:
+    """How often two targets answer differently, and a small tree of where, and from what to what.
+
+    The run ends as soon as the share of changed inputs is certified to be at most ``epsilon``, or a tree is certified
+    to flag at least ``recall`` of all changes with at least ``precision``. Where no tree of at most ``max_leaves`` can,
+    trees of many sizes come with the bounds that they reach (``curve``), and the share that none explains is stated.
+    All bounds are true together with confidence 1 - delta. The tree's first feature is what the old target answers.
+
+    ``old`` and ``new`` are callables, trees, or folders of stored results; of two trees everything is exact, and for
+    two folders the space may be left out. An input that both answer counts as one label.
+
+    >>> from fidelitree.spaces.product import ProductSpace
+    >>> old, new = (lambda batch: batch[:, 0]), (lambda batch: batch[:, 0] & ~(batch[:, 1] & batch[:, 2]))
+    >>> found = diff(old, new, ProductSpace.bernoulli(10))
+    >>> found.explained, found.leaves
+    (True, 4)
+    """
+    wanted = _share("precision", precision), _share("recall", recall)
+    check_switch("deterministic", deterministic)
+    check_observer(observer)
+    goal = _Goal(check_epsilon(epsilon), check_delta(delta), *wanted, check_count("max_leaves", max_leaves, least=2))
+    known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
+    (before, stored), (after, other) = stored_tree(old), stored_tree(new)
+    space = space if space is not None else other or stored
+    if space is None:
+        raise ParameterError("space must say where inputs come from, unless both are folders of results; got None")
+    budget = Budget(max_queries=_PATIENCE if max_queries is None else max_queries, max_seconds=max_seconds)
+    if isinstance(before, Tree) and isinstance(after, Tree) and space.masses is not None:
+        return known_difference(before, after, space, (goal.epsilon, wanted, goal.max_leaves))
+    pair = Pair(
+        (_callable(before), _callable(after)),
+        product_of(space),
+        budget,
+        Running(batch_size, None, None, retries),
+        deterministic,
+        observer,
+    )
+    return _Comparison(pair, space, goal, known_seed).run()
+
+
+def _share(name: str, value: float) -> float:
+    share = check_number(name, value)
+    if not 0 < share < 1:
+        raise ParameterError(f"{name} must be above 0 and below 1; got {value!r}")
+    return share
+
+
+def _callable(target: Any) -> Target:
+    """A tree is asked by its `predict`, like any model."""
+    return target.predict if isinstance(target, Tree) else target
+
+
+class _Goal:
+    """What was asked for."""
+
+    def __init__(self, epsilon: float, delta: float, precision: float, recall: float, max_leaves: int) -> None:
+        self.epsilon, self.delta, self.precision, self.recall = epsilon, delta, precision, recall
+        self.max_leaves = max_leaves
+
+
+class _Comparison:
+    """One run."""
+
+    def __init__(self, pair: Pair, space: World, goal: _Goal, seed: int) -> None:
+        self._pair, self._space, self._goal = pair, space, goal
+        self._source: Source = source_of(space, seed)
+        self._explorer = Explorer(pair, space, seed, goal.max_leaves)
+        self._changed, self._attempts = Changed(goal.delta), list[Attempt]()
+        self._examples: list[dict[str, Any]] = []
+        self._scattered = 0
+
+    def run(self) -> Difference:
+        """Until something is certified, or a limit ends it."""
+        try:
+            reason = self._found()
+        except BudgetSpent as stop:
+            reason = str(stop)
+        except KeyboardInterrupt:
+            if not self._changed.inputs:
+                raise
+            reason = "interrupted"
+        return self._result(reason)
+
+    def _found(self) -> str:
+        while self._changed.changes < _CHANGES:
+            if self._few():
+                return "at most epsilon changed"
+            enough = self._changed.needed(self._goal.epsilon)
+            self._draw(min(max(_LEAST, self._changed.inputs // 4), _MOST, max(1, enough)))
+        self._propose()
+        while not self._done():
+            if self._few():
+                return "at most epsilon changed"
+            if self._hopeless():
+                self._open_many()
+                return "no small tree explains the changes"
+            if self._test():
+                self._propose()
+        return "certified"
+
+    def _few(self) -> bool:
+        """Whether it is certain that few enough changed; of many, nothing is worked out."""
+        return self._changed.share <= self._goal.epsilon and self._changed.interval[1] <= self._goal.epsilon
+
+    def _done(self) -> bool:
+        return any(one.holds(self._goal.precision, self._goal.recall) for one in self._attempts)
+
+    def _hopeless(self) -> bool:
+        """Whether trees one by one lead nowhere."""
+        if len(self._attempts) >= _ATTEMPTS or self._scattered > 1:
+            return True
+        if not self._attempts:
+            return self._changed.changes > 4 * _FEW
+        last = self._attempts[-1].misses
+        return last.samples >= _FEW and last.rate > 1 - self._goal.recall + _FAR
+
+    def _draw(self, rows: int) -> bool:
+        """Inputs of the whole space: counted for everything that is open, then they teach; whether an attempt erred."""
+        counted = self._pair.counted
+        rows = rows if counted.left is None else max(1, min(rows, counted.left))
+        inner = self._source.test(rows)
+        old, new = self._pair.ask(inner, "certify" if self._attempts else "label")
+        self._changed.count(old, new)
+        self._show(inner, old, new)
+        changed, wrong = old != new, False
+        for one in self._attempts:
+            flagged = one.flags(self._explorer, inner, old)
+            one.count(flagged, changed)
+            wrong = bool((flagged != changed).any())
+        self._explorer.know(inner, (old, new))
+        return wrong
+
+    def _test(self) -> bool:
+        """Some more of both kinds; whether the last attempt erred."""
+        last = self._attempts[-1] if self._attempts else None
+        needed = min((one.misses.needed_for(1 - self._goal.recall) for one in self._attempts), default=_CHANGES)
+        rows = math.ceil(needed / max(self._changed.share, 1e-6) / 3)
+        wrong = self._draw(min(max(_LEAST, rows), _MOST))
+        if last is not None and not wrong:
+            wrong = self._test_inside(last)
+        return wrong or last is None
+
+    def _test_inside(self, attempt: Attempt) -> bool:
+        """Draws in what an attempt flags, until its precision is certified; whether one of them was none."""
+        while not attempt.false_alarms.certifies(1 - self._goal.precision):
+            inner, leaves = attempt.inside(self._explorer)
+            if not len(inner):
+                return False
+            old, new = self._pair.ask(inner, "certify")
+            here = attempt.tree.reached_inner(self._explorer.extend(inner, old)) == leaves
+            unchanged = int((here & (old == new)).sum())
+            attempt.false_alarms.count(unchanged, int(here.sum()))
+            self._explorer.know(inner, (old, new), put=True)
+            if unchanged:
+                return True
+            if not here.any():
+                return False
+        return False
+
+    def _propose(self) -> None:
+        """Grow a tree, look around it twice, bisect its borders, and open an attempt for what comes of it."""
+        explorer = self._explorer
+        tree = explorer.fit(_CLOSE)
+        for _ in range(2):
+            explorer.explore(tree)
+            tree = explorer.fit(_CLOSE)
+            if len(explorer.flagged_boxes(tree)) > BOXES:
+                self._scattered += 1
+                break
+            explorer.sharpen(tree)
+            tree = explorer.fit(_CLOSE)
+        tree = explorer.fit(_CLOSE, polished=True)
+        if tree.size > 1 and all(one.tree != tree for one in self._attempts):
+            self._attempts.append(Attempt(tree, level_of(len(self._attempts) + 1, self._goal.delta)))
+
+    def _open_many(self) -> None:
+        """Trees of many sizes from more inputs, tested together on others."""
+        explorer, opened = self._explorer, len(self._attempts)
+        left = self._pair.counted.left or 0
+        self._learn(min(_LEARN, int(0.6 * left)))
+        sizes = [size for size in _SIZES if size <= self._goal.max_leaves]
+        level = level_in_curve(self._goal.delta)
+        self._attempts += [Attempt(tree, level) for tree in explorer.fit_sizes(sizes, _STEPS)[:CURVE]]
+        tests = min(_TEST, self._pair.counted.left or 0)
+        for start in range(0, tests, _MOST):
+            self._draw(min(_MOST, tests - start))
+        for one in self._attempts[opened:]:
+            one.holds(self._goal.precision, self._goal.recall)
+
+    def _learn(self, rows: int) -> None:
+        for start in range(0, rows, _MOST):
+            self._draw(min(_MOST, rows - start))
+
+    def _show(self, inner: NDArray[Any], old: NDArray[np.intp], new: NDArray[np.intp]) -> None:
+        labels = self._pair.book.seen
+        for row in np.flatnonzero(old != new)[: EXAMPLES - len(self._examples)].tolist():
+            values = {
+                feature.name: feature.column(inner[row : row + 1, i].astype(np.float64))[0]
+                for i, feature in enumerate(self._space.product)
+            }
+            told = {name: value.item() if isinstance(value, np.generic) else value for name, value in values.items()}
+            self._examples.append({**told, "old": labels[old[row]], "new": labels[new[row]]})
+
+    def _result(self, reason: str) -> Difference:
+        goal, counted = self._goal, self._pair.counted
+        curve = [Flagging(one.tree, one.precision, one.recall) for one in self._attempts if one.misses.samples]
+        good = [one for one in curve if one.precision >= goal.precision and one.recall >= goal.recall]
+        ranked = sorted(curve, key=lambda one: -min(one.precision / goal.precision, one.recall / goal.recall))
+        space = self._explorer.extended if self._pair.book.seen else self._space.product
+        nothing = Flagging(Tree.constant(space, SAME), 1.0, 0.0)
+        best = min(good, key=lambda one: one.leaves) if good else [*ranked, nothing][0]
+        return Difference(
+            self._changed.interval,
+            goal.epsilon,
+            goal.delta,
+            best.tree,
+            best.precision,
+            best.recall,
+            (goal.precision, goal.recall),
+            tuple(sorted(curve, key=lambda one: one.leaves)),
+            tuple(self._examples),
+            counted.queries,
+            self._space,
+            reason,
+        )

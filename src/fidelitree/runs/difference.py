@@ -1,0 +1,172 @@
+"""What changed between two targets: how much, where, from what to what, and what no small tree explains."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fidelitree.display.markup import plain_page, table, tag
+from fidelitree.display.wording import at_least, at_most, counted, percent, span
+from fidelitree.display.wording import leaves as in_words
+from fidelitree.errors import ParameterError, check_path, writing
+from fidelitree.runs.diff_growing import SAME
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from fidelitree.asking.counted import Queries
+    from fidelitree.spaces.world import World
+    from fidelitree.trees.tree import Tree
+
+FORMAT, VERSION = "fidelitree.difference", 1
+"""Of the stored form."""
+
+
+@dataclass(frozen=True)
+class Flagging:
+    """One tree of the curve with lower bounds of its precision and recall."""
+
+    tree: Tree
+    precision: float
+    recall: float
+
+    @property
+    def leaves(self) -> int:
+        """The number of leaves of the tree."""
+        return self.tree.size
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where the new target answers otherwise than the old one; all of it true together with confidence 1 - delta.
+
+    ``changed`` is an interval; ``precision`` and ``recall`` are lower bounds for what ``tree`` flags. Its first feature
+    is what the old target answers, and its labels say from what to what. ``unexplained`` is the largest share of inputs
+    that may have changed where the tree does not say so. ``curve`` holds all trees that were tested.
+    """
+
+    changed: tuple[float, float]
+    epsilon: float
+    delta: float
+    tree: Tree
+    precision: float
+    recall: float
+    asked: tuple[float, float]
+    """The precision and recall that were asked for."""
+    curve: tuple[Flagging, ...]
+    examples: tuple[Mapping[str, Any], ...]
+    queries: Queries
+    space: World
+    reason: str
+    exact: bool = False
+    names: tuple[str, str] = field(default=("old", "new"))
+
+    @property
+    def holds(self) -> bool:
+        """Whether at most epsilon changed."""
+        return self.changed[1] <= self.epsilon
+
+    @property
+    def explained(self) -> bool:
+        """Whether the precision and the recall that were asked for are certified."""
+        return self.precision >= self.asked[0] and self.recall >= self.asked[1]
+
+    @property
+    def unexplained(self) -> float:
+        """The largest share of inputs that may have changed where the tree does not flag them."""
+        return self.changed[1] * (1 - self.recall)
+
+    @property
+    def leaves(self) -> int:
+        """The number of leaves of the tree."""
+        return self.tree.size
+
+    def flags(self, inputs: Any, old: Sequence[Any]) -> Any:
+        """Which of these inputs the tree takes to be changed, given the old answers to them."""
+        inner = self.space.product.encode(inputs)
+        labels = list(self.tree.values[0] or ())
+        unknown = [label for label in old if label not in labels]
+        if unknown:
+            raise ParameterError(f"old must hold labels of the old target ({labels!r:.80}); got {unknown[0]!r:.80}")
+        rows = np.column_stack([[labels.index(label) for label in old], inner]).astype(np.float64)
+        return self.tree.predict_inner(rows) != SAME
+
+    def sentences(self) -> list[str]:
+        """How much, where and how sure, one thing a line."""
+        how = "Exactly" if self.exact else f"With confidence {1 - self.delta:.4g}"
+        lines = [f"{how}, {span(*self.changed)} of inputs are answered otherwise by the {self.names[1]} target."]
+        if self.holds:
+            lines.append(f"That is at most {percent(self.epsilon)}, which was allowed.")
+        if self.tree.size > 1:
+            lines.append(
+                f"A tree of {in_words(self.tree.size)} says where: at least {at_least(1 - self.precision)} of what it "
+                f"flags has changed, and it flags at least {at_least(1 - self.recall)} of all changes."
+            )
+        if not self.holds and not self.exact:
+            lines.append(f"At most {at_most(self.unexplained)} of inputs changed where it does not say so.")
+        return [*lines, f"{counted(int(self.queries.asked), 'input')} compared; {self.reason}."]
+
+    def __str__(self) -> str:
+        shown = [str(self.tree), ""] if self.tree.size > 1 else []
+        return "\n".join([*shown, *self.sentences()])
+
+    def markdown(self) -> str:
+        """The same for a pull request: sentences, the tree, examples as a table."""
+        lines = [f"### What changed between {self.names[0]} and {self.names[1]}", "", *self.sentences()]
+        if self.tree.size > 1:
+            lines += ["", "```text", str(self.tree), "```"]
+        if self.examples:
+            names = list(self.examples[0])
+            lines += ["", f"| {' | '.join(names)} |", f"|{'---|' * len(names)}"]
+            lines += [f"| {' | '.join(str(one[name]) for name in names)} |" for one in self.examples]
+        return "\n".join(lines) + "\n"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data under a versioned schema."""
+        curve = [{"leaves": one.leaves, "precision": one.precision, "recall": one.recall} for one in self.curve]
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "changed": list(self.changed),
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "holds": self.holds,
+            "precision": self.precision,
+            "recall": self.recall,
+            "asked": {"precision": self.asked[0], "recall": self.asked[1]},
+            "unexplained": self.unexplained,
+            "exact": self.exact,
+            "curve": curve,
+            "examples": [dict(one) for one in self.examples],
+            "queries": dict(self.queries.asked),
+            "reason": self.reason,
+            "tree": self.tree.to_dict(),
+        }
+
+    def to_json(self) -> str:
+        """The difference as JSON text."""
+        return json.dumps(self.to_dict(), indent=1, default=str)
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write one HTML page that needs nothing else, and return its path."""
+        path = check_path("path", path)
+        examples = (tag("tr", *(tag("td", value) for value in one.values())) for one in self.examples)
+        bounds = ((one.leaves, at_least(1 - one.precision), at_least(1 - one.recall)) for one in self.curve)
+        curve = (tag("tr", *(tag("td", value) for value in row)) for row in bounds)
+        body = [
+            *(tag("p", sentence) for sentence in self.sentences()),
+            tag("h2", "Where, and from what to what"),
+            tag("pre", str(self.tree)),
+            tag("h2", "Precision and recall against leaves"),
+            table(["leaves", "precision, at least", "recall, at least"], curve),
+            tag("h2", "Examples"),
+            table(list(self.examples[0]) if self.examples else [], examples),
+        ]
+        with writing(path, "give a file in a folder that exists"):
+            path.write_text(plain_page(f"What changed between {' and '.join(self.names)}", *body), encoding="utf-8")
+        return path

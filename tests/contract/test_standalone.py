@@ -1,0 +1,165 @@
+"""The folder's own ``verify.py`` against ``verify --answers``: two programs, no shared line, the same verdicts."""
+
+from __future__ import annotations
+
+import importlib.util
+import random
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import fidelitree as ft
+from fidelitree.certificates import standalone
+from journals import BITS, MIXED, on_bits, on_mixed
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+
+def _battery() -> ModuleType:
+    """The folders and forgeries of the neighbour: tests are no package, so it is loaded by its path."""
+    path = Path(__file__).with_name("test_forged_folders.py")
+    spec = importlib.util.spec_from_file_location("forged_folders", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["forged_folders"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+FORGED = _battery()
+NOT_ON_THE_LIST = (
+    r"^trace.csv",  # how the tree was found: its digest is all that is looked at, and a forger writes it anew
+    r"run.json: (asked|paid|reason)",
+    r"confusion",  # tables of answers: counts beside the promise, with intervals of their own
+    r"frontier.json removed|frontier.json: points(\.\d+)?$",  # nothing tells how many points there were
+    r"frontier.json: (max_leaves|format|version|points.\d+.(answers|interval|leaves|depth|error_bound))",
+    r"journal.db run: (ended|drawn|entropy|replayed|features)",
+    r"journal.db (attempts|answers) \d+",  # those that are not the certificate's; seals have a test of their own
+    r"certificate(\.json: |\.)(queries|attempts|split_quality|ledger)",  # of a sequential one, ledger gives the level
+)
+SOME = 90  # forgeries of each kind of folder outside the soak
+
+
+def code_of(folder: Path, answers: bool = True) -> int:
+    """The exit code of ``fidelitree verify``, as the command works it out."""
+    try:
+        found = ft.verify(folder, answers=answers)
+    except ft.FidelitreeError:
+        return 2
+    if not found.consistent:
+        return 2
+    return 5 if found.undecided else 0 if found.holds else 3
+
+
+def test_it_is_short_and_needs_nothing() -> None:
+    path = Path(standalone.__file__)
+    source = path.read_text(encoding="utf-8")
+    assert len(source.splitlines()) < 400
+    imported = set(re.findall(r"^(?:import|from) (\w+)", source, re.MULTILINE))
+    assert imported <= sys.stdlib_module_names, imported
+    assert "fidelitree." not in re.sub(r'"""[\s\S]*?"""|"[^"\n]*"', "", source)
+
+
+@pytest.fixture(scope="module", params=FORGED.KINDS)
+def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return FORGED.Folder(tmp_path_factory.mktemp("alone"), request.param)
+
+
+def test_both_end_alike_on_an_honest_folder(folder: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    for path in (folder.path, folder.other):
+        assert standalone.main(str(path)) == code_of(path) == code_of(path, answers=False), capsys.readouterr().out
+
+
+def test_it_runs_with_nothing_installed(folder: Any) -> None:
+    command = [sys.executable, "-I", "-S", str(folder.path / "verify.py"), str(folder.path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == code_of(folder.path), done.stdout + done.stderr
+    assert "not checked: how the tree was found" in done.stdout
+
+
+def test_both_refuse_what_is_on_the_list(
+    folder: Any, soak: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where one of the two confirms a forgery of something on the list, the test names it."""
+    forgeries = [one for one in folder.forgeries() if not any(re.search(rule, one.name) for rule in NOT_ON_THE_LIST)]
+    some = forgeries if soak else random.Random(folder.kind).sample(forgeries, SOME)
+    codes: list[tuple[int, int]] = []
+
+    def both(path: Path) -> bool:
+        codes.append((standalone.main(str(path)), code_of(path)))
+        return False
+
+    monkeypatch.setattr(FORGED, "confirmed", both)
+    for one in some:
+        folder.confirms(one)
+    capsys.readouterr()
+    confirmed = {0, 3}
+    taken = [f"{one}: {pair}" for one, pair in zip(some, codes, strict=True) if confirmed & {*pair}]
+    assert "\n".join(taken) == ""
+
+
+def test_a_flattered_count_is_refused_by_the_answers_alone(tmp_path: Path) -> None:
+    """The planted fault: a bound that follows from counts which the answers do not give."""
+    (tmp_path / "kept").mkdir()
+    made = FORGED.made_frontier(tmp_path / "kept", (FORGED.on_nine, BITS, {"max_leaves": 3, "max_queries": 150}))
+    assert made.certificate.errors
+    assert standalone.main(str(tmp_path / "kept")) == 0
+    told = standalone.Folder(tmp_path / "kept")
+    flattered = {**told.certificate, "errors": told.certificate["errors"] - 1}
+    with pytest.raises(ValueError, match="give"):
+        told.point(told.read("tree.json"), flattered, told.read("tested.json", {}))
+    bound = standalone.upper(flattered["errors"], flattered["samples"], flattered["level"])
+    flattered["error_bound"] = bound + flattered["differs"]
+    with pytest.raises(ValueError, match="the answers give other counts"):
+        told.point(told.read("tree.json"), flattered, told.read("tested.json", {}))
+
+
+def test_what_it_cannot_check_it_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ft.distill(on_bits, BITS, epsilon=0.1).save(tmp_path / "bare")
+    assert standalone.main(str(tmp_path / "bare")) == 5 == code_of(tmp_path / "bare")
+    assert "no journal, or no space, is here" in capsys.readouterr().out
+    assert standalone.main(str(tmp_path / "nothing")) == 2
+    world = ft.ChowLiu.from_data(MIXED.draw(400))
+    ft.distill(on_mixed, world, epsilon=0.3, journal=tmp_path / "w.db").save(tmp_path / "world")
+    assert standalone.main(str(tmp_path / "world")) == 5
+    assert "a world of another kind" in capsys.readouterr().out
+    assert code_of(tmp_path / "world") == 0
+
+
+def test_a_test_that_a_surrogate_helped_is_not_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    space = ft.ProductSpace([ft.Numeric(name, 0, 1) for name in "xyz"])
+    found = ft.frontier(
+        lambda batch: batch["x"] + batch["y"] > 1, space, max_queries=1_500, max_leaves=4, journal=tmp_path / "run.db"
+    )
+    assert any(point.certificate.helped for point in found)
+    found.save(tmp_path / "kept")
+    assert standalone.main(str(tmp_path / "kept")) == 5 == code_of(tmp_path / "kept")
+    assert "that no surrogate helped" in capsys.readouterr().out
+    assert code_of(tmp_path / "kept", answers=False) == 0
+
+
+def test_many_good_folders(tmp_path: Path, soak: bool) -> None:
+    """Seeds, sizes and budgets as they come; 200 of them in the soak."""
+    for seed in range(200 if soak else 6):
+        target, space = (on_bits, BITS) if seed % 2 else (on_mixed, MIXED)
+        where = tmp_path / str(seed)
+        budget = {"max_queries": 40 + 30 * seed} if seed % 3 == 0 else {}
+        made = ft.distill(
+            target, space, epsilon=(0.05, 0.1, 0.2)[seed % 3], seed=seed, journal=tmp_path / f"{seed}.db", **budget
+        )
+        made.save(where)
+        assert standalone.main(str(where)) == code_of(where) in (0, 3), seed
+
+
+def test_it_is_a_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["verify.py", str(tmp_path)])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(standalone.__file__, run_name="__main__")
+    assert ended.value.code == 2

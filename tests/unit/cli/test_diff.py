@@ -1,0 +1,55 @@
+"""`fidelitree diff`: exit codes, pages and annotations."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from commandline import BITS, refused, run
+
+
+@pytest.fixture
+def models(folder: Path) -> Path:
+    Path("models.py").write_text(
+        "def old(batch):\n    return batch[:, 0] | batch[:, 1]\n\n\n"
+        "def new(batch):\n    return old(batch) & ~(batch[:, 3] & batch[:, 4])\n",
+        encoding="utf-8",
+    )
+    return folder
+
+
+def test_more_than_allowed_ends_with_4(models: Path) -> None:
+    done = run("diff", "models:old", "models:new", *BITS, "--report", "page.html", "--markdown", "out.md", "--github")
+    assert done.code == 4
+    assert "1 -> 0" in done.out
+    assert "of what it flags has changed" in done.out
+    assert "::error title=fidelitree diff::With confidence 0.95" in done.err
+    assert Path("page.html").is_file()
+    assert Path("out.md").read_text(encoding="utf-8").startswith("### What changed between old and new")
+
+
+def test_the_same_model_ends_with_0(models: Path) -> None:
+    done = run("diff", "models:old", "models:old", *BITS, "--epsilon", 0.01, "--json")
+    assert done.code == 0
+    told = json.loads(done.out)
+    assert told["holds"]
+    assert told["changed"][1] <= 0.01
+
+
+def test_a_budget_ends_with_3(models: Path) -> None:
+    assert run("diff", "models:old", "models:old", *BITS, "--max-queries", 50).code == 3
+
+
+def test_two_results_are_compared_exactly(models: Path) -> None:
+    run("distill", "models:old", *BITS, "--out", "one")
+    run("distill", "models:new", *BITS, "--out", "two")
+    done = run("diff", "one", "two")
+    assert done.code == 4
+    assert "Exactly, " in done.out
+    assert run("diff", "one", "one").code == 0
+
+
+def test_bad_arguments(models: Path) -> None:
+    assert "--recall must be above 0 and below 1" in refused("diff", "models:old", "models:new", *BITS, "--recall", 2)

@@ -1,0 +1,65 @@
+"""`fidelitree watch`: tables, JSON lines, folders that grow, a state that survives."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import fidelitree as ft
+from commandline import BITS, refused, run
+
+SPACE = ft.ProductSpace.bernoulli(20)
+
+
+@pytest.fixture
+def kept(folder: Path) -> Path:
+    run("distill", "aims:alarm", *BITS, "--out", "kept")
+    return Path("kept")
+
+
+def lines(path: Path, seed: int, rows: int = 400, broken: bool = False) -> None:
+    tree = ft.Tree.load("kept/tree.json")
+    names, batch = tree.names, SPACE.draw(rows, seed=seed)[:, : len(tree.names)]
+    answers = tree.predict(batch).tolist()
+    with path.open("w", encoding="utf-8") as file:
+        for row, label in zip(batch.tolist(), answers, strict=True):
+            told = (not label if isinstance(label, bool) else 1 - label) if broken else label
+            file.write(json.dumps({**dict(zip(names, row, strict=True)), "label": told}) + "\n")
+
+
+def test_a_folder_that_grows(kept: Path) -> None:
+    Path("rows").mkdir()
+    lines(Path("rows/1.jsonl"), 1)
+    first = run("watch", kept, "rows", "--state", "state.json", "--json")
+    assert first.code == 0
+    assert json.loads(first.out)["promises"][0]["rows"] == 400
+    again = run("watch", kept, "rows", "--state", "state.json", "--json")
+    assert json.loads(again.out)["promises"][0]["rows"] == 400
+    lines(Path("rows/2.jsonl"), 2, broken=True)
+    done = run("watch", kept, "rows", "--state", "state.json", "--report", "page.html")
+    assert done.code == 4
+    assert "ALARM at row " in done.out
+    assert Path("page.html").is_file()
+    assert run("watch", kept, "rows", "--state", "state.json").code == 4
+
+
+def test_a_line_that_is_being_written_waits(kept: Path) -> None:
+    lines(Path("rows.jsonl"), 1, rows=10)
+    whole = Path("rows.jsonl").read_text(encoding="utf-8")
+    Path("rows.jsonl").write_text(whole[:-5], encoding="utf-8")
+    run("watch", kept, "rows.jsonl", "--state", "state.json")
+    Path("rows.jsonl").write_text(whole, encoding="utf-8")
+    done = run("watch", kept, "rows.jsonl", "--state", "state.json", "--json")
+    assert json.loads(done.out)["promises"][0]["rows"] == 10
+
+
+def test_bad_rows(kept: Path) -> None:
+    assert "there is no 'nowhere'" in refused("watch", kept, "nowhere")
+    Path("odd.jsonl").write_text("[1]\n", encoding="utf-8")
+    assert refused("watch", kept, "odd.jsonl") == "ROWS must hold one JSON object a line; got [1]"
+    Path("odd.jsonl").write_text('{"x0": 1}\n', encoding="utf-8")
+    assert refused("watch", kept, "odd.jsonl") == "--label must name a column of every row; 'label' is missing"
+    Path("odd.jsonl").write_text('{"x0": 1, "label": "a"}\n', encoding="utf-8")
+    assert "--label must name answers of the tree's kind" in refused("watch", kept, "odd.jsonl")

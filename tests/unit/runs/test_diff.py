@@ -1,0 +1,180 @@
+"""What changed between two targets: bounds that are true, borders that are exact, endings that are said."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import fidelitree as ft
+from fidelitree.asking.limits import Budget, Running
+from fidelitree.runs.diff_growing import SAME, Explorer, contains
+from fidelitree.runs.diff_testing import CURVE, Attempt, Changed, level_in_curve, level_of
+from fidelitree.runs.pair import Pair
+from fidelitree.spaces.features import IsIn, IsOne
+from fidelitree.spaces.region import Region
+from fidelitree.targets import balanced
+from journals import MIXED
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BITS = ft.ProductSpace.bernoulli(10)
+
+
+def plain(batch: Any) -> Any:
+    return np.where((batch["age"] > 50) | (batch["owner"] == 1), "yes", "no")
+
+
+def patched(batch: Any) -> Any:
+    inside = (batch["age"] > 61.3) & (batch["job"] == "clerk")
+    return np.where(inside, "no", plain(batch))
+
+
+def test_a_patch_is_found_with_its_borders() -> None:
+    found = ft.diff(plain, patched, MIXED)
+    assert found.explained
+    assert found.leaves <= 4
+    assert found.reason == "certified"
+    batch = MIXED.draw(50_000, seed=3)
+    old, changed = plain(batch), plain(batch) != patched(batch)
+    flagged = found.flags(batch, old.tolist())
+    assert (flagged == changed).mean() > 0.9995
+    assert found.changed[0] <= changed.mean() <= found.changed[1]
+    assert "yes -> no" in str(found.tree)
+    assert found.examples
+    assert all((one["old"], one["new"]) == ("yes", "no") for one in found.examples)
+
+
+def test_the_same_seed_gives_the_same_difference() -> None:
+    one, two = (ft.diff(plain, patched, MIXED, seed=4) for _ in range(2))
+    assert (one.tree.digest, one.changed, dict(one.queries.asked)) == (
+        two.tree.digest,
+        two.changed,
+        dict(two.queries.asked),
+    )
+
+
+def test_nothing_changed() -> None:
+    found = ft.diff(plain, plain, MIXED, epsilon=0.01)
+    assert found.holds
+    assert (found.leaves, found.changed[0]) == (1, 0.0)
+    assert found.reason == "at most epsilon changed"
+    assert found.queries.asked == 483  # as many as an upper end at 19/20 of delta/3 takes
+
+
+def test_what_no_small_tree_explains_is_said() -> None:
+    """A tenth of all inputs, scattered: trees of several sizes come with the little that they reach."""
+
+    def scattered(batch: Any) -> Any:
+        noise = (batch.astype(np.int64) @ (1 << np.arange(batch.shape[1]))) * 2654435761 % 1000
+        return batch[:, 0] ^ (noise < 100)
+
+    found = ft.diff(lambda batch: batch[:, 0], scattered, ft.ProductSpace.bernoulli(40), max_queries=6_000)
+    assert not found.explained
+    assert found.changed[0] > found.epsilon
+    assert found.unexplained > 0.05
+    assert "changed where it does not say so" in str(found)
+
+
+def test_a_budget_ends_it_with_what_is_known() -> None:
+    found = ft.diff(plain, patched, MIXED, max_queries=60)
+    assert found.reason == "max_queries = 60"
+    assert found.queries.asked <= 60
+    assert not found.holds
+
+
+def test_two_trees_are_compared_exactly(tmp_path: Path) -> None:
+    one, two = (balanced(BITS, 3, seed=seed) for seed in (1, 2))
+    found = ft.diff(one, two, BITS)
+    assert found.exact
+    assert found.changed[0] == found.changed[1] == pytest.approx(ft.tree_error(one, two, BITS))
+    assert (found.precision, found.recall, int(found.queries.asked)) == (1.0, 1.0, 0)
+    batch = BITS.draw(2_000)
+    assert (found.flags(batch, one.predict(batch).tolist()) == (one.predict(batch) != two.predict(batch))).all()
+    smaller = ft.diff(one, two, BITS, max_leaves=4)
+    flagged = smaller.flags(batch, one.predict(batch).tolist())
+    assert smaller.leaves <= 4
+    assert flagged.mean() > 0
+    changed = one.predict(batch) != two.predict(batch)
+    assert (flagged & changed).sum() / flagged.sum() == pytest.approx(smaller.precision, abs=0.05)
+    assert (flagged & changed).sum() / changed.sum() == pytest.approx(smaller.recall, abs=0.05)
+    for name, tree in (("one", one), ("two", two)):
+        ft.distill(tree.predict, BITS, epsilon=0.05).save(tmp_path / name)
+    stored = ft.diff(tmp_path / "one", tmp_path / "two")
+    assert stored.exact
+
+
+def test_arguments_are_checked() -> None:
+    with pytest.raises(ft.ParameterError, match="precision must be above 0 and below 1; got 1"):
+        ft.diff(plain, plain, MIXED, precision=1)
+    with pytest.raises(ft.ParameterError, match="space must say where inputs come from"):
+        ft.diff(plain, plain)
+    with pytest.raises(ft.TargetError, match="labels must be of one kind"):
+        ft.diff(plain, lambda batch: batch["owner"], MIXED)
+    with pytest.raises(ft.ParameterError, match="old must hold labels of the old target"):
+        ft.diff(plain, patched, MIXED).flags(MIXED.draw(1), ["maybe"])
+
+
+def test_levels_add_up_to_a_third() -> None:
+    in_turn = sum(level_of(number, 1.0) for number in range(1, 100))
+    assert in_turn + CURVE * level_in_curve(1.0) == pytest.approx(1 / 3)
+
+
+def test_an_interval_holds_both_ends() -> None:
+    changed = Changed(0.05, 30, 1_000)
+    assert changed.interval[0] < 0.03 < changed.interval[1]
+    assert changed.needed(0.1) < 0 < changed.needed(0.01)
+
+
+def test_weights_stand_for_the_whole_space() -> None:
+    """Draws from a small box and from everywhere: weighed, they give the mass of any part."""
+    explorer = Explorer(Pair((plain, patched), MIXED, Budget(), Running()), MIXED, 0, 8)
+    box = Region.of(MIXED, {"age": (60, 65), "job": {"clerk"}})
+    whole = np.concatenate([explorer.draw(Region.whole(MIXED), 4_000)])
+    for inner, kwargs in ((whole, {}), (explorer.draw(box, 4_000), {"put": True, "box": box})):
+        explorer.know(inner, explorer._pair.ask(inner, "explore"), **kwargs)
+    weights, inner = explorer.seen.weights(), np.concatenate(explorer.seen.inner)
+    half = Region.of(MIXED, {"age": (60, 62), "job": {"clerk"}})
+    assert weights[contains(half, inner)].sum() / weights.sum() == pytest.approx(half.mass, rel=0.1)
+
+
+def test_draws_inside_what_is_flagged_are_as_the_space_draws_them() -> None:
+    """Two flagged leaves that share one box, and a third: every leaf is reached as often as its mass says."""
+    pair = Pair((plain, patched), MIXED, Budget(), Running())
+    explorer = Explorer(pair, MIXED, 0, 8)
+    pair.ask(explorer.draw(Region.whole(MIXED), 100), "label")
+    owner = next(i for i, name in enumerate(explorer.extended.names) if name == "owner")
+    tree = _three_leaves(explorer, owner)
+    attempt = Attempt(tree, 0.01)
+    counts: dict[int, int] = {}
+    for _ in range(200):
+        inner, leaves = attempt.inside(explorer)
+        old, _ = pair.ask(inner, "certify")
+        reached = tree.reached_inner(explorer.extend(inner, old))
+        for leaf in reached[reached == leaves].tolist():
+            counts[leaf] = counts.get(leaf, 0) + 1
+    batch = explorer.draw(Region.whole(MIXED), 60_000)
+    old, _ = pair.ask(batch, "label")
+    everywhere = tree.reached_inner(explorer.extend(batch, old))
+    flagged = [leaf for leaf, _ in explorer.flagged_leaves(tree)]
+    masses = np.array([(everywhere == leaf).mean() for leaf in flagged])
+    found = np.array([counts.get(leaf, 0) for leaf in flagged])
+    assert found / found.sum() == pytest.approx(masses / masses.sum(), abs=0.03)
+
+
+def _three_leaves(explorer: Explorer, owner: int) -> ft.Tree:
+    nodes = [(IsOne(owner), 1, 4), (IsIn(0, frozenset({0})), 2, 3), 0, 1, 2]
+    return ft.Tree.build(explorer.extended, nodes, ["a -> b", "c -> d", SAME])
+
+
+def test_report_and_data(tmp_path: Path) -> None:
+    found = ft.diff(plain, patched, MIXED)
+    page = found.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "What changed between old and new" in page
+    assert "yes -&gt; no" in page
+    told = json.loads(found.to_json())
+    assert told["precision"] == found.precision >= 0.9
+    assert "| owner | job |" in found.markdown()
