@@ -133,6 +133,18 @@ def test_what_it_cannot_check_it_says(tmp_path: Path, capsys: pytest.CaptureFixt
     assert code_of(tmp_path / "world") == 0
 
 
+def test_a_test_that_a_surrogate_helped_is_not_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    space = ft.ProductSpace([ft.Numeric(name, 0, 1) for name in "xyz"])
+    found = ft.frontier(
+        lambda batch: batch["x"] + batch["y"] > 1, space, max_queries=1_500, max_leaves=4, journal=tmp_path / "run.db"
+    )
+    assert any(point.certificate.helped for point in found)
+    found.save(tmp_path / "kept")
+    assert standalone.main(str(tmp_path / "kept")) == 5 == code_of(tmp_path / "kept")
+    assert "that no surrogate helped" in capsys.readouterr().out
+    assert code_of(tmp_path / "kept", answers=False) == 0
+
+
 def test_many_good_folders(tmp_path: Path, soak: bool) -> None:
     """Seeds, sizes and budgets as they come; 200 of them in the soak."""
     for seed in range(200 if soak else 6):

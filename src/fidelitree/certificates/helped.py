@@ -19,7 +19,7 @@ from fidelitree.asking.journal.ledger import TEST, LedgerEntry
 from fidelitree.asking.limits import Watch, go_on
 from fidelitree.certificates.attempts import Attempt
 from fidelitree.errors import FormatError
-from fidelitree.spaces.draw import Stream
+from fidelitree.spaces.draw import Stream, block_rows
 from fidelitree.spaces.region import Region
 from fidelitree.targets.table import enumerate_inputs
 from fidelitree.theory.control import Disagreement, Signed, helped_bound, log_helped
@@ -31,11 +31,8 @@ if TYPE_CHECKING:
     from fidelitree.trees.ensemble import Ensemble
     from fidelitree.trees.tree import Tree
 
-_BLOCK, _BLOCKS, _WORK = (
-    1 << 13,
-    16,
-    14_400,
-)  # free inputs: rows of a block; blocks, and trees of the surrogate x blocks
+_BLOCK = 1 << 13  # free inputs that are drawn at a time, fewer where features are very many
+_BLOCKS, _WORK = 16, 14_400  # such blocks, and blocks x trees of the surrogate, at most
 _LISTED = 1 << 16  # inputs of a space that are listed instead
 _KINDS: dict[str, tuple[type, ...]] = {
     "digest": (str,),
@@ -189,10 +186,10 @@ def disagreements(
         return [Disagreement(min(1.0, share)) for share in shares]
     seed, first = key
     stream, counts = Stream.named(seed, "disagree").child(surrogate.digest, first), np.zeros(len(trees), np.intp)
-    blocks = max(2, min(_BLOCKS, _WORK // len(surrogate.values)))
+    blocks, rows = max(2, min(_BLOCKS, _WORK // len(surrogate.values))), min(_BLOCK, block_rows(len(world.product)))
     for block in range(blocks):
         watch()
-        inner = world.inputs(stream, block, _BLOCK)
+        inner = world.inputs(stream, block, rows)
         said = surrogate.predict_inner(inner)
         counts += [int(np.count_nonzero(tree.predict_inner(inner) != said)) for tree in trees]
-    return [Disagreement(int(count) / (blocks * _BLOCK), blocks * _BLOCK) for count in counts]
+    return [Disagreement(int(count) / (blocks * rows), blocks * rows) for count in counts]

@@ -22,7 +22,7 @@ DETERMINISTIC, PRODUCT = "the target is deterministic", ["inputs follow the stat
 ROWS = ["inputs are rows like those of this table", "the target was not fitted to them"]
 LIMITS, WORD = ("max_queries", "max_leaves", "max_seconds"), (1 << 64) - 1
 HEAD = ["tree_digest", "space_digest", "format", "version", "entropy", "replayed"]
-NOTES = {"asked", "paid", "reason", "files", "command", "point", "max_queries", "max_leaves", "max_seconds"}
+NOTES = {"asked", "paid", "reason", "files", "command", "point", "forecast", "max_queries", "max_leaves", "max_seconds"}
 NOT_CHECKED = "how the tree was found, what it cost, why the run ended, lower ends, tables of answers, names, versions"
 
 
@@ -326,8 +326,8 @@ class Folder:
         if told["method"] == "exact":
             known = errors is told["seed"] is told["level"] is None and told["delta"] == 0 == told["differs"]
             return need(known and told["seed_chosen"] and abs(self.exact(tree) - bound) <= 1e-9, "the error is another")
-        if told["method"] != "sequential" or told["protocol"] != "prequential":
-            raise Unsure("only attempts of distill and frontier are counted here")
+        if told["method"] != "sequential" or told["protocol"] != "prequential" or told.get("helped"):
+            raise Unsure("only attempts of distill and frontier are counted here, that no surrogate helped")
         number, nine = told["attempt"], told["ledger"] == "frontier"  # Basel's sum, or nine at a time
         level = 0.8 * 0.2 ** ((number - 1) // 9) / 9 if nine else 6 / (math.pi * number) ** 2
         level *= PARTS[told["ledger"]] * told["delta"]

@@ -211,7 +211,7 @@ class FrontierStrategy:
         return opened
 
     def _kind(self) -> Callable[[Tree], Callable[[Tree, float, LedgerEntry], Attempt]]:
-        """An attempt that the surrogate helps, where it errs much less than the tree does.
+        """An attempt that the surrogate helps, where it errs much less than the tree, which has some answers wrong.
 
         It can be asked again wherever masses are known, and takes time: where that is limited, labels are cheaper.
         """
@@ -221,7 +221,13 @@ class FrontierStrategy:
         surrogate, error = self._surrogate
         helped = partial(HelpedAttempt, adviser=Adviser(surrogate))
         errors = self.held_out or [1.0] * len(self.sizes)
-        return lambda tree: helped if error < _HELPS * np.interp(tree.size, self.sizes, errors) else Attempt
+        inner, labels = self._pool.inner, self._counted.labels(self._pool.codes)
+
+        def kind(tree: Tree) -> Callable[[Tree, float, LedgerEntry], Attempt]:
+            better = error < _HELPS * np.interp(tree.size, self.sizes, errors)
+            return helped if better and (tree.predict_inner(inner) != labels).any() else Attempt
+
+        return kind
 
 
 def _close(attempt: Attempt) -> bool:

@@ -54,7 +54,8 @@ class EverySize:
         return self._of(self._sizes[-1]).with_leaves(self._sizes[-1]).leaves
 
     def _of(self, size: int) -> Refiner:
-        return self._with_free if self._with_free is not None and size >= self._large[0] else self._refiner
+        free = self._with_free
+        return free if free is not None and self._large[0] <= size <= self._large[-1] else self._refiner
 
     def improve(self, steps: int, again: bool = True) -> None:
         """So many proposals near each size, going up; and as many coming down, if ``again``."""

@@ -8,6 +8,7 @@ import pytest
 import fidelitree as ft
 from fidelitree.asking.limits import go_on
 from fidelitree.search.labelled import Binning
+from fidelitree.search.local import every_size
 from fidelitree.search.local.every_size import EverySize
 from fidelitree.spaces.features import Numeric
 from fidelitree.trees.nested import size
@@ -55,6 +56,23 @@ def test_free_inputs_that_a_model_labels_help_large_trees(data: tuple[np.ndarray
     judge = binning.coded(target(fresh), slice(last, None))
     errors = [[judge.errors(tree) / len(fresh) for tree in trees[6:]] for trees in (alone, together)]
     assert sum(errors[1]) < sum(errors[0])
+
+
+def test_sizes_that_the_model_is_too_bad_for_stay_as_they_were(
+    data: tuple[np.ndarray, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known, free, _ = data
+    binning = Binning.of(SPACE, np.concatenate([known, free]))
+    rows = binning.coded(target(known), slice(len(known)))
+    search = EverySize(rows, SIZES, 0, go_on)
+    search.improve(30)
+    alone = search.trees()
+    thirteen = rows.errors(alone[5]) / rows.total
+    monkeypatch.setattr(every_size, "BETTER", 1.001 * search._strong_model()[1] / thirteen)
+    search.go_on_with(binning.coded(np.zeros(len(free), np.intp), slice(len(known), None)), 30)
+    assert search.trees()[5] != alone[5]
+    assert search.trees()[6:] == alone[6:], "their own errors are too few for the model's labels"
+    assert search.most == size(alone[-1])
 
 
 def test_a_model_that_is_no_better_than_the_trees_labels_nothing() -> None:
