@@ -217,7 +217,7 @@ class FrontierStrategy:
         """
         known = self._source.masses is not None and self._counted.budget.max_seconds is None
         if self._surrogate is None or not known:
-            return lambda tree: Attempt
+            return lambda tree: None
         surrogate, error = self._surrogate
         helped = partial(HelpedAttempt, adviser=Adviser(surrogate))
         errors = self.held_out or [1.0] * len(self.sizes)

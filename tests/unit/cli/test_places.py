@@ -72,7 +72,7 @@ def test_what_was_paid_for_is_printed_even_if_it_cannot_be_written(
     ):
         done = run(*command, *BITS)
         assert done.code == 2
-        assert re.search("this (tree|predictor) disagrees", done.out, re.IGNORECASE)
+        assert re.search("this (tree|predictor) agrees", done.out, re.IGNORECASE)
         assert "No space left on device" in done.err
     done = run("compare", "paid:alarm", "--learner", "id3", "--out", "compared", *BITS)
     assert (done.code, done.out.splitlines()[1].split()[0]) == (2, "id3")

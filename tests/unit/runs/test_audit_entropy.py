@@ -123,7 +123,7 @@ def test_a_resumed_audit_says_that_the_predictor_must_be_the_same(tmp_path: Path
     path, tree = tmp_path / "audit.db", tmp_path / "tree.db"
     first, resumed = (ft.certify(nearly, target, SPACE, 0.1, seed=3, journal=path) for _ in range(2))
     assert "changed" not in str(first)
-    assert str(resumed).endswith(" and the predictor was not changed since the journal was begun.")
+    assert str(resumed).endswith("; the predictor was not changed since the journal was begun.")
     constant = ft.Tree.constant(SPACE, 0)
     one, two = (ft.certify(constant, target, SPACE, 0.7, seed=3, journal=tree) for _ in range(2))
     assert one == two, "the digest of a tree misses nothing"

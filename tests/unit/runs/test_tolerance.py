@@ -35,7 +35,7 @@ def test_leaves_hold_numbers_and_the_certificate_keeps_its_word() -> None:
     assert found.certificate.tolerance == TOLERANCE
     assert found.tree.labels.dtype == np.float64
     assert far(found.tree) <= found.certificate.error_bound
-    assert "this tree is more than 2 away from the target on at most" in str(found.certificate)
+    assert "this tree is within 2 of the target on at least" in str(found.certificate)
     assert found.certificate.confusion is None
 
 
@@ -120,7 +120,7 @@ def test_a_stored_result_is_made_again_and_tested_again(tmp_path: Path) -> None:
     again = ft.distill(price, SPACE, 0.1, tolerance=TOLERANCE)
     assert (again.tree, again.certificate) == (found.tree, found.certificate)
     page = found.report(tmp_path / "page.html").read_text()
-    assert "more than 2 away from the target" in page
+    assert "within 2 of the target" in page
 
 
 def test_a_score_with_a_threshold_is_a_classifier() -> None:
