@@ -115,7 +115,8 @@ def view_of_batch(target: HostileTarget, batch: Any, labels: Labels) -> Any:
     for column in reversed(columns(batch)):
         with suppress(ValueError, TypeError):
             column[:] = labels
-            if list(column) == labels.tolist():
+            held = np.asarray(column)  # truth values are another kind of label than the numbers 0 and 1
+            if held.tolist() == labels.tolist() and (held.dtype == bool) == (labels.dtype == bool):
                 return column
     return labels
 

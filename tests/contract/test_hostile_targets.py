@@ -58,6 +58,9 @@ def told(result: Any) -> Any:
         return result.tree.digest, result.certificate, result.queries, result.reason
     if isinstance(result, ft.Certificate):
         return result.error_bound, result.holds, result.samples, result.errors, result.method
+    if isinstance(result, ft.Frontier):
+        points = [(point.tree.digest, point.certificate) for point in result]
+        return points, result.queries, result.reason
     if isinstance(result, ft.Analysis):
         return result.influences.tolist(), result.intervals.tolist(), result.queries
     if isinstance(result, ft.Difference):
@@ -116,6 +119,17 @@ DOORS: dict[str, tuple[Any, Door]] = {
     ),
     "distill rows": (on_people, partial(ft.distill, space=ft.Rows(PEOPLE), epsilon=0.2, batch_size=7)),
     "distill rows of pandas": (on_people, partial(ft.distill, space=ft.Rows(pd.DataFrame(PEOPLE)), epsilon=0.2)),
+    **{
+        f"frontier over {name}": (rule, partial(ft.frontier, space=space, max_queries=900, batch_size=size))
+        for name, rule, space, size in [
+            ("bits", on_bits, BITS, 7),
+            ("every input", on_bits, FEW, None),
+            ("features", on_people, ft.ProductSpace(FEATURES, batch="pandas"), 97),
+            ("rows", on_people, ft.Rows(PEOPLE), 7),
+            ("a dependence", on_people, ft.ChowLiu.from_data(pd.DataFrame(PEOPLE)), None),
+            ("a mixture", on_people, ft.Mixture.from_data(pl.DataFrame(PEOPLE)), 97),
+        ]
+    },
     "certify": (on_bits, lambda target: ft.certify(ft.Tree.constant(BITS, 0), target, BITS, 0.7, seed=0, batch_size=7)),
     "certify every input": (on_bits, lambda target: ft.certify(ft.Tree.constant(FEW, 0), target, FEW, 0)),
     "certify rows": (on_people, lambda target: ft.certify(on_people, target, ft.Rows(PEOPLE), 0.1, seed=0)),
@@ -161,6 +175,8 @@ def test_whatever_a_target_does_to_its_memory_changes_nothing(door: str, mode: s
 QUICK = [
     "distill auto queries",
     "distill features as dict",
+    "frontier over bits",
+    "frontier over rows",
     "certify",
     "certify a predictor",
     "analyze",
