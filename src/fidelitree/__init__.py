@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from fidelitree.exact.engine import tree_error
     from fidelitree.learners.compare import Comparison, compare
     from fidelitree.runs.audit import certify
+    from fidelitree.runs.by_class import errors_by_class
     from fidelitree.runs.diff import diff
     from fidelitree.runs.difference import Difference
     from fidelitree.runs.distill import distill
@@ -75,6 +76,7 @@ _HOMES = {
     "compare": "learners.compare",
     "diff": "runs.diff",
     "distill": "runs.distill",
+    "errors_by_class": "runs.by_class",
     "frontier": "runs.frontier",
     "practical_top_down": "runs.paper",
     "tree_error": "exact.engine",
@@ -120,6 +122,7 @@ __all__ = [
     "compare",
     "diff",
     "distill",
+    "errors_by_class",
     "export",
     "frontier",
     "journal",

@@ -28,6 +28,7 @@ DOORS = {
     "paper.py": {"build_top_down", "practical_top_down"},
     "analyze.py": {"analyze"},
     "audit.py": {"certify"},
+    "by_class.py": {"errors_by_class"},
     "compare.py": {"compare"},
     "diff.py": {"diff"},
     "distill.py": {"distill"},

@@ -1,8 +1,7 @@
 """Check a folder that fidelitree wrote, with Python's standard library alone: ``python3 verify.py DIR``.
 
-It shares no code with fidelitree: it is a second opinion. It draws the test inputs anew from the seed, looks their
-answers up in the journal, and works out counts, levels, bounds and digests, as ``fidelitree verify --answers`` does. It
-ends with 0: confirmed and holds, 2: something is wrong, 3: the error asked for was not reached, 5: undecided.
+A second opinion without fidelitree's code: test inputs are drawn anew, their answers looked up in the journal, counts,
+bounds and digests worked out. It ends with 0: confirmed, 2: something is wrong, 3: the goal was missed, 5: undecided.
 """
 
 import base64
@@ -202,6 +201,8 @@ class Tree:
             yield self.labels[node["label"]], box
             return
         test, feature = node["test"], node["test"]["feature"]
+        if set(test) - {"feature", "at most", "in", "is"}:
+            raise Unsure("it tests something that this file does not know")
         if "at most" in test:
             cut, (low, high) = float.fromhex(test["at most"]), box.get(feature, (-math.inf, math.inf))
             sides = [side if side[0] < side[1] else None for side in ((max(low, cut), high), (low, min(high, cut)))]
@@ -361,23 +362,22 @@ class Folder:
         need(in_all == told["attempts"] or (journal.several and told["attempts"] < in_all), "attempts are missing")
         if ledger == "standing" and journal.drawn[0] and opened != [labels, tests]:
             raise Unsure("an earlier run went through the same inputs")
-        sums = []
-        for purpose, since in (("certify", tests), ("label", labels))[: 2 if ledger == "standing" else 1]:
-            rows = itertools.islice(journal.rows(told["seed"], purpose, since), samples)
-            sums.append([0, *itertools.accumulate(tree.predict(row) != label for row, label in rows)])
+        streams = (("certify", tests), ("label", labels))[: 2 if ledger == "standing" else 1]
+        found = [itertools.islice(journal.rows(told["seed"], *one), samples) for one in streams]
+        sums = [[0, *itertools.accumulate(tree.predict(row) != label for row, label in rows)] for rows in found]
         one, two = (*sums, [0])[:2]  # the two streams may come in any turn
         ways = [b for b in range(len(two)) if 0 <= samples - b < len(one)]
         need(any(one[samples - b] + two[b] == told["errors"] for b in ways), "the answers give other counts")
 
     def frontier(self, front):
-        need(digest_of(front["delta"]) == digest_of(self.run["delta"]), "its delta is another")
         for one in front["points"]:
             self.call(one["certificate"], True)
             self.point(one["tree"], one["certificate"], one["tested"])
         kept, leaves = {*self.certificate} - {"epsilon", "holds"}, self.run.get("point", {}).get("leaves")
         mine = digest_of([leaves, {name: self.certificate[name] for name in kept}])
         found = (digest_of([one["leaves"], {k: one["certificate"][k] for k in kept}]) for one in front["points"])
-        need(leaves is None or mine in found, "the tree is no point of the frontier")
+        fits = digest_of(front["delta"]) == digest_of(self.run["delta"]) and (leaves is None or mine in found)
+        need(fits, "delta is another, or the tree is no point of the frontier")
 
 
 def main(folder):

@@ -78,7 +78,8 @@ def contains(box: Region, inner: NDArray[Any]) -> NDArray[np.bool_]:
     for i, left in box.restrictions.items():
         column = inner[:, i]
         if isinstance(left, tuple):
-            inside &= (left[0] < column) & (column <= left[1])
+            low, high, *gaps = left  # a third entry says that missing numbers are left, too
+            inside &= ((low < column) & (column <= high)) | (np.isnan(column) & bool(gaps))
         else:
             inside &= np.isin(column, list(left)) if isinstance(left, frozenset) else column == left
     return inside
@@ -170,7 +171,7 @@ class Explorer:
     def _bisect(self, box: Region, i: int, border: float, inwards: int) -> None:
         """Between a changed input and one beyond the border that is not: neighbours of both kinds are known then."""
         inner, old, new = self.seen.columns()
-        known = np.flatnonzero(contains(box, inner) & (old != new))
+        known = np.flatnonzero(contains(box, inner) & (old != new) & np.isfinite(inner[:, i]))
         feature = self._world.product.features[i]
         assert isinstance(feature, Numeric), "only numbers have intervals"
         nearest = known[np.argsort(np.abs(inner[known, i] - border), kind="stable")][:_POINTS]
@@ -290,6 +291,7 @@ def _ladder(feature: Numeric, start: float, direction: int) -> NDArray[np.float6
     """Values from one on in a direction: those that were observed, or some that share the mass evenly."""
     if feature.points is not None:
         values = feature.listed(None)[0]
+        values = values[np.isfinite(values)]
     else:
         edges = feature.marginal.edges  # type: ignore[union-attr]
         values = np.unique(np.concatenate([np.linspace(a, b, 17) for a, b in itertools.pairwise(edges)]))

@@ -65,7 +65,7 @@ def test_a_result_prints_its_tree_its_promise_and_its_cost() -> None:
         "owner = 0: no",
         "owner = 1: yes",
         "",
-        str(result.certificate),
+        *str(result.certificate).splitlines(),
         "2 leaves, depth 1; 4 labels asked (enumerate 4), 4 rows paid",
     ]
 

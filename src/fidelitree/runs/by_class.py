@@ -1,0 +1,185 @@
+"""Certified precision and recall of every answer of a tree, all of them true together.
+
+Precision of a label is judged by inputs that the tree gives it, recall by inputs that the target gives it. Of each
+kind, in the order in which they come, these are independent draws from one conditional distribution, so an any-time
+interval holds for each. Labels share delta by their place: those of the tree first, then others as the target shows
+them. What made a label known is not counted for it. A rare answer gets its precision by draws inside the leaves that
+give it.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.asking.counted import Counted
+from fidelitree.asking.events import Observer, nobody
+from fidelitree.asking.limits import Budget, BudgetSpent
+from fidelitree.asking.memory import REMEMBERED_BYTES, Memory
+from fidelitree.display.wording import shown, span
+from fidelitree.errors import ParameterError, check_count, check_delta, check_number, check_switch
+from fidelitree.runs.input_source import source_of
+from fidelitree.spaces.draw import Stream, draw, fresh_seed
+from fidelitree.spaces.features.feature import pick, uniforms
+from fidelitree.spaces.region import Region
+from fidelitree.theory.sequential import interval, level_of_attempt
+from fidelitree.trees.tree import Tree, check_tree
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.world import World
+    from fidelitree.targets.labels import Target
+
+_BATCH = 200  # inputs of one round, from everywhere and from the leaves of one label
+Ends = tuple[float, float]
+
+
+@dataclass
+class ClassErrors:
+    """One label: how often the target agrees where the tree gives it, and the tree where the target gives it.
+
+    ``answered`` and ``given`` count the inputs behind the two. Both intervals hold together with those of all labels.
+    """
+
+    label: Any
+    level: float
+    answered: int = 0
+    right_answers: int = 0
+    given: int = 0
+    found: int = 0
+
+    @property
+    def precision(self) -> Ends:
+        """Pr[the target gives the label | the tree does]."""
+        return interval(self.right_answers, self.answered, self.level)
+
+    @property
+    def recall(self) -> Ends:
+        """Pr[the tree gives the label | the target does]."""
+        return interval(self.found, self.given, self.level)
+
+    def __str__(self) -> str:
+        return f"{shown(self.label)}: precision {span(*self.precision)}, recall {span(*self.recall)}"
+
+
+def errors_by_class(
+    tree: Tree,
+    target: Target,
+    space: World,
+    delta: float = 0.05,
+    *,
+    within: float = 0.05,
+    seed: int | None = None,
+    deterministic: bool = True,
+    max_queries: int | None = 20_000,
+    observer: Observer = nobody,
+) -> tuple[ClassErrors, ...]:
+    """Precision and recall of each answer of a tree as intervals that hold together with confidence 1 - delta.
+
+    It ends when no end is further than ``within`` from the middle of its interval, or after ``max_queries`` labels.
+
+    >>> from fidelitree.spaces.product import ProductSpace
+    >>> space = ProductSpace.bernoulli(4)
+    >>> tree = Tree.build(space, [(0, 1, 2), 0, 1], [0, 1])
+    >>> for one in errors_by_class(tree, lambda batch: batch[:, 0], space, seed=0):
+    ...     print(one)
+    0: precision 94.8% to 100%, recall 94.8% to 100%
+    1: precision 92.7% to 100%, recall 92.7% to 100%
+    """
+    check_tree(tree)
+    check_switch("deterministic", deterministic)
+    width = check_number("within", within)
+    if not 0 < width < 1:
+        raise ParameterError(f"within must be above 0 and below 1; got {within!r}")
+    known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
+    tree.check_space(space.product)
+    memory = Memory.within(REMEMBERED_BYTES, space.product) if deterministic else None
+    counted = Counted(target, space.product, memory, Budget(max_queries=max_queries), observer=observer)
+    audit = _Audit(tree, counted, space, check_delta(delta), known_seed)
+    with suppress(BudgetSpent):
+        audit.run(width)
+    return tuple(sorted(audit.classes.values(), key=lambda one: str(one.label)))
+
+
+class _Audit:
+    """One run."""
+
+    def __init__(self, tree: Tree, counted: Counted, space: World, delta: float, seed: int) -> None:
+        self._tree, self._counted, self._space, self._delta = tree, counted, space, delta
+        self._source = source_of(space, seed)
+        self._inside, self._blocks = Stream.named(seed, "inside"), 0
+        self.classes: dict[Any, ClassErrors] = {}
+        for label in tree.labels.tolist():
+            self._know(label)
+
+    def _know(self, label: Any) -> None:
+        share = level_of_attempt(len(self.classes) + 1, self._delta) / 2
+        self.classes[label] = ClassErrors(label, share)
+
+    def run(self, within: float) -> None:
+        """Inputs from everywhere, and inside the leaves of whatever answer is known least."""
+        while True:
+            left = self._counted.left
+            rows = _BATCH if left is None else max(1, min(_BATCH, left))
+            self._see(self._source.test(rows), whole=True)
+            loose = [
+                one for one in self.classes.values() if one.label in self._answers and _wide(one.precision, within)
+            ]
+            for one in loose:
+                self._see(self._draws(one.label), whole=False, only=one.label)
+            vague = any(one.given and _wide(one.recall, within) for one in self.classes.values())
+            if not loose and not vague:
+                return
+
+    @property
+    def _answers(self) -> set[Any]:
+        tree = self._tree
+        return set(tree.labels[tree.code[tree.feature < 0]].tolist())
+
+    def _see(self, inner: NDArray[Any], whole: bool, only: Any = None) -> None:
+        if not len(inner):
+            return
+        labels = self._counted.labels(np.asarray(self._counted.ask(inner, "certify"), np.intp))
+        predicted = self._tree.predict_inner(inner)
+        for given, answer in zip(labels.tolist(), predicted.tolist(), strict=True):
+            mine = self.classes[answer]
+            if whole or answer == only:
+                mine.answered += 1
+                mine.right_answers += given == answer
+            if not whole:
+                continue
+            if given not in self.classes:
+                self._know(given)
+            else:
+                self.classes[given].given += 1
+                self.classes[given].found += given == answer
+
+    def _draws(self, label: Any) -> NDArray[Any]:
+        """Inputs that the tree gives a label; none where nobody knows how to draw there."""
+        space, product = self._space.independent, self._space.product
+        if space is None:
+            return np.empty((0, len(product)), product.dtype)
+        boxes = [
+            region
+            for node, region in self._tree.regions(space)
+            if self._tree.feature[node] < 0 and self._tree.label(node) == label
+        ]
+        masses = np.array([box.mass for box in boxes])
+        if not masses.sum() > 0:
+            return np.empty((0, len(product)), product.dtype)
+        self._blocks += 1
+        chosen = pick(uniforms(self._inside.child("leaf").lane(self._blocks, 0), _BATCH), masses)
+        drawn = []
+        for k in np.unique(chosen).tolist():
+            self._blocks += 1
+            drawn.append(
+                draw(Region(space, boxes[k].restrictions), self._inside, self._blocks, int((chosen == k).sum())).T
+            )
+        return np.concatenate(drawn)
+
+
+def _wide(ends: Ends, within: float) -> bool:
+    return ends[1] - ends[0] > 2 * within

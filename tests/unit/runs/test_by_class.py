@@ -1,0 +1,71 @@
+"""Precision and recall of each answer, together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fidelitree as ft
+from fidelitree.runs.by_class import ClassErrors
+from journals import MIXED, on_mixed
+
+TREE = ft.distill(on_mixed, MIXED, epsilon=0.2).tree
+
+
+def shares(label: Any) -> tuple[float, float]:
+    """The truth, by many inputs."""
+    batch = MIXED.draw(200_000, seed=77)
+    given, answered = on_mixed(batch) == label, TREE.predict(batch) == label
+    both = (given & answered).mean()
+    return both / answered.mean(), both / given.mean()
+
+
+def test_the_truth_is_inside() -> None:
+    found = ft.errors_by_class(TREE, on_mixed, MIXED, seed=1)
+    assert {one.label for one in found} == {"family", "gold", "none"}
+    for one in found:
+        if one.label in TREE.labels[TREE.code[TREE.feature < 0]].tolist():
+            precision, recall = shares(one.label)
+            assert one.precision[0] <= precision <= one.precision[1]
+            assert one.recall[0] <= recall <= one.recall[1]
+            assert one.precision[1] - one.precision[0] <= 0.1
+    assert str(found[0]).startswith("family: precision ")
+
+
+def test_a_rare_answer_is_tested_inside_its_leaves() -> None:
+    """One input in 256: draws from everywhere would need 100 000 labels for as much."""
+    space = ft.ProductSpace.bernoulli(10)
+    nodes: list[Any] = []
+    for bit in range(8):
+        nodes += [(bit, 2 * bit + 1, 2 * bit + 2), 0]
+    tree = ft.Tree.build(space, [*nodes, 1], [0, 1])
+    rare = ft.errors_by_class(
+        tree, lambda batch: batch[:, :8].all(axis=1).astype(int), space, seed=0, max_queries=4_000
+    )[1]
+    assert rare.label == 1
+    assert rare.answered >= 200
+    assert rare.precision[0] > 0.9
+
+
+def test_levels_add_up() -> None:
+    found = ft.errors_by_class(TREE, on_mixed, MIXED, 0.04, seed=1, max_queries=300)
+    assert 2 * sum(one.level for one in found) <= 0.04
+
+
+def test_a_label_that_the_tree_does_not_know() -> None:
+    space = ft.ProductSpace.bernoulli(4)
+    found = ft.errors_by_class(ft.Tree.constant(space, 0), lambda batch: batch[:, 0], space, seed=0)
+    new = next(one for one in found if one.label == 1)
+    assert new.recall[1] < 0.1
+    assert (new.answered, new.precision) == (0, (0.0, 1.0))
+
+
+def test_arguments() -> None:
+    with pytest.raises(ft.ParameterError, match="within must be above 0 and below 1; got 2"):
+        ft.errors_by_class(TREE, on_mixed, MIXED, within=2)
+    assert ClassErrors("a", 0.05).precision == (0.0, 1.0)
+    noisy = ft.errors_by_class(TREE, on_mixed, MIXED, deterministic=False, seed=3, max_queries=500)
+    assert sum(one.given for one in noisy) <= 500
+    assert np.isfinite([one.level for one in noisy]).all()
