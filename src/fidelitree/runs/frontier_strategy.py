@@ -210,7 +210,7 @@ class FrontierStrategy:
             compare(helped, world, self._seed, self._counted.watch)
         return opened
 
-    def _kind(self) -> Callable[[Tree], Callable[[Tree, float, LedgerEntry], Attempt]]:
+    def _kind(self) -> Callable[[Tree], Callable[[Tree, float, LedgerEntry], Attempt] | None]:
         """An attempt that the surrogate helps, where it errs much less than the tree, which has some answers wrong.
 
         It can be asked again wherever masses are known, and takes time: where that is limited, labels are cheaper.

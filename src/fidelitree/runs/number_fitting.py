@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fidelitree.runs.fitting import HELD
 from fidelitree.search.labelled import Binning
 from fidelitree.search.numbers.alternating import every_size
-from fidelitree.search.numbers.grown import Numbers, errors
+from fidelitree.search.numbers.growth import Numbers, errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fidelitree.search.numbers.grown import RULES, Numbers, Rows, errors, prunings, wrong
+from fidelitree.search.numbers.growth import RULES, Numbers, Rows, errors, prunings, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
