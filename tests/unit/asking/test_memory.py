@@ -83,6 +83,13 @@ def test_numbers_are_remembered_by_their_value() -> None:
     assert len(memory) == 3, "0 and -0 are one number"
 
 
+def test_a_missing_number_is_remembered_as_itself() -> None:
+    memory = Memory(10)
+    rows = np.array([[np.nan, 1.0], [2.0, np.nan], [-np.nan, 1.0]])
+    recalled = memory.recall(rows)
+    assert np.array_equal(recalled.rows, rows[:2], equal_nan=True)
+
+
 def test_the_space_must_be_a_space() -> None:
     with pytest.raises(ParameterError, match="space must be"):
         Memory.within(1_000, 11)  # type: ignore[arg-type]
