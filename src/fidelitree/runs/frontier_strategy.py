@@ -223,9 +223,9 @@ class FrontierStrategy:
         errors = self.held_out or [1.0] * len(self.sizes)
         inner, labels = self._pool.inner, self._counted.labels(self._pool.codes)
 
-        def kind(tree: Tree) -> Callable[[Tree, float, LedgerEntry], Attempt]:
+        def kind(tree: Tree) -> Callable[[Tree, float, LedgerEntry], Attempt] | None:
             better = error < _HELPS * np.interp(tree.size, self.sizes, errors)
-            return helped if better and (tree.predict_inner(inner) != labels).any() else Attempt
+            return helped if better and (tree.predict_inner(inner) != labels).any() else None
 
         return kind
 

@@ -173,8 +173,8 @@ def _check_integral(answers: NDArray[Any]) -> None:
     if len(wrong):
         raise TargetError(
             f"labels must be bool, int or str (or floats without a fraction); the target answered "
-            f"{answers[wrong[0]]} in row {wrong[0]} of a batch. Return classes, not scores or probabilities - or give "
-            f"tolerance=, and trees come so near to numbers, or threshold=, above which a score means 1"
+            f"{answers[wrong[0]]} in row {wrong[0]} of a batch. Return classes, not scores or probabilities; or "
+            f"give threshold= (a score above it means 1) or tolerance= (leaves hold numbers)"
         )
 
 

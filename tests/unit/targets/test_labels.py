@@ -83,7 +83,8 @@ def test_probabilities_are_refused_with_the_way_out(answers: Any, found: str) ->
     assert message.startswith(
         f"labels must be bool, int or str (or floats without a fraction); the target answered {found}"
     )
-    assert message.endswith("of a batch. Return classes, not scores or probabilities")
+    assert "of a batch. Return classes, not scores or probabilities; or give threshold=" in message
+    assert message.endswith("or tolerance= (leaves hold numbers)")
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,8 @@ def test_labels_take_no_more_room_than_they_must() -> None:
         ("str", b"[" * 100_000, 1),
         ("str", b'["\\ud800"]', 1),
         ("str", b"{", 1),
-        ("float", b"12345678", 1),
+        ("float", b"1234567", 1),
+        ("complex", b"12345678", 1),
     ],
 )
 def test_anything_else_is_refused(kind: str, stored: bytes, rows: int) -> None:
