@@ -14,7 +14,7 @@ import pytest
 import fidelitree as ft
 
 ROOT = Path(__file__).resolve().parents[2]
-NAMES = ("small", "large", "known", "certificate", "time", "honesty", "workload")
+NAMES = ("small", "large", "known", "certificate", "time", "honesty", "workload", "juntas")
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -93,7 +93,7 @@ class StandingAttempts:
             self._next *= 2
         for tree in trees:
             if all(attempt.tree != tree for attempt in self.all):
-                entry = entered(self._ledger, STANDING, tree.digest, len(self.all))
+                entry = entered(self._ledger, STANDING, tree, len(self.all))
                 self.all.append(Attempt(tree, self._delta, entry))
                 self.live.append(self.all[-1])
         constants, others = _parted(self.live)
@@ -145,7 +145,7 @@ class Attempts:
         found = self.of(tree)
         if found is None:
             ledger = self._ledger if written_down else None
-            found = Attempt(tree, self.delta, entered(ledger, self._part, tree.digest, len(self.all)))
+            found = Attempt(tree, self.delta, entered(ledger, self._part, tree, len(self.all)))
             self.all.append(found)
         return found
 
