@@ -21,6 +21,7 @@ MODULES = {
     "time": "timing",
     "honesty": "honesty",
     "workload": "workload",
+    "juntas": "juntas",
 }
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "queries.md"
 OPENING = """\

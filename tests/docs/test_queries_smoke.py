@@ -12,7 +12,7 @@ import pytest
 import fidelitree as ft
 from benchmarking import importable, run
 
-NAMES = ("small", "large", "known", "certificate", "time", "honesty", "workload")
+NAMES = ("small", "large", "known", "certificate", "time", "honesty", "workload", "juntas")
 
 
 @pytest.fixture(scope="module")

@@ -74,7 +74,7 @@ class Queries:
         return f"{self.asked:,} labels asked ({parts or 'none'}), {self.paid:,} rows paid"
 
 
-@dataclass
+@dataclass(eq=False)
 class Counted:
     """A target that counts what it is asked.
 

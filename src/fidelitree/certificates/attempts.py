@@ -96,7 +96,7 @@ class StandingAttempts:
             self._next *= 2
         for tree in trees:
             if all(attempt.tree != tree for attempt in self.all):
-                entry = entered(self._ledger, STANDING, tree.digest, len(self.all))
+                entry = entered(self._ledger, STANDING, tree, len(self.all))
                 self.all.append(Attempt(tree, self._delta, entry, self._tolerance))
                 self.live.append(self.all[-1])
         constants, others = _parted(self.live)
@@ -161,7 +161,7 @@ class Attempts:
         found = self.of(tree)
         if found is None:
             ledger = self._ledger if written_down else None
-            entry = entered(ledger, self._part, tree.digest, len(self.all))
+            entry = entered(ledger, self._part, tree, len(self.all))
             found = Attempt(tree, self.delta, entry, self.tolerance) if made is None else made(tree, self.delta, entry)
             self.all.append(found)
         return found

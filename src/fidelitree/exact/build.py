@@ -33,6 +33,7 @@ _FIRST_LIMITS = (
     1 << 12,
     1 << 15,
 )  # limits that are tried first, so that a bad order does not cost what the limit costs
+_LEAST = _FIRST_LIMITS[0]
 _NUMBERED = re.compile(r"(.*?)(\d{1,9})(\D*)", re.DOTALL)
 _GARBAGE = 2  # times the limit: nodes at which those that nobody needs are thrown away
 _ROOM = 4  # times the limit: what OxiDD may hold
@@ -113,10 +114,13 @@ def build_diagram(
     circuit.check_space(space)
     orders = list({tuple(order(circuit)): None for order in ORDERS})
     for most in [*(first for first in _FIRST_LIMITS if first < limit), limit]:
-        built = [(order, _gate_by_gate(circuit, order, most, watch)) for order in orders]
-        found = [_take_over(Diagram(space, order), function) for order, function in built if function is not None]
-        if found:
-            return min(found, key=lambda function: function.diagram.size(function.root))
+        best: tuple[int, Sequence[int], Any] | None = None
+        for order in orders:  # once there is a diagram, others are of interest while they are smaller
+            function = _gate_by_gate(circuit, order, most if best is None else max(best[0], _LEAST), watch)
+            if function is not None and (best is None or function.node_count() < best[0]):
+                best = function.node_count(), order, function
+        if best is not None:
+            return _take_over(Diagram(space, best[1]), best[2])
     raise NoDiagramError(
         f"the decision diagram of output {circuit.output!r} must have at most {limit:,} nodes while it is built; "
         f"{len(circuit.gates):,} gates over {len(orders[0])} inputs need more in each of {len(orders)} orders. "

@@ -107,22 +107,16 @@ def tree_error(tree: Tree, target: Target, space: World) -> float:
     if isinstance(target, Tree) and space.masses is not None:
         return disagreement(tree, target, space.masses)
     check_space(space)
-    return watched_error(tree, target, product)
-
-
-def watched_error(tree: Tree, target: Target, space: ProductSpace, watch: Watch | None = None) -> float:
-    """The same of a tree that fits the space; ``watch`` may end it while a diagram is built."""
-    if isinstance(target, Tree):
-        return disagreement(tree, target, space)
-    return error_inside(tree, _known(target, space, watch), space)
+    return error_inside(tree, all_answers_of(target, product), product)
 
 
 def tree_labels(tree: Tree, target: Target, space: ProductSpace) -> LeafLabels:
     """How often inputs reach each leaf with each label of the target, exact where `tree_error` is."""
-    return labels_inside(tree, _known(target, space), space)
+    return labels_inside(tree, all_answers_of(target, space), space)
 
 
-def _known(target: Target, space: ProductSpace, watch: Watch | None = None) -> Subfunction:
+def all_answers_of(target: Target, space: ProductSpace, watch: Watch | None = None) -> Subfunction:
+    """What a target does everywhere; ``watch`` may end it while a diagram is built."""
     root = exact_subfunction(Counted(target, space), Region.whole(space), ENUMERATE_UNASKED, watch)
     if root is None:
         raise ParameterError(

@@ -210,7 +210,7 @@ class BitStrategy:
 
     def _cost(self, share: float, leaves: int) -> float:
         """The same of a tree that errs so often, if it were put to the test now."""
-        return (self._counted.asked + self._needed(share)) ** WORTH * leaves
+        return float((self._counted.asked + self._needed(share)) ** WORTH * leaves)
 
     def _needed(self, share: float) -> float:
         """Answers that the next attempt takes for a tree that errs so often."""

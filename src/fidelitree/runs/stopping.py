@@ -9,14 +9,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from fidelitree.asking.counted import Counted
 from fidelitree.asking.limits import Budget, BudgetSpent
 from fidelitree.exact.diagram import NoDiagramError
-from fidelitree.exact.engine import watched_error
+from fidelitree.exact.engine import all_answers_of, error_inside
 from fidelitree.exact.paths import PathSubfunction
+from fidelitree.search.bits.junta import crowds
 from fidelitree.search.exact_growth import grow_exactly
 from fidelitree.search.optimal.affordable import PATIENT, QUICK
 from fidelitree.search.optimal.substitutes import Prunings, SmallestSubstitutes, Substitutes
@@ -29,14 +31,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fidelitree.certificates.attempts import Attempt, Attempts
+    from fidelitree.exact.subfunction import Subfunction
     from fidelitree.search.trace import SplitRecord
     from fidelitree.spaces.world import Weighed
     from fidelitree.trees.tree import Tree
 
 AS_GOOD = 0.05  # of the errors of the best tree: how much higher a bound about as good as its own is
 PATIENCE = 10  # times the queries of the first certificate, for fewer leaves
-WORTH = 3  # half the leaves are worth 26 % more queries
+WORTH = 1.6  # half the leaves are worth 54 % more queries
 FAR = 0.25  # epsilons: a tree with more errors is far from its target
+FEWER = 0.75  # of the leaves of a tree that is about a table: only so few are worth an error
 HURRY = 2  # the same where queries are what matters
 GRACE = 1.1  # of the time: when the building of a diagram is given up
 PRIOR = 20  # answers, half of epsilon of them wrong, that a forecast begins with
@@ -169,7 +173,7 @@ class Stopping(Protocol):
 
 @dataclass
 class Smallest:
-    """A substitute for a certified tree: the one for which (queries)^3 x leaves is least.
+    """A substitute for a certified tree: the one for which (queries)^1.6 x leaves is least.
 
     It may go on for as many queries again as the first certificate took (ten times as many, where ``max_leaves`` is
     asked for); answers that turn out wrong on the way do not prolong that.
@@ -226,7 +230,7 @@ class Smallest:
 
     def _cost(self, asked: float, leaves: int) -> float:
         """What an outcome is to be judged by."""
-        return asked**WORTH * leaves
+        return float(asked**WORTH * leaves)
 
     def outcome(self, attempt: Attempt, leaves: int) -> Outcome:
         """The best pruning with so many leaves."""
@@ -239,7 +243,15 @@ class Smallest:
         self._limit = self._limit or (HURRY if self.max_leaves is None else PATIENCE) * asked
         for leaves, needed in self._affordable(attempt, epsilon):
             options.append((self._cost(asked + needed, leaves), leaves, needed))
-        return min(options)[1:] if options else (self._most(attempt), 0)
+        leaves, needed = min(options)[1:] if options else (self._most(attempt), 0)
+        whole = attempt.tree.size
+        if leaves > FEWER * whole and self.max_leaves is None and self._tabular(attempt.tree):
+            return whole, 0
+        return leaves, needed
+
+    def _tabular(self, tree: Tree) -> bool:
+        """Whether a tree is about the whole table of its bits: it has no structure that an error would make simpler."""
+        return self.counted.space.all_bits and crowds(tree.size, len(np.unique(tree.feature)) - 1)
 
     def _affordable(self, attempt: Attempt, epsilon: float) -> Iterator[tuple[int, int]]:
         """Leaves, and answers still needed, of all prunings within the limit."""
@@ -339,6 +351,10 @@ def lists_its_answers(counted: Counted) -> bool:
     return counted.deterministic and isinstance(counted.target, (Circuit, TruthTable))
 
 
+_KNOWN: WeakKeyDictionary[Counted, Subfunction | None] = WeakKeyDictionary()
+"""All answers of a run's target, as one function; None where they are too many. A diagram takes seconds to build."""
+
+
 def exact_error(tree: Tree, counted: Counted) -> float | None:
     """The error of a tree; None where the circuit is too large for it, or the time is over before it is known."""
 
@@ -346,10 +362,15 @@ def exact_error(tree: Tree, counted: Counted) -> float | None:
         if counted.over(GRACE):
             raise BudgetSpent(counted.budget.time_over)
 
-    try:
-        return watched_error(tree, counted.target, counted.space, watch)
-    except (BudgetSpent, NoDiagramError):
-        return None
+    if counted not in _KNOWN:
+        try:
+            _KNOWN[counted] = all_answers_of(counted.target, counted.space, watch)
+        except BudgetSpent:
+            return None
+        except NoDiagramError:
+            _KNOWN[counted] = None
+    root = _KNOWN[counted]
+    return None if root is None else error_inside(tree, root, counted.space)
 
 
 @dataclass

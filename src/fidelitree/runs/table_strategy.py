@@ -230,7 +230,7 @@ class TableStrategy:
         epsilon, labels = self._attempts.epsilon, len(self._pool)
         if self._plan.frugal:
             worth = self._allowance.worth(labels, len(self._attempts.all) + 1, self._attempts)
-            return tuple(epsilon * aim for aim in worth[:1])
+            return tuple(epsilon * aim for aim in dict.fromkeys(worth[:1] + worth[-1:]))
         error = (epsilon * (1 - epsilon) * HELD / labels) ** 0.5
         return tuple(max(epsilon / 4, epsilon - margin * error) for margin in _MARGINS)
 

@@ -46,6 +46,23 @@ def test_a_random_function_of_ten_bits_is_asked_cell_by_cell(n: int) -> None:
     assert result.certificate.holds
     assert result.certificate.errors == 0
     assert result.queries.asked <= 2**bits + 2 * bits * math.log2(n) + 800
+    inputs = np.random.default_rng(1).integers(0, 2, (2_000, n), dtype=np.uint8)
+    assert (result.tree.predict(inputs) == hidden(n, bits, table, 1)(inputs)).all(), "it has no simpler neighbour"
+
+
+def test_a_parity_that_a_tree_of_another_bit_resembles() -> None:
+    """14 leaves over 5 bits fit the first 60 answers; their test failed, and 206 labels were asked."""
+    relevant = np.random.default_rng(100 * 4 + 16 + 4).choice(16, 4, replace=False)
+    result = ft.distill(lambda batch: batch[:, relevant].sum(axis=1) % 2, ft.ProductSpace.bernoulli(16), seed=4)
+    assert result.certificate.holds
+    assert result.queries.asked <= 2**4 + 2 * 4 * math.log2(16) + 120
+
+
+def test_fewer_leaves_are_worth_an_error_where_a_table_was_not_asked() -> None:
+    """An AND of eight bits is nearly a constant; nobody wants its nine leaves."""
+    result = ft.distill(lambda batch: batch[:, :8].all(axis=1).astype(int), ft.ProductSpace.bernoulli(12), 0.05)
+    assert result.certificate.holds
+    assert result.tree.size == 1
 
 
 def test_noise_does_not_make_a_table() -> None:

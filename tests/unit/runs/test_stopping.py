@@ -12,9 +12,15 @@ from numpy.typing import NDArray
 import fidelitree as ft
 import reference
 from fidelitree.asking.counted import Counted
+from fidelitree.asking.limits import BudgetSpent
 from fidelitree.certificates.attempts import Attempts
+from fidelitree.exact.diagram import NoDiagramError
+from fidelitree.exact.engine import all_answers_of
+from fidelitree.runs import stopping
 from fidelitree.runs.greedy import KAPPA, Greedy, _closeness
-from fidelitree.runs.stopping import Smallest, forecast
+from fidelitree.runs.stopping import Smallest, exact_error, forecast
+from fidelitree.spaces.region import Region
+from fidelitree.targets.table import enumerate_inputs
 from fidelitree.theory.sequential import divergence
 from mixed import MIXED, every_input
 
@@ -177,3 +183,35 @@ def test_the_papers_tree_is_algorithm_1_on_the_tested_tree() -> None:
     assert outcome is not None
     exact = ft.build_top_down(TREE, SPACE, 0, max_leaves=outcome.tree.size)
     assert outcome.tree == exact.tree
+
+
+def test_all_answers_of_a_circuit_are_worked_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A diagram of many inputs takes a second; a run that opened five attempts built it five times."""
+    asked: list[int] = []
+
+    def counting(target: Any, space: ft.ProductSpace, watch: Any) -> Any:
+        asked.append(len(space))
+        return all_answers_of(target, space, watch)
+
+    monkeypatch.setattr(stopping, "all_answers_of", counting)
+    space = ft.ProductSpace.bernoulli(12)
+    table = ft.targets.TruthTable(TREE.predict(enumerate_inputs(Region.whole(space), 0, 1 << 12)).astype(np.uint8))
+    counted = Counted(table, space)
+    trees = [TREE, ft.Tree.constant(SPACE, 0), ft.Tree.constant(SPACE, 1)]
+    errors = [exact_error(tree, counted) for tree in trees]
+    assert errors == pytest.approx([ft.tree_error(tree, table, space) for tree in trees])
+    assert asked == [12]
+    assert exact_error(TREE, Counted(table, space)) == 0
+    assert asked == [12, 12], "another run may have another target"
+
+
+def test_what_takes_too_long_to_know_is_tried_again_only_if_time_ended_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    raised: list[Exception] = [BudgetSpent("max_seconds = 1"), NoDiagramError("too large")]
+
+    def failing(*told: Any) -> Any:
+        raise raised.pop(0)
+
+    monkeypatch.setattr(stopping, "all_answers_of", failing)
+    counted = Counted(TREE.predict, SPACE)
+    assert [exact_error(TREE, counted) for _ in range(3)] == [None, None, None]
+    assert not raised

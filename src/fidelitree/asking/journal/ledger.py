@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from fidelitree.asking.journal.journal import Journal
+    from fidelitree.trees.tree import Tree
 
 LABEL, TEST = "label", "test"
 """The two streams of inputs."""
@@ -65,6 +66,7 @@ class Ledger:
         return Opened(ledger, number, tree, *here, *map(max, here, seen))
 
 
-def entered(journalled: Ledger | None, ledger: str, tree: str, before: int) -> LedgerEntry:
+def entered(journalled: Ledger | None, ledger: str, tree: Tree, before: int) -> LedgerEntry:
     """An attempt's entry in the journal; without one, the next number after those ``before``."""
-    return LedgerEntry(ledger, before + 1, {}) if journalled is None else journalled.open(ledger, tree)
+    # A digest names all features: where they are thousands, it takes as long as many answers.
+    return LedgerEntry(ledger, before + 1, {}) if journalled is None else journalled.open(ledger, tree.digest)

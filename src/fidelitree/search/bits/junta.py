@@ -22,7 +22,7 @@ Bits = NDArray[np.uint8]
 Codes = NDArray[np.intp]
 
 MOST = 16  # bits of a table
-FEW = 4  # features of a tree that may be crowded
+FEW, CROWDED = 4, 0.4  # features of a tree that may be crowded, and leaves a cell of its table from which on it is
 CHEAP = 64  # cells that are asked without much thought
 
 
@@ -61,7 +61,7 @@ def _below(table: Codes, bits: list[int]) -> Nested:
 
 
 def crowded(nested: Nested) -> bool:
-    """Whether a tree has half as many leaves as the table over its features has cells, or more."""
+    """Whether a tree is no smaller than the table over its features, or not by much."""
     tested: set[int] = set()
     waiting, leaves = [nested], 0
     while waiting:
@@ -70,4 +70,9 @@ def crowded(nested: Nested) -> bool:
             tested.add(node[0].feature)
             waiting += node[1:]
         leaves += not isinstance(node, tuple)
-    return len(tested) >= FEW and 2 * leaves >= 1 << len(tested)
+    return crowds(leaves, len(tested))
+
+
+def crowds(leaves: int, features: int) -> bool:
+    """Whether so many leaves are about as many as the table over so many features has cells."""
+    return features >= FEW and leaves >= CROWDED * (1 << features)

@@ -62,6 +62,8 @@ class Rollouts:
     most: int
     exact: bool
     clock: Clock
+    steps: float = affordable.STEPS
+    """After the first search, where no time is given."""
     few: int = affordable.SOLVED[0]
     _steps: float = 0.0
     _curves: dict[Any, Curve] = field(default_factory=dict)
@@ -94,7 +96,7 @@ class Rollouts:
         """Count steps; a clock ends the search where there is one."""
         self._steps += steps
         self._watch()
-        if self.clock.budget.max_seconds is None and self.few > affordable.SOLVED[0] and self._steps > affordable.STEPS:
+        if self.clock.budget.max_seconds is None and self.few > affordable.SOLVED[0] and self._steps > self.steps:
             raise SearchEnded
 
     def _watch(self) -> None:

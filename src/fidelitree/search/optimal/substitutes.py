@@ -19,7 +19,16 @@ from fidelitree.asking.counted import Counted
 from fidelitree.asking.limits import Watch, go_on
 from fidelitree.exact.cells import Cells
 from fidelitree.exact.engine import exact_subfunction
-from fidelitree.search.optimal.affordable import CELLS, FEW_BITS, FEW_NUMBERS, PATIENT, SETS, Clock, SearchEnded
+from fidelitree.search.optimal.affordable import (
+    CELLS,
+    FEW_BITS,
+    FEW_NUMBERS,
+    NEARBY_STEPS,
+    PATIENT,
+    SETS,
+    Clock,
+    SearchEnded,
+)
 from fidelitree.search.optimal.lattice import Axis, Cell, Codes, axes_of, label_masses
 from fidelitree.search.optimal.optimum import errors_of_few_bits, least_errors
 from fidelitree.search.optimal.rollout import Rollouts
@@ -143,7 +152,7 @@ def nearby(tree: Tree, space: ProductSpace, clock: Clock) -> Iterator[Curve]:
     if space.all_bits:
         root = exact_subfunction(Counted(tree, space), Region.whole(space), 0)
         assert root is not None, "a tree is known"
-        yield from Rollouts(space, answer, tree.size, False, clock).curves(root)
+        yield from Rollouts(space, answer, tree.size, False, clock, NEARBY_STEPS).curves(root)
     elif (found := cells_of(tree, space)) is not None:
         yield from widening(found, (tree.size, tree.size), FEW_NUMBERS, watch=watch)
 

@@ -9,7 +9,6 @@ import fidelitree as ft
 from fidelitree.asking.counted import Counted
 from fidelitree.asking.limits import Budget
 from fidelitree.exact.engine import exact_subfunction
-from fidelitree.search.optimal import affordable
 from fidelitree.search.optimal.affordable import SearchEnded
 from fidelitree.search.optimal.lattice import axes_of
 from fidelitree.search.optimal.optimum import least_errors
@@ -78,15 +77,14 @@ def test_without_an_error(policy: Policy) -> None:
     assert tree.predict(cube(8)).tolist() == codes.tolist()
 
 
-def test_time_and_steps_end_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_and_steps_end_it() -> None:
     found, counted, _ = search(2, False)
     root = exact_subfunction(counted, Region.whole(SPACE), 256)
     assert root is not None
     found.clock = Counted(counted.target, SPACE, budget=Budget(max_seconds=0))
     with pytest.raises(SearchEnded):
         list(found.curves(root))
-    monkeypatch.setattr(affordable, "STEPS", 1)
-    found.clock = counted
+    found.clock, found.steps = counted, 1
     curves = found.curves(root)
     assert next(curves).errors[-1] == 0
     with pytest.raises(SearchEnded):
