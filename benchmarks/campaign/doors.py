@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import fidelitree as ft
+from benchmarks.campaign import worlds
 from benchmarks.campaign.targets import Case, N, cube, places
 from fidelitree.runs import audit
 from fidelitree.runs.frontier_strategy import EFFORTS, Effort
@@ -233,4 +234,13 @@ DOORS: dict[str, GuardedTarget] = {
     "auto, re-used buffer": reused_buffer,
     "auto, NUL labels": nul_labels,
     "frontier, all points": curve,
+    **{
+        f"auto, {name}": lambda case, epsilon, delta, seed, door=door: Claim(*door(case, epsilon, delta, seed))
+        for name, door in (
+            ("mixtures", worlds.mixture),
+            ("samplers", worlds.sampler),
+            ("neighbours of rows", worlds.blend),
+            ("numbers", worlds.tolerance),
+        )
+    },
 }

@@ -69,6 +69,20 @@ def test_alternating_never_makes_a_tree_worse_or_larger() -> None:
             assert size(better) <= size(tree)
 
 
+def test_no_side_is_left_that_no_row_reaches() -> None:
+    """Over few bits a test that changes often leaves one below it without a choice."""
+    random = np.random.default_rng(3)
+    space = ft.ProductSpace.bernoulli(5)
+    for seed in range(20):
+        inner = np.asarray(space.draw(60, seed=seed))
+        answers = random.normal(0, 2, 32)[inner @ (1 << np.arange(5))]
+        data = Numbers.of(Binning.of(space, inner), slice(None), answers, 0.5)
+        for tree, _ in every_size(data, [2, 4, 8, 16], go_on).values():
+            values = sorted(set(data.values))
+            built = Binning.of(space, inner).tree(tree, [values.index(value) for value in data.values], values)
+            assert sum(region.mass for node, region in built.regions(space) if built.feature[node] < 0) == 1
+
+
 def test_every_size_is_at_least_as_good_as_a_smaller_one() -> None:
     data = numbers()
     found = every_size(data, [1, 2, 4, 8, 16], go_on)

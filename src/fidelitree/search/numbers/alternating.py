@@ -25,9 +25,9 @@ SWEEPS = 12
 
 def alternated(numbers: Numbers, nested: Nested, watch: Watch) -> tuple[Nested, int]:
     """A tree with at most as many leaves and errors, and its errors."""
-    best, least = nested, errors(numbers, nested)
+    best, least, everything = nested, errors(numbers, nested), np.arange(len(numbers))
     for _ in range(SWEEPS):
-        found = _again(numbers, best, np.arange(len(numbers)), watch)
+        found = _reached(numbers, _again(numbers, best, everything, watch), everything)
         now = errors(numbers, found)
         if now >= least:
             break
@@ -49,6 +49,17 @@ def _again(numbers: Numbers, nested: Nested, rows: Rows, watch: Watch) -> Nested
     if yes.all() or not yes.any():
         return sides[int(yes.any())]
     return test, *sides
+
+
+def _reached(numbers: Numbers, nested: Nested, rows: Rows) -> Nested:
+    """A tree without sides that no row reaches: a test that was changed above may have left some."""
+    if not isinstance(nested, tuple):
+        return nested
+    test, no, yes = nested
+    inside = numbers.yes(test, rows)
+    if inside.all() or not inside.any():
+        return _reached(numbers, yes if inside.any() else no, rows)
+    return test, _reached(numbers, no, rows[~inside]), _reached(numbers, yes, rows[inside])
 
 
 def _best_test(numbers: Numbers, sides: tuple[Nested, Nested], rows: Rows, old: Test) -> Test:

@@ -1,0 +1,88 @@
+"""Ways to a certificate over worlds that are no product, and over numbers; what is so is added up over all inputs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import fidelitree as ft
+from benchmarks.campaign.targets import Case, N, cube, places
+
+LABELS = 600
+KEEPS = 0.75  # how often a bit of the sampler repeats the one before
+TABLE, BLEND = 300, 0.2
+TOLERANCE = 0.6
+
+
+@dataclass(frozen=True)
+class WorldCase(Case):
+    """A case with other probabilities of inputs, or with numbers for labels."""
+
+    chances: NDArray[np.float64] | None = None
+    numbers: NDArray[np.float64] | None = None
+
+    def error(self, predicted: NDArray[Any]) -> float:
+        weights = self.weights() if self.chances is None else self.chances
+        wrong = predicted != self.labels if self.numbers is None else np.abs(predicted - self.numbers) > TOLERANCE
+        return float(weights[wrong].sum())
+
+
+Found = tuple[ft.Certificate, NDArray[Any], Case]
+
+
+def _over(case: Case, world: Any, chances: NDArray[np.float64], promise: tuple[float, float], seed: int) -> Found:
+    found = ft.distill(case, world, *promise, seed=seed, max_queries=LABELS)
+    truth = WorldCase(case.family, case.labels, case.space, case.rival, chances)
+    return found.certificate, np.asarray(found.tree.predict_inner(cube())), truth
+
+
+def mixture(case: Case, epsilon: float, delta: float, seed: int) -> Found:
+    random = np.random.default_rng([seed, 1])
+    parts = [ft.ProductSpace.bernoulli(N, random.uniform(0.1, 0.9, N)) for _ in range(3)]
+    weights = random.dirichlet([2, 2, 2])
+    chances = sum(weight * part.chances(cube()) for weight, part in zip(weights, parts, strict=True))
+    return _over(case, ft.Mixture(parts, weights / weights.sum()), np.asarray(chances), (epsilon, delta), seed)
+
+
+def sampler(case: Case, epsilon: float, delta: float, seed: int) -> Found:
+    """A chain of bits, each of which mostly repeats the last one."""
+
+    def draw(rows: int, rng: np.random.Generator) -> Any:
+        same = rng.random((rows, N)) < KEEPS
+        same[:, 0] = rng.random(rows) < 0.5
+        return (np.cumsum(~same, axis=1) % 2).astype(np.bool_)
+
+    repeats = cube()[:, 1:] == cube()[:, :-1]
+    chances = np.where(repeats, KEEPS, 1 - KEEPS).prod(axis=1) / 2
+    world = ft.Sampler(draw, like=draw(64, np.random.default_rng(0)))
+    return _over(case, world, chances, (epsilon, delta), seed)
+
+
+def blend(case: Case, epsilon: float, delta: float, seed: int) -> Found:
+    """Neighbours of the rows that a run keeps for its tests."""
+    rows = ft.Rows(np.random.default_rng([seed, 2]).random((TABLE, N)) < case.space.biases, blend=BLEND)
+    tested = rows.parts(seed).testing
+    chances = np.ones((len(tested), 1))
+    for i, feature in enumerate(rows.features):
+        sides = [(1 - BLEND) * (tested[:, i] == value)[:, None] + BLEND * feature.mass(value) for value in (0, 1)]
+        chances = np.concatenate([chances * side for side in sides], axis=1)
+    return _over(case, rows, chances.mean(axis=0), (epsilon, delta), seed)
+
+
+def tolerance(case: Case, epsilon: float, delta: float, seed: int) -> Found:
+    """Labels as numbers, each of them a little off."""
+    numbers = 2.0 * case.labels + np.random.default_rng([seed, 3]).uniform(-0.5, 0.5, len(case.labels))
+    found = ft.distill(
+        lambda bits: numbers[places(bits)],
+        case.space,
+        epsilon,
+        delta,
+        seed=seed,
+        max_queries=LABELS,
+        tolerance=TOLERANCE,
+    )
+    truth = WorldCase(case.family, case.labels, case.space, case.rival, None, numbers)
+    return found.certificate, np.asarray(found.tree.predict(cube())), truth
