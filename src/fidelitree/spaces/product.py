@@ -28,6 +28,7 @@ from fidelitree.errors import (
     show,
 )
 from fidelitree.spaces.batches import Kind, Layout, layout
+from fidelitree.spaces.describe import Description, describe
 from fidelitree.spaces.draw import draw
 from fidelitree.spaces.features import Boolean, Feature
 from fidelitree.spaces.files import decode, encode, read_space_file
@@ -196,6 +197,10 @@ class ProductSpace:
         (2, 3)
         """
         return self.batch(drawn(self, rows, seed))
+
+    def describe(self) -> Description:
+        """All features with their marginals: a table, with small histograms in a notebook."""
+        return describe(self)
 
     @cached_property
     def points(self) -> int | None:

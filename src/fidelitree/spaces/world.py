@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from fidelitree.display.wording import counted
 from fidelitree.errors import check_count
+from fidelitree.spaces.describe import Description, describe
 from fidelitree.spaces.draw import Stream, block_rows
 
 if TYPE_CHECKING:
@@ -114,6 +115,9 @@ class World(Protocol):
     def draw(self, rows: int, seed: int = 0) -> Any:
         """Inputs as the target receives them."""
 
+    def describe(self) -> Description:
+        """All features at a glance."""
+
 
 class Joint(ABC):
     """What worlds that are no product have in common: features and batches are those of their marginals."""
@@ -137,6 +141,11 @@ class Joint(ABC):
     def redraws(self) -> Redraws | None:
         """None: how one feature depends on all others nobody knows."""
         return None
+
+    @property
+    def in_words(self) -> str:
+        """The world as a noun."""
+        raise NotImplementedError
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -172,6 +181,10 @@ class Joint(ABC):
     def draw(self, rows: int, seed: int = 0) -> Any:
         """Inputs as the target receives them; the same seed gives the same ones."""
         return self.product.batch(drawn(self, rows, seed))
+
+    def describe(self) -> Description:
+        """All features with their marginals: a table, with small histograms in a notebook."""
+        return describe(self)
 
 
 class _Draws(Protocol):

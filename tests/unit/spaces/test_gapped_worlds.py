@@ -16,6 +16,7 @@ import fidelitree as ft
 from chances import plausible
 from fidelitree.spaces import kinds
 from fidelitree.spaces.blends import Blend
+from fidelitree.spaces.describe import describe, to_toml
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.features import AtMost
 from fidelitree.spaces.region import Region
@@ -130,3 +131,12 @@ def test_a_sampler_may_leave_gaps() -> None:
     world = ft.Sampler(draw, like=draw(100, np.random.default_rng(0)))
     result = ft.distill(lambda batch: np.isnan(batch["age"]), world, epsilon=0.05, seed=0)
     assert str(result.tree).splitlines() == ["age is not missing: False", "age is missing: True"]
+
+
+def test_a_description_and_a_file_to_edit_say_how_many_are_missing(tmp_path: Any) -> None:
+    space = WORLDS["product"]
+    assert "missing" in str(describe(space)).splitlines()[2]
+    path = tmp_path / "space.toml"
+    path.write_text(to_toml(space), encoding="utf-8")
+    again = ft.ProductSpace.from_file(path)
+    assert [getattr(one, "missing", None) for one in again] == [getattr(one, "missing", None) for one in space]
