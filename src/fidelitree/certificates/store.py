@@ -24,6 +24,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import itertools
 import json
 import os
 import shutil
@@ -33,11 +34,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fidelitree.asking.journal.journal import Journal
 from fidelitree.asking.journal.opening import copied
+from fidelitree.asking.journal.run import LIMITS
 from fidelitree.certificates import standalone
 from fidelitree.certificates.certificate import Certificate
 from fidelitree.certificates.frontierfile import StoredFrontier
-from fidelitree.errors import FormatError, ParameterError, check_path, read_text, reading, writing
+from fidelitree.errors import FidelitreeError, FormatError, ParameterError, check_path, read_text, reading, writing
 from fidelitree.spaces import kinds
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.trees.ensemble import Ensemble
@@ -137,6 +140,7 @@ def save(folder: str | os.PathLike[str], tree: Tree, certificate: Certificate, r
         journal = _other_journal(record.journal, folder)
         if journal is not None:
             copied(journal, place / JOURNAL)
+            _put_aside(folder / JOURNAL, journal)
         (folder / CERTIFICATE).unlink(missing_ok=True)
         for name in {TESTED, SURROGATE, FRONTIER} - texts.keys():
             (folder / name).unlink(missing_ok=True)
@@ -150,6 +154,24 @@ def _other_journal(journal: Path | None, folder: Path) -> Path | None:
     if journal is None or not journal.is_file():
         return None
     return None if (folder / JOURNAL).exists() and journal.samefile(folder / JOURNAL) else journal
+
+
+def same_run(one: Path, two: Path) -> bool:
+    """Whether two journals are of one run, or of one that went on with other limits."""
+    try:
+        with Journal(one) as first, Journal(two) as second:
+            runs = first.run, second.run
+    except FidelitreeError:
+        return False
+    told = [{**vars(run), "arguments": {**run.arguments, **dict.fromkeys(LIMITS)}} for run in runs]
+    return told[0] == told[1]
+
+
+def _put_aside(found: Path, journal: Path) -> None:
+    """Keep a journal of another run that lies where a copy goes: its answers were paid for."""
+    if found.exists() and not same_run(found, journal):
+        names = (found.with_stem(f"{found.stem}-{number}") for number in itertools.count(1))
+        found.rename(next(name for name in names if not name.exists()))
 
 
 @contextmanager

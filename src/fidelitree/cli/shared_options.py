@@ -221,10 +221,10 @@ class RunningOptions(CallOptions):
     @staticmethod
     def clear(folder: Path, journal: Path | None) -> None:
         """Put aside the journal that lies where a result goes, unless it is this run's: it says nothing about it."""
-        from fidelitree.certificates.store import JOURNAL
+        from fidelitree.certificates.store import JOURNAL, same_run
 
         found = folder / JOURNAL
-        if found.exists() and (journal is None or not found.samefile(journal)):
+        if found.exists() and (journal is None or not (found.samefile(journal) or same_run(found, journal))):
             _put_aside(found)
 
     def journal_in(self, folder: Path, target: Any) -> Path | None:

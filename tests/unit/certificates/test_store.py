@@ -174,3 +174,18 @@ def test_a_tested_tree_does_not_outlive_its_result(tmp_path: Path) -> None:
     assert load(tmp_path).tested == result.tree
     result.save(tmp_path)
     assert load(tmp_path).tested is None
+
+
+def test_a_result_takes_its_journal_along(tmp_path: Path) -> None:
+    """A journal of another run that lies there is kept aside; a copy of the same run is replaced."""
+    space = ft.ProductSpace.bernoulli(12)
+    for number, bit in enumerate((0, 1)):
+        made = ft.distill(lambda batch, bit=bit: batch[:, bit], space, seed=number, journal=tmp_path / f"{number}.db")
+        made.save(tmp_path / "kept")
+        made.save(tmp_path / "kept")
+    assert sorted(path.name for path in (tmp_path / "kept").glob("journal*")) == ["journal-1.db", "journal.db"]
+    assert ft.journal.info(tmp_path / "kept" / "journal.db").run.seed == 1
+    assert ft.journal.info(tmp_path / "kept" / "journal-1.db").run.seed == 0
+    assert (tmp_path / "kept" / "journal.db").stat().st_mode & 0o077 == 0
+    assert ft.verify(tmp_path / "kept").holds
+    assert (tmp_path / "kept" / "README.txt").read_text(encoding="utf-8").count("\n") == 3

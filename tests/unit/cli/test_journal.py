@@ -97,7 +97,10 @@ def test_the_journal_of_the_folder_may_be_named(folder: Path) -> None:
 
 def test_a_journal_that_was_named_is_never_put_aside(folder: Path) -> None:
     run("distill", "aims:alarm", *BITS, "--journal", "mine.db")
-    assert Path("mine.db").exists()
+    assert (OUT / "journal.db").is_file()
+    again = run("distill", "aims:alarm", *BITS, "--journal", "mine.db")
+    assert (again.code, again.err) == (0, "")
+    assert [path.name for path in OUT.glob("journal*")] == ["journal.db"]
     message = refused("distill", "aims:alarm", *BITS, "--journal", "mine.db", "--epsilon", "0.1", code=2)
     assert "epsilon was 0.05 and is 0.1 now - give the same arguments again, or another --journal" in message
 
