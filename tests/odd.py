@@ -117,6 +117,8 @@ def doors(folder: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
         "distill_rows": (ft.distill, {**run, "target": lambda batch: batch["a"], "space": ft.Rows(table)}),
         "frontier": (ft.frontier, {"target": first, "space": space, "delta": 0.1}),
         "certify": (ft.certify, {**run, "predictor": tree}),
+        "diff": (ft.diff, {"old": tree, "new": first, "space": space, "delta": 0.1, "max_queries": 500}),
+        "errors_by_class": (ft.errors_by_class, {"tree": tree, "target": first, "space": space, "max_queries": 500}),
         "analyze": (ft.analyze, {"target": first, "space": space}),
         "build_top_down": (ft.build_top_down, {name: run[name] for name in ("target", "space", "epsilon")}),
         "practical_top_down": (ft.practical_top_down, {**run, "epsilon": 0.4, "delta": 0.4, "max_queries": 20_000}),

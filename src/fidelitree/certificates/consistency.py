@@ -160,7 +160,9 @@ def _call(stored: Stored) -> Check:
     if not stored.run:
         return Check(None, f"{about}: no run is stored here")
     told = _told(certificate)
-    run = {**stored.run, "epsilon": _asked_error(stored)} if POINT in stored.run else stored.run
+    run = _run_of(stored)
+    if POINT in run:
+        run["epsilon"] = _asked_error(stored)
     differ = [name for name, value in told.items() if name in run and not same(run[name], value)]
     if differ:
         return Check(False, f"{about}: {', '.join(differ)} is not the same")
@@ -172,9 +174,15 @@ def _call(stored: Stored) -> Check:
     return Check(True, about)
 
 
+def _run_of(stored: Stored) -> dict[str, Any]:
+    """What a run was told; a tolerance is younger than the first runs, which do without."""
+    return {"tolerance": None, **stored.run}
+
+
 def _told(certificate: Certificate) -> dict[str, Any]:
     """What a certificate says about its run."""
     told: dict[str, Any] = {"epsilon": certificate.epsilon, "asked": dict(certificate.queries)}
+    told["tolerance"] = certificate.tolerance
     if certificate.method != "exact":
         told |= {"delta": certificate.delta, "seed": certificate.seed}
         told["deterministic"] = ASSUMES_DETERMINISTIC in certificate.assumes
@@ -211,7 +219,7 @@ def _frontier(stored: Stored, space: World | None) -> Iterator[Check]:
 
 def _of_run(stored: Stored) -> Check:
     """Whether a point is of this run; the error that was asked for is only its result's."""
-    told, run = _told(stored.certificate), stored.run
+    told, run = _told(stored.certificate), _run_of(stored)
     if told["epsilon"] is None:
         del told["epsilon"]
     assert stored.frontier is not None

@@ -20,9 +20,12 @@ PARTS = {"run": 0.95, "standing": 0.03, "frontier": 0.92}  # of delta, for the u
 DETERMINISTIC, PRODUCT = "the target is deterministic", ["inputs follow the stated product distribution"]
 ROWS = ["inputs are rows like those of this table", "the target was not fitted to them"]
 LIMITS, WORD = ("max_queries", "max_leaves", "max_seconds"), (1 << 64) - 1
-HEAD = ["tree_digest", "space_digest", "format", "version", "entropy", "replayed"]
-NOTES = {"asked", "paid", "reason", "files", "command", "point", "forecast", "max_queries", "max_leaves", "max_seconds"}
-NOT_CHECKED = "how the tree was found, what it cost, why the run ended, lower ends, tables of answers, names, versions"
+HEAD, PLAIN = (
+    "tree_digest space_digest format version entropy replayed".split(),
+    ("sequential", "prequential", None, None),
+)
+NOTES = {"asked", "paid", "reason", "files", "command", "point", "forecast", *LIMITS}
+NOT_CHECKED = "how the tree was found, its cost, why the run ended, lower ends, real rows, tables of answers, versions"
 
 
 class Unsure(Exception):  # noqa: N818 - it is no error of the folder
@@ -303,13 +306,13 @@ class Folder:
                 raise Unsure(f"{name} is not here")
 
     def call(self, told, of_point):
-        run, wanted = dict(self.run), {"asked": told["queries"], "epsilon": told["epsilon"]}
+        run, wanted = {"tolerance": None, **self.run}, {"asked": told["queries"], "epsilon": told["epsilon"]}
         if of_point or "point" in run:
             run["epsilon"] = told["epsilon"] if of_point else run["point"]["epsilon"]
         if told["method"] != "exact":
             wanted |= {name: told[name] for name in ("delta", "seed", "seed_chosen")}
             wanted["deterministic"] = DETERMINISTIC in told["assumes"]
-        wanted |= {"strategy": "influence"} if told["split_quality"] else {}
+        wanted |= {"tolerance": told.get("tolerance"), **({"strategy": "influence"} if told["split_quality"] else {})}
         usual = PRODUCT if self.space is None or self.space.rows is None else ROWS
         need(self.space is None or told["assumes"] in ([DETERMINISTIC, *usual], usual), "it assumes something else")
         for name, value in wanted.items():
@@ -327,8 +330,8 @@ class Folder:
         if told["method"] == "exact":
             known = errors is told["seed"] is told["level"] is None and told["delta"] == 0 == told["differs"]
             return need(known and told["seed_chosen"] and abs(self.exact(tree) - bound) <= 1e-9, "the error is another")
-        if told["method"] != "sequential" or told["protocol"] != "prequential" or told.get("helped"):
-            raise Unsure("only attempts of distill and frontier are counted here, that no surrogate helped")
+        if (told["method"], told["protocol"], told.get("helped"), told.get("tolerance")) != PLAIN:
+            raise Unsure("only labels in runs of distill and frontier are counted here, that no surrogate helped")
         number, nine = told["attempt"], told["ledger"] == "frontier"  # Basel's sum, or nine at a time
         level = 0.8 * 0.2 ** ((number - 1) // 9) / 9 if nine else 6 / (math.pi * number) ** 2
         level *= PARTS[told["ledger"]] * told["delta"]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.asking.access import as_used
 from fidelitree.asking.counted import Counted
 from fidelitree.asking.events import Observer, nobody
 from fidelitree.asking.limits import Budget, BudgetSpent
@@ -90,6 +91,7 @@ def errors_by_class(
     1: precision 92.7% to 100%, recall 92.7% to 100%
     """
     check_tree(tree)
+    target, space = as_used(target, space)
     check_switch("deterministic", deterministic)
     width = check_number("within", within)
     if not 0 < width < 1:

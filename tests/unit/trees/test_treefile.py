@@ -80,7 +80,7 @@ DAMAGES: list[tuple[str, Damage, str]] = [
     ("a name twice", put("features", [GOOD["features"][0]] * 2), "features must have different names"),
     ("labels as a list", put("labels", [0, 1]), 'labels must be an object with "type" bool, int, float or str'),
     ("no labels", put("labels", {"type": "int", "values": []}), 'labels must be an object with "type"'),
-    ("labels of type complex", put("labels", {"type": "complex", "values": [0]}), 'labels must be an object with "type"'),
+    ("labels of a type", put("labels", {"type": "complex", "values": [0]}), 'labels must be an object with "type"'),
     (
         "labels of another type",
         put("labels", {"type": "int", "values": [0, True]}),
