@@ -176,7 +176,7 @@ def test_damage_is_noticed(path: Path, statement: str, sentence: str | None) -> 
     assert str(path) in str(caught.value)
 
 
-@pytest.mark.parametrize("forged", [{"start": -1}, {"count": 0}, {"kind": "float"}])
+@pytest.mark.parametrize("forged", [{"start": -1}, {"count": 0}, {"kind": "complex"}])
 def test_a_seal_that_anybody_can_make_is_not_enough(forged: dict[str, Any]) -> None:
     assert Record.read(ONE.row()) == ONE
     with pytest.raises(ft.FormatError, match="batch 0 of 'label' does not match its seal"):
