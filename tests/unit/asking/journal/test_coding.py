@@ -32,7 +32,7 @@ def test_the_digest_tells_inputs_apart() -> None:
 
 @pytest.mark.parametrize(
     "labels",
-    [[True, False], [1, -(2**63), 2**63 - 1], ["yes", "", "ä\n\ud7ff"], ["a"]],
+    [[True, False], [1, -(2**63), 2**63 - 1], [0.1, -1e300], ["yes", "", "ä\n\ud7ff"], ["a"]],
 )
 def test_labels_there_and_back(labels: list[Any]) -> None:
     kind, stored = label_bytes(np.array(labels))
@@ -60,8 +60,9 @@ def test_labels_take_no_more_room_than_they_must() -> None:
         ("str", b"[" * 100_000, 1),
         ("str", b'["\\ud800"]', 1),
         ("str", b"{", 1),
-        ("float", b"1234567", 1),
         ("complex", b"12345678", 1),
+        ("float", b"1234567", 1),
+        ("float", np.array([np.nan]).tobytes(), 1),
     ],
 )
 def test_anything_else_is_refused(kind: str, stored: bytes, rows: int) -> None:

@@ -49,8 +49,8 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[Attempts]:
     made: list[Attempts] = []
     begin = Attempts.__init__
 
-    def noting(self: Attempts, *args: Any, **told: Any) -> None:
-        begin(self, *args, **told)
+    def noting(self: Attempts, *args: Any, **more: Any) -> None:
+        begin(self, *args, **more)
         made.append(self)
 
     monkeypatch.setattr(Attempts, "__init__", noting)
