@@ -19,13 +19,13 @@ import zlib
 PARTS = {"run": 0.95, "standing": 0.03, "frontier": 0.92}  # of delta, for the upper ends of attempts
 DETERMINISTIC, PRODUCT = "the target is deterministic", ["inputs follow the stated product distribution"]
 ROWS = ["inputs are rows like those of this table", "the target was not fitted to them"]
-LIMITS, WORD = ("max_queries", "max_leaves", "max_seconds"), (1 << 64) - 1
+LIMITS, PLAIN = ("max_queries", "max_leaves", "max_seconds"), ["sequential", "prequential", None, None]
 HEAD = ["tree_digest", "space_digest", "format", "version", "entropy", "replayed"]
 NOTES = {"asked", "paid", "reason", "files", "command", "point", "forecast", *LIMITS}
 NOT_CHECKED = "how the tree was found, its cost, why the run ended, lower ends, real rows, tables of answers, versions"
 
 
-class Unsure(Exception):  # noqa: N818 - it is no error of the folder
+class Unsure(Exception):  # noqa: N818
     """It could not be checked, which says nothing against the folder."""
 
 
@@ -83,8 +83,8 @@ def raw_words(name, block, lane, count):
         (a, b, c, d), (k0, k1) = (number, 0, lane, block), keys
         for _ in range(10):
             one, two = 0xD2E7470EE14C6C93 * a, 0xCA5A826395121157 * c
-            a, b, c, d = (two >> 64) ^ b ^ k0, two & WORD, (one >> 64) ^ d ^ k1, one & WORD
-            k0, k1 = (k0 + 0x9E3779B97F4A7C15) & WORD, (k1 + 0xBB67AE8584CAA73B) & WORD
+            a, b, c, d = (two >> 64) ^ b ^ k0, two & ((1 << 64) - 1), (one >> 64) ^ d ^ k1, one & ((1 << 64) - 1)
+            k0, k1 = (k0 + 0x9E3779B97F4A7C15) & ((1 << 64) - 1), (k1 + 0xBB67AE8584CAA73B) & ((1 << 64) - 1)
         words += [a, b, c, d]
     return words
 
@@ -321,16 +321,16 @@ class Folder:
         tree, judged = Tree(tree), Tree(tested or tree)
         bound, epsilon, errors, samples = (told[name] for name in ("error_bound", "epsilon", "errors", "samples"))
         need(told["holds"] is (bound < 1 if epsilon is None else bound <= epsilon), "holds is not what follows")
-        kept = tree.digest, self.certificate["space_digest"], "fidelitree.certificate", 1, None, False
-        need(kept == tuple(told[name] for name in HEAD), "tree, space or kind of certificate is another")
+        kept = [tree.digest, self.certificate["space_digest"], "fidelitree.certificate", 1, None, False]
+        need(kept == [told[name] for name in HEAD], "tree, space or kind of certificate is another")
         need((judged.digest if tested else None) == told["tested_digest"], "the tested tree is another")
         if told["method"] == "exact":
             known = errors is told["seed"] is told["level"] is None and told["delta"] == 0 == told["differs"]
             return need(known and told["seed_chosen"] and abs(self.exact(tree) - bound) <= 1e-9, "the error is another")
-        if told["protocol"] != "prequential" or told.get("helped") or told.get("tolerance"):
+        if [told["method"], told["protocol"], told.get("helped"), told.get("tolerance")] != PLAIN:
             raise Unsure("only labels in runs of distill and frontier are counted here, that no surrogate helped")
-        number, nine = told["attempt"], told["ledger"] == "frontier"  # Basel's sum, or nine at a time
-        level = 0.8 * 0.2 ** ((number - 1) // 9) / 9 if nine else 6 / (math.pi * number) ** 2
+        number = told["attempt"]  # Basel's sum; a frontier's nine at a time
+        level = 0.8 * 0.2 ** ((number - 1) // 9) / 9 if told["ledger"] == "frontier" else 6 / (math.pi * number) ** 2
         level *= PARTS[told["ledger"]] * told["delta"]
         need(number <= told["attempts"] and math.isclose(told["level"], level, rel_tol=1e-6), f"not {level:.6g}")
         certified = min(1.0, upper(errors, samples, level) + told["differs"])
