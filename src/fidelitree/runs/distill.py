@@ -51,7 +51,7 @@ from fidelitree.runs.stopping import (
     exact_error,
     lists_its_answers,
 )
-from fidelitree.runs.table_strategy import FAITHFUL, FRUGAL, Plan, TableStrategy, patient
+from fidelitree.runs.table_strategy import FAITHFUL, FRUGAL, TAKING_OVER, Plan, TableStrategy, patient
 from fidelitree.spaces.draw import fresh_seed
 from fidelitree.spaces.rows import check_test_rows
 
@@ -277,7 +277,8 @@ class _Strategies:
     def _table(self, plan: Plan | None = None) -> TableStrategy:
         goal = self._goal
         if plan is None:
-            patience = patient(self._session.attempts.epsilon) if goal.few_leaves else FRUGAL
+            hurried = TAKING_OVER if self._over_bits else FRUGAL
+            patience = patient(self._session.attempts.epsilon) if goal.few_leaves else hurried
             plan = FAITHFUL if goal.split_quality else patience
         return TableStrategy(self._session, plan, goal.seed)
 

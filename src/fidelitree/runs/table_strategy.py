@@ -50,10 +50,13 @@ class Plan:
     frugal: bool
     growth: float = 1.6
     faithful: bool = False
+    takes_over: bool = False
+    """From a learner that found no small tree: a larger one is tested, too, because each failure is dear by now."""
 
 
 FRUGAL = Plan(first=64, steps=60, frugal=True)
 FAITHFUL = Plan(first=64, steps=60, frugal=True, faithful=True)
+TAKING_OVER = Plan(first=64, steps=60, frugal=True, takes_over=True)
 # In standard errors of the held-out share, below epsilon. The test sees many more answers than were held out, so sizes
 # are worth a try that the latter leave open (0, 0.5), and some that are safe if the held-out labels flattered (5).
 _MARGINS = (0.0, 0.5, 1.0, 1.75, 2.5, 3.5, 5.0)
@@ -230,7 +233,8 @@ class TableStrategy:
         epsilon, labels = self._attempts.epsilon, len(self._pool)
         if self._plan.frugal:
             worth = self._allowance.worth(labels, len(self._attempts.all) + 1, self._attempts)
-            return tuple(epsilon * aim for aim in dict.fromkeys(worth[:1] + worth[-1:]))
+            aims = dict.fromkeys(worth[:1] + worth[-1:]) if self._plan.takes_over else worth[:1]
+            return tuple(epsilon * aim for aim in aims)
         error = (epsilon * (1 - epsilon) * HELD / labels) ** 0.5
         return tuple(max(epsilon / 4, epsilon - margin * error) for margin in _MARGINS)
 
