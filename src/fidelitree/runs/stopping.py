@@ -187,6 +187,7 @@ class Smallest:
     _substitutes: dict[int, Substitutes] = field(default_factory=dict)
     _certified: Attempt | None = None
     _limit: int = 0
+    _deal: float = math.inf
 
     def needed(self, attempts: Attempts) -> int:
         """For the leading attempt, or for the pruning chosen once one is certified."""
@@ -215,7 +216,7 @@ class Smallest:
     def _rival(self, attempts: Attempts, leaves: int, needed: int) -> Attempt | None:
         """Another tree under test that is smaller, and likely to be certified soon enough to be worth it."""
         epsilon, asked = attempts.epsilon, self.counted.asked
-        best, found = self._cost(asked + needed, leaves), None
+        best, found = min(self._deal, self._cost(asked + needed, leaves)), None
         for attempt in attempts.all:
             if attempt.tree.size < leaves:
                 expected = asked + forecast(attempt, epsilon)
@@ -243,6 +244,9 @@ class Smallest:
         self._limit = self._limit or (HURRY if self.max_leaves is None else PATIENCE) * asked
         for leaves, needed in self._affordable(attempt, epsilon):
             options.append((self._cost(asked + needed, leaves), leaves, needed))
+        # What was spent in vain must not look like a reason to spend more: a hope must beat the best that was in hand.
+        self._deal = min([self._deal, *(cost for cost, _, missing in options if not missing)])
+        options = [one for one in options if not one[2] or one[0] < self._deal]
         leaves, needed = min(options)[1:] if options else (self._most(attempt), 0)
         whole = attempt.tree.size
         if leaves > FEWER * whole and self.max_leaves is None and self._tabular(attempt.tree):
