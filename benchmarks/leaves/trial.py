@@ -15,8 +15,9 @@ from fidelitree.asking.limits import BudgetSpent
 from fidelitree.asking.memory import Memory
 from fidelitree.certificates.attempts import FAIR_TRIAL, Attempts
 from fidelitree.runs.input_source import Source
+from fidelitree.runs.outcome import best_so_far
 from fidelitree.runs.session import Session
-from fidelitree.runs.stopping import AsTested, best_so_far
+from fidelitree.runs.stopping import AsTested
 from fidelitree.runs.table_strategy import Plan, TableStrategy
 from fidelitree.trees.tree import Tree
 

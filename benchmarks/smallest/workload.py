@@ -23,7 +23,7 @@ from fidelitree.asking.memory import Memory
 from fidelitree.certificates.attempts import Attempts
 from fidelitree.runs.distill import distill
 from fidelitree.runs.input_source import source_of
-from fidelitree.runs.stopping import best_so_far
+from fidelitree.runs.outcome import best_so_far
 from fidelitree.trees.tree import Tree
 
 OURS, AUTO = "smallest", "auto"

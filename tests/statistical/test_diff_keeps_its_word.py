@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chances import too_many
-from fidelitree.runs.diff_testing import CURVE, Attempt, Changed, level_in_curve, level_of
+from fidelitree.runs.diff_testing import CURVE, Changed, DiffAttempt, level_in_curve, level_of
 from fidelitree.trees.tree import Tree
 from journals import BITS
 
@@ -24,7 +24,7 @@ def false_runs(level: Callable[[int], float], attempts: int, seed: int) -> int:
     for _ in range(RUNS):
         stated = False
         for number in range(1, attempts + 1):
-            attempt = Attempt(TREE, level(number))
+            attempt = DiffAttempt(TREE, level(number))
             for _ in range(15):
                 alarms, misses = rng.binomial(20, 0.101, 2)
                 attempt.false_alarms.count(int(alarms), 20)

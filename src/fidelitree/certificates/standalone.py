@@ -178,7 +178,7 @@ class Space:
         return int(text, 2).to_bytes(len(text) // 8, "big")
 
 
-class Tree:
+class TreeFile:
     """A stored tree: nodes in preorder, each a leaf or a test of one feature."""
 
     def __init__(self, data):
@@ -215,7 +215,7 @@ class Tree:
                 yield from self.boxes({**box, feature: side}, node[name])
 
 
-class Journal:
+class JournalFile:
     """Every answer of the run, and every attempt that it opened."""
 
     def __init__(self, path, space, run):
@@ -291,7 +291,7 @@ class Folder:
             raise Unsure("no journal, or no space, is here")
         self.space = Space(self.read("space.json"))
         need(self.space.digest == self.certificate["space_digest"], "the space is another")
-        self.journal = Journal(self.path / "journal.db", self.space, self.run)
+        self.journal = JournalFile(self.path / "journal.db", self.space, self.run)
 
     def files(self):
         if not isinstance(listed := self.run.get("files"), dict):
@@ -318,7 +318,7 @@ class Folder:
             raise Unsure(f"{', '.join(missing)} is not stored")
 
     def point(self, tree, told, tested):
-        tree, judged = Tree(tree), Tree(tested or tree)
+        tree, judged = TreeFile(tree), TreeFile(tested or tree)
         bound, epsilon, errors, samples = (told[name] for name in ("error_bound", "epsilon", "errors", "samples"))
         need(told["holds"] is (bound < 1 if epsilon is None else bound <= epsilon), "holds is not what follows")
         kept = [tree.digest, self.certificate["space_digest"], "fidelitree.certificate", 1, None, False]

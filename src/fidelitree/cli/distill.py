@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fidelitree.cli.ending import Code, note
 from fidelitree.cli.result_folder import ResultOptions
-from fidelitree.cli.shared_options import Budgets, Confidence, Numbers, Promise, SearchOptions, keywords
+from fidelitree.cli.shared_options import Budgets, Confidence, NumberOptions, Promise, SearchOptions, keywords
 from fidelitree.cli.space_options import SpaceOptions, fit_line
 from fidelitree.cli.status_line import StatusLine
 from fidelitree.cli.target_options import OpenedTarget, TargetOptions, TargetText, command_line
@@ -21,7 +21,7 @@ _MOST_LINES = 100  # of a tree; more than that hides what comes after
 
 
 @dataclass(frozen=True)
-class DistillOptions(Budgets, SearchOptions, Numbers, Confidence, Promise):
+class DistillOptions(Budgets, SearchOptions, NumberOptions, Confidence, Promise):
     """Everything that `ft.distill` can be told."""
 
 

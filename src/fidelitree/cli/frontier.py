@@ -9,7 +9,7 @@ import typer
 
 from fidelitree.cli.ending import Code, note, say
 from fidelitree.cli.result_folder import ResultOptions
-from fidelitree.cli.shared_options import Budgets, Confidence, Numbers, PreferenceName, keywords
+from fidelitree.cli.shared_options import Budgets, Confidence, NumberOptions, PreferenceName, keywords
 from fidelitree.cli.space_options import SpaceOptions, fit_line
 from fidelitree.cli.status_line import StatusLine
 from fidelitree.cli.target_options import OpenedTarget, TargetOptions, TargetText, command_line
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class FrontierOptions(Budgets, Numbers, Confidence):
+class FrontierOptions(Budgets, NumberOptions, Confidence):
     """Everything that `ft.frontier` can be told."""
 
     prefer: Annotated[

@@ -75,7 +75,7 @@ class Confidence:
 
 
 @dataclass(frozen=True)
-class Numbers:
+class NumberOptions:
     """What to do with targets that answer numbers."""
 
     tolerance: Annotated[

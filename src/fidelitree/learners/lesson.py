@@ -27,9 +27,9 @@ from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge
 from fidelitree.runs.goal import Goal, certificate_of, exact_certificate
 from fidelitree.runs.input_source import source_of
 from fidelitree.runs.last_tests import use_reserve
+from fidelitree.runs.outcome import Outcome, best_so_far
 from fidelitree.runs.result import Distillation
 from fidelitree.runs.session import Session, TrainingSet
-from fidelitree.runs.stopping import Outcome, best_so_far
 from fidelitree.search.labelled import Labelled
 from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.search.questions import Steps, Tests

@@ -30,8 +30,9 @@ from fidelitree.trees.bits import pack
 from fidelitree.trees.nested import Nested, build, size
 
 if TYPE_CHECKING:
+    from fidelitree.runs.outcome import Outcome
     from fidelitree.runs.session import Session
-    from fidelitree.runs.stopping import Outcome, Stopping
+    from fidelitree.runs.stopping import Stopping
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.trees.tree import Tree
 

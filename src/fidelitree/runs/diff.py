@@ -24,9 +24,9 @@ from fidelitree.errors import (
     check_observer,
     check_switch,
 )
-from fidelitree.runs.diff_growing import BOXES, SAME, Explorer
+from fidelitree.runs.diff_growing import BOXES, SAME, ChangeExplorer
 from fidelitree.runs.diff_known import known_difference, stored_tree
-from fidelitree.runs.diff_testing import CURVE, Attempt, Changed, level_in_curve, level_of
+from fidelitree.runs.diff_testing import CURVE, Changed, DiffAttempt, level_in_curve, level_of
 from fidelitree.runs.difference import Difference, Flagging
 from fidelitree.runs.input_source import source_of
 from fidelitree.runs.pair import Pair
@@ -138,8 +138,8 @@ class _Comparison:
     def __init__(self, pair: Pair, space: World, goal: _Goal, seed: int) -> None:
         self._pair, self._space, self._goal = pair, space, goal
         self._source: Source = source_of(space, seed)
-        self._explorer = Explorer(pair, space, seed, goal.max_leaves)
-        self._changed, self._attempts = Changed(goal.delta), list[Attempt]()
+        self._explorer = ChangeExplorer(pair, space, seed, goal.max_leaves)
+        self._changed, self._attempts = Changed(goal.delta), list[DiffAttempt]()
         self._examples: list[dict[str, Any]] = []
         self._scattered = 0
 
@@ -214,7 +214,7 @@ class _Comparison:
             wrong = self._test_inside(last)
         return wrong or last is None
 
-    def _test_inside(self, attempt: Attempt) -> bool:
+    def _test_inside(self, attempt: DiffAttempt) -> bool:
         """Draws in what an attempt flags, until its precision is certified; whether one of them was none."""
         while not attempt.false_alarms.certifies(1 - self._goal.precision):
             inner, leaves = attempt.inside(self._explorer)
@@ -245,7 +245,7 @@ class _Comparison:
             tree = explorer.fit(_CLOSE)
         tree = explorer.fit(_CLOSE, polished=True)
         if tree.size > 1 and all(one.tree != tree for one in self._attempts):
-            self._attempts.append(Attempt(tree, level_of(len(self._attempts) + 1, self._goal.delta)))
+            self._attempts.append(DiffAttempt(tree, level_of(len(self._attempts) + 1, self._goal.delta)))
 
     def _open_many(self) -> None:
         """Trees of many sizes from more inputs, tested together on others."""
@@ -254,7 +254,7 @@ class _Comparison:
         self._learn(min(_LEARN, int(0.6 * left)))
         sizes = [size for size in _SIZES if size <= self._goal.max_leaves]
         level = level_in_curve(self._goal.delta)
-        self._attempts += [Attempt(tree, level) for tree in explorer.fit_sizes(sizes, _STEPS)[:CURVE]]
+        self._attempts += [DiffAttempt(tree, level) for tree in explorer.fit_sizes(sizes, _STEPS)[:CURVE]]
         tests = min(_TEST, self._pair.counted.left or 0)
         for start in range(0, tests, _MOST):
             self._draw(min(_MOST, tests - start))

@@ -85,7 +85,7 @@ def contains(box: Region, inner: NDArray[Any]) -> NDArray[np.bool_]:
     return inside
 
 
-class Explorer:
+class ChangeExplorer:
     """Asks both targets about inputs of its own choice, and fits trees to all that is known."""
 
     def __init__(self, pair: Pair, world: World, seed: int, max_leaves: int) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fidelitree.runs.diff_growing import SAME, Explorer
+from fidelitree.runs.diff_growing import SAME, ChangeExplorer
 from fidelitree.theory.sequential import Bet, error_bound, samples_needed
 
 if TYPE_CHECKING:
@@ -71,14 +71,14 @@ class Changed:
         return self.changes / max(1, self.inputs)
 
 
-class Attempt:
+class DiffAttempt:
     """A tree under test."""
 
     def __init__(self, tree: Tree, level: float) -> None:
         self.tree = tree
         self.false_alarms, self.misses = Bet(level), Bet(level)
 
-    def flags(self, explorer: Explorer, inner: NDArray[Any], old: NDArray[np.intp]) -> NDArray[np.bool_]:
+    def flags(self, explorer: ChangeExplorer, inner: NDArray[Any], old: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Which inputs the tree takes to be changed."""
         return np.asarray(self.tree.predict_inner(explorer.extend(inner, old)) != SAME)
 
@@ -101,7 +101,7 @@ class Attempt:
         """Whether both are certified; what was once certified stays so."""
         return self.false_alarms.certifies(1 - precision) and self.misses.certifies(1 - recall)
 
-    def inside(self, explorer: Explorer) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    def inside(self, explorer: ChangeExplorer) -> tuple[NDArray[Any], NDArray[np.intp]]:
         """Draws in the boxes of flagged leaves, each as often as its mass asks, and the leaf that each is drawn for.
 
         An input counts where it reaches that very leaf: then it is drawn as the whole space would draw it there.

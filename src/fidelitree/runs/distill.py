@@ -36,21 +36,12 @@ from fidelitree.runs.greedy import Greedy
 from fidelitree.runs.input_source import Source, source_of
 from fidelitree.runs.kept_rows import KeptRows, beside
 from fidelitree.runs.last_tests import CERTIFIED, OutOfReach, put_to_test, use_reserve
+from fidelitree.runs.outcome import Outcome, best_so_far
 from fidelitree.runs.result import Distillation, written
 from fidelitree.runs.session import Session, Strategy
 from fidelitree.runs.shrinking import SPENT, shrunk
 from fidelitree.runs.sized_trees import LARGEST
-from fidelitree.runs.stopping import (
-    AsTested,
-    FewestLeaves,
-    Known,
-    Outcome,
-    Smallest,
-    Stopping,
-    best_so_far,
-    exact_error,
-    lists_its_answers,
-)
+from fidelitree.runs.stopping import AsTested, FewestLeaves, Known, Smallest, Stopping, exact_error, lists_its_answers
 from fidelitree.runs.table_strategy import FAITHFUL, FRUGAL, TAKING_OVER, Plan, TableStrategy, patient
 from fidelitree.spaces.draw import fresh_seed
 from fidelitree.spaces.rows import check_test_rows

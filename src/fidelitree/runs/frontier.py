@@ -30,10 +30,11 @@ from fidelitree.runs.frontier_strategy import EFFORTS, FrontierStrategy
 from fidelitree.runs.goal import Goal, certificate_of
 from fidelitree.runs.input_source import source_of
 from fidelitree.runs.kept_rows import KeptRows, beside_all
+from fidelitree.runs.outcome import Outcome
 from fidelitree.runs.result import Distillation, written
 from fidelitree.runs.session import Session
 from fidelitree.runs.sized_trees import LARGEST, sizes_up_to
-from fidelitree.runs.stopping import Outcome, exact_error, lists_its_answers
+from fidelitree.runs.stopping import exact_error, lists_its_answers
 from fidelitree.spaces.draw import fresh_seed
 from fidelitree.theory.sequential import FRONTIER
 

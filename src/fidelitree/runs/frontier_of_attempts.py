@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from fidelitree.display.wording import leaves as in_words
 from fidelitree.runs.frontier_result import PRICE, Frontier
 from fidelitree.runs.goal import Goal, certificate_of
+from fidelitree.runs.outcome import Outcome
 from fidelitree.runs.result import Distillation
 from fidelitree.runs.sized_trees import sizes_up_to
-from fidelitree.runs.stopping import Outcome
 from fidelitree.search.optimal.substitutes import Prunings
 
 if TYPE_CHECKING:

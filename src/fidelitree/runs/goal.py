@@ -13,8 +13,8 @@ from fidelitree.runs.result import Distillation
 
 if TYPE_CHECKING:
     from fidelitree.asking.counted import Counted
+    from fidelitree.runs.outcome import Outcome
     from fidelitree.runs.session import Session
-    from fidelitree.runs.stopping import Outcome
     from fidelitree.search.exact_growth import ExactTree
     from fidelitree.trees.tree import Tree
 

@@ -15,7 +15,7 @@ from fidelitree.asking.counted import Counted
 from fidelitree.asking.events import nobody
 from fidelitree.asking.limits import Budget, Watch, go_on
 from fidelitree.exact.paths import PathSubfunction
-from fidelitree.runs.stopping import Outcome
+from fidelitree.runs.outcome import Outcome
 from fidelitree.search.exact_growth import ExactTree, grow_exactly
 from fidelitree.spaces.region import Region
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fidelitree.asking.limits import BudgetSpent
-from fidelitree.runs.stopping import Outcome, best_so_far
+from fidelitree.runs.outcome import Outcome, best_so_far
 from fidelitree.search.questions import Steps, Tests
 
 if TYPE_CHECKING:

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from fidelitree.asking.counted import Counted
     from fidelitree.certificates.attempts import Attempt, Attempts
     from fidelitree.runs.input_source import Source
-    from fidelitree.runs.stopping import Outcome, Stopping
+    from fidelitree.runs.outcome import Outcome
+    from fidelitree.runs.stopping import Stopping
 
 Codes = NDArray[np.intp]
 _NONE = np.zeros(0, np.bool_)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.exact.paths import disagreement
-from fidelitree.runs.stopping import Outcome
+from fidelitree.runs.outcome import Outcome
 from fidelitree.search.optimal.affordable import SearchEnded
 from fidelitree.search.optimal.substitutes import nearby
 from fidelitree.search.questions import Steps, Tests

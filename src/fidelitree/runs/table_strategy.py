@@ -26,7 +26,8 @@ from fidelitree.search.questions import Steps, Tests
 from fidelitree.trees.nested import Nested, size
 
 if TYPE_CHECKING:
-    from fidelitree.runs.stopping import Outcome, Stopping
+    from fidelitree.runs.outcome import Outcome
+    from fidelitree.runs.stopping import Stopping
     from fidelitree.trees.tree import Tree
 
 BATCH = 8

@@ -10,8 +10,8 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.asking.limits import Budget, Running
-from fidelitree.runs.diff_growing import SAME, Explorer, contains
-from fidelitree.runs.diff_testing import CURVE, Attempt, Changed, level_in_curve, level_of
+from fidelitree.runs.diff_growing import SAME, ChangeExplorer, contains
+from fidelitree.runs.diff_testing import CURVE, Changed, DiffAttempt, level_in_curve, level_of
 from fidelitree.runs.pair import Pair
 from fidelitree.spaces.features import IsIn, IsOne
 from fidelitree.spaces.region import Region
@@ -131,7 +131,7 @@ def test_an_interval_holds_both_ends() -> None:
 
 def test_weights_stand_for_the_whole_space() -> None:
     """Draws from a small box and from everywhere: weighed, they give the mass of any part."""
-    explorer = Explorer(Pair((plain, patched), MIXED, Budget(), Running()), MIXED, 0, 8)
+    explorer = ChangeExplorer(Pair((plain, patched), MIXED, Budget(), Running()), MIXED, 0, 8)
     box = Region.of(MIXED, {"age": (60, 65), "job": {"clerk"}})
     whole = np.concatenate([explorer.draw(Region.whole(MIXED), 4_000)])
     for inner, kwargs in ((whole, {}), (explorer.draw(box, 4_000), {"put": True, "box": box})):
@@ -144,11 +144,11 @@ def test_weights_stand_for_the_whole_space() -> None:
 def test_draws_inside_what_is_flagged_are_as_the_space_draws_them() -> None:
     """Two flagged leaves that share one box, and a third: every leaf is reached as often as its mass says."""
     pair = Pair((plain, patched), MIXED, Budget(), Running())
-    explorer = Explorer(pair, MIXED, 0, 8)
+    explorer = ChangeExplorer(pair, MIXED, 0, 8)
     pair.ask(explorer.draw(Region.whole(MIXED), 100), "label")
     owner = next(i for i, name in enumerate(explorer.extended.names) if name == "owner")
     tree = _three_leaves(explorer, owner)
-    attempt = Attempt(tree, 0.01)
+    attempt = DiffAttempt(tree, 0.01)
     counts: dict[int, int] = {}
     for _ in range(200):
         inner, leaves = attempt.inside(explorer)
@@ -165,7 +165,7 @@ def test_draws_inside_what_is_flagged_are_as_the_space_draws_them() -> None:
     assert found / found.sum() == pytest.approx(masses / masses.sum(), abs=0.03)
 
 
-def _three_leaves(explorer: Explorer, owner: int) -> ft.Tree:
+def _three_leaves(explorer: ChangeExplorer, owner: int) -> ft.Tree:
     nodes = [(IsOne(owner), 1, 4), (IsIn(0, frozenset({0})), 2, 3), 0, 1, 2]
     return ft.Tree.build(explorer.extended, nodes, ["a -> b", "c -> d", SAME])
 

@@ -14,8 +14,8 @@ from fidelitree.certificates.certificate import Certificate
 from fidelitree.runs import goal as issue
 from fidelitree.runs.goal import Goal
 from fidelitree.runs.input_source import DrawnSource
+from fidelitree.runs.outcome import Outcome
 from fidelitree.runs.session import Session
-from fidelitree.runs.stopping import Outcome
 from fidelitree.theory.sequential import error_bound, level_in
 from fidelitree.trees.tree import Tree
 from small import cube

@@ -14,8 +14,8 @@ from fidelitree.asking.memory import Memory
 from fidelitree.certificates.attempts import Attempts
 from fidelitree.runs.input_source import source_of
 from fidelitree.runs.last_tests import SLACK, TIGHT, settled, tried
+from fidelitree.runs.outcome import Outcome
 from fidelitree.runs.session import Session
-from fidelitree.runs.stopping import Outcome
 from mixed import MIXED, mixed_tree
 from population import loan, population_error, table_of
 

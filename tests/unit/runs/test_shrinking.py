@@ -8,8 +8,8 @@ from fidelitree.asking.memory import Memory
 from fidelitree.certificates.attempts import Attempts
 from fidelitree.runs import shrinking
 from fidelitree.runs.input_source import source_of
+from fidelitree.runs.outcome import Outcome
 from fidelitree.runs.session import Session
-from fidelitree.runs.stopping import Outcome
 from fidelitree.spaces.features import AtMost, IsIn, IsOne
 
 
