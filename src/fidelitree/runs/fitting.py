@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.search.labelled import Binning
+from fidelitree.search.labelled import HELD, Binning
 from fidelitree.search.local.iterated import Refiner
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from fidelitree.trees.tree import Tree
 
 Codes = NDArray[np.intp]
-
-HELD = 4  # every so many-th label is held out of the search
 
 
 class Fitting:

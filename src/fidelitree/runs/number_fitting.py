@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.runs.fitting import HELD
-from fidelitree.search.labelled import Binning
+from fidelitree.search.labelled import HELD, Binning
 from fidelitree.search.numbers.alternating import every_size
 from fidelitree.search.numbers.growth import Numbers, errors
 

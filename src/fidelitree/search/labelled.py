@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Codes = NDArray[np.intp]
 Floats = NDArray[np.float64]
-HELD = 4  # every so many-th label is held out
+HELD = 4  # every so many-th label is held out of a search, to judge by
 _MARGIN = 1.75  # standard deviations of a held-out error, below epsilon, that a tree should have
 _WARIER = 0.85
 THRESHOLDS = 10  # tests of a number, where a learner knows tests only
