@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -83,7 +84,12 @@ def test_the_example_project(tmp_path: Path) -> None:
 
     def run(*words: str) -> str:
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "fidelitree.testing", *words]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False).stdout
+        # Where it is installed the plugin loads itself, and twice is an error.
+        alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        done = subprocess.run(
+            command, cwd=tmp_path, env=alone, capture_output=True, text=True, timeout=300, check=False
+        )
+        return done.stdout
 
     assert "there is no approved result" in run("-k", "passes")
     assert "1 passed" in run("-k", "passes", "--fidelitree-update")

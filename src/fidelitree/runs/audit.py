@@ -93,8 +93,8 @@ def certify(
     For a table as ``space`` see `distill`, for the other arguments `Running`.
 
     >>> from fidelitree.targets import majority
-    >>> str(certify(Tree.constant(ProductSpace.bernoulli(3), 1), majority(3), ProductSpace.bernoulli(3), 0.05))[:66]
-    'This tree disagrees with the target on exactly 0.5 of all inputs ('
+    >>> str(certify(Tree.constant(ProductSpace.bernoulli(3), 1), majority(3), ProductSpace.bernoulli(3), 0.05))[:62]
+    'Exact: this tree agrees with the target on 50% of all inputs.'
     """
     rule, near = _rule(epsilon, check_delta(delta), within), check_tolerance(tolerance)
     check_observer(observer)

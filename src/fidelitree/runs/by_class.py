@@ -22,7 +22,7 @@ from fidelitree.asking.events import Observer, nobody
 from fidelitree.asking.limits import Budget, BudgetSpent
 from fidelitree.asking.memory import REMEMBERED_BYTES, Memory
 from fidelitree.display.wording import shown, span
-from fidelitree.errors import ParameterError, check_count, check_delta, check_number, check_switch
+from fidelitree.errors import ParameterError, check_count, check_delta, check_number, check_observer, check_switch
 from fidelitree.runs.input_source import source_of
 from fidelitree.spaces.draw import Stream, draw, fresh_seed
 from fidelitree.spaces.features.feature import pick, uniforms
@@ -93,6 +93,7 @@ def errors_by_class(
     check_tree(tree)
     target, space = as_used(target, space)
     check_switch("deterministic", deterministic)
+    check_observer(observer)
     width = check_number("within", within)
     if not 0 < width < 1:
         raise ParameterError(f"within must be above 0 and below 1; got {within!r}")

@@ -127,7 +127,7 @@ def sizes_to(most: int) -> list[int]:
     """Numbers of leaves that are looked at: all small ones, and a fifth more each time afterwards.
 
     >>> sizes_to(20)
-    [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 18, 20]
+    [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 17, 20]
     """
     found = [1]
     while found[-1] < most:

@@ -156,7 +156,7 @@ def test_what_makes_no_sense_is_refused(how: dict[str, Any], rule: str) -> None:
 
 
 def test_numbers_without_a_tolerance_are_told_both_ways_out() -> None:
-    with pytest.raises(ft.TargetError, match=r"Return classes, not scores .* tolerance=.* threshold="):
+    with pytest.raises(ft.TargetError, match=r"Return classes, not scores .* threshold=.* tolerance="):
         ft.distill(price, SPACE)
 
 

@@ -32,8 +32,9 @@ def hook(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 def _built(hook: ModuleType, version: str) -> tuple[dict[str, object], list[str]]:
     """What the hook hands to hatchling, and what it warns of."""
     warnings: list[str] = []
-    step = hook.Kernels.__new__(hook.Kernels)
-    step.app = SimpleNamespace(display_warning=warnings.append)
+    # With hatchling at hand `app` is a property, without it nothing at all.
+    kind = type("Step", (hook.Kernels,), {"app": SimpleNamespace(display_warning=warnings.append)})
+    step = kind.__new__(kind)
     data: dict[str, object] = {"force_include": {}}
     step.initialize(version, data)
     step.finalize(version, data, "")
