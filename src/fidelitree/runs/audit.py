@@ -93,7 +93,7 @@ def certify(
     For a table as ``space`` see `distill`, for the other arguments `Running`.
 
     >>> from fidelitree.targets import majority
-    >>> str(certify(Tree.constant(ProductSpace.bernoulli(3), 1), majority(3), ProductSpace.bernoulli(3), 0.05))[:62]
+    >>> str(certify(Tree.constant(ProductSpace.bernoulli(3), 1), majority(3), ProductSpace.bernoulli(3), 0.05))[:61]
     'Exact: this tree agrees with the target on 50% of all inputs.'
     """
     rule, near = _rule(epsilon, check_delta(delta), within), check_tolerance(tolerance)
