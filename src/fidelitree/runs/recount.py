@@ -78,11 +78,9 @@ def _check_promise(told: Certificate, space: World, stored: Stored) -> None:
     if told.assumes != assumptions(ASSUMES_DETERMINISTIC in told.assumes, space.assumes):
         raise FormatError("it assumes something else than the run did")
     if told.method == "exact":
-        if (
-            told.delta != 0
-            or told.differs != 0
-            or (told.errors, told.seed, told.level, told.seed_chosen) != (None, None, None, True)
-        ):
+        numbers = told.delta, told.differs, told.errors, told.seed, told.level, told.seed_chosen
+        made = told.protocol, told.attempt, told.attempts, ASSUMES_DETERMINISTIC in told.assumes
+        if (numbers, made) != ((0, 0, None, None, None, True), ("separate", 1, 1, True)):
             raise FormatError("an exact error has no delta, and no test inputs")
         return
     if told.method != "sequential" or told.protocol != "prequential" or told.helped is not None:
@@ -172,6 +170,8 @@ class _Answers:
             raise _UnsureError("only the target itself can confirm an exact error")
         inner = enumerate_inputs(Region.whole(space), 0, space.points)
         labels = self.labels(inner)
+        if told.samples != len(inner):
+            raise FormatError(f"there are {len(inner):,} inputs, and {told.samples:,} were counted")
         if len(labels) < len(inner):
             raise _UnsureError("not every input was asked")
         error = math.fsum(space.chances(inner)[tree.predict_inner(inner) != np.array(labels)])

@@ -143,9 +143,9 @@ class Joint(ABC):
         return None
 
     @property
+    @abstractmethod
     def in_words(self) -> str:
         """The world as a noun."""
-        raise NotImplementedError
 
     @property
     def names(self) -> tuple[str, ...]:
