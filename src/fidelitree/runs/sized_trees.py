@@ -103,7 +103,7 @@ class SizedTrees:
         """The strong model that helped the search, with its share of errors; None where there was none."""
         book, found = self._session.counted.book, self._search.strong
         seen = book.seen[: self._search.classes]  # labels that drawn inputs have
-        if found is None or len(seen) < 2:
+        if found is None or len(seen) < 2 or self._binning.gaps:  # it has no side for missing numbers
             return None
         labels = sorted(seen)
         return found[0].plain(self._binning.cuts, labels, [labels.index(one) for one in seen]), found[1]
