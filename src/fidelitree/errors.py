@@ -211,8 +211,10 @@ def check_path(name: str, value: object) -> Path:
     return Path(path)
 
 
-def check_tolerance(value: object) -> float | None:
-    """How far numbers may be apart; None where answers are labels."""
+def check_tolerance(value: object, threshold: object = None) -> float | None:
+    """How far numbers may be apart; None where answers are labels, as they are with a threshold."""
+    if value is not None and threshold is not None:
+        raise ParameterError("tolerance must be left out where threshold is given: scores above that are 1, others 0")
     found = None if value is None else check_number("tolerance", value)
     if found is not None and not found > 0:
         raise ParameterError(

@@ -104,7 +104,7 @@ def distill(
     >>> result.tree.size, result.certificate.method
     (20, 'exact')
     """
-    near = _check_choices(strategy, prefer, epsilon, observer, tolerance)
+    near = _check_choices(strategy, prefer, epsilon, observer, check_tolerance(tolerance, threshold))
     target, space = as_used(target, space, threshold)
     budget = Budget(max_queries, max_leaves, max_seconds)
     running = Running(batch_size, executor, timeout, retries, journal)
@@ -146,7 +146,7 @@ def _goal(promised: tuple[float, float], seed: int | None, strategy: str, prefer
 
 
 def _check_choices(
-    strategy: str, prefer: str, epsilon: float | None, observer: Observer, tolerance: object
+    strategy: str, prefer: str, epsilon: float | None, observer: Observer, tolerance: float | None
 ) -> float | None:
     """Refuse what contradicts itself; the tolerance."""
     check_observer(observer)
@@ -160,7 +160,7 @@ def _check_choices(
         raise ParameterError(f'strategy must be "auto" where a tolerance is given; got {strategy!r}')
     if tolerance is not None and epsilon == 0:
         raise ParameterError("epsilon must be above 0 where a tolerance is given; got 0")
-    return check_tolerance(tolerance)
+    return tolerance
 
 
 def _check_best_sets(space: ProductSpace) -> None:

@@ -86,7 +86,7 @@ def frontier(
     most = check_count("max_leaves", max_leaves)
     budget = Budget(max_queries=max_queries, max_leaves=most, max_seconds=max_seconds)
     known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
-    goal = Goal(0.0, check_delta(delta), known_seed, seed is not None, tolerance=check_tolerance(tolerance))
+    goal = Goal(0.0, check_delta(delta), known_seed, seed is not None, tolerance=check_tolerance(tolerance, threshold))
     running = Running(batch_size, executor, timeout, retries, journal)
     told = {"delta": goal.delta, "prefer": prefer, "deterministic": deterministic, **goal.told, **budget.limits()}
     call = Call("frontier", known_seed, seed is not None, told)

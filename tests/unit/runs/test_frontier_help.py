@@ -115,3 +115,13 @@ def test_another_surrogate_is_seen_and_none_is_told(folder: Path) -> None:
     (folder / SURROGATE).unlink()
     told = "-   the surrogate disagrees with the trees as often as their certificates say: it is not stored here"
     assert told in str(ft.verify(folder))
+
+
+def test_where_numbers_may_be_missing_there_is_no_surrogate() -> None:
+    """It has no side for them; the frontier is there all the same, with gaps in half of its columns."""
+    space = ft.ProductSpace([ft.Numeric("x", 0, 1, missing=0.2), ft.Numeric("y", 0, 1)])
+    found = ft.frontier(
+        lambda batch: np.nan_to_num(batch["x"]) + batch["y"] > 1, space, seed=0, max_queries=900, max_leaves=8
+    )
+    assert len(found) > 3
+    assert all(point.certificate.helped is None for point in found)

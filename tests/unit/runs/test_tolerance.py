@@ -165,3 +165,9 @@ def test_answers_must_be_finite_numbers() -> None:
         ft.distill(lambda batch: np.where(batch["age"] > 5, np.nan, 1.0), SPACE, tolerance=1)
     with pytest.raises(ft.TargetError, match="answers must be numbers where a tolerance is given"):
         ft.distill(lambda batch: batch["job"], SPACE, tolerance=1)
+
+
+def test_a_tolerance_and_a_threshold_are_not_both_given() -> None:
+    for door in (ft.distill, ft.frontier):
+        with pytest.raises(ft.ParameterError, match="tolerance must be left out where threshold is given"):
+            door(lambda batch: batch[:, 0] / 2, ft.ProductSpace.bernoulli(3), tolerance=0.1, threshold=0.2)
