@@ -74,7 +74,9 @@ def as_inner(
 
 def float_block(inputs: Any, names: tuple[str, ...], kinds: Sequence[str]) -> Floats | None:
     """Inputs that are one array of floats already, as they are: no copy, and missing numbers are not looked for."""
-    if list(kinds).count("numeric") < len(kinds) or isinstance(inputs, Mapping):
+    if isinstance(inputs, Mapping) or (isinstance(inputs, np.ndarray) and inputs.dtype != np.float64):
+        return None
+    if list(kinds).count("numeric") < len(kinds):
         return None
     array = inputs
     if not isinstance(inputs, np.ndarray):
@@ -90,11 +92,13 @@ def float_block(inputs: Any, names: tuple[str, ...], kinds: Sequence[str]) -> Fl
 def _named_columns(inputs: Any, names: tuple[str, ...]) -> list[Column] | None:
     """The columns with these names; None where inputs have no names."""
     found: Mapping[str, Any]
+    if isinstance(inputs, np.ndarray):
+        return None  # at once: there may be thousands of names
     wanted = frozenset(names)
     if isinstance(inputs, Mapping):
         found = {name: as_column(column, name) for name, column in inputs.items() if name in wanted}
     else:
-        table = None if isinstance(inputs, np.ndarray) else as_table(inputs)
+        table = as_table(inputs)
         if table is None:
             return None
         found = {name: table[name] for name in table.columns if name in wanted}
