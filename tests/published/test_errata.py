@@ -17,6 +17,7 @@ import pytest
 
 import reference
 from fidelitree import theory
+from fidelitree.experiments.errata import checks
 from reference import SelectorParity
 
 if TYPE_CHECKING:
@@ -81,6 +82,71 @@ def test_lemma_4_4_fails_at_the_first_step() -> None:
     assert step.score >= max(epsilon / best.largest_average_depth, 2 * epsilon**2 / best.average_depth)
     assert theory.score_floor_lemma_4_4_printed(1, 0.3, 1) == 0.6
     assert theory.score_floor_lemma_4_4_corrected(1, 0.3, 1, 1) == 0.3
+
+
+def test_lemma_4_4_fails_without_its_2_on_four_bits() -> None:
+    """x0 AND NOR(x1, x2, x3): no reading of the factor 2 escapes."""
+    f = tuple(int(x == 1) for x in range(16))
+    p = [Fraction(1, 20), *[Fraction(1, 5)] * 3]
+    best = reference.optima(f, p)
+    first, second, *_ = reference.build_top_down(f, p)
+    assert (first.feature, second.leaf) == (0, (1, None, None, None))
+    assert (second.error, second.score) == (Fraction(244, 10_000), Fraction(1024, 100_000))
+    assert best.average_depth == Fraction(1122, 1000)
+    assert second.score < second.error / (2 * best.average_depth)
+    assert second.score >= second.error / (2 * best.largest_average_depth)
+
+
+def test_lemma_4_4_without_its_2_holds_on_up_to_three_bits() -> None:
+    """By brute force over a grid of biases of its own; the library's grid is finer."""
+    for n in (1, 2, 3):
+        for p in itertools.product([Fraction(1, 20), Fraction(1, 3), Fraction(4, 5)], repeat=n):
+            for number in range(0, 2 ** (2**n), 1 if n < 3 else 37):
+                f = tuple(number >> x & 1 for x in range(2**n))
+                average = reference.optima(f, list(p)).average_depth
+                for j, step in enumerate(reference.build_top_down(f, list(p)), 1):
+                    assert step.score >= step.error / (j * average)
+
+
+def test_theorem_1_1_holds_for_full_binary_targets_and_fair_paths() -> None:
+    """Delta* is Delta in both regimes that the paper highlights: full trees under any biases, paths under fair bits."""
+    for p in [(HALF, HALF, HALF), (Fraction(1, 20), HALF, Fraction(4, 5)), (Fraction(1, 3),) * 3]:
+        for number in range(0, 256, 5):
+            f = tuple(number >> x & 1 for x in range(8))
+            best = reference.optima(f, list(p))
+            assert best.depth != best.average_depth or best.largest_average_depth == best.average_depth
+    for number in checks.path_functions(3)[::4]:
+        f = tuple(number >> x & 1 for x in range(8))
+        assert reference.optima(f, [HALF] * 3).largest_average_depth <= Fraction(7, 4)
+
+
+def test_lemma_4_7_fails_on_45_bits_with_the_maximum_of_lemma_4_6() -> None:
+    member = SelectorParity(4, 8, 4, Fraction(1, 1_000))
+    epsilon = member.eta * Fraction(28, 100)
+    assert (member.n, member.depth, round(float(member.average_depth), 4)) == (45, 21, 1.0158)
+    assert member.reads_blocks_first
+    assert member.eta * member.error_after_blocks > epsilon
+    influence = member.eta * (1 - member.eta) + member.eta * member.inner_influence
+    assert influence <= epsilon * member.depth  # so J_1 = 0, read as 1
+    assert greedy_is_larger_than(member, member.depth * decimal(member.average_depth))
+    assert round(member.k * member.r * Decimal(2).ln(), 2) == Decimal("22.18")
+    assert round(member.depth * decimal(member.average_depth), 2) == Decimal("21.33")
+
+
+def test_no_constant_in_the_exponent_repairs_the_printed_bounds() -> None:
+    """On F(r, 5r, 5, 1/(10r)) the least size over the printed exponent grows with r, so it passes every constant."""
+    ratios = []
+    for r in (75, 150, 300):
+        member, epsilon = growing(r), growing(r).eta / 10
+        assert member.reads_blocks_first
+        assert member.average_depth < Fraction(176, 100)
+        assert member.depth == 10 * r - 4
+        exponent = member.depth * decimal(member.average_depth)
+        printed = (exponent * printed_base(member, epsilon), exponent * (1 + ln(1 / epsilon)))
+        ratios.append([5 * r * r * Decimal(2).ln() / bound for bound in printed])
+    for one, two in itertools.pairwise(ratios):
+        assert two[0] > Decimal("1.9") * one[0]  # r^2 over r
+        assert two[1] > Decimal("1.7") * one[1]  # r^2 over r log r
 
 
 def test_lemma_4_7_fails_when_the_first_phase_is_empty() -> None:

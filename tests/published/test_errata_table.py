@@ -12,22 +12,26 @@ from fidelitree import theory
 from fidelitree.experiments import errata
 from fidelitree.experiments.catalogue import DEPTHS, EPSILONS, FEATURES, worked_examples
 from fidelitree.experiments.errata import chances, checks, examples, small
-from fidelitree.experiments.errata.examples import SelectorParity
+from fidelitree.theory import SelectorParity
 
-FALSE = {
-    "Lemma C.1": "largest influence 0.5 < Var/Delta = 1/1 = 1",
-    "Delta of leaves (proofs of 4.4, 4.5)": "p = (0.1, 0.9, 0.9): Delta_opt = 1.19, but the leaf x0 = 1 has 1.9",
-    "Lemma 4.4": "error 0.5 > epsilon and score 0.5 < 2 epsilon/(j Delta) = 0.75",
-    "Lemma 4.5": "n = 27, D = 12, Delta = 1.0091, the tree that reads x0 (j = 2): score 0.000125022 < 0.000125152",
-    "Lemma 4.6": "n = 26396, D = 956, Delta = 1.5603, epsilon = 1e-05: ln J_1 >= 15062.28 > 7600.04",
-    "Lemma 4.7": "Inf = 0.54 <= epsilon D = 0.57, so J_1 = 0",
-    "Theorem 1.1": "epsilon = 0.000131: ln size >= 1455.61 > 1162.58",
-    "Abstract": "ln size >= 7985.06 > 7897.16",
-    "Theorem 5.1": "ln size >= 21085.54 > 21015.90",
-    "Full binary trees (section 4.2)": "exp(3.30) is not exp(2.30)",
-    "Run time (section 5.5)": "no constant",
+FAILS = {
+    "Delta of leaves (proofs of 4.4, 4.5)": (3, "p = (0.1, 0.9, 0.9): Delta_opt = 1.19, but the leaf x0 = 1 has 1.9"),
+    "Lemma 4.4": (4, "error 0.0244 and score 0.01024 < error/(j Delta) = 0.01087"),
+    "Lemma 4.5": (27, "D = 12, Delta = 1.0091, the tree that reads x0 (j = 2): score 0.000125022 < 0.000125152"),
+    "Lemma 4.6": (26396, "D = 956, Delta = 1.5603, epsilon = 1e-05: ln J_1 >= 15062.28 > 7600.04"),
+    "Lemma 4.7": (45, "D = 21, Delta = 1.0158, epsilon = 0.00028: Inf = 0.00556 <= epsilon D = 0.00588, so J_1 = 0"),
+    "Theorem 1.1": (573, "epsilon = 0.000131: ln size >= 1455.61 > 1162.58; smallest known: F(r=12, k=44, s=4"),
+    "Abstract": (11756, "ln size >= 7985.06 > 7897.16"),
+    "Theorem 5.1": (30806, "ln size >= 21085.54 > 21015.90"),
 }
-TRUE = {
+SLIPS = {
+    "Lemma C.1, and the 2 in 4.4": (1, "largest influence 0.5 < Var/Delta = 1/1 = 1"),
+    "Lemma 4.7, J_1 = 0": (2, "Inf = 0.54 <= epsilon D = 0.57, so J_1 = 0"),
+    "Full binary trees (section 4.2)": (1, "exp(3.30) is not exp(2.30)"),
+}
+HOLDS = {
+    "Theorem 1.1, full binary targets",
+    "Theorem 1.1, paths, fair bits",
     "Lemma 4.1",
     "Lemma 4.2",
     "Lemma 4.3",
@@ -35,10 +39,10 @@ TRUE = {
     "D of leaves (proof of 4.5)",
     "Lemma 5.2",
     "Lemma 5.3",
-    "Lemma 5.4",
+    "Lemma 5.4, Algorithm 2's error",
     "Path tree (appendix)",
+    "Samples (section 5.5)",
 }
-ONLY_LARGE = {"Lemma 4.5", "Lemma 4.6", "Theorem 1.1", "Abstract", "Theorem 5.1"}
 
 
 @pytest.fixture(scope="module")
@@ -47,20 +51,27 @@ def rows() -> dict[str, errata.Erratum]:
 
 
 def test_verdicts(rows: dict[str, errata.Erratum]) -> None:
-    assert {name for name, row in rows.items() if row.verdict == "false"} == FALSE.keys()
-    assert {name for name, row in rows.items() if row.verdict == "true"} == TRUE
+    for verdict, names in (("holds", HOLDS), ("fails", FAILS.keys()), ("slip", SLIPS.keys())):
+        assert {name for name, row in rows.items() if row.verdict == verdict} == set(names)
 
 
-@pytest.mark.parametrize("statement", sorted(FALSE))
-def test_false_statement_has_its_counterexample(rows: dict[str, errata.Erratum], statement: str) -> None:
+def test_what_holds_comes_first_and_slips_last(rows: dict[str, errata.Erratum]) -> None:
+    parts = list(dict.fromkeys(row.part for row in rows.values()))
+    assert parts == ["What holds", "The one error", "What follows from it", "Slips"]
+
+
+@pytest.mark.parametrize(("statement", "known"), sorted({**FAILS, **SLIPS}.items()))
+def test_what_fails_has_its_counter_example(
+    rows: dict[str, errata.Erratum], statement: str, known: tuple[int, str]
+) -> None:
     row = rows[statement]
-    assert FALSE[statement] in row.counterexample
-    assert (row.violations == 0) == (statement in ONLY_LARGE)
+    assert (row.features, known[1] in row.remark) == (known[0], True), row.remark
+    assert (row.violations == 0) == (row.features > 3), "all functions of up to three bits were tried"
 
 
-@pytest.mark.parametrize("statement", sorted(TRUE))
-def test_true_statement_has_no_violation(rows: dict[str, errata.Erratum], statement: str) -> None:
-    assert rows[statement].violations == 0
+@pytest.mark.parametrize("statement", sorted(HOLDS))
+def test_what_holds_has_no_violation(rows: dict[str, errata.Erratum], statement: str) -> None:
+    assert (rows[statement].violations, rows[statement].features) == (0, 0)
 
 
 def test_corrected_forms_have_no_violation(rows: dict[str, errata.Erratum]) -> None:
@@ -77,8 +88,8 @@ def test_a_wrong_correction_would_be_seen() -> None:
     def planted(t: small.Study) -> small.Floats:
         return 2.1 * checks.lemma_4_2(t)
 
-    row = errata.Statement("planted", "", checks.lemma_4_2, "", planted).examined(list(small.studies()))
-    assert row.verdict == "true"
+    row = errata.Statement("What holds", "planted", "", checks.lemma_4_2, "", planted).examined(list(small.studies()))
+    assert row.verdict == "holds"
     assert row.corrected_violations > 0
 
 
@@ -117,9 +128,23 @@ def test_family_agrees_with_reference(shape: tuple[int, int, int]) -> None:
 
 def test_family_refuses_a_member_whose_order_is_not_known() -> None:
     with pytest.raises(ArithmeticError, match="does not force Algorithm 1 to read all blocks at epsilon"):
-        SelectorParity(4, 5, 2, 0.001).log_size(1e-4)
+        SelectorParity(4, 5, 2, 0.001).log_greedy_size(1e-4)
     with pytest.raises(ArithmeticError, match="does not force"):
-        SelectorParity(12, 44, 4, 0.001).log_size(0.001)
+        SelectorParity(12, 44, 4, 0.001).log_greedy_size(0.001)
+
+
+def test_no_constant_repairs_the_printed_bounds() -> None:
+    assert (
+        "ln size >= 311,916 > 20,258 (Theorem 1.1), 81,030 (Theorem 5.1), 59,295 (abstract)" in examples.no_constant()
+    )
+
+
+def test_the_functions_of_paths_are_those_of_paths() -> None:
+    """All functions of one bit; of two, all but the parities; of three, by walking down every path."""
+    assert checks.path_functions(1) == [0, 1, 2, 3]
+    assert set(range(16)) - set(checks.path_functions(2)) == {0b0110, 0b1001}
+    assert 0b11101000 not in checks.path_functions(3), "majority"
+    assert 0b10000000 in checks.path_functions(3), "AND"
 
 
 def test_target_is_worded_as_an_or_of_its_ones() -> None:

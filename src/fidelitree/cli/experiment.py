@@ -19,6 +19,7 @@ class ExperimentName(StrEnum):
     SIZE_VS_DIMENSION = "size-vs-dimension"
     BOUNDS = "bounds"
     ERRATA = "errata"
+    TIGHT_EXPONENT = "tight-exponent"
     JUNTAS = "juntas"
     SELECTOR_PARITY = "selector-parity"
     IMPURITY = "impurity"
@@ -48,7 +49,7 @@ def experiment(
     chosen: ExperimentOptions,
     as_json: AsJson = False,
 ) -> int:
-    """Re-run the paper: its figures, its bounds, and what is wrong in it."""
+    """Re-run the paper: its figures, its bounds, what holds in it and what does not."""
     from rich.console import Console
     from rich.progress import Progress
 

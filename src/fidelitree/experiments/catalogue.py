@@ -138,17 +138,55 @@ def _errata(settings: Settings, advance: Advance) -> Report:
     advance(1, 1)
     files = [save_rows(rows, settings.out / "errata.csv")]
     files += pictures.save(pictures.errata_figure(rows), settings.out, "errata")
-    lines = []
-    for row in rows:
-        lines.append(f"{row.verdict:<6}{row.statement}: {row.printed}")
-        if row.counterexample:
-            lines.append(f"      {row.counterexample}")
-        if row.verdict == "false":
-            lines.append(f"      holds: {row.corrected}")
-    wrong = sum(row.verdict == "false" for row in rows)
-    still = sum(row.corrected_violations for row in rows)
-    lines.append(f"{wrong} of {len(rows)} statements are false as printed; violations of corrected forms: {still}")
+    lines = errata.lines(rows)
     files.append(save_text(lines, settings.out / "errata.txt"))
+    return Report(files, lines)
+
+
+@dataclass(frozen=True)
+class TightRow:
+    """One member of the family that needs the exponent: what greedy has at least, and what the theorem allows."""
+
+    r: int
+    n: int
+    depth: int
+    average_depth: float
+    influence: float
+    log_target_size: float
+    lower: float
+    upper: float
+
+
+def tight_rows() -> list[TightRow]:
+    """Selected parities of k = 5r bits with s = 5 selectors a block, at epsilon .1."""
+    members = [theory.SelectorParity(r, 5 * r, 5) for r in (10, 20, 40, 80, 160, 320)]
+    return [
+        TightRow(
+            t.r,
+            t.n,
+            t.depth,
+            t.average_depth,
+            t.influence,
+            t.log_size,
+            t.log_greedy_size(0.1),
+            t.log_size_bound(0.1),
+        )
+        for t in members
+    ]
+
+
+def _tight(settings: Settings, advance: Advance) -> Report:
+    rows = tight_rows()
+    advance(1, 1)
+    files = [save_rows(rows, settings.out / "tight-exponent.csv")]
+    files += pictures.save(pictures.tight_figure(rows), settings.out, "tight-exponent")
+    lines = [f"{'r':>4}{'features':>10}{'D':>7}{'Delta':>9}{'ln s':>9}{'ln size >=':>13}{'<=':>13}{'ratio':>8}"]
+    lines += [
+        f"{row.r:>4}{row.n:>10,}{row.depth:>7,}{row.average_depth:>9,.1f}{row.log_target_size:>9,.1f}"
+        f"{row.lower:>13,.1f}{row.upper:>13,.1f}{row.lower / row.upper:>8.4f}"
+        for row in rows
+    ]
+    files.append(save_text(lines, settings.out / "tight-exponent.txt"))
     return Report(files, lines)
 
 
@@ -168,5 +206,6 @@ EXPERIMENTS: dict[str, Callable[[Settings, Advance], Report]] = {
     "size-vs-dimension": partial(_sizes, "n"),
     "bounds": _bounds,
     "errata": _errata,
+    "tight-exponent": _tight,
     **{name: partial(_published, name) for name in published.PLANS},
 }

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from fidelitree.experiments.catalogue import TightRow
     from fidelitree.experiments.errata import Erratum
     from fidelitree.theory.bounds import WorkedExample
 
@@ -129,19 +130,45 @@ def bounds_figure(rows: Sequence[WorkedExample]) -> Figure:
     return picture
 
 
+def tight_figure(rows: Sequence[TightRow]) -> Figure:
+    """The least size of greedy's tree and the bound, and their ratio, against the depth."""
+    picture, axes = figure(1, 2, 3.4)
+    x = [row.depth for row in rows]
+    axes[0, 0].plot(x, [row.upper for row in rows], "-s", color="#d55e00", label="bound (form 1)")
+    axes[0, 0].plot(x, [row.lower for row in rows], "-o", color="#0072b2", label="greedy, at least")
+    axes[0, 0].plot(x, [row.depth + row.average_depth for row in rows], ":", color="0.4", label="D + Delta")
+    axes[0, 0].set(yscale="log", ylabel="ln of the size")
+    axes[0, 0].legend(fontsize=8)
+    axes[0, 1].plot(x, [row.lower / row.upper for row in rows], "-o", color="#0072b2")
+    axes[0, 1].set(ylim=(0, 0.025), ylabel="greedy's least / bound")
+    for place in axes[0]:
+        place.set(xscale="log", xlabel="depth D of the target")
+        place.grid(alpha=0.25)
+    return picture
+
+
+_MARKS = {"holds": ("o", "#009e73"), "slip": ("D", "#e69f00"), "fails": ("X", "#d55e00")}
+_EVERYWHERE = 10**6  # where what holds is drawn: beyond every counter-example
+
+
 def errata_figure(rows: Sequence[Erratum]) -> Figure:
-    """How often each statement fails on functions of up to three bits, and which fail on larger ones only."""
-    picture, axes = figure(1, 1, 0.32 * len(rows) + 1)
+    """One mark a statement, at the features of the smallest target known to break it; beyond all if it holds."""
+    picture, axes = figure(1, 1, 0.32 * len(rows) + 1.2)
     picture.set_figwidth(9)
     place = axes[0, 0]
-    shares = [100 * row.violations / row.checked for row in rows]
-    colours = ["#d55e00" if row.verdict == "false" else "#009e73" for row in rows]
-    place.barh([row.statement for row in rows], shares, color=colours)
-    for y, (row, share) in enumerate(zip(rows, shares, strict=True)):
-        note = "holds" if row.verdict == "true" else f"false: {share:.0f} %" if share else "false, on larger functions"
-        place.text(share + 1, y, note, va="center", fontsize=8)
-    place.set_xlim(0, 120)
-    place.set_xticks(range(0, 101, 20))
+    for verdict, (marker, colour) in _MARKS.items():
+        mine = [(row.features or _EVERYWHERE, y) for y, row in enumerate(rows) if row.verdict == verdict]
+        if mine:
+            words = {"holds": "holds", "slip": "a slip, easily mended", "fails": "fails, from one cause"}[verdict]
+            place.plot(*zip(*mine, strict=True), marker, color=colour, ms=8, ls="none", label=words)
+    for y, row in enumerate(rows):
+        if row.features:
+            place.annotate(f"n = {row.features}", (row.features, y), (8, 0), textcoords="offset points", va="center")
+    place.set_yticks(range(len(rows)), [row.statement for row in rows])
+    place.set(xscale="log", xlim=(0.7, 4 * _EVERYWHERE), xlabel="features of the smallest counter-example known")
+    place.set_xticks([1, 10, 100, 1_000, 10_000, _EVERYWHERE], ["1", "10", "100", "1,000", "10,000", "none"])
+    place.tick_params(axis="x", which="minor", bottom=False)
+    place.grid(axis="y", alpha=0.25)
     place.invert_yaxis()
-    place.set_xlabel("violations among the cases checked (functions of up to three bits, with biases), in %")
+    picture.legend(loc="outside upper center", ncols=3, fontsize=8, frameon=False)
     return picture

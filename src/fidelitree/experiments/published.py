@@ -8,9 +8,8 @@ Every figure is exact: all inputs are asked, no error is allowed, and what is co
 - *selector-parity*: G. Blanc, J. Lange, L.-Y. Tan 2020. The selectors' influence is small, so influence greedy reads
   the parities of both branches first.
 - *impurity*: multiplexers and parities, where Gini and entropy see nothing at the root and influence sees everything.
-- *hard-instances*: in the manner of C. Koch, C. Strassle, L.-Y. Tan, *Superpolynomial lower bounds for decision tree
-  learning and testing*, SODA 2023: whether the bits indicate an edge of a graph. Their smallest tree knows a smallest
-  vertex cover.
+- *hard-instances*: in the manner of C. Koch, C. Strassle, L.-Y. Tan, *Properly learning decision trees with queries is
+  NP-hard*, FOCS 2023: whether the bits indicate an edge of a graph. Their smallest tree knows a smallest vertex cover.
 """
 
 from __future__ import annotations

@@ -68,6 +68,7 @@ class Lesson:
         self.space, self.goal = space, goal
         assert goal.epsilon is not None, "a learner is told its epsilon"
         self.epsilon: float = goal.epsilon
+        self.caveat = ""  # what a learner's guarantee lacks in this run: the reason ends with it
         self._pool = TrainingSet(session)
         self._table: NDArray[np.intp] | None = None
         self._last: Tree | None = None
@@ -114,6 +115,7 @@ class Lesson:
                     pass
             elif not isinstance(stop, KeyboardInterrupt):
                 reason = use_reserve(session, lambda: [self.tree()], reason)
+        reason = f"{reason}; {self.caveat}" if self.caveat else reason
         result = self._result(reason)
         session.observer(Finished(self.counted.asked, result.tree.size, result.certificate.error_bound, reason))
         return result

@@ -2,17 +2,20 @@
 
 G. Blanc, J. Lange, M. Qiao, L.-Y. Tan, *Properly learning decision trees in almost polynomial time*, Journal of the ACM
 69 (2022). A tree of s leaves can be pruned so that every feature it tests has some influence where it is tested, so the
-best tree of bounded depth is looked for among the ``candidates`` most influential features of every restriction.
-Queries of the learner's own choice: an input, and the same input with one bit flipped.
+best tree of bounded depth is looked for among the ``candidates`` most influential features of every restriction: one
+of them at first, then two, and so on. So more candidates never make a worse tree. Queries of the learner's own choice:
+an input, and the same input with one bit flipped.
 
-Running time: (2 x candidates)^depth restrictions; the authors' choice of both gives s^O(log log s) for fair bits. Where
-its guarantee ends: with few candidates (three unless told) and the depth that a time or ``most`` restrictions allow, a
-good tree may be missed; beyond a depth of a few, few inputs are left to estimate influences from. The certificate does
-not rely on either.
+Running time: (2 x candidates)^depth restrictions. With ``size`` = s the authors' choice: features of influence at least
+epsilon/log2 s (of a flip) alone, to depth log2(s/epsilon); then s^O(log log s) for fair bits. Where its guarantee ends:
+with few candidates (three unless told), or where a search is cut at ten thousand restrictions, which the reason says,
+a good tree may be missed; beyond a depth of a few, few inputs are left to estimate influences from. The certificate
+does not rely on either.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -29,16 +32,18 @@ from fidelitree.spaces.region import Region
 from fidelitree.trees.curve import Curve, CurveSplit, Floats
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from fidelitree.runs.result import Distillation
     from fidelitree.trees.nested import Nested
+    from fidelitree.trees.tree import Tree
 
 CANDIDATES = 3
 STARS = 512  # inputs whose every flip is asked
 _MOST_STARS = 8_192
 _MOST = 10_000  # restrictions of a search
 _DEEPEST = 14
+_Key = frozenset[tuple[int, int]]
 
 
 class Part(Protocol):
@@ -54,44 +59,60 @@ class Part(Protocol):
         """The two parts of a test, no before yes."""
 
 
+@dataclass(frozen=True)
+class _Choice:
+    """Which features a search may test, and how deep."""
+
+    candidates: int
+    least: float
+    depth: int
+
+
 @learner
-def blanc_lange_qiao_tan(lesson: Lesson, *, candidates: int = CANDIDATES, depth: int = _DEEPEST) -> Distillation:
+def blanc_lange_qiao_tan(
+    lesson: Lesson, *, candidates: int = CANDIDATES, depth: int = _DEEPEST, size: int | None = None
+) -> Distillation:
     """The best tree that tests influential features only, deeper until it is good enough; certified.
 
-    ``candidates`` are looked at in each node; ``depth`` is that to which trees are looked for.
+    ``candidates`` are looked at in each node at most; ``depth`` is that to which trees are looked for. ``size`` is that
+    of a tree that the target has; the authors' least influence and depth follow from it.
 
     >>> from fidelitree import ProductSpace
     >>> from fidelitree.targets import hidden_weighted_bit
     >>> blanc_lange_qiao_tan(hidden_weighted_bit(6), ProductSpace.bernoulli(6), epsilon=0).tree.size
     35
     """
-    candidates = check_count("candidates", candidates)
-    depth = check_count("depth", depth)
+    choice = _Choice(check_count("candidates", candidates), 0.0, check_count("depth", depth))
     check_bits(lesson.space)
+    if size is not None and check_count("size", size, least=2) and lesson.epsilon:
+        enough = math.ceil(math.log2(size / lesson.epsilon))
+        choice = _Choice(candidates, lesson.epsilon / (2 * math.log2(size)), min(depth, enough))
+    choice = replace(choice, depth=min(choice.depth, len(lesson.product)))
 
     def teach() -> str | Steps[str]:
-        if lesson.cheap_to_ask_all(SMALL):
-            return _exactly(lesson, candidates, min(depth, len(lesson.product)))
-        return _on_stars(lesson, candidates, min(depth, len(lesson.product)))
+        return _exactly(lesson, choice) if lesson.cheap_to_ask_all(SMALL) else _on_stars(lesson, choice)
 
     return lesson.run(teach)
 
 
-def _exactly(lesson: Lesson, candidates: int, deepest: int) -> str:
+def _exactly(lesson: Lesson, choice: _Choice) -> str:
     everything = lesson.all_answers()
     root = exact_subfunction(lesson.counted, Region.whole(lesson.product), len(everything.codes))
     assert root is not None, "all inputs were asked"
-    search = _CurveSearch(lesson, candidates)
     ended, best = "", everything.nested(int(np.argmax(root.label_probabilities())))
+    depths = _depths(choice.depth) if lesson.epsilon else [choice.depth]
     try:
-        for depth in _depths(deepest) if lesson.epsilon else [deepest]:
-            curve = search.curve(root, {}, depth)
-            best = everything.nested(_best(curve, lesson.epsilon))
-            if curve.first_within(lesson.epsilon) or search.exhausted:
-                break
+        for curve in _wider(lesson, root, choice, depths, lesson.epsilon):
+            found = everything.nested(_best(curve, lesson.epsilon))
+            best = min(best, found, key=lambda tree: _shortfall(everything, tree, lesson.epsilon))
     except BudgetSpent as stop:
         ended = str(stop)
     return lesson.settle(best, everything) if not ended else ended + ": " + lesson.settle(best, everything)
+
+
+def _shortfall(data: Any, tree: Tree, aim: float) -> tuple[float, int]:
+    """What ranks trees: how far the error is above the aim, then leaves."""
+    return max(data.error(tree) - aim, 0.0), tree.size
 
 
 def _depths(deepest: int) -> list[int]:
@@ -99,16 +120,29 @@ def _depths(deepest: int) -> list[int]:
     return [depth for depth in (1, 2, 3, 4, 6, 8, 11) if depth < deepest] + [deepest]
 
 
-def _on_stars(lesson: Lesson, candidates: int, deepest: int) -> Steps[str]:
+def _wider(lesson: Lesson, root: Part, choice: _Choice, depths: list[int], aim: float) -> Iterator[Curve]:
+    """Curves of the shallowest trees that are good enough, for 1, 2, ... candidates; notes where one was cut."""
+    lesson.caveat, parts = "", _Parts(lesson, choice.least)
+    for width in range(1, choice.candidates + 1):
+        search = _CurveSearch(lesson, parts, width)
+        for depth in depths:
+            curve = search.curve(root, {}, depth)
+            if curve.first_within(aim) or search.exhausted:
+                break
+        if search.exhausted:
+            lesson.caveat = f"with {width} candidates the search was cut at {_MOST:,} restrictions"
+        yield curve
+        if search.exhausted or not search.passed_over:
+            return
+
+
+def _on_stars(lesson: Lesson, choice: _Choice) -> Steps[str]:
     rows = STARS
     while True:
         stars, data = yield from _FlipLabels.ask(lesson, rows)
-        search = _CurveSearch(lesson, candidates)
-        for depth in _depths(deepest):
-            best = _best(search.curve(stars, {}, depth), data.aim(lesson.epsilon))
-            tree = lesson.propose(data.nested(best), data)
-            if data.error(tree) <= data.aim(lesson.epsilon) or search.exhausted:
-                break
+        aim = data.aim(lesson.epsilon)
+        found = [data.nested(_best(curve, aim)) for curve in _wider(lesson, stars, choice, _depths(choice.depth), aim)]
+        tree = lesson.propose(min(found, key=lambda tree: _shortfall(data, tree, aim)), data)
         last = rows >= _MOST_STARS or (lesson.counted.left or rows * rows) < 2 * rows * len(lesson.product)
         if (last or data.error(tree) <= lesson.epsilon) and (yield from lesson.test(tree, last)):
             return CERTIFIED
@@ -117,44 +151,63 @@ def _on_stars(lesson: Lesson, candidates: int, deepest: int) -> Steps[str]:
         rows *= 2
 
 
-class _CurveSearch:
-    """Curves of least error against leaves, by restriction and depth; each restriction's part is made once."""
+class _Parts:
+    """What is known about each restriction, worked out once: label shares, influential features, sides of splits."""
 
-    def __init__(self, lesson: Lesson, candidates: int) -> None:
-        self._lesson, self._candidates = lesson, candidates
-        self._known: dict[tuple[frozenset[tuple[int, int]], int], Curve] = {}
-        self._parts: dict[frozenset[tuple[int, int]], tuple[Floats, list[int], list[Any]]] = {}
+    def __init__(self, lesson: Lesson, least: float) -> None:
+        self._lesson, self._least = lesson, least
+        self._known: dict[_Key, tuple[Floats, list[int], dict[int, Sequence[Any]]]] = {}
+
+    def look(self, part: Part, key: _Key) -> tuple[Floats, list[int]]:
+        """Shares of the labels, and the features with influence, the largest first."""
+        if key not in self._known:
+            self._lesson.watch()
+            influences = part.influences()
+            influences[[i for i, _ in key]] = 0
+            order = np.argsort(-influences, kind="stable")
+            features = [int(i) for i in order if influences[i] > 0 and influences[i] >= self._least]
+            self._known[key] = part.label_probabilities(), features, {}
+        return self._known[key][:2]
+
+    def sides(self, part: Part, key: _Key, feature: int) -> Sequence[Any]:
+        """The two parts of a split."""
+        known = self._known[key][2]
+        if feature not in known:
+            known[feature] = part.split(IsOne(feature))
+        return known[feature]
+
+
+class _CurveSearch:
+    """Curves of least error against leaves, by restriction and depth, for so many candidates in each node."""
+
+    def __init__(self, lesson: Lesson, parts: _Parts, candidates: int) -> None:
+        self._lesson, self._parts, self._candidates = lesson, parts, candidates
+        self._known: dict[tuple[_Key, int], Curve] = {}
+        self._seen: set[_Key] = set()
+        self.passed_over = False  # whether some features had influence and were not looked at
 
     @property
     def exhausted(self) -> bool:
         """Whether no more restrictions are to be looked at."""
-        return len(self._parts) >= _MOST
+        return len(self._seen) >= _MOST
 
     def curve(self, part: Part, path: dict[int, int], depth: int) -> Curve:
         """Errors as shares of the restriction."""
-        key = frozenset(path.items()), depth
-        if key not in self._known:
-            shares, features, sides = self._look(part, path)
+        key = frozenset(path.items())
+        if (key, depth) not in self._known:
+            self._seen.add(key)
+            shares, features = self._parts.look(part, key)
             curve = Curve.leaf(int(shares.argmax()), 1 - float(shares.max()))
             if depth and curve.errors[0] > 0 and not self.exhausted:
-                for i, halves in zip(features, sides, strict=True):
+                self.passed_over |= len(features) > self._candidates
+                for i in features[: self._candidates]:
+                    halves = self._parts.sides(part, key, i)
                     no, yes = (self.curve(halves[value], {**path, i: value}, depth - 1) for value in (0, 1))
                     bias = float(self._lesson.product.biases[i])
                     curve = curve.or_split(CurveSplit(IsOne(i), no, yes, (1 - bias, bias)), slack=1e-15)
             lower = np.flatnonzero(np.diff(curve.errors) < 0)
-            self._known[key] = replace(curve, errors=curve.errors[: lower[-1] + 2 if len(lower) else 1])
-        return self._known[key]
-
-    def _look(self, part: Part, path: dict[int, int]) -> tuple[Floats, list[int], list[Any]]:
-        key = frozenset(path.items())
-        if key not in self._parts:
-            self._lesson.watch()
-            influences = part.influences()
-            influences[list(path)] = 0
-            order = np.argsort(-influences, kind="stable")[: self._candidates]
-            features = [int(i) for i in order if influences[i] > 0]
-            self._parts[key] = part.label_probabilities(), features, [part.split(IsOne(i)) for i in features]
-        return self._parts[key]
+            self._known[key, depth] = replace(curve, errors=curve.errors[: lower[-1] + 2 if len(lower) else 1])
+        return self._known[key, depth]
 
 
 def _best(curve: Curve, aim: float) -> Nested:

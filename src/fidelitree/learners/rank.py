@@ -9,7 +9,9 @@ one side has rank r - 1; if exactly one side does, the other side of that test s
 
 Running time: (labels) x (n + 1)^(2r), so polynomial for a fixed rank only. Where its guarantee ends: of n bits and rank
 r, O(n^r log n/epsilon) labels suffice for epsilon, whatever the distribution; size is not what it looks for, noise
-makes the rank explode, and ranks above 3 take long.
+makes the rank explode, and ranks above 3 take long. A search is cut after twenty thousand tests. Then a tree that takes
+the most telling test everywhere is returned: it fits all rows too, but its rank may not be the smallest, and the reason
+of the result says so.
 """
 
 from __future__ import annotations
@@ -36,7 +38,9 @@ _TRIES = 20_000  # tests of one search for a rank; then the next rank is tried
 
 @learner
 def lowest_rank(lesson: Lesson, *, rank: int = 64) -> Distillation:
-    """A consistent tree of the smallest rank for a growing set of labels, certified; ``rank`` is the largest to try.
+    """A consistent tree of the smallest rank for a growing set of labels, certified.
+
+    ``rank`` is the largest to look for; a tree that fits is returned in any case, and the reason tells what is open.
 
     >>> from fidelitree import ProductSpace
     >>> from fidelitree.targets import multiplexer
@@ -44,24 +48,35 @@ def lowest_rank(lesson: Lesson, *, rank: int = 64) -> Distillation:
     18
     """
     rank = check_count("rank", rank, least=0)
-    return from_labels(lesson, lambda data: fit(data, rank, lesson.watch))
+
+    def grown(data: Labelled) -> Tree:
+        tree, lesson.caveat = fit(data, rank, lesson.watch)
+        return tree
+
+    return from_labels(lesson, grown)
 
 
-def fit(data: Labelled, most: int, watch: Watch) -> Tree:
-    """The tree for the rows that teach; above the largest rank, leaves get their majority's label."""
+def fit(data: Labelled, most: int, watch: Watch) -> tuple[Tree, str]:
+    """The tree for the rows that teach, and what is not proven about its rank."""
     columns = FeatureColumns.binary(data.space, data.inner)
     rows = data.growing
     answers = columns.of(data.inner[rows]).astype(np.bool_)
-    found: Nested | None = None
-    for rank in range(most + 1):
+    everything, doubtful = np.arange(len(answers)), 0
+    for rank in range(min(most, _LARGEST) + 1):
         search = _Find(answers, data.codes[rows], columns, watch)
-        found = search.find(np.arange(len(answers)), rank, greedy=rank == most or rank > _ALWAYS)
+        try:
+            found = search.find(everything, rank)
+        except _Stop:
+            doubtful = doubtful or rank
+            continue
         if found is not None:
-            return data.nested(found)
-    raise AssertionError("a greedy search finds something")
+            return data.nested(found), f"rank {doubtful} was not ruled out" if doubtful else ""
+    greedy = _Find(answers, data.codes[rows], columns, watch).greedy(everything)
+    doubtful = doubtful or min(most, _LARGEST) + 1
+    return data.nested(greedy), f"a greedy tree fits, and rank {doubtful} was not ruled out"
 
 
-_ALWAYS = 5  # ranks above are not searched for: the last search takes what it finds
+_LARGEST = 5  # ranks above are not searched for
 
 
 class _Stop(Exception):  # noqa: N818 - a signal of this file
@@ -76,15 +91,8 @@ class _Find:
     watch: Watch
     tried: int = 0
 
-    def find(self, rows: NDArray[np.intp], rank: int, greedy: bool) -> Nested | None:
-        """A tree of this rank for the rows, or None; a greedy search settles for majorities where there is none."""
-        try:
-            found = self._find(rows, rank)
-        except _Stop:
-            found = None
-        return self._majority(rows, rank) if found is None and greedy else found
-
-    def _find(self, rows: NDArray[np.intp], rank: int) -> Nested | None:
+    def find(self, rows: NDArray[np.intp], rank: int) -> Nested | None:
+        """A tree of this rank for the rows; None where there is none, and _Stop where enough was tried."""
         codes = self.codes[rows]
         if (codes == codes[0]).all():
             return int(codes[0])
@@ -97,12 +105,12 @@ class _Find:
             self.watch()
             yes = self.answers[rows, column]
             no_side, yes_side = rows[~yes], rows[yes]
-            no, other = self._find(no_side, rank - 1), self._find(yes_side, rank - 1)
+            no, other = self.find(no_side, rank - 1), self.find(yes_side, rank - 1)
             if no is None and other is None:
                 continue
             # One side has the smaller rank: if any tree of this rank fits the rows, one with this test first does.
-            no = self._find(no_side, rank) if no is None else no
-            other = self._find(yes_side, rank) if other is None else other
+            no = self.find(no_side, rank) if no is None else no
+            other = self.find(yes_side, rank) if other is None else other
             return None if no is None or other is None else (self.columns.tests[column], no, other)
         return None
 
@@ -117,14 +125,12 @@ class _Find:
         order = np.argsort(-most, kind="stable")
         return np.asarray(order[(ones[order] > 0) & (ones[order] < len(rows))])
 
-    def _majority(self, rows: NDArray[np.intp], rank: int) -> Nested:
-        """A tree of this rank that starts with the most telling tests and ends in majorities."""
+    def greedy(self, rows: NDArray[np.intp]) -> Nested:
+        """A tree that fits: the most telling test first; a majority only where no test parts two labels."""
         counts = np.bincount(self.codes[rows])
         dividing = self._dividing(rows)
-        if rank == 0 or counts.max() == len(rows) or not len(dividing):
+        if counts.max() == len(rows) or not len(dividing):
             return int(counts.argmax())
+        self.watch()
         yes = self.answers[rows, dividing[0]]
-        sides = rows[~yes], rows[yes]
-        small = int(len(sides[1]) < len(sides[0]))
-        ranks = (rank, rank - 1) if small else (rank - 1, rank)
-        return (self.columns.tests[dividing[0]], *(self._majority(s, r) for s, r in zip(sides, ranks, strict=True)))
+        return self.columns.tests[dividing[0]], self.greedy(rows[~yes]), self.greedy(rows[yes])

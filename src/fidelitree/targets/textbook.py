@@ -137,7 +137,7 @@ def selector_parity(width: int, count: int, k: int) -> Textbook:
 
 
 def is_edge(vertices: int, edges: Iterable[tuple[int, int]]) -> Textbook:
-    """1 iff the bits indicate exactly two vertices, joined by an edge."""
+    """1 iff the bits indicate exactly two vertices, joined by an edge (after Koch, Strassle, Tan, FOCS 2023)."""
     joined = _adjacency(vertices, edges)
 
     def answer(x: Bits) -> ArrayLike:

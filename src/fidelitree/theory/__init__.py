@@ -29,10 +29,12 @@ from fidelitree.theory.bounds import (
     score_pairs,
     test_samples,
 )
+from fidelitree.theory.family import SelectorParity
 
 __all__ = [
     "SCHEDULES",
     "Schedule",
+    "SelectorParity",
     "WorkedExample",
     "balanced_example",
     "influence_cap_corrected",

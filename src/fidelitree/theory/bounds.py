@@ -1,7 +1,7 @@
 """What the paper promises, as numbers: sample sizes, size bounds, worked examples.
 
-Every function names its statement. *Printed* is the paper's own formula, kept for comparison and never a guarantee:
-several are false. *Corrected* is what holds. Size bounds are natural logarithms, because the sizes overflow.
+Every function names its statement. *Printed* is the paper's own formula, kept for comparison and never a guarantee.
+*Corrected* is what holds in general. Size bounds are natural logarithms, because the sizes overflow.
 
 Words used throughout: ``depth`` and ``average_depth`` belong to the best tree of the target (D_opt, Delta_opt),
 ``largest_average_depth`` is the largest best average depth over all regions (Delta*), ``influence`` is the target's
@@ -88,7 +88,7 @@ def _whole(size: Callable[[], float]) -> int:
 
 
 def log_size_theorem_1_1_printed(depth: float, average_depth: float, epsilon: float) -> float:
-    """Logarithm of Theorem 1.1's size for Algorithm 1. **False** in general, though not with five features or fewer."""
+    """Logarithm of Theorem 1.1's size for Algorithm 1. Holds where Delta* = Delta; **false** in general."""
     depth, average_depth = _check_depths(depth, average_depth)
     return _log_power(average_depth, depth, check_epsilon(epsilon)) * average_depth * depth
 
@@ -170,7 +170,7 @@ def influence_cap_corrected(average_depth: float, labels: int = 2) -> float:
 
 
 def influence_floor_lemma_c_1_printed(variance: float, average_depth: float) -> float:
-    """Lemma C.1 as printed: some feature has influence Var/Delta. **False** by a factor of exactly 2."""
+    """Lemma C.1 as printed: some feature has influence Var/Delta. A slip: off by 2 for this influence."""
     return _check_at_least("variance", variance, 0) / _check_above("average_depth", average_depth, 0)
 
 
@@ -180,7 +180,7 @@ def influence_floor_lemma_c_1_corrected(variance: float, average_depth: float) -
 
 
 def score_floor_lemma_4_4_printed(leaves: int, epsilon: float, average_depth: float) -> float:
-    """Lemma 4.4 as printed: while the error is above epsilon, the best score is 2 epsilon/(j Delta). **False**."""
+    """Lemma 4.4 as printed: above error epsilon, the best score is 2 epsilon/(j Delta). **False** from 4 bits on."""
     leaves, epsilon = check_count("leaves", leaves), check_epsilon(epsilon)
     return 2 * epsilon / (leaves * _check_above("average_depth", average_depth, 0))
 
@@ -230,7 +230,7 @@ def log_steps_lemma_4_6_corrected(
 
 
 def log_steps_lemma_4_7_printed(first_phase: int, depth: float, average_depth: float) -> float:
-    """Lemma 4.7 as printed: ln(J_1 e^(Delta D)), -inf when J_1 = 0. **False** when J_1 = 0."""
+    """Lemma 4.7 as printed: ln(J_1 e^(Delta D)), -inf when J_1 = 0. **False** from 45 bits on, also with J_1 = 1."""
     first_phase = check_count("first_phase", first_phase, least=0)
     depth, average_depth = _check_depths(depth, average_depth)
     return math.log(first_phase) + depth * average_depth if first_phase else -math.inf

@@ -80,25 +80,39 @@ def test_the_bounds_are_a_table_two_pictures_and_a_summary(tmp_path: Path) -> No
     assert "corrected" in report.summary[0]
 
 
-def test_the_errata_say_what_is_false_and_what_holds_instead(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_errata_say_what_holds_first_and_what_holds_instead(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     rows = [
-        errata.Erratum("Lemma 1", "true", "error <= cost", 100, 0, "", "the same", 0),
-        errata.Erratum("Lemma 2", "false", "score >= 1", 100, 40, "fails for the dictator", "score >= 1/2", 0),
-        errata.Erratum("Theorem 3", "false", "size <= e", 100, 0, "fails for n = 2201", "size <= e^2", 0),
+        errata.Erratum("What holds", "Lemma 1", "holds", "error <= cost", 100, 0, 0, "", "the same", 0),
+        errata.Erratum("The one error", "Lemma 2", "fails", "score >= 1", 9, 4, 1, "a dictator", "score >= 1/2", 0),
+        errata.Erratum("Slips", "Theorem 3", "slip", "size <= e", 9, 0, 21, "n = 21", "size <= e^2", 0),
     ]
     monkeypatch.setattr(errata, "rows", lambda: rows)
     report = run("errata", Settings(tmp_path), lambda done, total: None)
     assert files_of(report) == ["errata.csv", "errata.png", "errata.svg", "errata.txt"]
-    assert report.summary == [
-        "true  Lemma 1: error <= cost",
-        "false Lemma 2: score >= 1",
-        "      fails for the dictator",
-        "      holds: score >= 1/2",
-        "false Theorem 3: size <= e",
-        "      fails for n = 2201",
-        "      holds: size <= e^2",
-        "2 of 3 statements are false as printed; violations of corrected forms: 0",
+    assert report.summary[:11] == [
+        "What holds",
+        "  holds Lemma 1: error <= cost",
+        "",
+        "The one error",
+        "  fails Lemma 2: score >= 1",
+        "        a dictator",
+        "        instead: score >= 1/2",
+        "",
+        "Slips",
+        "  slip  Theorem 3: size <= e",
+        "        n = 21",
     ]
+    assert report.summary[-1] == "violations of the forms that are said to hold: 0"
+    assert not any("of 3 statements" in line for line in report.summary), "nothing is counted"
+
+
+def test_the_tight_exponent_has_a_ratio_that_stays(tmp_path: Path) -> None:
+    report = run("tight-exponent", Settings(tmp_path), lambda done, total: None)
+    assert files_of(report) == [f"tight-exponent.{kind}" for kind in ("csv", "png", "svg", "txt")]
+    ratios = [line.split()[-1] for line in report.summary[1:]]
+    assert ratios == ["0.0192", "0.0186", "0.0183", "0.0182", "0.0181", "0.0181"]
 
 
 def test_an_unknown_experiment_is_refused_with_the_known_ones(tmp_path: Path) -> None:

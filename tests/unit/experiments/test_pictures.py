@@ -74,15 +74,21 @@ def test_cells_where_a_constant_suffices_are_hollow() -> None:
     assert found[pictures._COLOURS[0.3]] == found[pictures._COLOURS[0.1]] == [0.1, 0.2, 0.3]
 
 
-def test_errata_are_bars_with_a_word_each() -> None:
+def test_errata_are_marks_at_the_smallest_counter_example() -> None:
     rows = [
-        Erratum("Lemma 1", "true", "", 100, 0, "", "", 0),
-        Erratum("Lemma 2", "false", "", 100, 40, "", "", 0),
-        Erratum("Theorem 3", "false", "", 100, 0, "", "", 0),
+        Erratum("What holds", "Lemma 1", "holds", "", 100, 0, 0, "", "", 0),
+        Erratum("The one error", "Lemma 2", "fails", "", 100, 40, 3, "", "", 0),
+        Erratum("Slips", "Lemma 3", "slip", "", 100, 0, 45, "", "", 0),
     ]
     place = pictures.errata_figure(rows).axes[0]
-    assert [bar.get_width() for bar in place.patches] == [0, 40, 0]
-    assert [text.get_text() for text in place.texts] == ["holds", "false: 40 %", "false, on larger functions"]
+    marks = {line.get_label(): line.get_xydata().tolist() for line in place.get_lines()}
+    assert marks == {
+        "holds": [[10**6, 0]],
+        "fails, from one cause": [[3, 1]],
+        "a slip, easily mended": [[45, 2]],
+    }
+    assert [text.get_text() for text in place.texts] == ["n = 3", "n = 45"]
+    assert not place.patches, "no bars"
 
 
 def test_bounds_are_drawn_printed_beside_corrected() -> None:

@@ -11,13 +11,15 @@ import pytest
 import fidelitree as ft
 import reference
 from fidelitree.asking.limits import BudgetSpent
-from fidelitree.learners import LEARNERS
+from fidelitree.exact.engine import exact_subfunction
+from fidelitree.learners import LEARNERS, most_influential
 from fidelitree.learners.gain_ratio import c45
 from fidelitree.learners.lesson import Lesson
 from fidelitree.learners.rank import fit as fit_rank
 from fidelitree.learners.restrictions import fit as fit_restrictions
 from fidelitree.search.labelled import FeatureColumns, Labelled
 from fidelitree.search.questions import Steps
+from fidelitree.spaces.region import Region
 from mixed import MIXED
 from small import cube, true_error
 
@@ -43,16 +45,23 @@ def test_find_has_the_smallest_rank(seed: int) -> None:
     if table.min() == table.max():
         pytest.skip("a constant")
     data = labelled(ft.targets.TruthTable(table), S(4))
-    tree = fit_rank(data, 64, lambda: None)
+    tree, open_question = fit_rank(data, 64, lambda: None)
+    assert open_question == "", "every smaller rank was ruled out"
     assert tree.predict(data.inner).tolist() == data.codes.tolist()
     assert rank(tree) == reference.least_rank(
         [(row.tolist(), int(code)) for row, code in zip(data.inner, data.codes, strict=True)]
     )
 
 
-def test_find_stops_at_the_largest_rank_allowed() -> None:
-    tree = ft.learners.lowest_rank(ft.targets.parity(4), S(4), 0.0, rank=2).tree
-    assert rank(tree) <= 2
+def test_find_always_fits_and_says_what_is_not_proven() -> None:
+    """Parity of 7 has rank 7, which no search reaches."""
+    data = labelled(ft.targets.parity(7), S(7))
+    tree, open_question = fit_rank(data, 64, lambda: None)
+    assert tree.predict(data.inner).tolist() == data.codes.tolist()
+    assert (rank(tree), open_question) == (7, "a greedy tree fits, and rank 5 was not ruled out")
+    short = ft.learners.lowest_rank(ft.targets.parity(4), S(4), 0.0, rank=2)
+    assert (short.certificate.error_bound, rank(short.tree)) == (0, 4)
+    assert short.reason == "certified; a greedy tree fits, and rank 3 was not ruled out"
     with pytest.raises(ft.ParameterError, match="rank must be a whole number; got 'two'"):
         ft.learners.lowest_rank(ft.targets.parity(4), S(4), rank="two")
 
@@ -87,8 +96,32 @@ def test_the_most_influential_features_need_not_be_enough() -> None:
     """Selector-parity: the selectors come last by influence, and with all candidates they are found."""
     target = ft.targets.selector_parity(2, 2, 2)
     few = ft.learners.blanc_lange_qiao_tan(target, S(8), 0.0, candidates=1)
-    many = ft.learners.blanc_lange_qiao_tan(target, S(8), 0.0, candidates=8)
+    many = ft.learners.blanc_lange_qiao_tan(target, S(8), 0.0, candidates=5)
     assert (few.tree.size, many.tree.size) == (64, 28)
+
+
+def test_more_candidates_are_never_worse_and_a_cut_search_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten candidates had an error of .25 where one has none: the cap was spent on the first branches."""
+    monkeypatch.setattr(most_influential, "_MOST", 700)
+    target = ft.targets.selector_parity(2, 2, 3)
+    found = [ft.learners.blanc_lange_qiao_tan(target, S(10), 0.0, candidates=c) for c in (1, 2, 10)]
+    sizes = [result.tree.size for result in found]
+    assert [result.certificate.error_bound for result in found] == [0, 0, 0]
+    assert sizes == sorted(sizes, reverse=True)
+    assert found[0].reason == "certified"
+    assert found[-1].reason == "certified; with 2 candidates the search was cut at 700 restrictions"
+
+
+def test_the_authors_least_influence_leaves_weak_features_alone() -> None:
+    space = S(3)
+    lesson = Lesson.begin(ft.targets.TruthTable([0, 1, 0, 1, 0, 1, 0, 0]), space, (0.1, 0.05, 0), {})
+    root = exact_subfunction(lesson.counted, Region.whole(space), 8)
+    key: frozenset[tuple[int, int]] = frozenset()
+    assert most_influential._Parts(lesson, 0.0).look(root, key)[1] == [0, 1, 2]
+    assert most_influential._Parts(lesson, 0.2).look(root, key)[1] == [0]  # x0 has 3/8, the others 1/8
+    strict = ft.learners.blanc_lange_qiao_tan(ft.targets.majority(9), S(9), 0.05, size=2)
+    assert strict.reason != "certified", "with so small a size no tree is deep enough"
+    assert strict.tree.depth <= 6
 
 
 def test_a_size_budget_is_kept() -> None:

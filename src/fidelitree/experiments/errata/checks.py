@@ -7,11 +7,14 @@ at the largest of these.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fidelitree import theory
 from fidelitree.experiments.errata.small import FREE, UNIT, Floats, Region, Study, Whole
 
 
@@ -119,9 +122,9 @@ def _inside(region: Region, x: Whole) -> NDArray[np.bool_]:
 
 
 def lemma_4_4(t: Study) -> Floats:
-    """2 epsilon/(j Delta) <= score."""
+    """epsilon/(j Delta) <= score: without the 2, which is Lemma C.1's."""
     score, _, error = t.growth
-    return over(2 * error / (_leaves(score) * _column(t.average_depth)), score)
+    return over(error / (_leaves(score) * _column(t.average_depth)), score)
 
 
 def lemma_4_4_corrected(t: Study) -> Floats:
@@ -169,9 +172,18 @@ def first_phase(t: Study) -> Whole:
 
 
 def lemma_4_7(t: Study) -> Floats:
-    """J_total <= J_1 e^(D Delta)."""
-    _, _, error = t.growth
-    bound = first_phase(t) * np.exp(_column(t.depth) * _column(t.average_depth))
+    """J_total <= max(J_1, 1) e^(D Delta), with the maximum of Lemma 4.6."""
+    return _second_phase_over(t, np.maximum(first_phase(t), 1))
+
+
+def lemma_4_7_to_the_letter(t: Study) -> Floats:
+    """J_total <= J_1 e^(D Delta), J_1 = 0 included."""
+    return _second_phase_over(t, first_phase(t))
+
+
+def _second_phase_over(t: Study, first: Whole) -> Floats:
+    error = t.growth[2]
+    bound = first * np.exp(_column(t.depth) * _column(t.average_depth))
     return over(np.where(error > 0, _leaves(error), 0), bound)
 
 
@@ -187,6 +199,35 @@ def lemma_4_7_corrected(t: Study) -> Floats:
 def theorem_1_1(t: Study) -> Floats:
     """Size against Theorem 1.1 as printed."""
     return _size_over(t, lambda eps: _power(t, t.average_depth, t.average_depth, eps))
+
+
+def theorem_1_1_full(t: Study) -> Floats:
+    """The same, where every leaf of the best tree has its depth: D = Delta, whatever the biases are."""
+    return np.where(t.depth == t.average_depth, theorem_1_1(t), 0.0)
+
+
+def theorem_1_1_path(t: Study) -> Floats:
+    """The same for functions that a path of all n bits computes, fair bits, with D = n and Delta = 2 - 2^(1-n)."""
+    if set(t.tenths) != {UNIT // 2}:
+        return np.zeros(len(t.tables))
+    depth, average = float(t.n), theory.path_average_depth(t.n)
+    ratio = _size_over(t, lambda eps: depth * average * (1 + np.maximum(np.log(average / (eps * depth)), 0)))
+    return np.where(np.isin(np.arange(len(t.tables)), path_functions(t.n)), ratio, 0.0)
+
+
+@cache
+def path_functions(n: int) -> list[int]:
+    """The truth tables, as numbers, of all paths over n bits: any order, any exit sides, any labels."""
+    found = set()
+    for order, sides, labels in itertools.product(
+        itertools.permutations(range(n)), itertools.product((0, 1), repeat=n), itertools.product((0, 1), repeat=n + 1)
+    ):
+        ends = [
+            next((k for k, (i, v) in enumerate(zip(order, sides, strict=True)) if x >> i & 1 == v), n)
+            for x in range(2**n)
+        ]
+        found.add(sum(labels[end] << x for x, end in enumerate(ends)))
+    return sorted(found)
 
 
 def abstract(t: Study) -> Floats:

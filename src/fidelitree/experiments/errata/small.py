@@ -28,9 +28,9 @@ FREE = 2
 class Study:
     """All functions of n bits (rows) with Pr[x_i = 1] = tenths[i]/10, and all regions (columns), the whole space first.
 
-    ``mass`` and ``ones`` are in units of 10^-n, ``scores`` (mass times influence) of 10^-(n+1). ``depths`` and
-    ``spreads`` (mass times average depth) belong to the best tree of each region. ``splits`` lists (region, feature,
-    low child, high child), small regions first.
+    ``mass`` and ``ones`` are in units of 10^-n, ``scores`` (mass times influence) of 10^-(n+1), ``unit`` for 10.
+    ``depths`` and ``spreads`` (mass times average depth) belong to the best tree of each region. ``splits`` lists
+    (region, feature, low child, high child), small regions first.
     """
 
     tenths: tuple[int, ...]
@@ -42,6 +42,7 @@ class Study:
     scores: Whole
     depths: Whole
     spreads: Whole
+    unit: int = UNIT
 
     @property
     def n(self) -> int:
@@ -67,12 +68,12 @@ class Study:
     @property
     def influences(self) -> Floats:
         """Influence of each feature on each function."""
-        return np.asarray(self.scores[:, 0] / UNIT ** (self.n + 1))
+        return np.asarray(self.scores[:, 0] / self.unit ** (self.n + 1))
 
     @property
     def influence(self) -> Floats:
         """Total influence."""
-        return np.asarray(self.scores[:, 0].sum(axis=1) / UNIT ** (self.n + 1))
+        return np.asarray(self.scores[:, 0].sum(axis=1) / self.unit ** (self.n + 1))
 
     @property
     def depth(self) -> Floats:
@@ -109,7 +110,7 @@ class Study:
         scores, drops = (np.take_along_axis(values, order, axis=1) for values in (best, drops))
         cost = self.scores[:, :1].sum(axis=2) - scores.cumsum(axis=1) + scores
         error = self.wrong[:, :1] - drops.cumsum(axis=1) + drops
-        return scores / UNIT ** (self.n + 1), cost / UNIT ** (self.n + 1), error / UNIT**self.n
+        return scores / self.unit ** (self.n + 1), cost / self.unit ** (self.n + 1), error / self.unit**self.n
 
 
 def studies(most: int = 3) -> Iterator[Study]:
@@ -120,10 +121,10 @@ def studies(most: int = 3) -> Iterator[Study]:
             yield study(tenths)
 
 
-def study(tenths: tuple[int, ...]) -> Study:
-    """Work out everything about all functions of len(tenths) bits."""
+def study(tenths: tuple[int, ...], unit: int = UNIT, some: Whole | None = None) -> Study:
+    """Work out everything about all functions of len(tenths) bits, or some of them; biases may have another unit."""
     n = len(tenths)
-    tables = np.arange(2 ** (2**n))[:, None] >> np.arange(2**n) & 1
+    tables = np.arange(2 ** (2**n))[:, None] >> np.arange(2**n) & 1 if some is None else some
     regions = sorted(itertools.product((0, 1, FREE), repeat=n), key=lambda region: -region.count(FREE))
     place = {region: at for at, region in enumerate(regions)}
     splits = [
@@ -132,11 +133,11 @@ def study(tenths: tuple[int, ...]) -> Study:
         for i in range(n)
         if region[i] == FREE
     ]
-    chance = [(UNIT - p, p, UNIT) for p in tenths]
+    chance = [(unit - p, p, unit) for p in tenths]
     mass = np.array([np.prod([chance[i][v] for i, v in enumerate(region)]) for region in regions])
-    ones, scores = _masses(tables, regions, splits, mass, tenths)
+    ones, scores = _masses(tables, (regions, splits), mass, tenths, unit)
     depths, spreads = _best_trees(splits, mass, ones)
-    return Study(tenths, tables, regions, splits, mass, ones, scores, depths, spreads)
+    return Study(tenths, tables, regions, splits, mass, ones, scores, depths, spreads, unit)
 
 
 def _with(region: Region, i: int, v: int) -> Region:
@@ -144,8 +145,13 @@ def _with(region: Region, i: int, v: int) -> Region:
 
 
 def _masses(
-    tables: Whole, regions: list[Region], splits: list[tuple[int, int, int, int]], mass: Whole, tenths: tuple[int, ...]
+    tables: Whole,
+    lattice: tuple[list[Region], list[tuple[int, int, int, int]]],
+    mass: Whole,
+    tenths: tuple[int, ...],
+    unit: int,
 ) -> tuple[Whole, Whole]:
+    regions, splits = lattice
     ones = np.zeros((len(tables), len(regions)), dtype=np.int64)
     scores = np.zeros((len(tables), len(regions), len(tenths)), dtype=np.int64)
     for at, region in enumerate(regions):
@@ -157,7 +163,7 @@ def _masses(
         if regions[at].count(FREE) == 1:
             x = sum(v << k for k, v in enumerate(regions[low]))
             differ = tables[:, x] != tables[:, x | 1 << i]
-            scores[:, at, i] = differ * (2 * tenths[i] * (UNIT - tenths[i]) * mass[at] // UNIT)
+            scores[:, at, i] = differ * (2 * tenths[i] * (unit - tenths[i]) * mass[at] // unit)
     return ones, scores
 
 
