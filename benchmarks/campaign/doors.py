@@ -254,6 +254,7 @@ DOORS: dict[str, GuardedTarget] = {
             ("samplers", worlds.sampler),
             ("neighbours of rows", worlds.blend),
             ("numbers", worlds.tolerance),
+            ("missing numbers", worlds.gaps),
         )
     },
 }

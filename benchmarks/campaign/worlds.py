@@ -15,6 +15,7 @@ LABELS = 600
 KEEPS = 0.75  # how often a bit of the sampler repeats the one before
 TABLE, BLEND = 300, 0.2
 TOLERANCE = 0.6
+GAPS, MISSING = 4, 0.25  # features that may be missing, and how often each of them is
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,40 @@ def blend(case: Case, epsilon: float, delta: float, seed: int) -> Found:
         sides = [(1 - BLEND) * (tested[:, i] == value)[:, None] + BLEND * feature.mass(value) for value in (0, 1)]
         chances = np.concatenate([chances * side for side in sides], axis=1)
     return _over(case, rows, chances.mean(axis=0), (epsilon, delta), seed)
+
+
+def gaps(case: Case, epsilon: float, delta: float, seed: int) -> Found:
+    """The bits as numbers, the first of which may be missing; two that are missing together change the label."""
+    chances = case.space.biases.tolist()
+    features = [ft.Numeric.from_values(f"x{i}", [0.0, 1.0], [1 - p, p]) for i, p in enumerate(chances)]
+    space = ft.ProductSpace([one.with_missing(MISSING) if i < GAPS else one for i, one in enumerate(features)])
+    fill = np.random.default_rng([seed, 4]).integers(0, 2, N)
+
+    def answer(inner: NDArray[Any]) -> NDArray[np.intp]:
+        gone = np.isnan(inner)
+        return case.labels[places(np.where(gone, fill, inner))] ^ (gone[:, 0] & gone[:, 1])
+
+    listed = [feature.listed(None)[0] for feature in space]
+    inputs = np.stack([axis.ravel() for axis in np.meshgrid(*listed, indexing="ij")], axis=1)
+    found = ft.distill(
+        lambda batch: answer(np.stack([batch[name] for name in space.names], axis=1)),
+        space,
+        epsilon,
+        delta,
+        seed=seed,
+        max_queries=LABELS,
+    )
+    truth = WorldCase(case.family, answer(inputs), case.space, case.rival, _chances(space, inputs))
+    return found.certificate, np.asarray(found.tree.predict_inner(inputs)), truth
+
+
+def _chances(space: ft.ProductSpace, inputs: NDArray[Any]) -> NDArray[np.float64]:
+    """The probability of every input, some of whose numbers are missing."""
+    found = np.ones(len(inputs))
+    for feature, column in zip(space, inputs.T, strict=True):
+        values, shares = feature.listed(None)
+        found *= shares[np.where(np.isnan(column), len(values) - 1, np.searchsorted(values, column))]
+    return found
 
 
 def tolerance(case: Case, epsilon: float, delta: float, seed: int) -> Found:

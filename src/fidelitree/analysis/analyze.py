@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.analysis.control_variate import corrected
-from fidelitree.analysis.stars import Stars, draw_stars, stars_of_rows, stars_of_world, trial_level
+from fidelitree.analysis.sobol import SobolIndices, sobol_indices
+from fidelitree.analysis.stars import Stars, able_to_change, draw_stars, stars_of_rows, stars_of_world, trial_level
 from fidelitree.asking.access import as_used
 from fidelitree.asking.counted import Counted, Queries
 from fidelitree.asking.limits import Budget
 from fidelitree.display.canvas import bars, check_suffix, save
-from fidelitree.errors import ParameterError, check_choice, check_count, check_delta
+from fidelitree.errors import ParameterError, check_choice, check_count, check_delta, check_switch
 from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import exact_subfunction
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.region import Region
+from fidelitree.targets.labels import LabelBook
 from fidelitree.theory.sequential import lower_bound, upper_bound
 
 if TYPE_CHECKING:
@@ -119,16 +121,44 @@ class Analysis:
         return "\n".join([f"influence of each feature ({how}); total {self.total_influence:.4f}", *lines])
 
 
+Method = Literal["auto", "exact", "sampled"]
+
+
+@overload
 def analyze(
     target: Any,
     space: Any,
     given: Mapping[str, Any] | None = None,
     *,
-    method: Literal["auto", "exact", "sampled"] = "auto",
+    numbers: Literal[False] = False,
+    method: Method = "auto",
     max_queries: int | None = None,
     delta: float = 0.05,
     seed: int = 0,
-) -> Analysis:
+) -> Analysis: ...
+@overload
+def analyze(
+    target: Any,
+    space: Any,
+    given: Mapping[str, Any] | None = None,
+    *,
+    numbers: Literal[True],
+    method: Method = "auto",
+    max_queries: int | None = None,
+    delta: float = 0.05,
+    seed: int = 0,
+) -> SobolIndices: ...
+def analyze(
+    target: Any,
+    space: Any,
+    given: Mapping[str, Any] | None = None,
+    *,
+    numbers: bool = False,
+    method: Method = "auto",
+    max_queries: int | None = None,
+    delta: float = 0.05,
+    seed: int = 0,
+) -> Analysis | SobolIndices:
     """Influences and label probabilities of a target inside the region that ``given`` names, as in ``{"x3": 1}``.
 
     ``given`` takes 0 or 1 of a bit, an interval of a number and a set of categories, as in
@@ -145,6 +175,9 @@ def analyze(
     probability that a row's label changes when its value of the feature is replaced by that of another row, both rows
     like those of the table and inside the region. Over both it is always estimated.
 
+    A target of ``numbers`` has Sobol indices in the place of influences: which share of the variance of its answers is
+    due to each feature. They are estimated, and need independent features.
+
     >>> from fidelitree.spaces.product import ProductSpace
     >>> from fidelitree.targets.table import TruthTable
     >>> print(analyze(TruthTable([0, 0, 0, 1]), ProductSpace.bernoulli(2)))
@@ -156,11 +189,14 @@ def analyze(
     check_choice("method", method, METHODS)
     target, space = as_used(target, space)
     product = space.product
-    counted, region = Counted(target, product), Region.of(product, given)
+    counted = Counted(target, product, book=LabelBook(check_switch("numbers", numbers)))
+    region = Region.of(product, given)
     if (region.mass if space.masses is None else space.masses.mass(region)) == 0:
         raise ParameterError(f"given must name a region of positive probability; {region} has probability 0")
     queries = DRAW_UNASKED if budget.max_queries is None else budget.max_queries
     stream = Stream.named(seed, "analyze")
+    if numbers:
+        return _sobol(counted, space, region, method, (queries, stream, delta))
     if space.table is not None:
         if method == "exact":
             raise ParameterError("method must not be 'exact' over rows of a table: there are more rows than these")
@@ -173,6 +209,17 @@ def analyze(
     if isinstance(found, Analysis):
         return found
     return replace(_estimated(counted, draw_stars(counted, region, queries, stream), delta), reason=found)
+
+
+def _sobol(counted: Counted, space: World, region: Region, method: str, how: tuple[int, Stream, float]) -> SobolIndices:
+    if space.independent is None:
+        raise ParameterError(
+            f"space must have independent features where numbers are analyzed, or variances do not add up; inputs are "
+            f"{space.in_words} - analyze over its marginals (space.product)"
+        )
+    if method == "exact":
+        raise ParameterError("method must not be 'exact' where numbers are analyzed: their indices are estimated")
+    return sobol_indices(counted, region, able_to_change(region), *how)
 
 
 def _redraws(space: World, method: str) -> Redraws:

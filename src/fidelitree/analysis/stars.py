@@ -141,7 +141,7 @@ class Stars:
 def draw_stars(counted: Counted, region: Region, queries: int, stream: Stream) -> Stars:
     """As many stars inside a region as the queries allow."""
     features = region.space.features
-    able = _able_to_change(region)
+    able = able_to_change(region)
     bits = [i for i in able if isinstance(features[i], Boolean)]
     others = [i for i in able if not isinstance(features[i], Boolean)]
     weights = np.zeros(len(features))
@@ -177,7 +177,7 @@ def stars_of_rows(counted: Counted, rows: Rows, region: Region, queries: int, st
             f"given must leave at least two rows of the table; {inside.shape[1]} of {rows.count:,} are inside {region}"
         )
     shuffled = inside[:, np.argsort(stream.lane(0, 0).random_raw(inside.shape[1]), kind="stable")]
-    stars = Stars(region, _able_to_change(region), np.ones(len(features)), stream)
+    stars = Stars(region, able_to_change(region), np.ones(len(features)), stream)
     count = min(inside.shape[1] // 2, _affordable(queries, len(stars.changes), "changes"))
     step = max(1, block_rows(len(features)) // (len(stars.changes) + 1))
     for start in range(0, count, step):
@@ -190,7 +190,7 @@ def stars_of_rows(counted: Counted, rows: Rows, region: Region, queries: int, st
 def stars_of_world(counted: Counted, world: Redraws, region: Region, queries: int, stream: Stream) -> Stars:
     """Stars whose features depend on each other: each is drawn again given the values of all others."""
     features = region.space.features
-    stars = Stars(region, _able_to_change(region), np.ones(len(features)), stream)
+    stars = Stars(region, able_to_change(region), np.ones(len(features)), stream)
     count = _affordable(queries, len(stars.changes), "changes")
     step = max(1, block_rows(len(features)) // (len(stars.changes) + 1))
     for block, start in enumerate(range(0, count, step)):
@@ -200,7 +200,7 @@ def stars_of_world(counted: Counted, world: Redraws, region: Region, queries: in
     return stars
 
 
-def _able_to_change(region: Region) -> list[int]:
+def able_to_change(region: Region) -> list[int]:
     """Features of which more than one value is left."""
     left = [(i, feature, region.restrictions.get(i)) for i, feature in enumerate(region.space)]
     return [i for i, feature, what in left if feature.points is None or len(feature.listed(what)[0]) > 1]

@@ -229,9 +229,21 @@ def _of_run(stored: Stored) -> Check:
     return Check(not differ, f"its call and costs are the run's{why}")
 
 
+def _numbers_fit(point: StoredPoint) -> bool:
+    """Whether numbers by leaf are those that were counted; numbers have no table, and older files have none by leaf."""
+    told, labels = point.certificate, point.labels
+    if labels is None or labels.samples is None:
+        return labels is None and told.confusion is None
+    wrong = round(float(labels.wrong(point.tree).sum()) * labels.samples)
+    more = labels.samples > told.samples or told.differs > 0  # the bound was lowest before, or is another tree's
+    return told.confusion is None and labels.samples >= told.samples and (more or wrong == told.errors)
+
+
 def _answers(point: StoredPoint) -> Check:
     """Whether the answers by leaf are those of the table in the certificate."""
     about, table = "its answers by leaf are those of its certificate", point.certificate.confusion
+    if point.certificate.tolerance is not None:
+        return Check(_numbers_fit(point), about)
     if point.labels is None or table is None:
         return Check(point.labels is None and table is None, about)
     again = Confusion.of_leaves(point.labels, point.tree, table.level)

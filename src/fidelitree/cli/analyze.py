@@ -41,6 +41,9 @@ class AnalyzeOptions:
             help="Only inputs where a feature is so: owner=1, age=18:30, job=nurse,pilot. Repeatable.",
         ),
     ] = None
+    numbers: Annotated[
+        bool, typer.Option("--numbers", help="The target answers numbers: Sobol indices, not influences.")
+    ] = False
     method: Annotated[MethodName, typer.Option(help="auto: exact where that is cheap.")] = MethodName.AUTO
     max_queries: Annotated[int | None, typer.Option(help="Labels that may be asked.")] = None
     delta: Annotated[float, typer.Option(help="Probability that an interval may be wrong.")] = 0.05
@@ -55,20 +58,28 @@ def analyze(
 ) -> int:
     """Measure how often re-drawing each feature changes the label, with intervals."""
     from fidelitree.analysis.analyze import analyze as analyze_target
+    from fidelitree.analysis.sobol import SobolIndices
 
     if options.plot is not None:
         _check_plot(options.plot)
+    if options.plot is not None and options.numbers:
+        raise ParameterError("--plot must be left out with --numbers: it draws influences")
     with opened(target, reading) as found:
         space = inputs.open(found)
-        analysis = analyze_target(
+        ask: Any = analyze_target
+        analysis = ask(
             found.target,
             space,
             given_of(options.given or (), space),
+            numbers=options.numbers,
             method=options.method.value,
             max_queries=options.max_queries,
             delta=options.delta,
             seed=options.seed,
         )
+    if isinstance(analysis, SobolIndices):
+        say_json(analysis.to_dict()) if as_json else say(str(analysis), str(analysis.queries))
+        return Code.CERTIFIED
     if as_json:
         say_json(_plain(analysis))
     else:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from fidelitree.cli.ending import Code, note
+from fidelitree.cli.ending import Code, in_options, note
 from fidelitree.cli.result_folder import ResultOptions
 from fidelitree.cli.shared_options import Budgets, Confidence, NumberOptions, Promise, SearchOptions, keywords
 from fidelitree.cli.space_options import SpaceOptions, fit_line
@@ -77,6 +77,7 @@ def _sentences(made: Distillation) -> list[str]:
         *_curve(made),
         shape,
         *([] if made.reason == "certified" else [f"ended early: {made.reason}"]),
+        *([in_options(made.hint)] if made.hint else []),
     ]
 
 

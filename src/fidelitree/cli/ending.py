@@ -59,6 +59,9 @@ _SPOKEN = {
     "give another journal": "give another --journal or --out",
     "or another journal": "or another --journal",
     "and give Rows the other": "and give --rows the other",
+    'ft.Rows(table, blend="auto")': "--rows --blend auto",
+    "ft.Rows(table)": "--rows",
+    "ft.Mixture.from_data(table)": "--mixture",
 }
 """Arguments of the library as the command line calls them."""
 

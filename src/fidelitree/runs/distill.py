@@ -36,6 +36,7 @@ from fidelitree.runs.greedy import Greedy
 from fidelitree.runs.input_source import Source, source_of
 from fidelitree.runs.kept_rows import KeptRows, beside
 from fidelitree.runs.last_tests import CERTIFIED, OutOfReach, put_to_test, use_reserve
+from fidelitree.runs.other_worlds import hint
 from fidelitree.runs.outcome import Outcome, best_so_far
 from fidelitree.runs.result import Distillation, written
 from fidelitree.runs.session import Session, Strategy
@@ -136,7 +137,8 @@ def _recorded(
     whole = {**run, **call.arguments}
     kept = None if running.journal is None else Path(running.journal)
     curve = None if result.frontier is None else result.frontier.told(space, whole, text, kept)
-    return replace(result, space=space, run=whole, call=text, journal=kept, frontier=curve)
+    found = replace(result, space=space, run=whole, call=text, journal=kept, frontier=curve)
+    return replace(found, hint=hint(found, space, goal.epsilon))
 
 
 def _goal(promised: tuple[float, float], seed: int | None, strategy: str, prefer: str) -> Goal:
@@ -208,7 +210,7 @@ def _learnt(counted: Counted, space: World, goal: Goal, observer: Observer) -> D
     certificate = certificate_of(outcome, session, goal)
     trace: tuple[SplitRecord | TreeJudged, ...] = outcome.splits if goal.split_quality else tuple(session.history)
     answers = session.attempts.answers(outcome.attempt)
-    labels = None if answers is None else answers.leaf_labels(outcome.tree)
+    labels = None if answers is None else answers.leaf_labels(outcome.tree, goal.tolerance)
     made = Distillation(
         outcome.tree, certificate, counted.queries, trace, counted.space, reason, answers, labels, tested=outcome.tested
     )

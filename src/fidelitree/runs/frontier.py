@@ -169,6 +169,6 @@ def _result(session: Session, attempt: Attempt, goal: Goal, reason: str) -> Dist
         error = exact_error(attempt.tree, counted)
     outcome = Outcome(attempt.tree, attempt, 0.0, error=error)
     answers = session.attempts.answers(attempt)
-    labels = None if answers is None else answers.leaf_labels(attempt.tree)
+    labels = None if answers is None else answers.leaf_labels(attempt.tree, goal.tolerance)
     certificate, trace = replace(certificate_of(outcome, session, goal), epsilon=None), tuple(session.history)
     return Distillation(attempt.tree, certificate, counted.queries, trace, counted.space, reason, answers, labels)

@@ -105,6 +105,6 @@ def _point(session: Session, made: Distillation, outcome: Outcome, goal: Goal) -
     table = session.counted.budget.max_seconds is None or not session.counted.over()
     certificate = replace(certificate_of(outcome, session, plain, table), epsilon=None)
     answers = session.attempts.answers(outcome.attempt) if table else None
-    labels = None if answers is None else answers.leaf_labels(outcome.tree)
+    labels = None if answers is None else answers.leaf_labels(outcome.tree, goal.tolerance)
     point = Distillation(outcome.tree, certificate, made.queries, (), made.space, made.reason, answers, labels)
     return replace(point, tested=outcome.tested)

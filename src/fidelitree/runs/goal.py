@@ -64,7 +64,8 @@ def certificate_of(outcome: Outcome, session: Session, goal: Goal, table: bool =
         kept.last(attempt.samples),
         share_of_level(attempt.number, outcome.tree.size if outcome.differs else None, attempt.ledger),
     )
-    labels = None if answers is None or not table else answers.leaf_labels(outcome.tree)
+    told = answers is not None and table and goal.tolerance is None  # numbers have no table
+    labels = answers.leaf_labels(outcome.tree) if answers is not None and told else None
     return Certificate(
         goal.epsilon,
         goal.delta,

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from fidelitree.asking.events import TreeJudged
 from fidelitree.certificates import store
 from fidelitree.certificates.confusion import Confusion, LeafError, share_of_level
+from fidelitree.certificates.mean_error import MeanError, mean_error
 from fidelitree.display.card import card, folded
 from fidelitree.display.markup import join, tag
 from fidelitree.display.wording import at_least, at_most
 from fidelitree.display.wording import leaves as in_words
-from fidelitree.errors import check_path, writing
+from fidelitree.errors import ParameterError, check_delta, check_path, writing
 from fidelitree.search.trace import SplitRecord
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ class Distillation:
     """Where the run kept its answers."""
     frontier: Frontier | None = field(default=None, compare=False, repr=False)
     """The trees of all sizes that the same answers certify, where the run made some."""
+    hint: str = field(default="", compare=False, repr=False)
+    """Which other inputs to try, where independent columns of a table made the tree large or the run fail."""
 
     @property
     def leaves(self) -> int:
@@ -91,6 +94,17 @@ class Distillation:
         level = None if size is None else share_of_level(size, None)
         table = Confusion.of_leaves(labels, self.tree, level)
         return replace(self, leaf_labels=labels, certificate=replace(self.certificate, confusion=table))
+
+    def mean_error(self, low: float, high: float, delta: float = 0.05) -> MeanError:
+        """How far the tree is from a target of numbers on average, where all of them are from ``low`` to ``high``.
+
+        It is a bound by the same test inputs as the certificate, with a confidence of its own. It needs a result of
+        `distill` or `frontier` with a tolerance, as the run returned it.
+        """
+        if self.certificate.tolerance is None or self.answers is None or not len(self.answers):
+            raise ParameterError("mean_error needs the answers of a run with a tolerance; this result has none")
+        tested = self.tree if self.tested is None else self.tested
+        return mean_error(tested, self.answers, self.certificate, (low, high), check_delta(delta))
 
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Write the result as one HTML page that needs nothing else, and return its path.
@@ -142,7 +156,7 @@ class Distillation:
         lines = str(self.tree).splitlines()
         shown = lines[:_SHOWN] + (["..."] if len(lines) > _SHOWN else [])
         tree = folded("The tree", "\n".join(shown), opened=len(lines) <= _OPENED)
-        more = tag("p", " ".join(self.certificate.sentences(size)), style="margin:.6em 0 0")
+        more = tag("p", " ".join([*self.certificate.sentences(size), self.hint]).strip(), style="margin:.6em 0 0")
         return card(self.certificate.standing, str(self.certificate), facts, join(more, tree))
 
     def save(self, folder: str | os.PathLike[str]) -> list[Path]:
@@ -190,7 +204,7 @@ class Distillation:
         real = self.certificate.real_rows
         kept = [] if real is None else real.sentences(self.error_bound)
         cost = f"{in_words(self.tree.size)}, depth {self.tree.depth}; {self.queries}"
-        return "\n".join([str(self.tree), "", str(self.certificate), *kept, cost])
+        return "\n".join([str(self.tree), "", str(self.certificate), *kept, cost, *[self.hint][: bool(self.hint)]])
 
 
 def _row(entry: SplitRecord | TreeJudged, tree: Tree) -> dict[str, Any]:

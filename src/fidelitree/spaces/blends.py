@@ -13,18 +13,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.errors import ParameterError, check_number, show
+from fidelitree.errors import FormatError, ParameterError, check_number, show
 from fidelitree.spaces.features.feature import pick, uniforms
 from fidelitree.spaces.features.numeric import left_of
+from fidelitree.spaces.packing import packed, unpacked
+from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
 from fidelitree.spaces.world import Joint, over_features
 
 if TYPE_CHECKING:
     from fidelitree.spaces.draw import Stream
     from fidelitree.spaces.features import Column, Floats, Restriction
-    from fidelitree.spaces.product import ProductSpace
 
 AUTO = "auto"
+KEY = "neighbours"
 _MOST, _FEATURES = 0.2, 3.0
 _BYTES = 1 << 26  # of answers which rows meet a restriction, which the masses of many boxes share
 
@@ -63,8 +65,22 @@ class Blend(Joint):
         return over_features("neighbours of rows with", self.product)
 
     def to_dict(self) -> dict[str, Any]:
-        """A part of a table is not stored alone."""
-        raise NotImplementedError
+        """The features with their marginals, and these rows; the digest is that of the whole table."""
+        entry = {**packed(self.inner), "blend": self.rho, "digest": self.digest, "assumes": list(self.assumes)}
+        return {**self.product.to_dict(), KEY: entry}
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Blend:
+        """The inverse of `to_dict`; FormatError says what is wrong with anything else."""
+        product = ProductSpace.from_dict(data)
+        inner = unpacked(data.get(KEY), product)
+        try:
+            entry = data[KEY]
+            world = cls(product, inner, check_blend(entry["blend"], len(product)), str(entry["digest"]))
+            world.assumes = tuple(map(str, entry["assumes"]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise FormatError(f"not stored neighbours of rows: {error!s:.200}") from None
+        return world
 
     def mass(self, region: Region) -> float:
         """Probability that an input falls into the region."""

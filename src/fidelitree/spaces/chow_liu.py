@@ -20,9 +20,10 @@ from fidelitree.spaces.bins import Bins, binned
 from fidelitree.spaces.dependence import Dependence, checked, fitted
 from fidelitree.spaces.features.feature import uniforms
 from fidelitree.spaces.held_out import NOT_JUDGED, Fit
+from fidelitree.spaces.packing import unpacked
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
-from fidelitree.spaces.rows import Rows, unpacked
+from fidelitree.spaces.rows import Rows
 from fidelitree.spaces.world import Joint, over_features
 
 if TYPE_CHECKING:

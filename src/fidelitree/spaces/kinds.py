@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from fidelitree.spaces.blends import KEY as NEIGHBOURS
+from fidelitree.spaces.blends import Blend
 from fidelitree.spaces.chow_liu import KEY as CHOW_LIU
 from fidelitree.spaces.chow_liu import ChowLiu
 from fidelitree.spaces.mixture import KEY as MIXTURE
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 _READERS: dict[str, Callable[[Any], World]] = {
     "rows": Rows.from_dict,
+    NEIGHBOURS: Blend.from_dict,
     CHOW_LIU: ChowLiu.from_dict,
     SAMPLER: Sampler.from_dict,
     MIXTURE: Mixture.from_dict,

@@ -6,9 +6,10 @@ Probabilities are rounded to millionths, so that the last digits of a machine's 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from scipy.sparse import csr_array
 from scipy.special import logsumexp
 
 from fidelitree.spaces.dependence import SMOOTHING
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 COUNTS = (1, 2, 3, 4, 6, 8, 12, 16)
 """Numbers of classes that are tried, until two in a row are not clearly better on held-out rows."""
+Marks: TypeAlias = Any  # a sparse array of SciPy, which has no types
 ROWS_A_CLASS = 10
 MOST_ROWS = 10_000
 """Rows that classes are fitted to: more would change little."""
@@ -37,16 +39,21 @@ class Classes:
     weights: Floats
     tables: tuple[Floats, ...]
 
-    def logs(self, codes: Codes) -> Floats:
-        """For each class (a row) and each row of the table, the logarithm of how likely both are together."""
-        total = np.repeat(np.log(self.weights)[:, None], codes.shape[1], axis=1)
-        for table, row in zip(self.tables, codes, strict=True):
-            total += np.log(table)[:, row]
-        return total
+    def logs(self, marks: Marks) -> Floats:
+        """For each row of the table and each class, the logarithm of how likely both are together."""
+        return np.asarray(marks @ np.log(np.concatenate(self.tables, axis=1)).T + np.log(self.weights))
 
     def log_likelihoods(self, codes: Codes) -> Floats:
         """Of each row."""
-        return np.asarray(logsumexp(self.logs(codes), axis=0))
+        return np.asarray(logsumexp(self.logs(marked(codes, [table.shape[1] for table in self.tables])), axis=1))
+
+
+def marked(codes: Codes, sizes: Sequence[int]) -> Marks:
+    """A row for each row of the table, with a one at its code of each column; the codes of all columns side by side."""
+    columns, rows = codes.shape
+    places = (codes + np.cumsum([0, *sizes[:-1]])[:, None]).T.ravel()
+    ends = np.arange(rows + 1) * columns
+    return csr_array((np.ones(len(places)), places, ends), shape=(rows, sum(sizes)))
 
 
 def fitted(codes: Codes, marginals: Sequence[Floats], count: int, stream: Stream) -> Classes:
@@ -54,29 +61,31 @@ def fitted(codes: Codes, marginals: Sequence[Floats], count: int, stream: Stream
     if count == 1:
         return Classes(np.ones(1), tuple(marginal[None] for marginal in marginals))
     rows = codes.shape[1]
-    centres = codes[:, np.argsort(stream.lane(count, 0).random_raw(rows), kind="stable")[:count]]
-    alike = (codes[:, None, :] == centres[:, :, None]).sum(axis=0) + uniforms(stream.lane(count, 1), rows)
-    members = np.exp(alike - logsumexp(alike, axis=0))
-    before = -np.inf
+    marks = marked(codes, [len(marginal) for marginal in marginals])
+    centres = marks[np.argsort(stream.lane(count, 0).random_raw(rows), kind="stable")[:count]]
+    alike = (marks @ centres.T).toarray() + uniforms(stream.lane(count, 1), rows)[:, None]
+    members = np.exp(alike - logsumexp(alike, axis=1)[:, None])
+    back, before = csr_array(marks.T), -np.inf
     for _ in range(_ROUNDS):
-        found = _from_members(codes, members, marginals)
-        logs = found.logs(codes)
-        likely = logsumexp(logs, axis=0)
-        members, now = np.exp(logs - likely), float(likely.mean())
+        found = _from_members(back, members, marginals)
+        logs = found.logs(marks)
+        most = logs.max(axis=1)[:, None]
+        members = np.exp(logs - most)
+        sums = members.sum(axis=1)[:, None]
+        members, now = members / sums, float((np.log(sums) + most).mean())
         if now - before < _ENOUGH:
             break
         before = now
     return Classes(_rounded(found.weights[None])[0], tuple(_rounded(table) for table in found.tables))
 
 
-def _from_members(codes: Codes, members: Floats, marginals: Sequence[Floats]) -> Classes:
-    """Shares and tables for the probability that each row (a column here) belongs to each class."""
-    sizes = members.sum(axis=1)
-    tables = []
-    for row, marginal in zip(codes, marginals, strict=True):
-        counts = np.array([np.bincount(row, one, len(marginal)) for one in members])
-        tables.append((counts + SMOOTHING * marginal) / (sizes[:, None] + SMOOTHING))
-    return Classes(np.maximum(sizes / sizes.sum(), _GRAIN), tuple(tables))
+def _from_members(back: Marks, members: Floats, marginals: Sequence[Floats]) -> Classes:
+    """Shares and tables, from the codes' marks of rows and the probability that each row belongs to each class."""
+    sizes, ends = members.sum(axis=0), np.cumsum([len(marginal) for marginal in marginals])[:-1]
+    counts = np.split(np.asarray(back @ members).T, ends, axis=1)
+    smoothed = [count + SMOOTHING * marginal for count, marginal in zip(counts, marginals, strict=True)]
+    tables = tuple(table / (sizes[:, None] + SMOOTHING) for table in smoothed)
+    return Classes(np.maximum(sizes / sizes.sum(), _GRAIN), tables)
 
 
 def _rounded(table: Floats) -> Floats:

@@ -78,7 +78,12 @@ class Mixture(Joint):
         Columns are read as `ProductSpace.from_data` reads them, and cut into bins as for `ChowLiu`.
         """
         product = ProductSpace.from_data(table, categorical, numeric)
-        bins, codes, marginals = binned(product, product.encode(table))
+        return cls.fitted_to(product, product.encode(table))
+
+    @classmethod
+    def fitted_to(cls, product: ProductSpace, inner: NDArray[Any]) -> Mixture:
+        """Fitted to inner values; the features have their marginals."""
+        bins, codes, marginals = binned(product, inner)
         stream = Stream("latent classes")
         some = codes[:, np.argsort(stream.lane(0, 0).random_raw(codes.shape[1]), kind="stable")[:MOST_ROWS]]
         kept, held = parted(some)

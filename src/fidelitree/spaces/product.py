@@ -34,7 +34,7 @@ from fidelitree.spaces.features import Boolean, Feature
 from fidelitree.spaces.files import decode, encode, read_space_file
 from fidelitree.spaces.inputs import as_inner
 from fidelitree.spaces.region import Region
-from fidelitree.spaces.tables import read_table
+from fidelitree.spaces.tables import read_table, some_rows
 from fidelitree.spaces.world import drawn, over_features
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from fidelitree.spaces.draw import Stream
 
 MOST_BITS = 1_000_000
+SEEN, SEEN_BYTES = 1_000, 1 << 22  # rows of a table that its marginals remember, and the room for them
 ASSUMES_DISTRIBUTION = "inputs follow the stated product distribution"
 
 
@@ -60,6 +61,8 @@ class ProductSpace:
 
     assumes = (ASSUMES_DISTRIBUTION,)
     kept = fit = None
+    seen: NDArray[Any] | None = None
+    """Inner values of some rows of the table whose marginals these are; None where there was none."""
 
     def __init__(self, features: Sequence[Feature], batch: Kind | None = None) -> None:
         self.features: tuple[Feature, ...] = tuple(check_list("features", features, "features such as Boolean"))
@@ -96,7 +99,9 @@ class ProductSpace:
         >>> [feature.kind for feature in space], space.points
         (['boolean', 'numeric', 'categorical'], 8)
         """
-        return cls._of(*read_table(table, categorical, numeric))
+        space = cls._of(*read_table(table, categorical, numeric))
+        space.seen = space.encode(some_rows(table, max(1, min(SEEN, SEEN_BYTES // (8 * len(space))))))
+        return space
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> ProductSpace:

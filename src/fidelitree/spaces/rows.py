@@ -7,9 +7,7 @@ the other part is untouched until it tests a tree, each row once.
 
 from __future__ import annotations
 
-import base64
 import hashlib
-import zlib
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,10 +15,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.errors import FormatError, ParameterError, check_count
+from fidelitree.errors import FormatError, ParameterError
 from fidelitree.spaces.blends import Blend, check_blend, neighbours
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.features.feature import uniforms
+from fidelitree.spaces.packing import packed, unpacked
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.world import Joint, over_features
 from fidelitree.theory.sequential import Bet
@@ -33,9 +32,6 @@ if TYPE_CHECKING:
 TEST_SHARE = 0.5
 """The part of the rows that growth does not see. A certificate takes a number of rows, not a share of them; half leaves
 growth enough where the table is large and the certificate enough where it is small."""
-MOST_BYTES = 200_000_000
-"""Of stored rows, unpacked; a stranger's file says how many there are."""
-_STEP = 1 << 14  # packed bytes that are unpacked at once, to a thousand times as many at most
 ASSUMES_ROWS = "inputs are rows like those of this table"
 ASSUMES_NOT_FITTED = "the target was not fitted to them"
 ASSUMES_UNSEEN = "the predictor was not made from them"
@@ -112,9 +108,8 @@ class Rows(Joint):
 
     def packed(self) -> dict[str, Any]:
         """Inner values alone, as plain data."""
-        values = np.ascontiguousarray(self.inner, self.dtype.newbyteorder("<"))
-        packed = {"count": self.count, "packed": base64.b64encode(zlib.compress(values.tobytes())).decode()}
-        return {**packed, "blend": self.blend} if self.blend else packed
+        found = packed(self.inner)
+        return {**found, "blend": self.blend} if self.blend else found
 
     @property
     def table(self) -> Rows | None:
@@ -186,37 +181,6 @@ class Rows(Joint):
     def __repr__(self) -> str:
         near = f", blend {self.blend:.4g}" if self.blend else ""
         return f"<Rows: {self.count} rows of {len(self.names)} features{near}>"
-
-
-def unpacked(entry: Any, space: ProductSpace) -> NDArray[Any]:
-    """Inner values of stored rows."""
-    try:
-        count = check_count("count", entry["count"])
-        size = count * len(space) * space.dtype.itemsize
-        if size > MOST_BYTES:
-            raise ValueError(
-                f"they may take at most {MOST_BYTES // 1_000_000} MB; got {count!r:.40} rows of {len(space)} features "
-                f"- make Rows of the table itself"
-            )
-        raw = _inflated(base64.b64decode(entry["packed"], validate=True), size)
-        inner = np.frombuffer(raw, space.dtype.newbyteorder("<")).reshape(count, len(space)).astype(space.dtype)
-        missing = np.isnan(inner).any(axis=0)
-        wrong = [space.names[i] for i in np.flatnonzero(missing).tolist() if i not in space.gaps]
-        if wrong:
-            raise ValueError(f"numbers of feature {wrong[0]!r} may not be missing")
-        return inner
-    except (KeyError, TypeError, ValueError, zlib.error) as error:
-        raise FormatError(f"not stored rows of a table: {error}") from None
-
-
-def _inflated(packed: bytes, size: int) -> bytearray:
-    """What was packed, or a little more of it than ``size``: a few bytes may hold gigabytes."""
-    raw, inflater = bytearray(), zlib.decompressobj()
-    for start in range(0, len(packed), _STEP):
-        raw += inflater.decompress(packed[start : start + _STEP], size + 1 - len(raw))
-        if len(raw) > size:
-            break
-    return raw
 
 
 def check_test_rows(available: int, epsilon: float, delta: float, level: float | None = None) -> None:

@@ -86,6 +86,22 @@ def columns_of(table: Any) -> dict[str, Column]:
     return columns
 
 
+def some_rows(table: Any, most: int) -> Any:
+    """At most so many rows of a table that `columns_of` can read, from all over it."""
+
+    def places(rows: int) -> NDArray[np.intp]:
+        return np.linspace(0, rows - 1, min(rows, most)).astype(np.intp)
+
+    if isinstance(table, Mapping):
+        columns = columns_of(table)
+        return {name: column[places(len(column))] for name, column in columns.items()}
+    if isinstance(table, np.ndarray):
+        return table[places(len(table))]
+    frame = as_table(table)
+    assert frame is not None, "anything else was refused before"
+    return frame[places(len(frame)), :].to_native()
+
+
 def _check_names(names: Iterable[Any]) -> list[str]:
     """Names of columns; pandas also has numbers, tuples and None for them."""
     found = list(names)
@@ -313,9 +329,21 @@ def _read_categories(column: Column, name: str) -> tuple[Feature, Writer]:
     first: dict[Any, int] = {}
     for row, value in enumerate(found):
         first.setdefault(value, row)
+    _check_types(found, first, name)
     order = _in_order(list(counts), column)
     rows = column[np.array([first[value] for value in order])]
     return Categorical.from_counts(name, {value: counts[value] for value in order}), Palette(name, None, _native(rows))
+
+
+def _check_types(found: list[Any], first: Mapping[Any, int], name: str) -> None:
+    """Refuse 1, 1.0 and True in one column: to Python they are one value, to a target they may be different."""
+    for value in found if len({type(value) for value in found}) > 1 else ():
+        other = found[first[value]]
+        if type(value) is not type(other):
+            raise ParameterError(
+                f"column {name!r} must hold equal values of one type; got {show(other)} ({type(other).__name__}) and "
+                f"{show(value)} ({type(value).__name__}) - turn them into one type first, or into text"
+            )
 
 
 def _in_order(values: list[Any], column: Column) -> list[Any]:

@@ -59,11 +59,20 @@ class Answers:
         """How many inputs reach each leaf with each label: leaves in the order of their nodes, labels increasing."""
         return tally(tree, self.inputs, self.labels, self.classes(tree)).astype(np.int64)
 
-    def leaf_labels(self, tree: Tree) -> LeafLabels | None:
-        """The same as shares of all answers; None where there are none, or where they are numbers."""
-        if not len(self) or self.labels.dtype.kind == "f":
+    def leaf_labels(self, tree: Tree, tolerance: float | None = None) -> LeafLabels | None:
+        """The same as shares of all answers; None where there are none.
+
+        Of numbers, those within the tolerance count for the leaf's own number, and all others are too far away.
+        """
+        if not len(self):
             return None
-        return LeafLabels(tuple(self.classes(tree)), self.counts(tree) / len(self), len(self))
+        if tolerance is None:
+            return LeafLabels(tuple(self.classes(tree)), self.counts(tree) / len(self), len(self))
+        own, far = tree.labels.tolist(), len(tree.labels)
+        codes = tree.code[tree.reached_inner(self.inputs)]
+        codes[np.abs(tree.labels[codes] - self.labels) > tolerance] = far
+        counts = tally(tree, self.inputs, codes, range(far + 1))
+        return LeafLabels((*own, f"more than {tolerance:.6g} away"), counts / len(self), len(self))
 
 
 @dataclass(frozen=True, eq=False)

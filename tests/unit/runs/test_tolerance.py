@@ -171,3 +171,23 @@ def test_a_tolerance_and_a_threshold_are_not_both_given() -> None:
     for door in (ft.distill, ft.frontier):
         with pytest.raises(ft.ParameterError, match="tolerance must be left out where threshold is given"):
             door(lambda batch: batch[:, 0] / 2, ft.ProductSpace.bernoulli(3), tolerance=0.1, threshold=0.2)
+
+
+def test_every_leaf_has_its_errors_and_the_report_shows_them(tmp_path: Path) -> None:
+    found = ft.distill(price, SPACE, 0.2, tolerance=TOLERANCE)
+    assert found.leaf_labels is not None
+    wrong = found.leaf_labels.wrong(found.tree).sum() * len(found.answers or ())
+    assert round(wrong) == found.certificate.errors
+    assert sum(one.wrong for one in found.leaf_errors) == found.certificate.errors
+    page = found.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Both answer numbers. The tree is right where it is within 2 of the target" in page
+    assert "more than 2 away" in page
+    assert "No answers were kept" not in page
+
+
+def test_a_stored_frontier_of_numbers_is_read_back(tmp_path: Path) -> None:
+    front = ft.frontier(price, SPACE, tolerance=TOLERANCE, max_leaves=5, max_queries=1_500)
+    front.save(tmp_path / "front")
+    again = ft.Frontier.load(tmp_path / "front")
+    assert [point.leaf_labels is not None for point in again] == [True] * len(front)
+    assert again[-1].leaf_errors == front[-1].leaf_errors

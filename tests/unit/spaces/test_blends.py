@@ -16,6 +16,7 @@ from fidelitree.exact.paths import disagreement
 from fidelitree.runs.input_source import source_of
 from fidelitree.spaces.blends import Blend
 from fidelitree.spaces.draw import Stream
+from fidelitree.spaces.kinds import from_dict
 from fidelitree.spaces.region import Region
 
 if TYPE_CHECKING:
@@ -160,3 +161,18 @@ def test_a_stored_blend_is_checked() -> None:
     data["rows"]["blend"] = 7
     with pytest.raises(ft.FormatError, match="not stored rows of a table: blend must be"):
         ft.Rows.from_dict(data)
+
+
+def test_a_part_is_stored_and_read_back() -> None:
+    part = ROWS.apart(seed=1)[1]
+    data = json.loads(json.dumps(part.to_dict()))
+    again = from_dict(data)
+    assert isinstance(again, Blend)
+    assert (again.digest, again.assumes, again.rho) == (part.digest, part.assumes, part.rho)
+    one, two = (world.inputs(Stream.named(0, "any"), 0, 50).tolist() for world in (part, again))
+    assert one == two
+    for key, value in (("blend", 7), ("digest", None), ("count", 5)):
+        entry = {name: found for name, found in data["neighbours"].items() if name != key or value is not None}
+        wrong = {**data, "neighbours": {**entry, **({} if value is None else {key: value})}}
+        with pytest.raises(ft.FormatError, match="not stored "):
+            from_dict(wrong)

@@ -390,3 +390,30 @@ def test_objects_may_be_named_as_numbers() -> None:
     table = pd.DataFrame({"age": pd.Series([31, None, pd.NA, 40], dtype=object)})
     (age,) = ft.ProductSpace.from_data(table, numeric=["age"])
     assert (age.kind, age.missing) == ("numeric", 0.5)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [[1, "a", 1.0], [True, "b", 1], [0, None, "c", False, 2], [True, 1, 0]],
+    ids=["float", "bool", "gap", "ints"],
+)
+@pytest.mark.parametrize("kind", [pd.DataFrame, dict], ids=["pandas", "dict"])
+def test_equal_values_of_different_types_are_refused(column: list[Any], kind: Any) -> None:
+    values = np.empty(len(column), object)
+    values[:] = column
+    with pytest.raises(ft.ParameterError, match="column 'x' must hold equal values of one type; got "):
+        ft.ProductSpace.from_data(kind({"x": values}))
+
+
+def test_different_values_of_different_types_stay_as_they_are() -> None:
+    values = np.empty(4, object)
+    values[:] = [1, "1", 2.5, None]
+    assert ft.ProductSpace.from_data({"x": values}).features[0].values == (1, "1", 2.5, None)
+
+
+def test_a_name_that_comes_twice_is_refused() -> None:
+    twice = pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"])
+    with pytest.raises(ft.ParameterError, match="columns of a table must have different texts as names"):
+        ft.ProductSpace.from_data(twice)
+    with pytest.raises(ft.ParameterError, match="columns of a table must have different texts as names"):
+        ft.distill(lambda batch: np.zeros(len(batch)), twice)

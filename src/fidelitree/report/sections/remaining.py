@@ -19,10 +19,16 @@ _TINY = 1e-12
 def answers(contents: Contents) -> Html:
     """A row for each pair of labels that came up, or for the most frequent mistakes where there are many."""
     found = contents.certificate.confusion
-    told = "No answers were kept that could tell." if found is None else _label_explanation(found)
+    told = _without_table(contents) if found is None else _label_explanation(found)
     shown = None if found is None else _label_table(found)
     title = "What the target says, and what the tree says"
     return section("answers", title, tag("p", told, class_="note"), shown)
+
+
+def _without_table(contents: Contents) -> str:
+    if (near := contents.certificate.tolerance) is None:
+        return "No answers were kept that could tell."
+    return f"Both answer numbers. The tree is right where it is within {near:.6g} of the target, and wrong elsewhere."
 
 
 def _label_explanation(found: Confusion) -> str:

@@ -2,6 +2,7 @@
 
 A tree's leaf holds a label, so a rule must turn scores into one: ``"argmax"`` or ``"argmin"`` (the position of the
 largest or smallest of several scores, the first of equals), or a number (1 where the only score is above it, else 0).
+``"score"`` keeps the only score as it is, for runs with a tolerance or a threshold: what regressors do by themselves.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Rule = str | float
+SCORE = "score"
 
 
 class Above:
@@ -31,7 +33,7 @@ class Above:
         said = getattr(target, "name", None) or getattr(target, "__qualname__", None) or type(target).__qualname__
         self.name = f"{said} > {self.threshold:g}"
 
-    def __call__(self, batch: Any) -> NDArray[np.int64]:
+    def __call__(self, batch: Any) -> NDArray[Any]:
         scores = np.asarray(self.target(batch))
         if scores.dtype.kind not in "bifu" or scores.size != len(scores):
             raise TargetError(
@@ -41,11 +43,13 @@ class Above:
 
 
 def check_rule(rule: Any) -> Rule:
-    """One of the two words, or a number."""
-    if rule in ("argmax", "argmin"):
+    """One of the three words, or a number."""
+    if rule in ("argmax", "argmin", SCORE):
         return str(rule)
     if isinstance(rule, str):
-        raise ParameterError(f"labels must be 'argmax', 'argmin' or a number, the score above which 1 is; got {rule!r}")
+        raise ParameterError(
+            f"labels must be 'argmax', 'argmin', 'score' or a number, the score above which 1 is; got {rule!r}"
+        )
     return check_number("labels", rule)
 
 
@@ -56,19 +60,21 @@ def rule_for(objective: str, known: Mapping[str, Rule], labels: Any) -> Rule:
     if objective not in known:
         raise ParameterError(
             f"labels must be given for a model with objective {objective!r}, which answers scores: 'argmax', 'argmin', "
-            f"or the number above which a score means 1"
+            f"'score' (the number itself), or the number above which a score means 1"
         )
     return known[objective]
 
 
 def classes_of(rule: Rule, scores: int) -> tuple[int, ...] | None:
-    """The labels that a rule can give for so many scores; None where their number is not known (0)."""
+    """The labels that a rule can give for so many scores; None where their number is not known (0), or has no end."""
+    if rule == SCORE:
+        return None
     count = scores if isinstance(rule, str) else 2
     return tuple(range(count)) or None
 
 
-def labels_of(scores: NDArray[Any], rule: Rule) -> NDArray[np.int64]:
-    """The label of every row of scores.
+def labels_of(scores: NDArray[Any], rule: Rule) -> NDArray[Any]:
+    """The label of every row of scores, or the only score itself.
 
     >>> labels_of(np.array([[0.1, 0.7, 0.2], [0.5, 0.5, 0.0]]), "argmax").tolist()
     [1, 0]
@@ -77,7 +83,7 @@ def labels_of(scores: NDArray[Any], rule: Rule) -> NDArray[np.int64]:
     """
     if bad := int(np.isnan(scores).sum()):
         raise TargetError(f"the model answered NaN {bad} times among {scores.size} scores, and NaN has no label")
-    if isinstance(rule, str):
+    if isinstance(rule, str) and rule != SCORE:
         if scores.ndim != 2 or scores.shape[1] < 2:
             raise ParameterError(
                 f"labels={rule!r} needs several scores for each input; the model answered shape {scores.shape}. "
@@ -89,4 +95,5 @@ def labels_of(scores: NDArray[Any], rule: Rule) -> NDArray[np.int64]:
             f"labels={rule!r} needs one score for each input; the model answered shape {scores.shape}. "
             f"Say labels='argmax' or labels='argmin'"
         )
-    return (scores.reshape(-1) > rule).astype(np.int64)
+    alone = scores.reshape(-1)
+    return alone.astype(np.float64) if isinstance(rule, str) else (alone > rule).astype(np.int64)

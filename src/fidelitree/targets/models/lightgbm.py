@@ -9,19 +9,26 @@ from typing import Any
 from numpy.typing import NDArray
 
 from fidelitree.errors import FormatError, ParameterError, reading
-from fidelitree.targets.models.fromscores import Rule, classes_of, labels_of, rule_for
+from fidelitree.targets.models.fromscores import SCORE, Rule, classes_of, labels_of, rule_for
 from fidelitree.targets.models.model import Model, ModelColumns, need
 from fidelitree.targets.models.sandbox import Refused, try_first
 
-_RULES: dict[str, Rule] = {"binary": 0.5, "multiclass": "argmax", "multiclassova": "argmax"}
+_REGRESSORS = ("regression", "regression_l1", "huber", "fair", "poisson", "quantile", "mape", "gamma", "tweedie")
+_RULES: dict[str, Rule] = {
+    "binary": 0.5,
+    "multiclass": "argmax",
+    "multiclassova": "argmax",
+    **dict.fromkeys(_REGRESSORS, SCORE),
+}
 
 
 class LightGBMModel(Model):
     """Labels of a Booster, by its objective.
 
     ``binary``: 1 where the probability is above .5, ``multiclass`` and ``multiclassova``: the class with the largest
-    probability, the first of equals: as LGBMClassifier decides. Any other objective needs ``labels``: "argmax",
-    "argmin", or a number above which the score means 1. It can be pickled.
+    probability, the first of equals: as LGBMClassifier decides; of a regressor the number itself, for runs with a
+    tolerance or a threshold. Any other objective needs ``labels``: "argmax", "argmin", "score" (the number), or a
+    number above which the score means 1. It can be pickled.
     """
 
     def __init__(self, model: Any, *, labels: Rule | None = None) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import FormatError, ParameterError, reading
-from fidelitree.targets.models.fromscores import Rule, classes_of, labels_of, rule_for
+from fidelitree.targets.models.fromscores import SCORE, Rule, classes_of, labels_of, rule_for
 from fidelitree.targets.models.model import Model, ModelColumns, need
 from fidelitree.targets.models.sandbox import Refused, try_first
 
@@ -23,6 +23,13 @@ _RULES: dict[str, Rule] = {
     "binary:hinge": 0.5,
     "multi:softprob": "argmax",
     "multi:softmax": "class",
+    **dict.fromkeys(
+        (
+            *(f"reg:{loss}" for loss in ("squarederror", "squaredlogerror", "absoluteerror", "pseudohubererror")),
+            *("reg:quantileerror", "reg:gamma", "reg:tweedie", "reg:logistic", "count:poisson"),
+        ),
+        SCORE,
+    ),
 }
 
 
@@ -31,7 +38,8 @@ class XGBoostModel(Model):
 
     ``binary:logistic``: 1 where the probability is above .5 (as XGBClassifier decides), ``binary:logitraw``: above 0,
     ``binary:hinge``: as answered; ``multi:softmax`` and ``multi:softprob``: the class with the largest score, the first
-    of equals. Any other objective needs ``labels``: "argmax", "argmin", or a number above which the score means 1.
+    of equals; ``reg:...`` and ``count:poisson``: the number itself, for runs with a tolerance or a threshold. Any other
+    objective needs ``labels``: "argmax", "argmin", "score" (the number), or a number above which the score means 1.
 
     ``missing`` is the value that stands for a missing one, NaN by default. A model trained on sparse files (libsvm)
     took absent entries as missing: give 0 for it, or its answers to arrays with zeros are not what it learnt.

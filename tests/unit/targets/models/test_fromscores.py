@@ -59,7 +59,7 @@ def test_other_words_are_no_rules(rule: str) -> None:
     with pytest.raises(ft.ParameterError) as error:
         check_rule(rule)
     assert str(error.value) == (
-        f"labels must be 'argmax', 'argmin' or a number, the score above which 1 is; got {rule!r}"
+        f"labels must be 'argmax', 'argmin', 'score' or a number, the score above which 1 is; got {rule!r}"
     )
 
 

@@ -28,6 +28,11 @@ def train(objective: str, labels: Any = None, **parameters: Any) -> lightgbm.Boo
     return lightgbm.train(settings, lightgbm.Dataset(X, labels), num_boost_round=4)
 
 
+def train_ranking() -> lightgbm.Booster:
+    data = lightgbm.Dataset(X, classes(X, 2), group=[len(X)])
+    return lightgbm.train({"objective": "lambdarank", "verbose": -1, "num_threads": 1}, data, num_boost_round=2)
+
+
 def test_two_classes() -> None:
     booster = train("binary")
     model = LightGBMModel(booster)
@@ -44,10 +49,14 @@ def test_several_classes(objective: str) -> None:
     assert model.classes == (0, 1, 2)
 
 
-def test_a_regression_needs_a_rule() -> None:
+def test_a_regressor_answers_numbers_and_a_rule_makes_labels_of_them() -> None:
     booster = train("regression", X[:, 1])
-    with pytest.raises(ft.ParameterError, match="labels must be given for a model with objective 'regression', which "):
-        LightGBMModel(booster)
+    model = from_model(booster)
+    assert model(X).tolist() == booster.predict(X).tolist()
+    assert model.classes is None
+    assert ft.distill(booster, ft.ProductSpace.from_data(X), 0.2, tolerance=1.0).certificate.holds
+    with pytest.raises(ft.ParameterError, match="labels must be given for a model with objective 'lambdarank'"):
+        LightGBMModel(train_ranking())
     assert LightGBMModel(booster, labels=2)(X).tolist() == (booster.predict(X) > 2).astype(int).tolist()
 
 

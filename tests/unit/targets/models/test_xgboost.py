@@ -49,14 +49,17 @@ def test_several_classes(objective: str) -> None:
     assert model.classes == (0, 1, 2)
 
 
-def test_a_regression_needs_a_rule() -> None:
+def test_a_regressor_answers_numbers_and_a_rule_makes_labels_of_them() -> None:
     booster = train("reg:squarederror", X[:, 1])
-    with pytest.raises(ft.ParameterError) as error:
-        XGBoostModel(booster)
-    assert str(error.value) == (
-        "labels must be given for a model with objective 'reg:squarederror', which answers scores: 'argmax', "
-        "'argmin', or the number above which a score means 1"
-    )
+    model = from_model(booster)
+    assert model(X).tolist() == booster.predict(xgboost.DMatrix(X)).astype(float).tolist()
+    assert model.classes is None
+    found = ft.distill(booster, ft.ProductSpace.from_data(X), 0.2, tolerance=1.0)
+    assert found.certificate.holds
+    with pytest.raises(ft.TargetError, match="or tolerance= "):
+        ft.distill(booster, ft.ProductSpace.from_data(X), 0.2)
+    scores = XGBoostModel(train("binary:logistic"), labels="score")(X)
+    assert 0 < scores.min() < scores.max() < 1
     labels = XGBoostModel(booster, labels=2)(X)
     assert labels.tolist() == (booster.predict(xgboost.DMatrix(X)) > 2).astype(int).tolist()
 

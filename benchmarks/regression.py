@@ -1,0 +1,166 @@
+"""Leaves of trees that hold numbers, against a pruned CART regressor: python -m benchmarks.regression.
+
+Targets are regressors: gradient boosting and a network, fitted to the diabetes table and to three surfaces of Friedman
+(1991). We distil each with a tolerance, certified. CART may have as many answers as we asked for, is grown fully and
+pruned by cost complexity, or grown best first to every size; of all these trees the smallest counts whose true error,
+on fresh inputs, is at most epsilon. So CART needs no certificate and no choice, which is kind to it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn import datasets
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.neural_network import MLPRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeRegressor
+
+import fidelitree as ft
+from benchmarks.report import Table
+
+EPSILON = 0.1
+TOLERANCES = (0.5, 0.75)  # standard deviations of the target's answers
+JUDGES = 100_000
+BAR = 0.95
+FRIEDMAN: dict[str, tuple[Callable[..., Any], list[tuple[float, float]]]] = {
+    "friedman1": (datasets.make_friedman1, [(0, 1)] * 10),
+    **{
+        name: (make, [(0, 100), (40 * math.pi, 560 * math.pi), (0, 1), (1, 11)])
+        for name, make in (("friedman2", datasets.make_friedman2), ("friedman3", datasets.make_friedman3))
+    },
+}
+MODELS: dict[str, Callable[[], Any]] = {
+    "boosting": lambda: HistGradientBoostingRegressor(random_state=0),
+    "network": lambda: make_pipeline(StandardScaler(), _Scaled(MLPRegressor((50, 50), max_iter=400, random_state=0))),
+}
+
+
+class _Scaled:
+    """A regressor of answers of mean 0 and variance 1: a network learns nothing else well."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    def fit(self, rows: Any, answers: Any) -> _Scaled:
+        self.mean, self.spread = answers.mean(), answers.std()
+        self.model.fit(rows, (answers - self.mean) / self.spread)
+        return self
+
+    def predict(self, rows: Any) -> Any:
+        return self.model.predict(rows) * self.spread + self.mean
+
+
+@dataclass(frozen=True)
+class Case:
+    """A regressor, where its inputs come from, and how near a tree has to come."""
+
+    name: str
+    target: Callable[[Any], Any]
+    space: Any
+    tolerance: float
+
+
+def cases(names: list[str] | None) -> list[Case]:
+    """Those whose names contain one of these; all without any."""
+    found = []
+    for table, (rows, answers, space) in _tables().items():
+        for kind, model in MODELS.items():
+            if names and not any(name in f"{table}, {kind}" for name in names):
+                continue
+            fitted = model().fit(rows, answers)
+            target = _asked(fitted)
+            spread = float(np.std(target(space.draw(20_000, seed=7))))
+            found += [Case(f"{table}, {kind}, {share:g}", target, space, share * spread) for share in TOLERANCES]
+    return found
+
+
+def _asked(model: Any) -> Callable[[Any], Any]:
+    return lambda batch: model.predict(np.stack([batch[name] for name in batch], axis=1))
+
+
+def _tables() -> dict[str, tuple[Any, Any, Any]]:
+    found = {}
+    rows, answers = datasets.load_diabetes(return_X_y=True, as_frame=True)
+    world = ft.ChowLiu.from_data({name: rows[name].to_numpy()[1::2] for name in rows})
+    found["diabetes"] = rows.to_numpy()[::2], answers.to_numpy()[::2], world
+    for name, (make, ends) in FRIEDMAN.items():
+        inputs, outputs = make(2_000, random_state=0)
+        features = [ft.Numeric(f"x{i}", *pair) for i, pair in enumerate(ends)]
+        found[name] = inputs, outputs, ft.ProductSpace(features)
+    return found
+
+
+def cart(case: Case, labels: int) -> int | None:
+    """Leaves of the smallest tree of CART whose true error is at most epsilon; None where none is good enough."""
+    inputs = _matrix(case.space.draw(labels, seed=11))
+    judges = _matrix(case.space.draw(JUDGES, seed=12))
+    answers, truth = (case.target(_named(some, case.space)) for some in (inputs, judges))
+    enough: list[int] = []
+
+    def good(tree: DecisionTreeRegressor) -> bool:
+        if np.mean(np.abs(tree.predict(judges) - truth) > case.tolerance) > EPSILON:
+            return False
+        enough.append(int(tree.get_n_leaves()))
+        return True
+
+    path = DecisionTreeRegressor(random_state=0).cost_complexity_pruning_path(inputs, answers).ccp_alphas
+    _last(lambda k: good(DecisionTreeRegressor(random_state=0, ccp_alpha=path[k]).fit(inputs, answers)), len(path))
+    sizes = range(2, min(labels // 2, 600))
+    _last(
+        lambda k: good(DecisionTreeRegressor(random_state=0, max_leaf_nodes=sizes[-1 - k]).fit(inputs, answers)),
+        len(sizes),
+    )
+    return min(enough, default=None)
+
+
+def _last(good: Callable[[int], bool], count: int) -> None:
+    """Look for the last of so many trees, ever smaller, that is good enough."""
+    low, high = -1, count
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if good(middle) else (low, middle)
+
+
+def _matrix(batch: Any) -> Any:
+    return np.stack([np.asarray(batch[name], np.float64) for name in batch], axis=1)
+
+
+def _named(matrix: Any, space: Any) -> Any:
+    return dict(zip(space.names, matrix.T, strict=True))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.regression", description=__doc__)
+    parser.add_argument("--cases", nargs="*", help="parts of names, such as friedman1 or network (default: all)")
+    parser.add_argument("--prefer", default="leaves", choices=("queries", "leaves"))
+    chosen = parser.parse_args()
+    rows, logs = [], []
+    for case in cases(chosen.cases):
+        begun = time.perf_counter()
+        found = ft.distill(case.target, case.space, EPSILON, tolerance=case.tolerance, prefer=chosen.prefer)
+        taken, asked = time.perf_counter() - begun, int(found.queries.asked)
+        theirs = cart(case, asked)
+        fresh = case.space.draw(JUDGES, seed=12)
+        error = float(np.mean(np.abs(found.tree.predict(fresh) - case.target(fresh)) > case.tolerance))
+        ratio = None if theirs is None or not found.certificate.holds else found.leaves / theirs
+        logs += [] if ratio is None else [math.log(ratio)]
+        said = ["-" if theirs is None else str(theirs), "-" if ratio is None else f"{ratio:.2f}"]
+        sure = f"{error:.3f}" + ("" if found.certificate.holds else " (not certified)")
+        rows.append([case.name, f"{asked:,}", str(found.leaves), *said, sure, f"{taken:.0f} s"])
+        print("  ".join(rows[-1]), flush=True)
+    print(Table(["case, tolerance in s.d.", "labels", "ours", "CART", "ratio", "true error", "time"], rows).text())
+    if logs:
+        mean = math.exp(sum(logs) / len(logs))
+        print(f"geometric mean of {len(logs)}: {mean:.3f} (bar {BAR}: {'met' if mean <= BAR else 'NOT MET'})")
+
+
+if __name__ == "__main__":
+    main()

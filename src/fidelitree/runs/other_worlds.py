@@ -1,0 +1,52 @@
+"""A hint for runs over independent columns of a table that found no small tree: what other inputs would have given.
+
+The tree at hand stands in for the target, so nobody is asked: how many of its leaves are needed to say the same as all
+of them, where inputs are rows of that table, their neighbours, or draws of a mixture?
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fidelitree.display.wording import at_least, leaves
+from fidelitree.search.optimal.substitutes import Prunings
+from fidelitree.spaces.blends import Blend, check_blend
+from fidelitree.spaces.mixture import Mixture
+
+if TYPE_CHECKING:
+    from fidelitree.runs.result import Distillation
+    from fidelitree.spaces.world import Weighed, World
+
+MANY = 50
+"""Leaves beyond which a tree is hardly read."""
+_FEWEST = 20  # rows that tell something
+_LARGEST = 2_000  # leaves of which all prunings are looked at
+
+
+def hint(found: Distillation, space: World, epsilon: float) -> str:
+    """What to try next, in one sentence; empty where the tree is small and certified, or no table is behind it."""
+    seen = None if space.independent is None else space.independent.seen
+    content = found.certificate.holds and found.leaves <= MANY
+    if content or seen is None or len(seen) < _FEWEST or not 1 < found.leaves <= _LARGEST:
+        return ""
+    product = space.product
+    worlds: dict[str, Weighed] = {
+        "rows of the table (ft.Rows(table))": Blend(product, seen, 0.0, ""),
+        'their neighbours (ft.Rows(table, blend="auto"))': Blend(product, seen, check_blend("auto", len(product)), ""),
+        "a mixture (ft.Mixture.from_data(table))": Mixture.fitted_to(product, seen),
+    }
+    needed = {name: _leaves(found, world, epsilon) for name, world in worlds.items()}
+    least = min(needed.values())
+    if least > found.leaves / 2:
+        return ""
+    each = ", ".join(f"{count} over {name}" for name, count in needed.items())
+    return (
+        f"Hint: columns of the table were drawn independently, which makes inputs that no row is like. Of this tree's "
+        f"{leaves(found.leaves)}, {each} say the same as all of them on {at_least(epsilon)} of inputs."
+    )
+
+
+def _leaves(found: Distillation, world: Weighed, epsilon: float) -> int:
+    return int(np.argmax(Prunings(found.tree, world).disagreements <= epsilon)) + 1
