@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 from sklearn import datasets
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import make_pipeline
@@ -39,23 +40,11 @@ FRIEDMAN: dict[str, tuple[Callable[..., Any], list[tuple[float, float]]]] = {
 }
 MODELS: dict[str, Callable[[], Any]] = {
     "boosting": lambda: HistGradientBoostingRegressor(random_state=0),
-    "network": lambda: make_pipeline(StandardScaler(), _Scaled(MLPRegressor((50, 50), max_iter=400, random_state=0))),
+    "network": lambda: TransformedTargetRegressor(
+        make_pipeline(StandardScaler(), MLPRegressor(hidden_layer_sizes=(50, 50), max_iter=400, random_state=0)),
+        transformer=StandardScaler(),
+    ),
 }
-
-
-class _Scaled:
-    """A regressor of answers of mean 0 and variance 1: a network learns nothing else well."""
-
-    def __init__(self, model: Any) -> None:
-        self.model = model
-
-    def fit(self, rows: Any, answers: Any) -> _Scaled:
-        self.mean, self.spread = answers.mean(), answers.std()
-        self.model.fit(rows, (answers - self.mean) / self.spread)
-        return self
-
-    def predict(self, rows: Any) -> Any:
-        return self.model.predict(rows) * self.spread + self.mean
 
 
 @dataclass(frozen=True)

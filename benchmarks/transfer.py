@@ -41,7 +41,7 @@ WORLDS: dict[str, Callable[[pd.DataFrame], Any]] = {
     "rows": ft.Rows,
 }
 EPSILONS, SIZES = (0.1, 0.05), (8, 16)
-LABELS, MOST = 6_000, 64
+LABELS, MOST = 2_500, 32
 SLACK = 0.02
 KEPT, SPLITS = 600, 8  # so many kept rows in all are looked for, in so many splits at most
 DATA = Path(os.environ.get("FIDELITREE_DATA", "../shared/data"))

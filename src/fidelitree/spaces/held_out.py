@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from fidelitree.spaces.bins import Codes
 
 _HELD = 4  # one row in so many is held out
+MANY = 2_000
+"""Rows from which on one held-out part tells enough."""
 NOT_JUDGED = "too few rows to judge the fit"
 
 
@@ -29,16 +31,21 @@ class Fit:
         return f"held-out log-likelihood per row {self.world:.2f}, of independent features {self.product:.2f}"
 
 
-def parted(codes: Codes) -> tuple[Codes, Codes]:
-    """Rows to fit to, and rows to judge by; a column of the table in each row of the codes."""
-    order = _order(codes)
-    held, kept = np.split(order, [len(order) // _HELD])
-    return codes[:, kept], codes[:, held]
-
-
 def quarters(codes: Codes) -> list[Codes]:
     """Each row in one of four parts; some are empty where there are fewer rows."""
     return [codes[:, part] for part in np.array_split(_order(codes), _HELD)]
+
+
+def folds(codes: Codes) -> list[tuple[Codes, Codes]]:
+    """Rows to fit to, and rows to judge by: each quarter once; of many rows one is enough."""
+    parts = quarters(codes)
+    if not all(part.shape[1] for part in parts):
+        return []
+    judged = parts if codes.shape[1] < MANY else parts[:1]
+    return [
+        (np.concatenate([part for place, part in enumerate(parts) if place != k], axis=1), held)
+        for k, held in enumerate(judged)
+    ]
 
 
 def _order(codes: Codes) -> NDArray[np.intp]:

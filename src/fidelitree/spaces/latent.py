@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fidelitree.spaces.draw import Stream
     from fidelitree.spaces.features import Floats
 
-COUNTS = (1, 2, 3, 4, 6, 8, 12, 16)
+COUNTS = (2, 3, 4, 6, 8, 12, 16)
 """Numbers of classes that are tried, until two in a row are not clearly better on held-out rows."""
 Marks: TypeAlias = Any  # a sparse array of SciPy, which has no types
 ROWS_A_CLASS = 10
@@ -94,16 +94,22 @@ def _rounded(table: Floats) -> Floats:
     return np.asarray(grains / grains.sum(axis=1, keepdims=True))
 
 
-def best_count(kept: Codes, held: Codes, marginals: Sequence[Floats], stream: Stream) -> int:
-    """The number of classes that describes held-out rows best; more must gain more than a standard error."""
-    best, before, in_vain = 1, np.array([-np.inf]), 0
+def best_count(folds: Sequence[tuple[Codes, Codes]], marginals: Sequence[Floats], stream: Stream) -> tuple[int, Floats]:
+    """The number of classes that describes held-out rows best, and what each of these gains over independent columns.
+
+    A fold is rows to fit to, and rows to judge by. More classes must gain more than a standard error.
+    """
+    alone = [fitted(held, marginals, 1, stream).log_likelihoods(held) for _, held in folds]
+    best, gains, in_vain = 1, np.zeros(sum(map(len, alone))), 0
+    most = min((kept.shape[1] for kept, _ in folds), default=0) // ROWS_A_CLASS
     for count in COUNTS:
-        if in_vain == 2 or count > max(1, kept.shape[1] // ROWS_A_CLASS) or held.shape[1] < 2:
+        if in_vain == 2 or count > most:
             break
-        now = fitted(kept, marginals, count, stream).log_likelihoods(held)
-        gain = now - before
-        if count == 1 or gain.mean() > gain.std() / len(gain) ** 0.5:
-            best, before, in_vain = count, now, 0
+        each = [fitted(kept, marginals, count, stream).log_likelihoods(held) for kept, held in folds]
+        now = np.concatenate(each) - np.concatenate(alone)
+        more = now - gains
+        if more.mean() > more.std() / len(more) ** 0.5:
+            best, gains, in_vain = count, now, 0
         else:
             in_vain += 1
-    return best
+    return best, gains

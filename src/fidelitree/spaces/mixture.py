@@ -22,7 +22,7 @@ from fidelitree.spaces.draw import Stream, draw
 from fidelitree.spaces.features import Boolean, Categorical, Numeric
 from fidelitree.spaces.features.feature import pick, uniforms
 from fidelitree.spaces.features.marginals import Observed, Pieces
-from fidelitree.spaces.held_out import Fit, parted
+from fidelitree.spaces.held_out import Fit, folds
 from fidelitree.spaces.latent import MOST_ROWS, best_count, fitted
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
@@ -86,8 +86,7 @@ class Mixture(Joint):
         bins, codes, marginals = binned(product, inner)
         stream = Stream("latent classes")
         some = codes[:, np.argsort(stream.lane(0, 0).random_raw(codes.shape[1]), kind="stable")[:MOST_ROWS]]
-        kept, held = parted(some)
-        count = best_count(kept, held, marginals, stream)
+        count, gains = best_count(folds(some), marginals, stream)
         classes = fitted(some, marginals, count, stream)
         components = [
             product.with_features(
@@ -97,9 +96,9 @@ class Mixture(Joint):
         ]
         world = cls(components, classes.weights.tolist())
         world.assumes = (ASSUMES_FITTED,)
-        if held.size:
-            own, alone = (fitted(kept, marginals, k, stream).log_likelihoods(held).mean() for k in (count, 1))
-            world.fit = Fit(round(float(own), 6), round(float(alone), 6), held.shape[1])
+        if len(gains):
+            alone = float(fitted(some, marginals, 1, stream).log_likelihoods(some).mean())
+            world.fit = Fit(round(alone + float(gains.mean()), 6), round(alone, 6), len(gains))
         return world
 
     @classmethod
