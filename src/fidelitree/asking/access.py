@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from fidelitree.asking.call import Calls, Direct
-from fidelitree.asking.counted import Counted
+from fidelitree.asking.counted import Counted, straight_to
 from fidelitree.asking.events import Observer, nobody
 from fidelitree.asking.journal.journal import Ending, Journal
 from fidelitree.asking.journal.run import Run
 from fidelitree.asking.journalled import Journalled, Replayed, ask_again, name_of
+from fidelitree.asking.on_joblib import NAME, OnJoblib
 from fidelitree.asking.workers import OnWorkers
 from fidelitree.errors import ParameterError, TargetError
 from fidelitree.spaces.features.description import outline
@@ -23,6 +24,7 @@ from fidelitree.targets.fitted import warn_if_fitted
 from fidelitree.targets.labels import LabelBook, Target
 from fidelitree.targets.models.fromscores import Above
 from fidelitree.targets.models.loading import from_model
+from fidelitree.targets.models.remote import terms_of
 from fidelitree.targets.table import TruthTable
 from fidelitree.trees.tree import Tree
 
@@ -60,6 +62,7 @@ class Access:
     seed_chosen: bool
     entropy: str | None = None
     replayed: bool = False
+    batch_size: int | None = None
 
     @property
     def resumed(self) -> bool:
@@ -74,7 +77,9 @@ class Access:
         elif self.journal is not None:
             budget = replace(budget, started=0.0, clock=lambda: 0.0)  # the journal knows when the time was over
             ending = self.journal.ending
-        return Counted(self.target, self.space, memory, budget, self.book, observer, self.calls, ending, self.journal)
+        found = Counted(self.target, self.space, memory, budget, self.book, observer, self.calls, ending, self.journal)
+        found.batch_size = self.batch_size
+        return found
 
     def end(self, counted: Counted, reason: str) -> None:
         """Tell the journal how the run ended; one that is replayed must have ended in the same place."""
@@ -108,9 +113,16 @@ def access(target: Target, space: World, running: Running, call: Call) -> Iterat
         listed = isinstance(target, (Circuit, TruthTable, Tree))  # it is read, not asked
         seconds = None if listed else call.arguments.get("max_seconds")
         calls: Calls = Direct(target, product, book, running.batch_size, running.retries, seconds)
-        if running.executor is not None:
-            calls = OnWorkers(target, product, book, running)
-            closing.callback(calls.close)
+        if terms_of(target) is not None:
+            calls = way = straight_to(target, product, book, running)
+            closing.callback(way.close)
+        elif running.executor == NAME:
+            calls = OnJoblib(target, product, book, running)
+        elif running.executor is not None:
+            calls = workers = OnWorkers(target, product, book, running)
+            closing.callback(workers.close)
+        else:
+            running.check_timeout()
         journal, keys = None, (call.seed, call.seed_chosen, call.entropy, call.replayed)
         if running.journal is not None:
             run = _run(target, space, call)
@@ -126,7 +138,7 @@ def access(target: Target, space: World, running: Running, call: Call) -> Iterat
             warn_if_fitted(target, space, None if call.door == "certify" else keys[0], level=5)
         elif space.kept is not None:
             warn_if_fitted(target, space.kept, None, level=5)
-        yield Access(target, product, calls, book, journal, *keys)
+        yield Access(target, product, calls, book, journal, *keys, batch_size=running.batch_size)
 
 
 def _run(target: Target, space: World, call: Call) -> Run:

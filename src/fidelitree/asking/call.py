@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Generator
 from typing import TYPE_CHECKING, Any, Protocol
 
 from numpy.typing import NDArray
@@ -31,7 +32,23 @@ class Calls(Protocol):
     """A way to the target."""
 
     def parts(self, inner: Inner, purpose: str) -> Iterator[Part]:
-        """Labels of all inputs, each part as soon as it is there, in any order."""
+        """Labels of all inputs, each part as soon as it is there, in any order.
+
+        It may be a generator that, once an interrupt is thrown into it, gives what is on its way still.
+        """
+
+
+def on_their_way(parts: Iterator[Part], stop: KeyboardInterrupt) -> Iterator[Part]:
+    """What a way to the target has still to give when a run is interrupted: answers that are paid for."""
+    if not isinstance(parts, Generator):
+        return
+    try:
+        part = parts.throw(stop)
+        while True:
+            yield part
+            part = next(parts)
+    except (KeyboardInterrupt, StopIteration):
+        return
 
 
 def pieces(inner: Inner, batch_size: int | None) -> Iterator[tuple[int, Inner]]:
@@ -98,6 +115,9 @@ class Direct:
             self._pace.took(len(rows), time.perf_counter() - began)
             yield start, labels
             start += len(rows)
+
+    def close(self) -> None:
+        """Nothing was opened."""
 
     def spend(self, inner: Inner, purpose: str) -> Iterator[Part]:
         """The same for inputs that nobody reads again, which spares the copies where one call takes them all.

@@ -10,19 +10,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.asking.call import Calls, Direct
+from fidelitree.asking.call import Calls, Direct, on_their_way
 from fidelitree.asking.events import Asked, Observer, nobody
 from fidelitree.asking.limits import LEARNING, Budget, BudgetSpent
+from fidelitree.display.wording import counted as numbered
 from fidelitree.spaces.draw import block_rows
 from fidelitree.spaces.product import ProductSpace, check_space
 from fidelitree.targets.labels import Codes, LabelBook, Target
+from fidelitree.targets.models.remote import Terms, terms_of
 from fidelitree.targets.table import TruthTable, enumerate_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, KeysView, Mapping
 
     from fidelitree.asking.journal.journal import Ending, Journal
+    from fidelitree.asking.limits import Running
     from fidelitree.asking.memory import Memory, Recalled
+    from fidelitree.asking.on_loop import OnLoop
     from fidelitree.spaces.region import Region
 
 __all__ = ["Counted", "Queries", "Tally", "Target"]
@@ -68,10 +72,21 @@ class Queries:
     paid: Tally
     """Rows that the target answered. It receives more where calls fail and are made again, or where a run resumes and
     checks that the target is the same: what a run cost is the same for every course it takes."""
+    rounds: int = 0
+    """Batches that had to be answered one after the other."""
+    cost: float | None = None
+    """What the answers cost, where the target has a price."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as ``run.json`` has it."""
+        told: dict[str, Any] = {"asked": dict(self.asked), "paid": dict(self.paid), "rounds": self.rounds}
+        return told if self.cost is None else {**told, "cost": self.cost}
 
     def __str__(self) -> str:
         parts = ", ".join(f"{purpose} {count:,}" for purpose, count in self.asked.by_purpose.items())
-        return f"{self.asked:,} labels asked ({parts or 'none'}), {self.paid:,} rows paid"
+        told = f"{self.asked:,} labels asked ({parts or 'none'}), {self.paid:,} rows paid"
+        waited = numbered(self.rounds, "round")
+        return told if self.cost is None else f"{told} in {waited}, at a cost of {self.cost:,.6g}"
 
 
 @dataclass(eq=False)
@@ -102,13 +117,20 @@ class Counted:
     """The looks at the clock so far, and those that found the time to be over (`Ending`)."""
     cut: Codes | None = None
     """What was answered of a batch that the clock cut off."""
+    batch_size: int | None = None
+    """The most inputs of one call, which calls that have a price are counted by."""
+    rounds: int = 0
+    """Batches that the target has answered; none of them was known before the one before it was answered."""
+    _sent: tuple[int, int] = 0, 0  # inputs and calls that were paid for
+    _terms: Terms | None = field(default=None, init=False)
     _asked: Counter[str] = field(default_factory=Counter)
     _paid: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         check_space(self.space)
+        self._terms = terms_of(self.target)
         if self.calls is None:
-            self.calls = Direct(self.target, self.space, self.book)
+            self.calls = straight_to(self.target, self.space, self.book)
 
     @property
     def deterministic(self) -> bool:
@@ -133,7 +155,20 @@ class Counted:
     @property
     def queries(self) -> Queries:
         """The counts so far, frozen."""
-        return Queries(Tally.of(self._asked), Tally.of(self._paid))
+        return Queries(Tally.of(self._asked), Tally.of(self._paid), self.rounds, self.cost)
+
+    @property
+    def cost(self) -> float | None:
+        """What the answers have cost so far, where the target has a price."""
+        return self._terms.price(*self._sent) if self._terms is not None and self._terms.costs else None
+
+    def _charge(self, rows: int) -> None:
+        """BudgetSpent where a batch would cost too much."""
+        if self._terms is not None:
+            sent, calls = self._sent
+            after = sent + rows, calls + self._terms.calls(rows, self.batch_size)
+            self.budget.check_cost(self._terms.price(*after))
+            self._sent = after
 
     def ask(self, batch: NDArray[Any], purpose: str, spare: bool = False) -> Codes:
         """Label codes of inner values (rows by features); raises BudgetSpent before it would ask too much.
@@ -244,18 +279,36 @@ class Counted:
         if not len(batch):
             return np.zeros(0, np.intp)
         assert self.calls is not None, "made with the object"
+        self._charge(len(batch))
         found: dict[int, NDArray[Any]] = {}
         answered = 0
         way = self.calls.spend if spare and isinstance(self.calls, Direct) else self.calls.parts
-        for start, labels in way(batch, purpose):
-            found[start] = labels
-            self._paid[purpose] += len(labels)
-            answered += len(labels)
-            if answered < len(batch):
-                self._check_time(found, purpose != "certify")
+        coming = way(batch, purpose)
+        try:
+            for start, labels in coming:
+                found[start] = labels
+                self._paid[purpose] += len(labels)
+                answered += len(labels)
+                if answered < len(batch):
+                    self._check_time(found, purpose != "certify")
+        except KeyboardInterrupt as stop:
+            self._paid[purpose] += sum(len(labels) for _, labels in on_their_way(coming, stop))
+            raise
+        self.rounds += 1
         # Labels are numbered in draw order, whatever order they were answered in.
         parts = [found[start] for start in sorted(found)]
         return self.book.encode(parts[0] if len(parts) == 1 else np.concatenate(parts))
+
+
+def straight_to(
+    target: Target, space: ProductSpace, book: LabelBook, running: Running | None = None
+) -> Direct | OnLoop:
+    """The way to a target that is called in this process: on an event loop where its answers are awaited."""
+    if terms_of(target) is not None:
+        from fidelitree.asking.on_loop import OnLoop  # noqa: PLC0415 - asyncio takes as long to import as all of this
+
+        return OnLoop(target, space, book, running)
+    return Direct(target, space, book)
 
 
 def tabulate(target: Counted, region: Region, purpose: str = "enumerate") -> NDArray[np.integer[Any]]:

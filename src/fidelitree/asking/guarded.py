@@ -56,9 +56,7 @@ class GuardedTarget:
         With ``spare`` nothing is copied: nobody reads ``inner`` again, and the labels are read before the next call.
         """
         try:
-            batch = self.space.batch(inner)
-            if batch is inner and not (spare and inner.flags.writeable):
-                batch = inner.copy(order="K")  # columns stay side by side
+            batch = self._batch(inner, spare)
             with all_threads():
                 answers = self.target(batch)
         except KeyboardInterrupt:  # the user's
@@ -66,6 +64,25 @@ class GuardedTarget:
         except BaseException as error:  # some libraries end in errors that are no `Exception`
             raise failed(error, len(inner)) from error
         return answered(answers, len(inner), not spare, self.numbers)
+
+    async def awaited(self, inner: Inner) -> NDArray[Any]:
+        """The same of a target whose answers have to be awaited."""
+        import asyncio  # noqa: PLC0415 - it takes a while to import, and whoever gets here has it
+
+        try:
+            answers = await self.target(self._batch(inner))
+        except asyncio.CancelledError:  # the run's own, which gives the call up
+            raise
+        except BaseException as error:
+            raise failed(error, len(inner)) from error
+        return answered(answers, len(inner), numbers=self.numbers)
+
+    def _batch(self, inner: Inner, spare: bool = False) -> Any:
+        """What the target receives: a batch of its own."""
+        batch = self.space.batch(inner)
+        if batch is inner and not (spare and inner.flags.writeable):
+            return inner.copy(order="K")  # columns stay side by side
+        return batch
 
     def tried(self, inner: Inner) -> NDArray[Any] | Failure:
         """The same, with a failure as a value that can be sent."""

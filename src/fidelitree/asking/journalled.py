@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.asking.call import on_their_way
 from fidelitree.asking.journal.records import Record, digest, input_bytes
 from fidelitree.errors import OtherRunError, TargetError
 
@@ -43,14 +44,23 @@ class Journalled:
             yield from self._found(inner, purpose, batch, known)
         for start, stop in _gaps(known):
             self._journal.go_live()
+            coming = self._calls.parts(inner[start:stop], purpose)
             try:
-                for offset, labels in self._calls.parts(inner[start:stop], purpose):
-                    first = start + offset
-                    stored = input_bytes(inner[first : first + len(labels)])
-                    self._journal.keep(Record.made(purpose, batch, first, stored, labels))
-                    yield first, labels
+                for offset, labels in coming:
+                    yield self._kept((purpose, batch, start + offset), inner, labels)
+            except KeyboardInterrupt as interrupt:
+                for offset, labels in on_their_way(coming, interrupt):
+                    yield self._kept((purpose, batch, start + offset), inner, labels)
+                raise
             except TargetError as error:
                 raise self._with_a_way_out(error) from error.__cause__
+
+    def _kept(self, place: tuple[str, int, int], inner: Inner, labels: NDArray[Any]) -> Part:
+        """A part that is on disk now."""
+        purpose, batch, first = place
+        stored = input_bytes(inner[first : first + len(labels)])
+        self._journal.keep(Record.made(purpose, batch, first, stored, labels))
+        return first, labels
 
     def _found(self, inner: Inner, purpose: str, batch: int, known: NDArray[np.bool_]) -> Iterator[Part]:
         for record in self._journal.find(purpose, batch):

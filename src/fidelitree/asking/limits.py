@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 from fidelitree.errors import ParameterError, check_count, check_number, check_path, show
+from fidelitree.targets.models.remote import terms_of
 
 if TYPE_CHECKING:
     import os
@@ -18,9 +20,13 @@ LEARNING = 0.7
 CALL = 0.05
 """Of a limited time is what one call of the target should take at most."""
 
+_CANNOT_END = (
+    "timeout must be None where the target runs in this process, which cannot end a call that hangs: give an "
+    "executor of processes too (a command has a timeout of its own, and a target that is async can be ended)"
+)
 _STEP, _BOLD = 4, 0.25  # times as many inputs are tried next, where even so that takes no more than this of the time
 _ANY = 1 << 40
-Workers = Executor | Callable[[], Executor]
+Workers = Executor | Callable[[], Executor] | Literal["joblib"]
 Watch = Callable[[], None]
 """What a search calls now and then: it ends the search by raising."""
 
@@ -67,6 +73,8 @@ class Budget:
     max_queries: int | None = None
     max_leaves: int | None = None
     max_seconds: float | None = None
+    max_cost: float | None = None
+    """In the currency of the target's prices; about as many labels as it buys are ``max_queries``."""
     started: float = field(default_factory=time.monotonic, repr=False)
     clock: Callable[[], float] = field(default=_now, repr=False, compare=False)
 
@@ -74,6 +82,8 @@ class Budget:
         for name, least in (("max_queries", 0), ("max_leaves", 1)):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, check_count(name, getattr(self, name), least))
+        if self.max_cost is not None and not 0 <= check_number("max_cost", self.max_cost) < math.inf:
+            raise ParameterError(f"max_cost must be at least 0, and finite; got {show(self.max_cost)}")
         if self.max_seconds is not None:
             seconds = check_number("max_seconds", self.max_seconds)
             if seconds < 0:
@@ -84,9 +94,36 @@ class Budget:
     def check(self, asked: int) -> None:
         """Refuse to go on once ``asked`` labels are too many or the time is over."""
         if self.max_queries is not None and asked > self.max_queries:
-            raise BudgetSpent(f"max_queries = {self.max_queries}")
+            raise BudgetSpent(f"max_queries = {self.max_queries}" if self.max_cost is None else self._cost_over)
         if self.max_seconds is not None and self.gone > 1:
             raise BudgetSpent(self.time_over)
+
+    def priced(self, target: Any, batch_size: int | None) -> Budget:
+        """The same with ``max_queries`` that the money will do for; without a price, a limit on money is a mistake.
+
+        A run that is replayed has no target any more, and its limits say how many queries that were.
+        """
+        terms = terms_of(target)
+        if self.max_cost is None or (self.max_queries is not None and terms is None):
+            return self
+        if terms is None or not terms.costs:
+            raise ParameterError(
+                f"max_cost must be None where nothing has a price; got {self.max_cost!r} - give the target one: "
+                f"ft.targets.Remote(target, cost_per_row=...)"
+            )
+        queries = terms.affordable(self.max_cost, batch_size)
+        if self.max_queries is not None and self.max_queries <= queries:
+            return replace(self, max_cost=None)
+        return replace(self, max_queries=queries)
+
+    def check_cost(self, cost: float) -> None:
+        """Refuse to go on once so much is too much."""
+        if self.max_cost is not None and cost > self.max_cost * (1 + 1e-12):
+            raise BudgetSpent(self._cost_over)
+
+    @property
+    def _cost_over(self) -> str:
+        return f"max_cost = {self.max_cost:g}"
 
     @property
     def time_over(self) -> str:
@@ -107,7 +144,8 @@ class Budget:
 
     def limits(self) -> dict[str, float | None]:
         """All limits by name, as a journal and a stored result keep them."""
-        return {name: getattr(self, name) for name in ("max_queries", "max_leaves", "max_seconds")}
+        found = {name: getattr(self, name) for name in ("max_queries", "max_leaves", "max_seconds")}
+        return found if self.max_cost is None else {**found, "max_cost": self.max_cost}
 
 
 @dataclass(frozen=True)
@@ -116,8 +154,8 @@ class Running:
 
     ``batch_size`` is the most inputs that one call of the target receives. ``executor`` runs calls elsewhere: any
     `concurrent.futures.Executor`, or a function without arguments that makes one, which is called again when a pool
-    breaks. ``timeout`` is the longest silence of the workers in seconds, ``retries`` how often a call that failed is
-    made again, and ``journal`` the file that keeps every answer.
+    breaks; ``"joblib"`` is the back-end that joblib uses. ``timeout`` is the longest silence of the workers in seconds,
+    ``retries`` how often a call that failed is made again, and ``journal`` the file that keeps every answer.
     """
 
     batch_size: int | None = None
@@ -130,9 +168,11 @@ class Running:
         if self.batch_size is not None:
             object.__setattr__(self, "batch_size", check_count("batch_size", self.batch_size))
         object.__setattr__(self, "retries", check_count("retries", self.retries, least=0))
-        if not (self.executor is None or isinstance(self.executor, Executor) or callable(self.executor)):
+        named = self.executor is None or self.executor == "joblib"
+        if not (named or isinstance(self.executor, Executor) or callable(self.executor)):
             raise ParameterError(
-                f"executor must be a concurrent.futures.Executor, or a function making one; got {show(self.executor)}"
+                f"executor must be a concurrent.futures.Executor, or a function making one, or 'joblib'; got "
+                f"{show(self.executor)}"
             )
         if self.journal is not None:
             object.__setattr__(self, "journal", check_path("journal", self.journal))
@@ -148,9 +188,11 @@ class Running:
         seconds = check_number("timeout", timeout)
         if seconds <= 0:
             raise ParameterError(f"timeout must be above 0 seconds; got {show(timeout)}")
-        if self.executor is None or isinstance(self.executor, ThreadPoolExecutor):
-            raise ParameterError(
-                "timeout must be None where the target runs in this process, which cannot end a call that hangs: give "
-                "an executor of processes too (a command has a timeout of its own)"
-            )
+        if isinstance(self.executor, (ThreadPoolExecutor, str)):
+            raise ParameterError(_CANNOT_END)
         return seconds
+
+    def check_timeout(self) -> None:
+        """Refuse a timeout for a target that nobody else runs."""
+        if self.timeout is not None and self.executor is None:
+            raise ParameterError(_CANNOT_END)

@@ -181,7 +181,7 @@ class OnWorkers:
 
     def _executor(self) -> Executor:
         if self._pool is None:
-            assert self._make is not None, "an executor is given or made"
+            assert callable(self._make), "an executor is given or made"
             made = self._make()
             if not isinstance(made, Executor):
                 raise ParameterError(f"executor must make a concurrent.futures.Executor; it made {made!r:.80}")
@@ -296,7 +296,7 @@ class OnWorkers:
 
     def _pickle(self) -> bytes:
         if self._pickled is None:
-            self._pickled = _pickled(self._target)
+            self._pickled = pickled_target(self._target)
             self._key = hashlib.sha256(self._pickled).hexdigest()
         return self._pickled
 
@@ -318,7 +318,8 @@ def _width(pool: Executor) -> int:
     return _workers(pool) or os.cpu_count() or 1
 
 
-def _pickled(target: GuardedTarget) -> bytes:
+def pickled_target(target: GuardedTarget) -> bytes:
+    """A target as it travels to other processes."""
     try:  # it comes with Dask, and takes functions that are not part of a module
         from cloudpickle import dumps
     except ModuleNotFoundError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +57,8 @@ class Certificate:
     the tree's; its intervals have a confidence of their own and are no part of delta. It is None where no answers tell.
     ``real_rows`` is the error on rows of a table that were kept aside, where inputs come from a world fitted to others.
     ``helped`` tells of the surrogate that shortened the test, where one did.
-    With a ``tolerance`` answers are numbers, and an error is to be further from the target than that.
+    With a ``tolerance`` answers are numbers, and an error is to be further from the target than that. ``cost`` is what
+    all answers of the run cost, where the target has a price.
     """
 
     epsilon: float | None
@@ -86,6 +88,7 @@ class Certificate:
     real_rows: RealRows | None = None
     helped: Help | None = None
     tolerance: float | None = None
+    cost: float | None = field(default=None, compare=False)
 
     @property
     def holds(self) -> bool:
@@ -148,11 +151,15 @@ class Certificate:
 
     def _basis(self) -> str:
         if self.method == "exact":
-            return "every input was counted"
+            return f"every input was counted{self._paid}"
         seen = f"{counted(self.errors or 0, 'disagreement')} in {counted(self.samples, 'fresh input')}"
         tested = f" of a tree that differs from this one on {at_most(self.differs, 4)}" if self.differs else ""
         beside = "" if self.helped is None else f", beside a surrogate that differs on {percent(self.helped.differs)}"
-        return f"{seen}{tested}{beside}"
+        return f"{seen}{tested}{beside}{self._paid}"
+
+    @property
+    def _paid(self) -> str:
+        return "" if self.cost is None else f"; all answers cost {self.cost:,.6g}"
 
     def _repr_html_(self) -> str:
         facts = [("Method", self.method), ("Bound on the error", at_most(self.error_bound, 4))]
@@ -164,8 +171,9 @@ class Certificate:
         """Plain data under a versioned schema."""
         table = None if self.confusion is None else confusionfile.to_dict(self.confusion)
         told = {**asdict(self), "confusion": table}
-        if self.helped is None:
-            del told["helped"]
+        for name in ("helped", "cost"):
+            if told[name] is None:
+                del told[name]
         return {"format": FORMAT, "version": VERSION, "holds": self.holds, **told}
 
     def to_json(self) -> str:
@@ -210,14 +218,14 @@ class Certificate:
 _REPLAY = " This is a replay of an audit: it proves nothing about a predictor that was changed since."
 # Younger than the first certificates, which do without:
 _YOUNGER: dict[str, Any] = {
-    **dict.fromkeys(("tested_digest", "entropy", "confusion", "real_rows", "helped", "tolerance")),
+    **dict.fromkeys(("tested_digest", "entropy", "confusion", "real_rows", "helped", "tolerance", "cost")),
     "replayed": False,
     "ledger": WHOLE,
 }
 _NUMBERS = ("delta", "error_bound", "differs", "epsilon", "level")
 _KINDS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(_NUMBERS, (float, int)),
-    **dict.fromkeys(("epsilon", "level", "tolerance"), (float, int, type(None))),
+    **dict.fromkeys(("epsilon", "level", "tolerance", "cost"), (float, int, type(None))),
     **dict.fromkeys(("samples", "attempts", "attempt"), (int,)),
     **dict.fromkeys(("errors", "seed"), (int, type(None))),
     "tested_digest": (str, type(None)),
@@ -265,9 +273,9 @@ def _check_ranges(data: Mapping[str, Any]) -> None:
         raise FormatError("not a stored certificate: errors may be missing in an exact one only")
     if not 0 <= (data["errors"] or 0) <= data["samples"]:
         raise FormatError("not a stored certificate: errors must be between 0 and the samples")
-    for name in _NUMBERS:
-        if data[name] is not None and not 0 <= data[name] <= 1:
-            raise FormatError(f"not a stored certificate: {name} must be between 0 and 1; got {data[name]!r}")
+    for name, most in (*dict.fromkeys(_NUMBERS, 1.0).items(), ("cost", sys.float_info.max)):
+        if data[name] is not None and not 0 <= data[name] <= most:
+            raise FormatError(f"not a stored certificate: {name} must be between 0 and {most:g}; got {data[name]!r}")
     if data["tolerance"] is not None and not 0 < data["tolerance"] < math.inf:
         raise FormatError(f"not a stored certificate: tolerance must be above 0; got {data['tolerance']!r:.80}")
     if data["method"] != "exact" and data["delta"] in (0, 1):

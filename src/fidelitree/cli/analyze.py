@@ -155,5 +155,5 @@ def _plain(analysis: Analysis) -> dict[str, Any]:
         "total_influence": analysis.total_influence,
         "influences": influences,
         "labels": [{"label": label, "probability": share} for label, share in shares],
-        "queries": {"asked": dict(analysis.queries.asked), "paid": dict(analysis.queries.paid)},
+        "queries": analysis.queries.to_dict(),
     }

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from fidelitree.cli.ending import AsJson, Code, check_place, note, say, say_json, written
-from fidelitree.cli.shared_options import Budgets, CallOptions, Confidence
+from fidelitree.cli.shared_options import Budgets, CallOptions, Confidence, MoneyLimit
 from fidelitree.cli.space_options import SpaceOptions
 from fidelitree.cli.status_line import StatusLine
 from fidelitree.cli.target_options import OpenedTarget, TargetOptions, TargetText, opened
@@ -31,7 +31,7 @@ class ClaimOptions:
 
 
 @dataclass(frozen=True)
-class CertifyOptions(CallOptions, Budgets, Confidence, ClaimOptions):
+class CertifyOptions(CallOptions, MoneyLimit, Budgets, Confidence, ClaimOptions):
     """Everything that `ft.certify` can be told."""
 
     journal: Annotated[
@@ -93,6 +93,7 @@ def certify(
             deterministic=not options.noisy,
             max_queries=options.max_queries,
             max_seconds=options.max_seconds,
+            max_cost=options.max_cost,
             observer=progress,
             **stack.enter_context(options.arguments(options.journal, timeout)),
         )

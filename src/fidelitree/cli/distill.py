@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from fidelitree.cli.ending import Code, in_options, note
 from fidelitree.cli.result_folder import ResultOptions
-from fidelitree.cli.shared_options import Budgets, Confidence, NumberOptions, Promise, SearchOptions, keywords
+from fidelitree.cli.shared_options import (
+    Budgets,
+    Confidence,
+    MoneyLimit,
+    NumberOptions,
+    Promise,
+    SearchOptions,
+    keywords,
+)
 from fidelitree.cli.space_options import SpaceOptions, fit_line
 from fidelitree.cli.status_line import StatusLine
 from fidelitree.cli.target_options import OpenedTarget, TargetOptions, TargetText, command_line
@@ -21,7 +29,7 @@ _MOST_LINES = 100  # of a tree; more than that hides what comes after
 
 
 @dataclass(frozen=True)
-class DistillOptions(Budgets, SearchOptions, NumberOptions, Confidence, Promise):
+class DistillOptions(MoneyLimit, Budgets, SearchOptions, NumberOptions, Confidence, Promise):
     """Everything that `ft.distill` can be told."""
 
 
@@ -111,6 +119,6 @@ def _plain(made: Distillation) -> dict[str, Any]:
         "depth": made.tree.depth,
         "sentence": str(made.certificate),
         "certificate": made.certificate.to_dict(),
-        "queries": {"asked": dict(made.queries.asked), "paid": dict(made.queries.paid)},
+        "queries": made.queries.to_dict(),
         "tree": made.tree.to_dict(),
     }

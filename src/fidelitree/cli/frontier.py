@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fidelitree.cli.ending import Code, note, say
 from fidelitree.cli.result_folder import ResultOptions
-from fidelitree.cli.shared_options import Budgets, Confidence, NumberOptions, PreferenceName, keywords
+from fidelitree.cli.shared_options import Budgets, Confidence, MoneyLimit, NumberOptions, keywords
 from fidelitree.cli.space_options import SpaceOptions, fit_line
 from fidelitree.cli.status_line import StatusLine
 from fidelitree.cli.target_options import OpenedTarget, TargetOptions, TargetText, command_line
@@ -19,13 +20,20 @@ if TYPE_CHECKING:
     from fidelitree.runs.frontier_result import Frontier
 
 
+class EffortName(StrEnum):
+    """What is saved."""
+
+    QUERIES = "queries"
+    LEAVES = "leaves"
+
+
 @dataclass(frozen=True)
-class FrontierOptions(Budgets, NumberOptions, Confidence):
+class FrontierOptions(MoneyLimit, Budgets, NumberOptions, Confidence):
     """Everything that `ft.frontier` can be told."""
 
     prefer: Annotated[
-        PreferenceName, typer.Option(help="queries: ask little; leaves: learn from more labels and search longer.")
-    ] = PreferenceName.QUERIES
+        EffortName, typer.Option(help="queries: ask little; leaves: learn from more labels and search longer.")
+    ] = EffortName.QUERIES
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same trees.")] = 0
     max_leaves: Annotated[int, typer.Option(help="Leaves of the largest tree.", rich_help_panel="Budget")] = 64
 
@@ -83,5 +91,5 @@ def _plain(made: Frontier) -> dict[str, Any]:
         "picked": knee.leaves,
         "points": made.rows(),
         "forecast": None if made.forecast is None else made.forecast.to_dict(),
-        "queries": {"asked": dict(made.queries.asked), "paid": dict(made.queries.paid)},
+        "queries": made.queries.to_dict(),
     }

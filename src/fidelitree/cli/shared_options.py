@@ -52,6 +52,7 @@ class PreferenceName(StrEnum):
 
     QUERIES = "queries"
     LEAVES = "leaves"
+    ROUNDS = "rounds"
 
 
 def epsilon_of(text: str) -> float | None:
@@ -103,6 +104,14 @@ class Budgets:
 
 
 @dataclass(frozen=True)
+class MoneyLimit:
+    """The limit of runs whose target has a price."""
+
+    PANEL: ClassVar = "Budget"
+    max_cost: Annotated[float | None, typer.Option(help="End before the answers have cost so much.")] = None
+
+
+@dataclass(frozen=True)
 class SearchOptions:
     """How the tree is found."""
 
@@ -113,7 +122,10 @@ class SearchOptions:
         ),
     ] = StrategyName.AUTO
     prefer: Annotated[
-        PreferenceName, typer.Option(help="queries: ask little; leaves: a smaller tree, for ten times as many.")
+        PreferenceName,
+        typer.Option(
+            help="queries: ask little; leaves: a smaller tree, for ten times as many; rounds: in few large batches."
+        ),
     ] = PreferenceName.QUERIES
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same tree.")] = 0
     max_leaves: Annotated[int | None, typer.Option(help="No larger tree.", rich_help_panel="Budget")] = None

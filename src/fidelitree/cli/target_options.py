@@ -25,9 +25,11 @@ TargetText = Annotated[
     typer.Argument(
         metavar="TARGET",
         help="A model (.onnx .json .ubj .txt .skops .pkl .joblib), a circuit (.aig .aag .blif .pla), module:function, "
-        "'cmd:program arguments', a stored tree, or a result folder.",
+        "'cmd:program arguments', http(s)://ADDRESS, a stored tree, or a result folder.",
     ),
 ]
+ADDRESSES = ("http://", "https://")
+_TERMS = ("concurrency", "rows_per_second", "calls_per_minute", "cost_per_row", "cost_per_call")
 _STORED_TREE = b'"fidelitree.tree"'
 
 
@@ -52,12 +54,30 @@ class TargetOptions:
         list[str] | None, typer.Option(metavar="TYPE", help="skops: a type that may be built. Repeatable.")
     ] = None
     timeout: Annotated[
-        float | None, typer.Option(help="Seconds of silence after which a cmd: target, or a worker, counts as failed.")
+        float | None,
+        typer.Option(help="Seconds of silence after which a cmd: or http: target, or a worker, counts as failed."),
     ] = None
+    header: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VARIABLE", help="http: send a header that an environment variable holds. Repeatable."
+        ),
+    ] = None
+    concurrency: Annotated[int | None, typer.Option(help="Calls that wait for answers at a time (http: 16).")] = None
+    rows_per_second: Annotated[float | None, typer.Option(help="Send no more inputs a second.")] = None
+    calls_per_minute: Annotated[float | None, typer.Option(help="Make no more calls a minute.")] = None
+    cost_per_row: Annotated[float | None, typer.Option(help="The price of an answer, for --max-cost.")] = None
+    cost_per_call: Annotated[float | None, typer.Option(help="The price of a call, for --max-cost.")] = None
 
     def for_workers(self, text: str) -> tuple[TargetOptions, float | None]:
         """The same without a timeout, and that of the workers: a command has one of its own, anything else has not."""
-        return (self, None) if is_command(text) else (replace(self, timeout=None), self.timeout)
+        own = is_command(text) or text.startswith(ADDRESSES)
+        return (self, None) if own else (replace(self, timeout=None), self.timeout)
+
+    def terms(self) -> dict[str, Any]:
+        """On which terms the target may be asked."""
+        found = {name: getattr(self, name) for name in _TERMS}
+        return {name: value for name, value in found.items() if value is not None}
 
     def given(self) -> dict[str, Any]:
         """The options that were used, under the library's names."""
@@ -68,6 +88,7 @@ class TargetOptions:
             "timeout": self.timeout,
         }
         found |= {"trust_pickle": self.trust_pickle or None, "trusted": self.trusted or None}
+        found["headers"] = dict(map(_header, self.header or ())) or None
         if self.labels is not None:
             found["labels"] = _number(self.labels)
         return {name: value for name, value in found.items() if value is not None}
@@ -92,6 +113,13 @@ def is_command(text: str) -> bool:
 def opened(text: str, options: TargetOptions) -> Iterator[OpenedTarget]:
     """The target that a text on the command line stands for; what it started is ended with the block."""
     found = _open(text, options.given())
+    if terms := options.terms():
+        from fidelitree.targets.models.remote import Remote, make_terms
+
+        if text.startswith(ADDRESSES):
+            found.target.terms = make_terms(terms)  # type: ignore[attr-defined]
+        else:
+            found = replace(found, target=Remote(found.target, **terms))
     try:
         yield found
     finally:
@@ -142,11 +170,11 @@ def _model(text: str, options: dict[str, Any]) -> OpenedTarget:
     from fidelitree.targets.models.loading import SUFFIXES, load_model
 
     address = ADDRESS.fullmatch(text) is not None
-    if not (address or is_command(text) or Path(text).suffix.lower() in SUFFIXES):
+    if not (address or is_command(text) or text.startswith(ADDRESSES) or Path(text).suffix.lower() in SUFFIXES):
         there = "" if Path(text).exists() or os.sep not in text else ", and there is no such file"
         raise ParameterError(
             f"TARGET must be a model ({' '.join(SUFFIXES)}), a circuit (.aag .aig .blif .pla), module:function, "
-            f"cmd:COMMAND or a result folder; got {text!r}{there}"
+            f"cmd:COMMAND, https://ADDRESS or a result folder; got {text!r}{there}"
         )
     if address and "" not in sys.path and str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))  # as `python -m` would: people name a module beside them
@@ -172,18 +200,35 @@ def _number(text: str) -> float | str:
         return text
 
 
+def _header(text: str) -> tuple[str, str]:
+    """A header, and the variable that holds it: a secret on a command line would be seen by everybody."""
+    name, found, variable = text.partition("=")
+    if not (name and found and re.fullmatch(r"\w+", variable)):
+        raise ParameterError(f"--header must be NAME=VARIABLE, the name of an environment variable; got {name!r}")
+    return name, f"${{{variable}}}"
+
+
 def command_line() -> str:
     """The command as results and reports repeat it."""
     return shlex.join(["fidelitree", *map(_without_keys, sys.argv[1:])])
 
 
 def _without_keys(word: str) -> str:
-    """A word of the command line as results and reports repeat it: a program's own arguments may hold keys."""
+    """A word of the command line as results and reports repeat it: addresses and a program's words may hold keys."""
+    if word.startswith(ADDRESSES):
+        return _without_secrets(word)
     return f"{word.split(maxsplit=1)[0]} ..." if is_command(word) and len(word.split()) > 1 else word
+
+
+def _without_secrets(address: str) -> str:
+    from fidelitree.targets.models.http import without_secrets
+
+    return without_secrets(address)
 
 
 def plain_name(target: str) -> str:
     """A name for a folder: the file, the function, or the program and its script, but no key of its arguments."""
+    target = _without_secrets(target) if target.startswith(ADDRESSES) else target
     path = target.removeprefix("cmd:").replace("\\", "/").rstrip("/")
     words = path.split() if is_command(target) else [path]
     named = [word for place, word in enumerate(words[:2]) if place == 0 or Path(word).is_file()]

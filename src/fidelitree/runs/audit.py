@@ -70,6 +70,7 @@ def certify(
     deterministic: bool = True,
     max_queries: int | None = None,
     max_seconds: float | None = None,
+    max_cost: float | None = None,
     batch_size: int | None = None,
     executor: Workers | None = None,
     timeout: float | None = None,
@@ -82,15 +83,13 @@ def certify(
     Without an epsilon the certificate has both ends of their disagreement (``certificate.interval``), and the audit
     ends when neither is further than ``within`` from the middle. With one it is a claim: its audit ends as soon as the
     error is certified to be at most epsilon, or shown to be above it; undecided, after ``max_queries`` answers, or
-    64 ln(1/delta)/epsilon where that is not given. Where all inputs of a deterministic target can be asked for less,
-    and where trees and circuits are compared, it is exact. All that it says is true with confidence 1 - delta. With a
-    ``tolerance`` both answer numbers, and disagree where these are further apart.
+    64 ln(1/delta)/epsilon where that is not given. Where asking all inputs of a deterministic target costs less, and
+    for trees and circuits, it is exact. With a ``tolerance`` both answer numbers, and agree where these are as close.
     ``predictor`` is a tree, any callable from a batch to labels, or anything with a ``predict`` method. The seed (the
     machine's own unless you give one) and a digest of the predictor choose the test inputs. A tree's digest tells it
     from all others; that of anything else covers a few answers only, so its audit adds fresh entropy and records it.
-    ``seed`` and ``entropy`` of a certificate replay its audit; the new certificate says that it is a replay. Of `Rows`
-    all are test inputs, each at most once: neither the predictor may be made from them nor the target fitted to them.
-    For a table as ``space`` see `distill`, for the other arguments `Running`.
+    ``seed`` and ``entropy`` of a certificate replay its audit, and it says so. Of `Rows` all are tests, each once:
+    nobody may be fitted to them. For the other arguments see `distill` and `Running`.
 
     >>> from fidelitree.targets import majority
     >>> str(certify(Tree.constant(ProductSpace.bernoulli(3), 1), majority(3), ProductSpace.bernoulli(3), 0.05))[:61]
@@ -99,7 +98,8 @@ def certify(
     rule, near = _rule(epsilon, check_delta(delta), within), check_tolerance(tolerance)
     check_observer(observer)
     (target, space), (known_seed, fresh) = as_used(target, space), _keys(predictor, seed, entropy)
-    budget, running = Budget(max_queries, None, max_seconds), Running(batch_size, executor, timeout, retries, journal)
+    budget = Budget(max_queries, None, max_seconds, max_cost).priced(target, batch_size)
+    running = Running(batch_size, executor, timeout, retries, journal)
     predict, digest = _prediction(predictor, space, rule, near is not None)
     asked = {**rule.told, "deterministic": check_switch("deterministic", deterministic), "predictor": digest}
     asked |= budget.limits() | ({} if near is None else {"tolerance": near})
@@ -247,6 +247,7 @@ class _Audit:
             replayed=way.replayed,
             confusion=self.confusion(1 - CONFIDENCE, bet.samples) if self.tolerance is None else None,
             tolerance=self.tolerance,
+            cost=self.counted.cost,
         )
 
     def confusion(self, level: float | None, inputs: float = math.inf) -> Confusion | None:
@@ -324,6 +325,7 @@ class _Audit:
             ledger=self.rule.ledger,
             queries=dict(asked),
             confusion=self.confusion(None),
+            cost=self.counted.cost,
         )
 
     def test(self, source: _TestInputs, observer: Observer) -> Bet:

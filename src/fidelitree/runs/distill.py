@@ -39,11 +39,12 @@ from fidelitree.runs.last_tests import CERTIFIED, OutOfReach, put_to_test, use_r
 from fidelitree.runs.other_worlds import hint
 from fidelitree.runs.outcome import Outcome, best_so_far
 from fidelitree.runs.result import Distillation, written
+from fidelitree.runs.round_strategy import RoundStrategy
 from fidelitree.runs.session import Session, Strategy
 from fidelitree.runs.shrinking import SPENT, shrunk
 from fidelitree.runs.sized_trees import LARGEST
 from fidelitree.runs.stopping import AsTested, FewestLeaves, Known, Smallest, Stopping, exact_error, lists_its_answers
-from fidelitree.runs.table_strategy import FAITHFUL, FRUGAL, TAKING_OVER, Plan, TableStrategy, patient
+from fidelitree.runs.table_strategy import FAITHFUL, FRUGAL, IN_ROUNDS, TAKING_OVER, Plan, TableStrategy, patient
 from fidelitree.spaces.draw import fresh_seed
 from fidelitree.spaces.rows import check_test_rows
 
@@ -57,9 +58,9 @@ if TYPE_CHECKING:
     from fidelitree.targets.labels import Target
 
 StrategyName = Literal["auto", "influence", "smallest"]
-Preference = Literal["queries", "leaves"]
+Preference = Literal["queries", "leaves", "rounds"]
 STRATEGIES = ("auto", "influence", "smallest")
-PREFERENCES = ("queries", "leaves")
+PREFERENCES = ("queries", "leaves", "rounds")
 WORTHWHILE = 2_000  # queries from which on a search for fewer leaves is begun
 SEARCH = 900  # its proposals
 UNDECIDED = 2_000  # over epsilon: answers that may go into deciding whether a smaller tree will do
@@ -80,6 +81,7 @@ def distill(
     max_queries: int | None = None,
     max_leaves: int | None = None,
     max_seconds: float | None = None,
+    max_cost: float | None = None,
     batch_size: int | None = None,
     executor: Workers | None = None,
     timeout: float | None = None,
@@ -91,23 +93,22 @@ def distill(
 
     ``target`` is a callable from a batch to labels, or a fitted model. With a ``tolerance`` it answers numbers, leaves
     hold numbers, and an error is to be further away than that; with a ``threshold`` it answers scores, 1 above it. A
-    table as ``space`` is a `ChowLiu` fitted to one half of it; of the other half up to 500 rows show the error on real
-    rows. They should be new to the target. Of `Rows`, one part is for learning, the other for tests.
+    table as ``space`` is a `ChowLiu` fitted to one half of it; up to 500 rows of the other, which should be new to the
+    target, show the error on real rows. Of `Rows`, one part is for learning, the other for tests.
     Where asking about all inputs of a ``deterministic`` target is no dearer, the certificate is exact. A budget, or
-    Ctrl-C, ends the run early with what is certified then; ``epsilon=None`` asks for the knee of the `frontier`. With
-    ``prefer="leaves"`` it may spend ten times the queries on fewer leaves (at least 5 000 labels where not all features
-    are bits). ``strategy="influence"`` returns the paper's tree: every split is within a factor 1/4 of the best one.
-    ``"smallest"`` looks for the fewest leaves: the optimum where up to 32 768 queries answer for all inputs, else what
-    20 000 show in ``max_seconds``. A seed of None is taken from the machine, and recorded. See also `Running`.
+    Ctrl-C, ends the run early with what is certified then; ``epsilon=None`` asks for the knee of the `frontier`.
+    ``prefer="leaves"`` may spend ten times the queries on fewer leaves (at least 5 000 unless all features are bits),
+    ``"rounds"`` half as many again on few large batches. ``strategy="influence"`` returns the paper's tree: every
+    split is within a factor 1/4 of the best. ``"smallest"`` looks for the fewest leaves: the optimum where 32 768
+    queries answer for all inputs, else what 20 000 show in ``max_seconds``. ``max_cost`` needs a price (`Remote`).
 
     >>> from fidelitree.targets import majority
-    >>> result = distill(majority(5), ProductSpace.bernoulli(5), epsilon=0)
-    >>> result.tree.size, result.certificate.method
-    (20, 'exact')
+    >>> distill(majority(5), ProductSpace.bernoulli(5), epsilon=0)
+    <Distillation: 20 leaves, error <= 0% (exact), 32 labels>
     """
     near = _check_choices(strategy, prefer, epsilon, observer, check_tolerance(tolerance, threshold))
     target, space = as_used(target, space, threshold)
-    budget = Budget(max_queries, max_leaves, max_seconds)
+    budget = Budget(max_queries, max_leaves, max_seconds, max_cost).priced(target, batch_size)
     running = Running(batch_size, executor, timeout, retries, journal)
     told: dict[str, Any] = {"prefer": prefer, "deterministic": check_switch("deterministic", deterministic)}
     if epsilon is None:
@@ -144,7 +145,8 @@ def _recorded(
 def _goal(promised: tuple[float, float], seed: int | None, strategy: str, prefer: str) -> Goal:
     known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
     few_leaves, smallest = prefer == "leaves" or strategy == "smallest", strategy == "smallest"
-    return Goal(*promised, known_seed, seed is not None, strategy == "influence", few_leaves, smallest)
+    goal = Goal(*promised, known_seed, seed is not None, strategy == "influence", few_leaves, smallest)
+    return replace(goal, few_rounds=prefer == "rounds")
 
 
 def _check_choices(
@@ -248,7 +250,8 @@ class _Strategies:
         self._session, self._goal = session, goal
         bits = session.source.independent is not None and session.source.independent.all_bits
         self._over_bits = bits and goal.tolerance is None
-        over_bits = BitStrategy(session, goal.seed, goal.few_leaves, goal.split_quality) if self._over_bits else None
+        kind = RoundStrategy if goal.few_rounds else BitStrategy
+        over_bits = kind(session, goal.seed, goal.few_leaves, goal.split_quality) if self._over_bits else None
         self.now: Strategy = over_bits or self._table()
 
     def outcome(self) -> Outcome | None:
@@ -270,7 +273,7 @@ class _Strategies:
     def _table(self, plan: Plan | None = None) -> TableStrategy:
         goal = self._goal
         if plan is None:
-            hurried = TAKING_OVER if self._over_bits else FRUGAL
+            hurried = IN_ROUNDS if goal.few_rounds else TAKING_OVER if self._over_bits else FRUGAL
             patience = patient(self._session.attempts.epsilon) if goal.few_leaves else hurried
             plan = FAITHFUL if goal.split_quality else patience
         return TableStrategy(self._session, plan, goal.seed)

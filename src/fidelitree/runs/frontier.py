@@ -58,6 +58,7 @@ def frontier(
     max_queries: int | None = None,
     max_leaves: int = LARGEST,
     max_seconds: float | None = None,
+    max_cost: float | None = None,
     batch_size: int | None = None,
     executor: Workers | None = None,
     timeout: float | None = None,
@@ -67,11 +68,10 @@ def frontier(
 ) -> Frontier:
     """Trees of 1, 2, 3, 5, 8 ... leaves, each with a certificate, all of them true with confidence 1 - delta.
 
-    There is no epsilon to guess: look at the curve, and pick a point of it. The run ends by itself when no size would
-    gain a tenth of its error from as many labels again, and every bound is close to the error that it is about. After
-    400 labels it says what to expect (``forecast``). Where that is hopeless it learns no more, unless a budget says
-    that it may. A budget, or Ctrl-C, ends it early with the bounds that it has. With ``prefer="leaves"`` it learns from
-    more labels and searches longer. For the rest, a ``tolerance`` among it, see `distill` and `Running`.
+    There is no epsilon to guess: pick a point of the curve. The run ends by itself when no size would gain a tenth of
+    its error from as many labels again, and every bound is close to the error that it is about. After 400 labels it
+    says what to expect (``forecast``); where that is hopeless it learns no more, unless a budget says that it may. A
+    budget, or Ctrl-C, ends it early. ``prefer="leaves"`` learns from more labels and searches longer. See `distill`.
 
     >>> from fidelitree.spaces.product import ProductSpace
     >>> from fidelitree.targets import majority
@@ -84,7 +84,7 @@ def frontier(
     check_switch("deterministic", deterministic)
     check_observer(observer)
     most = check_count("max_leaves", max_leaves)
-    budget = Budget(max_queries=max_queries, max_leaves=most, max_seconds=max_seconds)
+    budget = Budget(max_queries, most, max_seconds, max_cost).priced(target, batch_size)
     known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
     goal = Goal(0.0, check_delta(delta), known_seed, seed is not None, tolerance=check_tolerance(tolerance, threshold))
     running = Running(batch_size, executor, timeout, retries, journal)

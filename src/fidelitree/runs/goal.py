@@ -31,6 +31,7 @@ class Goal:
     few_leaves: bool = False
     smallest: bool = False
     tolerance: float | None = None
+    few_rounds: bool = False
 
     @property
     def told(self) -> dict[str, Any]:
@@ -41,8 +42,8 @@ class Goal:
 def exact_certificate(counted: Counted, tree: Tree, error: float, epsilon: float | None) -> Certificate:
     """The certificate of an error that is known."""
     digests = tree.digest, counted.space.digest
-    queries = dict(counted.queries.asked)
-    return Certificate(epsilon, 0.0, min(1.0, error), counted.asked, None, "exact", *digests, queries=queries)
+    told: dict[str, Any] = {"queries": dict(counted.queries.asked), "cost": counted.cost}
+    return Certificate(epsilon, 0.0, min(1.0, error), counted.asked, None, "exact", *digests, **told)
 
 
 def greedy_result(counted: Counted, grown: ExactTree, epsilon: float) -> Distillation:
@@ -90,4 +91,5 @@ def certificate_of(outcome: Outcome, session: Session, goal: Goal, table: bool =
         confusion=None if labels is None else Confusion.of_leaves(labels, outcome.tree, level, kept.label_counts()),
         tolerance=goal.tolerance,
         helped=attempt.help if isinstance(attempt, HelpedAttempt) else None,
+        cost=counted.cost,
     )

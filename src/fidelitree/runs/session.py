@@ -140,13 +140,14 @@ class TrainingSet:
         self.inner = np.concatenate([self.inner, seen.inner])
         self.codes = np.concatenate([self.codes, seen.codes])
 
-    def buy(self, wanted: int, to_stand: Callable[[], Sequence[Tree]]) -> Steps[None]:
-        """Labels up to a number; where they are many, standing attempts are opened on the way."""
+    def buy(self, wanted: int, to_stand: Callable[[], Sequence[Tree]], at_once: bool = False) -> Steps[None]:
+        """Labels up to a number; unless they come ``at_once``, standing attempts are opened where they are many."""
         standing, counted = self._session.attempts.standing, self._session.counted
         while len(self) < wanted:
             if len(self):
                 self._session.stand(to_stand)
-            self.add((yield Labels(max(1, min(wanted - len(self), standing.next - counted.asked)))))
+            missing = wanted - len(self)
+            self.add((yield Labels(missing if at_once else max(1, min(missing, standing.next - counted.asked)))))
 
     def constant(self) -> Tree:
         """The most frequent label of those that taught, or that came as they were drawn, or of what there is."""

@@ -35,6 +35,7 @@ BATCH = 8
 MOST_LABELS = 100_000
 _STEPS = 30  # proposals near each size, for the trees that are tested in the end
 _HURRIED = 0.8  # of the time: later, no search for trees of other sizes goes on
+MISTAKEN = 1.1  # times the answers that a test takes without a mistake, where all are asked at once
 AGAIN = 1.25  # times the labels of the last search: what test rows have to add for another one
 
 
@@ -54,10 +55,13 @@ class Plan:
     faithful: bool = False
     takes_over: bool = False
     """From a learner that found no small tree: a larger one is tested, too, because each failure is dear by now."""
+    few_rounds: bool = False
+    """Batches are large: each is a round, and what a target takes to answer one is what counts."""
 
 
 FRUGAL = Plan(first=64, steps=60, frugal=True)
 FAITHFUL = Plan(first=64, steps=60, frugal=True, faithful=True)
+IN_ROUNDS = Plan(first=128, steps=60, frugal=True, growth=2.0, few_rounds=True)
 TAKING_OVER = Plan(first=64, steps=60, frugal=True, takes_over=True)
 # In standard errors of the held-out share, below epsilon. The test sees many more answers than were held out, so sizes
 # are worth a try that the latter leave open (0, 0.5), and some that are safe if the held-out labels flattered (5).
@@ -171,7 +175,7 @@ class TableStrategy:
             if self._late:
                 rows = min(rows, max(int(LATE * limit) - self._counted.asked, 0 if len(self._pool) else 1))
         wanted = len(self._pool) + int(min(rows, self._source.labels_left))
-        yield from self._pool.buy(wanted, self._to_stand)
+        yield from self._pool.buy(wanted, self._to_stand, self._plan.few_rounds)
 
     def _to_stand(self) -> list[Tree]:
         """A tree for the labels so far without a search, or the best one where there is one; and the best constant."""
@@ -249,7 +253,8 @@ class TableStrategy:
         while self._late or self._worth_it(stopping, patience - self._counted.asked):
             rows, needed = max(BATCH, len(self._pool) // 64), stopping.needed(self._attempts)
             self._attempts.tell(self._session.observer, self._counted.asked, needed)
-            seen = yield Tests(min(rows, needed))
+            at_once = max(int(MISTAKEN * needed), len(self._pool) // 8)
+            seen = yield Tests(at_once if self._plan.few_rounds else min(rows, needed))
             done = stopping.done(self._attempts)
             if done is not None:
                 return done

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["Check", "Verification", "verify"]
 
 LIMITED = ("delta", "prefer", "deterministic", "max_queries", "max_leaves", "max_seconds")
+OPTIONAL = {"tolerance", "max_cost"}
 ARGUMENTS = {"distill": ("epsilon", "strategy", *LIMITED), "frontier": LIMITED}
 _PATIENCE = 256  # times ln(1/delta)/epsilon answers: trees are made to be no better than they must
 _DELTA = 0.05  # of a fresh test where the stored certificate is exact and has none
@@ -68,7 +69,7 @@ def replay(
         run = journal.run
     if run.door not in ARGUMENTS:
         raise ParameterError(f"journal must be that of a distill or a frontier; this one belongs to {run.door}")
-    if unknown := sorted((set(run.arguments) - {"tolerance"}) ^ set(ARGUMENTS[run.door])):
+    if unknown := sorted((set(run.arguments) - OPTIONAL) ^ set(ARGUMENTS[run.door])):
         raise FormatError(f"journal {os.fspath(path)!r}: arguments are missing or unknown: {', '.join(unknown):.200}")
     arguments = {"seed": run.seed, "journal": path, **run.arguments, **(limits or {})}
     if run.door == "distill":
@@ -258,7 +259,7 @@ def _replayed(stored: Stored, journal: Path, space: World) -> Check:
 def _incomplete(journal: Path) -> str:
     """Arguments that a run of its door has, and the journal does not tell of, or the reverse."""
     with Journal(journal) as kept:
-        return ", ".join(sorted(set(kept.run.arguments) ^ set(ARGUMENTS.get(kept.run.door, ()))))
+        return ", ".join(sorted((set(kept.run.arguments) - OPTIONAL) ^ set(ARGUMENTS.get(kept.run.door, ()))))
 
 
 def _other(stored: Stored, again: Distillation) -> list[str]:
@@ -272,6 +273,7 @@ def _other(stored: Stored, again: Distillation) -> list[str]:
         "reason": again.reason,
         "asked": dict(again.queries.asked),
         "paid": dict(again.queries.paid),
+        "rounds": again.queries.rounds,
     }
     foreseen = None if again.frontier is None else again.frontier.forecast
     told[FORECAST] = None if foreseen is None else foreseen.to_dict()
@@ -280,10 +282,10 @@ def _other(stored: Stored, again: Distillation) -> list[str]:
 
 
 def _plain(curve: StoredFrontier | None) -> Any:
-    """A frontier as data that can be compared; versions are nobody's promise."""
+    """A frontier as data that can be compared; versions and money are nobody's promise."""
     if curve is None:
         return None
-    points = [replace(point, certificate=replace(point.certificate, versions={})) for point in curve.points]
+    points = [replace(one, certificate=replace(one.certificate, versions={}, cost=None)) for one in curve.points]
     return replace(curve, points=tuple(points)).to_json()
 
 

@@ -17,9 +17,11 @@ from journals import BITS, on_bits
     [
         ({"batch_size": 0}, "batch_size must be at least 1; got 0"),
         ({"retries": -1}, "retries must be at least 0; got -1"),
-        ({"executor": 4}, "executor must be a concurrent.futures.Executor, or a function making one; got 4"),
+        (
+            {"executor": 4},
+            "executor must be a concurrent.futures.Executor, or a function making one, or 'joblib'; got 4",
+        ),
         ({"journal": 3}, "journal must be a path: text that a file system can hold; got 3"),
-        ({"timeout": 5}, "timeout must be None where the target runs in this process, which cannot end a call"),
         ({"timeout": 0, "executor": ProcessPoolExecutor}, "timeout must be above 0 seconds; got 0"),
     ],
 )
@@ -31,6 +33,8 @@ def test_rules(arguments: dict[str, Any], sentence: str) -> None:
 
 
 def test_threads_cannot_be_timed() -> None:
+    with pytest.raises(ft.ParameterError, match="timeout must be None where the target runs in this process, which"):
+        ft.distill(on_bits, BITS, timeout=5)
     with ThreadPoolExecutor(1) as pool, pytest.raises(ft.ParameterError, match="give an executor of processes too"):
         Running(executor=pool, timeout=1)
     with pytest.raises(ft.ParameterError, match="threads of this process call the target: they cannot be ended"):

@@ -14,7 +14,7 @@ from fidelitree.errors import FormatError, OtherRunError, is_entropy
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-LIMITS = ("max_queries", "max_leaves", "max_seconds")
+LIMITS = ("max_queries", "max_leaves", "max_seconds", "max_cost")
 """Arguments that may differ: a run that a limit ended goes on with a larger one."""
 
 

@@ -17,6 +17,7 @@ from fidelitree.spaces.region import Region
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from fidelitree.asking.counted import Queries
     from fidelitree.report.contents import Contents
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.trees.tree import Tree
@@ -124,7 +125,8 @@ def spending(contents: Contents) -> Html:
     most = max(asked.by_purpose.values(), default=0)
     rows = [(_PURPOSES.get(name, name), whole(count), count / most) for name, count in parts if count]
     drawn = bars("Labels asked by purpose", ("Purpose", "Labels"), rows) if rows else None
-    return section("cost", "What it cost", tag("p", _sentence(int(asked), int(paid)), class_="note"), drawn)
+    said = " ".join([_sentence(int(asked), int(paid)), *_rounds(contents.queries)])
+    return section("cost", "What it cost", tag("p", said, class_="note"), drawn)
 
 
 def _sentence(asked: int, paid: int) -> str:
@@ -134,3 +136,9 @@ def _sentence(asked: int, paid: int) -> str:
     if paid == asked:
         return f"{labels}, and the target answered each of them."
     return f"{labels}; the target answered {counted(paid, 'row')}: repeated inputs are answered from memory."
+
+
+def _rounds(queries: Queries) -> list[str]:
+    """How often the run had to wait for answers, and what they cost."""
+    waited = [f"They came in {counted(queries.rounds, 'round')}, one after the other."] if queries.rounds else []
+    return waited if queries.cost is None else [*waited, f"They cost {queries.cost:,.6g}."]

@@ -7,12 +7,14 @@ largest or smallest of several scores, the first of equals), or a number (1 wher
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import ParameterError, TargetError, check_number
+from fidelitree.targets.models.remote import terms_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,8 +35,20 @@ class Above:
         said = getattr(target, "name", None) or getattr(target, "__qualname__", None) or type(target).__qualname__
         self.name = f"{said} > {self.threshold:g}"
 
-    def __call__(self, batch: Any) -> NDArray[Any]:
-        scores = np.asarray(self.target(batch))
+    @property
+    def terms(self) -> Any:
+        """Those on which the target is asked."""
+        return terms_of(self.target)
+
+    def __call__(self, batch: Any) -> Any:
+        scores = self.target(batch)
+        return self._later(scores) if inspect.isawaitable(scores) else self._labels(scores)
+
+    async def _later(self, scores: Any) -> NDArray[Any]:
+        return self._labels(await scores)
+
+    def _labels(self, answered: Any) -> NDArray[Any]:
+        scores = np.asarray(answered)
         if scores.dtype.kind not in "bifu" or scores.size != len(scores):
             raise TargetError(
                 f"threshold needs one score for each input; the target answered {scores.dtype} of shape {scores.shape}"

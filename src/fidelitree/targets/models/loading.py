@@ -1,4 +1,4 @@
-"""One door for models, wherever they live: a file, an address in Python, a command."""
+"""One door for models, wherever they live: a file, an address in Python or on the net, a command."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ from fidelitree.errors import ParameterError, check_path
 from fidelitree.targets.models.command import Command
 from fidelitree.targets.models.estimator import Estimator, read_pickle, read_skops
 from fidelitree.targets.models.function import ADDRESS, Function, import_object
+from fidelitree.targets.models.http import SCHEMES, HttpTarget, http
 from fidelitree.targets.models.lightgbm import LightGBMModel
+from fidelitree.targets.models.model import Model
 from fidelitree.targets.models.onnx import OnnxModel
+from fidelitree.targets.models.remote import Remote, terms_of
 from fidelitree.targets.models.xgboost import XGBoostModel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from fidelitree.targets.models.model import Model
-
 _COMMAND = "cmd:"
+Loaded = Model | Remote | HttpTarget
 
 
-def load_model(source: str | Path, **options: Any) -> Model:
+def load_model(source: str | Path, **options: Any) -> Loaded:
     """A target from a model; the text says what it is.
 
     ========================================  =============================================  =======================
@@ -35,6 +37,7 @@ def load_model(source: str | Path, **options: Any) -> Model:
     ``model.skops``                           a scikit-learn model                           ``trusted``
     ``model.pkl``, ``.pickle``, ``.joblib``   a pickled model                                ``trust_pickle``
     ``cmd:python score.py``                   a command, see `Command`                       ``timeout``, ``names``
+    ``http://...``, ``https://...``           a server, see `HttpTarget`                     its own
     ``package.module:name``                   a function or model in Python                  none
     ========================================  =============================================  =======================
 
@@ -45,6 +48,8 @@ def load_model(source: str | Path, **options: Any) -> Model:
     text = os.fspath(source)
     if text.startswith(_COMMAND):
         return _call(Command, text.removeprefix(_COMMAND), options)
+    if text.startswith(SCHEMES):
+        return http(text, **options)
     if loader := SUFFIXES.get(Path(source).suffix.lower()):
         if not Path(source).is_file():
             raise ParameterError(f"source names a file that does not exist: {text!r}")
@@ -52,7 +57,8 @@ def load_model(source: str | Path, **options: Any) -> Model:
     if ADDRESS.fullmatch(text):
         return _call(_imported, text, options)
     raise ParameterError(
-        f"source must be a file ({' '.join(SUFFIXES)}), package.module:function or cmd:COMMAND; got {text!r}"
+        f"source must be a file ({' '.join(SUFFIXES)}), package.module:function, https://ADDRESS or cmd:COMMAND; got "
+        f"{text!r}"
     )
 
 
@@ -76,8 +82,13 @@ def _pickle(path: Path, *, trust_pickle: bool = False) -> Model:
     return from_model(read_pickle(path, trust_pickle))
 
 
-def _imported(address: str) -> Model:
-    return from_model(import_object(address), name=address)
+def _imported(address: str) -> Model | Remote:
+    found = import_object(address)
+    if terms_of(found) is None:
+        return from_model(found, name=address)
+    made = Remote(found) if not isinstance(found, Remote) else found
+    made.name = address
+    return made
 
 
 SUFFIXES: dict[str, Callable[..., Model]] = {
@@ -93,7 +104,7 @@ SUFFIXES: dict[str, Callable[..., Model]] = {
 }
 
 
-def _call(loader: Callable[..., Model], source: str | Path, options: dict[str, Any]) -> Model:
+def _call(loader: Callable[..., Loaded], source: str | Path, options: dict[str, Any]) -> Loaded:
     known = [name for name, p in inspect.signature(loader).parameters.items() if p.kind is p.KEYWORD_ONLY]
     if wrong := [name for name in options if name not in known]:
         raise ParameterError(f"options of {str(source)!r} are {', '.join(known) or 'none'}; got {', '.join(wrong)}")

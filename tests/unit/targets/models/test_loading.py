@@ -32,8 +32,8 @@ def test_what_it_does_not_know(source: str) -> None:
     with pytest.raises(ft.ParameterError) as error:
         load_model(source)
     assert str(error.value) == (
-        "source must be a file (.onnx .json .ubj .model .txt .skops .pkl .pickle .joblib), package.module:function or "
-        f"cmd:COMMAND; got {source!r}"
+        "source must be a file (.onnx .json .ubj .model .txt .skops .pkl .pickle .joblib), package.module:function, "
+        f"https://ADDRESS or cmd:COMMAND; got {source!r}"
     )
 
 

@@ -1,0 +1,234 @@
+"""Calls that wait for an answer from elsewhere: many at a time on one event loop, none sooner than its terms allow.
+
+The loop has a thread of its own, so that it works beside the loop of a notebook, and Ctrl-C reaches the run itself.
+After Ctrl-C no call is begun; those on their way are waited for, because they are paid for, unless Ctrl-C comes again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+
+from fidelitree.asking.call import FIRST_WAIT, LONGEST_WAIT, Part, pieces
+from fidelitree.asking.guarded import CallFailedError, GuardedTarget, Inner
+from fidelitree.errors import RAISED, ParameterError, TargetError
+from fidelitree.targets.models.remote import Terms, is_awaited, terms_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from fidelitree.asking.limits import Running
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.targets.labels import LabelBook, Target
+
+BUSY = (429, 503)
+"""What a server answers that wants to be asked again later."""
+PATIENCE = 12  # times that a call is put off by a server before it counts as failed
+LONGEST_ASKED = 600.0  # seconds that a server may ask for
+_LATE = 0.05  # seconds by which a sleep may be late without the calls after it being late, too
+_CLOSING = 5.0  # seconds for the end of a loop
+
+
+class Pacer:
+    """Spreads calls so that no limit is exceeded in any stretch of time, and holds them all while a server is busy."""
+
+    def __init__(self, terms: Terms) -> None:
+        self._row = 1 / terms.rows_per_second if terms.rows_per_second else 0.0
+        self._call = 60 / terms.calls_per_minute if terms.calls_per_minute else 0.0
+        self._free = 0.0
+        self._queue = asyncio.Lock()
+
+    async def turn(self, rows: int) -> None:
+        """Wait until so many inputs may be sent; first come, first served."""
+        async with self._queue:
+            while (left := self._free - time.monotonic()) > 0:
+                await asyncio.sleep(left)
+            late = time.monotonic() - self._free
+            begins = self._free if late < _LATE else time.monotonic()
+            self._free = begins + max(rows * self._row, self._call)
+
+    def hold(self, seconds: float) -> None:
+        """Nobody sends anything for so long."""
+        self._free = max(self._free, time.monotonic() + seconds)
+
+
+class _Answers:
+    """What has come in, for the thread that waits: a part stays until it was taken, so that an interrupt loses none."""
+
+    def __init__(self, todo: Iterator[tuple[int, Inner]]) -> None:
+        self.todo, self.done = deque(todo), deque[Part]()
+        self.lost: list[TargetError] = []
+        self._more = threading.Event()
+
+    def put(self, start: int, labels: NDArray[Any]) -> None:
+        """A part has come in."""
+        self.done.append((start, labels))
+        self._more.set()
+
+    def lose(self, error: TargetError) -> None:
+        """A part will never come: no other is begun."""
+        self.todo.clear()
+        self.lost.append(error)
+
+    def arriving(self, job: Future[None]) -> Iterator[Part]:
+        """Parts as they come, until all calls have ended."""
+        job.add_done_callback(lambda _: self._more.set())
+        while True:
+            ended = job.done()
+            while self.done:
+                yield self.done[0]
+                self.done.popleft()
+            if ended:
+                return
+            self._more.wait()
+            self._more.clear()
+
+
+class OnLoop:
+    """A target whose answers are awaited; a plain function with terms runs in threads of its own."""
+
+    def __init__(self, target: Target, space: ProductSpace, book: LabelBook, running: Running | None = None) -> None:
+        self._target, self._book, self._terms = GuardedTarget(target, space, book.numbers), book, terms_of(target)
+        self._size = None if running is None else running.batch_size
+        self._timeout = None if running is None else running.timeout
+        self._retries = 0 if running is None else running.retries
+        self._awaited = is_awaited(target)
+        if self._timeout is not None and not self._awaited:
+            raise ParameterError(
+                "timeout must be None where threads of this process call the target: write it as async"
+            )
+        if running is not None and running.executor is not None:
+            raise ParameterError("executor must be None where the target is async or has terms: it has an event loop")
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._pool: ThreadPoolExecutor | None = None
+
+    def parts(self, inner: Inner, purpose: str) -> Iterator[Part]:
+        assert self._terms is not None, "a target on a loop has terms"
+        answers = _Answers(pieces(inner, self._terms.rows_a_call(len(inner), self._size)))
+        job = asyncio.run_coroutine_threadsafe(self._all(answers), self._begin())
+        stop: KeyboardInterrupt | None = None
+        try:
+            while True:
+                try:
+                    yield from self._kinds(answers, job)
+                    break
+                except KeyboardInterrupt as interrupt:
+                    if stop is not None:
+                        raise
+                    stop = interrupt
+                    answers.todo.clear()
+        finally:
+            answers.todo.clear()
+            job.cancel()
+        if stop is not None:
+            raise stop
+        if answers.lost:  # what else was on its way has arrived first
+            raise answers.lost[0]
+        job.result()
+
+    def _kinds(self, answers: _Answers, job: Future[None]) -> Iterator[Part]:
+        """Parts that hold labels of the run's kind."""
+        for start, found in answers.arriving(job):
+            try:
+                labels = self._book.one_kind(found)
+            except TargetError as error:
+                answers.lose(error)
+            else:
+                yield start, labels
+
+    async def _all(self, answers: _Answers) -> None:
+        assert self._terms is not None, "a target on a loop has terms"
+        await asyncio.gather(*(self._take_turns(answers) for _ in range(self._terms.concurrency)))
+
+    async def _take_turns(self, answers: _Answers) -> None:
+        while answers.todo:
+            start, rows = answers.todo.popleft()
+            try:
+                answers.put(start, await self._answer(rows))
+            except TargetError as error:
+                answers.lose(error)
+
+    async def _answer(self, rows: Inner) -> NDArray[Any]:
+        failures = put_off = 0
+        while True:
+            await self._pacer.turn(len(rows))
+            try:
+                async with asyncio.timeout(self._timeout):
+                    return await self._call(rows)
+            except TimeoutError:
+                error = CallFailedError(f"the target was silent for timeout = {self._timeout:g} seconds")
+            except CallFailedError as failure:
+                error = failure
+            asked = wait_asked_for(error.__cause__)
+            if asked is not None and put_off < PATIENCE:
+                self._pacer.hold(max(asked, min(LONGEST_WAIT, FIRST_WAIT * 2**put_off)))
+                put_off += 1
+            elif failures < self._retries:
+                await asyncio.sleep(min(LONGEST_WAIT, FIRST_WAIT * 2**failures))
+                failures += 1
+            else:
+                raise error
+
+    async def _call(self, rows: Inner) -> NDArray[Any]:
+        if self._awaited:
+            return await self._target.awaited(rows)
+        return await asyncio.get_running_loop().run_in_executor(self._pool, self._target, rows)
+
+    def _begin(self) -> asyncio.AbstractEventLoop:
+        if self._loop is None:
+            assert self._terms is not None, "a target on a loop has terms"
+            self._loop, self._pacer = asyncio.new_event_loop(), Pacer(self._terms)
+            self._pool = None if self._awaited else ThreadPoolExecutor(self._terms.concurrency)
+            self._thread = threading.Thread(target=self._loop.run_forever, name="fidelitree-asks", daemon=True)
+            self._thread.start()
+        return self._loop
+
+    def close(self) -> None:
+        """End the loop; a target that holds connections closes them there."""
+        loop, self._loop = self._loop, None
+        if loop is None or self._thread is None:
+            return
+        closing = getattr(self._target.target, "aclose", None)
+        if callable(closing):
+            with suppress(*RAISED):
+                asyncio.run_coroutine_threadsafe(closing(), loop).result(_CLOSING)
+        if self._pool is not None:
+            self._pool.shutdown(wait=False)
+        loop.call_soon_threadsafe(loop.stop)
+        self._thread.join(_CLOSING)
+        if not loop.is_running():
+            loop.close()
+
+
+def wait_asked_for(error: BaseException | None) -> float | None:
+    """Seconds after which whoever raised wants to be asked again; None where it said nothing of the kind.
+
+    An error may have ``retry_after``, or the response of a server, as those of most HTTP clients do.
+    """
+    try:
+        response = getattr(error, "response", error)
+        after, status = getattr(error, "retry_after", None), getattr(response, "status_code", None)
+        if after is None and status not in BUSY:
+            return None
+        after = after if after is not None else getattr(response, "headers", {}).get("retry-after")
+        return min(LONGEST_ASKED, max(0.0, _seconds(after)))
+    except RAISED:  # foreign objects may do anything
+        return None
+
+
+def _seconds(after: Any) -> float:
+    """A number of seconds, or the time of a date; 0 where it is neither."""
+    with suppress(TypeError, ValueError):
+        return float(after)
+    with suppress(TypeError, ValueError):
+        return parsedate_to_datetime(after).timestamp() - time.time()
+    return 0.0

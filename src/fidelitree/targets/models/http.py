@@ -1,0 +1,207 @@
+"""Targets behind an address: inputs go out as JSON, labels come back as JSON.
+
+A server is a stranger. What it answers is bounded before it is read, redirects are not followed (they would carry the
+headers elsewhere), and no error, name or file ever holds a header, a password or a query of the address.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+from fidelitree.errors import ParameterError, TargetError, check_names, check_number, show
+from fidelitree.targets.models.model import ModelColumns, need
+from fidelitree.targets.models.remote import make_terms
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+Rows = list[list[Any]]
+SCHEMES = ("http://", "https://")
+_ANSWER, _EACH = 1 << 16, 1 << 12  # bytes that an answer may have, and as many more for each input
+_SHOWN = 80  # characters of an answer that is none
+_BUSY = (429, 503)
+_MASK = "***"
+
+
+class ServerBusyError(TargetError):
+    """The server wants to be asked again, after so many seconds where it says how many."""
+
+    def __init__(self, said: str, retry_after: str) -> None:
+        super().__init__(said)
+        self.retry_after = retry_after
+
+
+class HttpTarget:
+    """A server that answers ``{"inputs": [[...], ...], "features": [...]}`` with ``{"labels": [...]}``, by POST.
+
+    Bits are 0 and 1, a missing value is null, and labels come in the order of the inputs. ``schema`` is a pair of
+    functions for any other server: ``(rows, features) -> what is sent`` and ``what came back -> labels``, both JSON.
+    ``headers`` are sent with every call; of a value like ``"Bearer $TOKEN"``, ``$TOKEN`` is read from the environment
+    when the target is made. ``names`` names the columns of an array, which are x0, x1, ... else. ``verify`` is as
+    httpx takes it: True, or a context of ssl. ``timeout`` is the longest silence in seconds. Terms (``concurrency``,
+    ``rows_per_second``, ``calls_per_minute``, ``cost_per_row``, ``cost_per_call``) are those of `Remote`.
+    """
+
+    classes = None
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        schema: tuple[Callable[[Rows, list[str]], Any], Callable[[Any], Sequence[Any]]] | None = None,
+        timeout: float = 60.0,
+        names: Sequence[str] | None = None,
+        verify: Any = True,
+        **terms: Any,
+    ) -> None:
+        self.name = without_secrets(_checked(url))
+        self.terms = make_terms(terms)
+        self.timeout = check_number("timeout", timeout)
+        if not 0 < self.timeout < math.inf:
+            raise ParameterError(f"timeout must be above 0 seconds, and finite; got {timeout!r}")
+        known = None if names is None else tuple(check_names("names", names, "the columns of an array"))
+        self.columns = ModelColumns() if known is None else ModelColumns(known, len(known))
+        self._headers = {str(name): _filled(str(name), str(value)) for name, value in (headers or {}).items()}
+        self._url, self._schema, self._verify = url, schema or (_sent, _labels), verify
+        self._httpx = need("httpx", "http", "HTTP targets")
+        self._client: Any = None
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """The features that the server was said to take."""
+        return self.columns.names
+
+    async def __call__(self, batch: Any) -> Sequence[Any]:
+        arrays = self.columns.arrays(batch)
+        rows = [[_or_null(value) for value in row] for row in zip(*(a.tolist() for a in arrays.values()), strict=True)]
+        try:
+            sent = json.dumps(self._schema[0](rows, list(arrays)), allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise ParameterError(f"inputs of {self.name} must be numbers, truth values or text: {error}") from None
+        answer = self._read(await self._post(sent.encode(), len(rows)))
+        try:
+            found = self._schema[1](answer)
+            count = len(found)
+        except (KeyError, TypeError, IndexError, AttributeError) as error:
+            raise TargetError(
+                f'{self.name} must answer {{"labels": [...]}}, or what schema reads; it answered {answer!r:.80} '
+                f"({type(error).__name__})"
+            ) from None
+        if count != len(rows):
+            raise TargetError(f"{self.name} must answer one label for each input; {len(rows)} got {count} labels")
+        return found
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+    def __repr__(self) -> str:
+        return f"<HttpTarget {self.name}{self.columns.phrase()}>"
+
+    def __getstate__(self) -> Any:
+        raise TypeError("an HTTP target is asked from this process: it has headers that must not be written anywhere")
+
+    async def _post(self, sent: bytes, rows: int) -> bytes:
+        """The body of the answer; our own errors for everything else that may come back."""
+        if self._client is None:
+            limits = self._httpx.Limits(max_connections=self.terms.concurrency)
+            self._client = self._httpx.AsyncClient(timeout=self.timeout, verify=self._verify, limits=limits)
+        headers = {"content-type": "application/json", "accept": "application/json", **self._headers}
+        try:
+            async with self._client.stream("POST", self._url, content=sent, headers=headers) as response:
+                self._check_status(response)
+                return await self._bounded(response, _ANSWER + _EACH * rows)
+        except (self._httpx.HTTPError, self._httpx.InvalidURL, UnicodeError) as error:
+            said = self._masked(str(error)) or "no more is known"
+            raise TargetError(f"{self.name} could not be asked: {type(error).__name__}: {said}") from None
+
+    def _check_status(self, response: Any) -> None:
+        status = response.status_code
+        if status in _BUSY:
+            after = response.headers.get("retry-after", "0")
+            raise ServerBusyError(f"{self.name} answered {status}: it is busy", after)
+        if response.has_redirect_location:
+            there = without_secrets(str(response.url.join(response.headers["location"])))
+            raise TargetError(
+                f"{self.name} answered {status}: it has moved to {there} - give that address, if you trust it"
+            )
+        if status != 200:
+            raise TargetError(f"{self.name} answered {status} {self._masked(response.reason_phrase)}, and no labels")
+
+    async def _bounded(self, response: Any, most: int) -> bytes:
+        """The body, up to a size that labels cannot exceed."""
+        body = bytearray()
+        async for part in response.aiter_bytes(1 << 16):
+            body += part
+            if len(body) > most:
+                raise TargetError(f"{self.name} must answer with labels only; it sent more than {most:,} bytes")
+        return bytes(body)
+
+    def _read(self, body: bytes) -> Any:
+        try:
+            return json.loads(body)
+        except (ValueError, RecursionError):
+            shown = self._masked(body[:_SHOWN].decode(errors="replace"))
+            raise TargetError(f"{self.name} must answer with JSON; it answered {shown!r}") from None
+
+    def _masked(self, text: str) -> str:
+        """Text of a stranger without anything that must not be seen: it may repeat what it was sent."""
+        parts = urlsplit(self._url)
+        secrets = [*self._headers.values(), parts.password or "", parts.query, unquote(parts.password or "")]
+        secrets += [word for value in self._headers.values() for word in value.split()]
+        for secret in sorted({one for one in secrets if len(one) > 3}, key=len, reverse=True):
+            text = text.replace(secret, _MASK)
+        return text
+
+
+def http(url: str, **options: Any) -> HttpTarget:
+    """A target behind an address; the options are those of `HttpTarget`."""
+    return HttpTarget(url, **options)
+
+
+def without_secrets(url: str) -> str:
+    """An address as it may be shown and stored: no user, no password, no query, no fragment."""
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def _checked(url: Any) -> str:
+    if not isinstance(url, str) or not url.startswith(SCHEMES) or not urlsplit(url).hostname:
+        shown = show(url) if not isinstance(url, str) else repr(without_secrets(url))
+        raise ParameterError(f"url must begin with http:// or https://, and name a server; got {shown}")
+    return url
+
+
+def _filled(header: str, value: str) -> str:
+    """A header with what the environment has for its ``$VARIABLES``."""
+
+    def found(match: re.Match[str]) -> str:
+        variable = match[1] or match[2]
+        if variable not in os.environ:
+            raise ParameterError(f"headers name ${variable} for {header!r}, and there is no such environment variable")
+        return os.environ[variable]
+
+    return re.sub(r"\$(?:(\w+)|\{(\w+)\})", found, value)
+
+
+def _sent(rows: Rows, features: list[str]) -> Any:
+    return {"inputs": rows, "features": features}
+
+
+def _labels(answer: Any) -> Sequence[Any]:
+    found = answer["labels"]
+    if not isinstance(found, list):
+        raise TypeError("labels")
+    return found
+
+
+def _or_null(value: Any) -> Any:
+    return None if isinstance(value, float) and math.isnan(value) else value

@@ -1,0 +1,256 @@
+"""Targets that are awaited: noticed by themselves, spread over time, retried, and never lost."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fidelitree as ft
+from fidelitree.asking.limits import Running
+from fidelitree.asking.on_loop import OnLoop, wait_asked_for
+from fidelitree.targets import Remote
+from fidelitree.targets.labels import LabelBook
+
+BITS = ft.ProductSpace.bernoulli(6)
+ROWS = np.random.default_rng(0).integers(0, 2, (40, 6)).astype(np.uint8)
+
+
+def plain(batch: Any) -> Any:
+    return batch[:, 0] & batch[:, 1]
+
+
+async def awaited(batch: Any) -> Any:
+    await asyncio.sleep(0)
+    return plain(batch)
+
+
+def answers(target: Any, **running: Any) -> np.ndarray:
+    calls = OnLoop(target, BITS, LabelBook(), Running(**running))
+    try:
+        parts = dict(calls.parts(ROWS, "label"))
+    finally:
+        calls.close()
+    return np.concatenate([parts[start] for start in sorted(parts)])
+
+
+@pytest.mark.parametrize(
+    "target", [awaited, Remote(plain), Remote(awaited, concurrency=3), Remote(plain, concurrency=1)]
+)
+def test_answers_come_in_draw_order(target: Any) -> None:
+    assert answers(target).tolist() == plain(ROWS).tolist()
+
+
+def test_the_same_tree_awaited_or_not() -> None:
+    usual = ft.distill(plain, BITS, seed=3)
+    later = ft.distill(awaited, BITS, seed=3)
+    assert later.tree.digest == usual.tree.digest
+    assert later.certificate == usual.certificate
+    assert later.queries.rounds == usual.queries.rounds > 0
+    assert ft.analyze(awaited, BITS).influences.tolist() == ft.analyze(plain, BITS).influences.tolist()
+
+
+def test_scores_that_are_awaited_have_a_threshold() -> None:
+    async def score(batch: Any) -> Any:
+        return batch[:, 0] * 0.8
+
+    assert ft.distill(score, BITS, threshold=0.5).tree.size == 2
+
+
+def test_one_row_at_a_time() -> None:
+    seen: list[Any] = []
+
+    async def one(row: Any) -> int:
+        seen.append(row)
+        return int(row[0])
+
+    assert answers(Remote(one, one_row=True)).tolist() == ROWS[:, 0].tolist()
+    assert {row.shape for row in seen} == {(6,)}
+    mixed = ft.ProductSpace([ft.Numeric("age", 0, 9), ft.Categorical("job", {"nurse": 0.5, "pilot": 0.5})])
+
+    def by_name(row: dict[str, Any]) -> str:
+        assert type(row["age"]) is float
+        return row["job"]
+
+    assert ft.distill(Remote(by_name, one_row=True), mixed, max_queries=200).tree.size == 2
+
+
+def test_no_more_calls_at_a_time_than_allowed() -> None:
+    inside, most = 0, 0
+
+    async def slow(batch: Any) -> Any:
+        nonlocal inside, most
+        inside += 1
+        most = max(most, inside)
+        await asyncio.sleep(0.01)
+        inside -= 1
+        return plain(batch)
+
+    answers(Remote(slow, concurrency=4), batch_size=2)
+    assert most == 4
+
+
+def test_limits_on_rows_and_calls_are_kept() -> None:
+    sent: list[float] = []
+
+    async def timed(batch: Any) -> Any:
+        sent.append(time.monotonic())
+        return plain(batch)
+
+    answers(Remote(timed, rows_per_second=100), batch_size=2)  # 20 calls, one every 20 ms
+    assert 0.9 * 19 * 0.02 < sent[-1] - sent[0] < 2 * 19 * 0.02
+    sent.clear()
+    answers(Remote(timed, calls_per_minute=3000), batch_size=10)  # 4 calls, one every 20 ms
+    assert sent[-1] - sent[0] > 0.9 * 3 * 0.02
+
+
+class BusyError(Exception):
+    def __init__(self, status: int, headers: dict[str, str]) -> None:
+        self.response = SimpleNamespace(status_code=status, headers=headers)
+
+
+def test_who_is_busy_is_asked_again_without_retries() -> None:
+    calls = 0
+
+    async def busy(batch: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls < 4:
+            raise BusyError(429, {"retry-after": "0.01"})
+        return plain(batch)
+
+    assert answers(Remote(busy, concurrency=1)).tolist() == plain(ROWS).tolist()
+    assert calls == 4
+
+
+@pytest.mark.parametrize(
+    ("error", "seconds"),
+    [
+        (BusyError(503, {}), 0),
+        (BusyError(429, {"retry-after": "7"}), 7),
+        (BusyError(429, {"retry-after": "1e9"}), 600),
+        (BusyError(429, {"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}), 0),
+        (BusyError(500, {"retry-after": "7"}), None),
+        (ValueError("no"), None),
+        (None, None),
+    ],
+)
+def test_what_a_server_asks_for(error: Any, seconds: float | None) -> None:
+    assert wait_asked_for(error) == seconds
+
+
+def test_failures_are_retried_and_end_in_our_error() -> None:
+    calls = 0
+
+    async def shaky(batch: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls % 2:
+            raise ConnectionError("the line is dead")
+        return plain(batch)
+
+    assert answers(Remote(shaky, concurrency=1), retries=1, batch_size=20).tolist() == plain(ROWS).tolist()
+    with pytest.raises(ft.TargetError, match="the target raised ConnectionError on a batch of 40 inputs: the line is"):
+        answers(Remote(shaky, concurrency=1))
+
+
+def test_a_call_that_hangs_is_ended() -> None:
+    async def hangs(batch: Any) -> Any:
+        await asyncio.sleep(60)
+
+    with pytest.raises(ft.TargetError, match=r"the target was silent for timeout = 0\.05 seconds"):
+        ft.distill(hangs, BITS, timeout=0.05)
+    with pytest.raises(ft.ParameterError, match="timeout must be None where threads of this process"):
+        ft.distill(Remote(plain), BITS, timeout=1)
+    with pytest.raises(ft.ParameterError, match="timeout must be None where the target runs in this process"):
+        ft.distill(plain, BITS, timeout=1)
+
+
+def test_labels_of_another_kind_end_the_run_after_the_others_came() -> None:
+    async def odd(batch: Any) -> Any:
+        return plain(batch) if batch[0, 0] else plain(batch).astype(str)
+
+    with pytest.raises(ft.TargetError, match="labels must be of one kind during a run"):
+        answers(Remote(odd), batch_size=1)
+
+
+class Interrupts(threading.Thread):
+    """Sends Ctrl-C to the main thread once so many calls are inside."""
+
+    def __init__(self, calls: int) -> None:
+        super().__init__(daemon=True)
+        self.inside, self.calls, self.finished = 0, calls, 0
+        self.go, self.sent = threading.Event(), threading.Event()
+
+    async def target(self, batch: Any) -> Any:
+        self.inside += 1
+        if self.inside == self.calls:
+            self.go.set()
+        while self.inside >= self.calls and not self.sent.is_set():
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.02)
+        self.finished += len(batch)
+        return plain(batch)
+
+    def run(self) -> None:
+        import signal
+
+        if self.go.wait(10):
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+            time.sleep(0.05)
+            self.sent.set()
+
+
+def journalled(path: Any) -> int:
+    with sqlite3.connect(path) as found:
+        return int(found.execute("SELECT sum(count) FROM answers").fetchone()[0] or 0)
+
+
+@pytest.fixture
+def interrupts() -> Iterator[Interrupts]:
+    made = Interrupts(20)
+    made.start()
+    yield made
+    made.join()
+
+
+def test_ctrl_c_loses_no_answer_that_is_paid_for(tmp_path: Any, interrupts: Interrupts) -> None:
+    wide = ft.ProductSpace.bernoulli(40)
+    target = Remote(interrupts.target, concurrency=4)
+    result = ft.distill(target, wide, journal=tmp_path / "run.db", batch_size=2)
+    assert result.reason.endswith("interrupted")
+    assert journalled(tmp_path / "run.db") == interrupts.finished == int(result.queries.paid)
+    before = interrupts.finished
+    again = ft.distill(Remote(interrupts.target), wide, journal=tmp_path / "run.db", batch_size=2)
+    assert again.certificate.holds
+    assert interrupts.finished - before <= int(again.queries.paid) - before + 16  # 16 see that it is the same target
+
+
+def test_a_loop_that_runs_already_does_not_disturb() -> None:
+    async def notebook() -> int:
+        return ft.distill(awaited, BITS).tree.size
+
+    assert asyncio.run(notebook()) == 3
+
+
+def test_odd_terms_are_refused() -> None:
+    for terms, said in (
+        ({"concurrency": 0}, "concurrency must be at least 1; got 0"),
+        ({"rows_per_second": 0}, "rows_per_second must be above 0, and finite; got 0"),
+        ({"cost_per_row": -1}, "cost_per_row must be at least 0, and finite; got -1"),
+        ({"speed": 1}, "terms of a target are concurrency, "),
+    ):
+        with pytest.raises(ft.ParameterError, match=said):
+            Remote(plain, **terms)
+    with pytest.raises(ft.ParameterError, match="function must be callable"):
+        Remote(3)  # type: ignore[arg-type]
+    with pytest.raises(ft.ParameterError, match="executor must be None where the target is async"):
+        ft.distill(awaited, BITS, executor=ThreadPoolExecutor)

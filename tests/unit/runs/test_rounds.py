@@ -1,0 +1,82 @@
+"""``prefer="rounds"``: few large batches, counted in every run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fidelitree as ft
+from fidelitree.targets import multiplexer
+
+
+def hidden(target: Any) -> Any:
+    """The same as a black box: a textbook function is one that can be looked up."""
+
+    def asked(batch: Any) -> Any:
+        return target(batch)
+
+    return asked
+
+
+def counted_calls(target: Any) -> tuple[Any, list[int]]:
+    calls: list[int] = []
+
+    def asked(batch: Any) -> Any:
+        calls.append(len(batch))
+        return target(batch)
+
+    return asked, calls
+
+
+@pytest.mark.parametrize("prefer", ["queries", "rounds"])
+def test_rounds_are_the_calls_that_wait_for_each_other(prefer: Any) -> None:
+    target, calls = counted_calls(multiplexer(3))
+    found = ft.distill(target, ft.ProductSpace.bernoulli(11), epsilon=0.1, prefer=prefer)
+    assert found.queries.rounds == len(calls)
+    assert int(found.queries.paid) == sum(calls)
+
+
+def test_few_rounds_for_some_more_labels() -> None:
+    space = ft.ProductSpace.bernoulli(20)
+    usual = ft.distill(hidden(multiplexer(4)), space, epsilon=0.1)
+    found = ft.distill(hidden(multiplexer(4)), space, epsilon=0.1, prefer="rounds")
+    assert found.certificate.holds
+    assert found.queries.rounds <= 8 < usual.queries.rounds
+    assert found.queries.asked <= 1.5 * usual.queries.asked
+    again = ft.distill(hidden(multiplexer(4)), space, epsilon=0.1, prefer="rounds")
+    assert again.tree.digest == found.tree.digest
+
+
+def test_walks_where_no_search_sees_anything() -> None:
+    target = hidden(lambda batch: batch[:, [2, 5, 11, 17, 23, 29]].sum(1) % 2)
+    found = ft.distill(target, ft.ProductSpace.bernoulli(30), epsilon=0.1, prefer="rounds")
+    assert found.certificate.holds
+    assert found.tree.size == 64
+
+
+def test_over_any_features() -> None:
+    space = ft.ProductSpace([ft.Numeric("age", 18, 90), ft.Boolean("owner", 0.3)])
+    target, calls = counted_calls(lambda batch: np.where(batch["age"] > 40, "old", "young"))
+    found = ft.distill(target, space, epsilon=0.05, prefer="rounds")
+    assert found.certificate.holds
+    assert found.queries.rounds == len(calls) <= 5
+
+
+def test_budgets_and_journals(tmp_path: Path) -> None:
+    space = ft.ProductSpace.bernoulli(20)
+    short = ft.distill(hidden(multiplexer(4)), space, epsilon=0.1, prefer="rounds", max_queries=150)
+    assert short.queries.asked == 150
+    assert short.reason == "max_queries = 150"
+    whole = ft.distill(hidden(multiplexer(4)), space, epsilon=0.1, prefer="rounds", journal=tmp_path / "run.db")
+    whole.save(tmp_path / "out")
+    assert ft.verify(tmp_path / "out").holds
+    tiny = ft.distill(hidden(multiplexer(2)), ft.ProductSpace.bernoulli(6), epsilon=0.01, prefer="rounds")
+    assert tiny.certificate.method == "exact"
+
+
+def test_what_it_cannot_be_combined_with() -> None:
+    with pytest.raises(ft.ParameterError, match="prefer must be one of"):
+        ft.distill(hidden(multiplexer(2)), ft.ProductSpace.bernoulli(6), epsilon=None, prefer="rounds")
