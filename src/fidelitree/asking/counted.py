@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fidelitree.asking.call import Calls, Direct
 from fidelitree.asking.events import Asked, Observer, nobody
 from fidelitree.asking.limits import LEARNING, Budget, BudgetSpent
+from fidelitree.display.markup import table, tag
 from fidelitree.spaces.draw import block_rows
 from fidelitree.spaces.product import ProductSpace, check_space
 from fidelitree.targets.labels import Codes, LabelBook, Target
@@ -72,6 +73,16 @@ class Queries:
     def __str__(self) -> str:
         parts = ", ".join(f"{purpose} {count:,}" for purpose, count in self.asked.by_purpose.items())
         return f"{self.asked:,} labels asked ({parts or 'none'}), {self.paid:,} rows paid"
+
+    def _repr_html_(self) -> str:
+        rows = (
+            tag("tr", tag("td", purpose), tag("td", f"{count:,}"), tag("td", f"{paid:,}"))
+            for purpose, count, paid in (
+                *((name, count, self.paid.by_purpose.get(name, 0)) for name, count in self.asked.by_purpose.items()),
+                ("all", int(self.asked), int(self.paid)),
+            )
+        )
+        return table(("purpose", "labels asked", "rows paid"), rows)
 
 
 @dataclass(eq=False)
