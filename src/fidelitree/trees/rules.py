@@ -191,7 +191,7 @@ def rules_of(tree: Tree, space: World | None = None, answers: Answers | None = N
 
 def node_shares(tree: Tree, space: World) -> list[float]:
     """For every node the probability that an input reaches it; among rows or draws where nobody knows it exactly."""
-    product = getattr(space, "product", space)  # what is no space is refused by the next line
+    product: Any = getattr(space, "product", space)  # what is no space is refused by the next line
     tree.check_space(product)
     if space.masses is not None:
         return [space.masses.mass(region) for _, region in tree.regions(product)]
