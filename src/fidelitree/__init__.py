@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from fidelitree import export, learners, targets, theory
     from fidelitree.analysis.analyze import Analysis, analyze
     from fidelitree.asking import journal
+    from fidelitree.asking.limits import Budget, Running
     from fidelitree.asking.progress import Progress
     from fidelitree.certificates.certificate import Certificate
     from fidelitree.errors import (
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Analysis": "analysis.analyze",
     "Boolean": "spaces.features",
+    "Budget": "asking.limits",
     "Categorical": "spaces.features",
     "Certificate": "certificates.certificate",
     "ChowLiu": "spaces.chow_liu",
@@ -66,6 +68,7 @@ _HOMES = {
     "ProductSpace": "spaces.product",
     "Progress": "asking.progress",
     "Rows": "spaces.rows",
+    "Running": "asking.limits",
     "Sampler": "spaces.sampler",
     "TargetError": "errors",
     "Tree": "trees.tree",
@@ -93,6 +96,7 @@ _MODULES = {
 __all__ = [
     "Analysis",
     "Boolean",
+    "Budget",
     "Categorical",
     "Certificate",
     "ChowLiu",
@@ -111,6 +115,7 @@ __all__ = [
     "ProductSpace",
     "Progress",
     "Rows",
+    "Running",
     "Sampler",
     "TargetError",
     "Tree",

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import ParameterError, check_delta, check_epsilon
-from fidelitree.runs.distill import StrategyName, distill
+from fidelitree.runs.distill import Preference, StrategyName, distill
 from fidelitree.spaces.inputs import as_table
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import ASSUMES_NOT_FITTED, Rows
@@ -57,8 +57,11 @@ class DistilledTreeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     or are the ``"rows"`` of X: one half of them is then for fitting and growing, the other half for the certificate. A
     fitted estimator must not have seen them.
 
-    After ``fit``: ``tree_``, ``certificate_``, ``result_`` (all that `distill` returns), ``estimator_``, ``classes_``,
-    ``n_features_in_``, and ``feature_names_in_`` where X is a table.
+    ``prefer``, ``max_queries``, ``max_leaves`` and ``max_seconds`` are those of `distill`.
+
+    After ``fit``: ``tree_``, ``certificate_``, ``result_`` (all that `distill` returns), ``frontier_`` (trees of other
+    sizes, None where the run made none), ``estimator_``, ``classes_``, ``n_features_in_``, and ``feature_names_in_``
+    where X is a table.
 
     >>> from sklearn.datasets import load_iris
     >>> model = DistilledTreeClassifier(random_state=0).fit(*load_iris(return_X_y=True))
@@ -75,6 +78,9 @@ class DistilledTreeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         over: Over = "product",
         max_queries: int | None = None,
         random_state: Any = None,
+        prefer: Preference = "queries",
+        max_leaves: int | None = None,
+        max_seconds: float | None = None,
     ) -> None:
         self.estimator = estimator
         self.epsilon = epsilon
@@ -83,6 +89,9 @@ class DistilledTreeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         self.over = over
         self.max_queries = max_queries
         self.random_state = random_state
+        self.prefer = prefer
+        self.max_leaves = max_leaves
+        self.max_seconds = max_seconds
 
     def fit(self, X: Any, y: Any, **fit_params: Any) -> DistilledTreeClassifier:
         """Fit the estimator where it is not fitted, with ``fit_params`` such as ``sample_weight``; then distil it.
@@ -103,6 +112,7 @@ class DistilledTreeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         space = ProductSpace.from_data(X) if rows is None else rows
         self.result_ = self._distil(space, seed, fitted_apart=not fitted)
         self.tree_, self.certificate_ = self.result_.tree, self.result_.certificate
+        self.frontier_ = self.result_.frontier
         self.classes_ = getattr(self.estimator_, "classes_", np.unique(y)) if fitted else np.unique(y)
         self._own_class = _own_class(self.tree_, self.classes_)
         self._shares = self._class_shares(X, y, fit_params.get("sample_weight"))
@@ -184,7 +194,10 @@ class DistilledTreeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
             self.delta,
             seed=seed,
             strategy=self.strategy,
+            prefer=self.prefer,
             max_queries=self.max_queries,
+            max_leaves=self.max_leaves,
+            max_seconds=self.max_seconds,
         )
         if not fitted_apart:
             return result

@@ -64,10 +64,10 @@ class Opened:
 
 @pytest.fixture
 def visit(browser: Any) -> Iterator[Callable[..., Opened]]:
-    """Open a report; after the test, nothing may have been reported on the console and nothing fetched."""
+    """Open a report, with the tree as an outline; after the test, the console must be empty and nothing fetched."""
     opened: list[tuple[Opened, Any]] = []
 
-    def open_page(path: Path, width: int = 1280, scheme: str = "light") -> Opened:
+    def open_page(path: Path, width: int = 1280, scheme: str = "light", tab: str = "lines") -> Opened:
         context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
         found = Opened(context.new_page())
         found.page.on("console", lambda message: found.messages.append(message.text))
@@ -75,6 +75,8 @@ def visit(browser: Any) -> Iterator[Callable[..., Opened]]:
         found.page.on("dialog", lambda dialog: (found.messages.append(dialog.message), dialog.dismiss()))
         found.page.on("request", lambda request: found.requests.append(request.url))
         found.page.goto(path.as_uri())
+        if found.page.locator(f"#tab-{tab}").is_visible():
+            found.page.evaluate(f"document.getElementById('tab-{tab}').click()")  # the focus stays where it is
         opened.append((found, context))
         return found
 

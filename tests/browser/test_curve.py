@@ -28,9 +28,9 @@ def shows(page: Any, point: ft.Distillation) -> None:
     page.click("#expand")
     assert page.locator("#outline [role=treeitem]").count() == 2 * point.leaves - 1
     assert page.locator(".plain pre").text_content() == str(point.tree)
-    assert point.tree.digest in page.locator("#reproduce").inner_text()
+    assert point.tree.digest in page.locator("#check").inner_text()
     assert point.certificate.confusion is not None
-    assert page.locator("#answers tbody tr").count() == point.certificate.confusion.cells_in_all
+    assert page.locator("#pairs tbody tr").count() == point.certificate.confusion.cells_in_all
     wrong = [entry for entry in point.leaf_errors if entry.wrong and entry.share is not None]
     assert page.locator("#error [data-leaf]").count() == len(wrong)
     assert page.locator(".curve .here").count() == 1

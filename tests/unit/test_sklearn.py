@@ -397,3 +397,12 @@ def test_without_scikit_learn_the_way_out_is_named() -> None:
         "fidelitree.errors.MissingExtraError: scikit-learn classifiers need sklearn, which is not installed; "
         "install it with: pip install 'fidelitree[sklearn]'"
     )
+
+
+def test_budgets_reach_the_run_and_other_sizes_come_back() -> None:
+    model = DistilledTreeClassifier(random_state=0, epsilon=0.2, prefer="leaves", max_leaves=4, max_seconds=60)
+    model.fit(*load_iris(return_X_y=True))
+    assert model.tree_.size <= 4
+    assert model.result_.run["prefer"] == "leaves"
+    assert (model.result_.run["max_leaves"], model.result_.run["max_seconds"]) == (4, 60)
+    assert model.frontier_ is model.result_.frontier

@@ -15,6 +15,7 @@ from fidelitree.asking.access import as_used
 from fidelitree.asking.counted import Counted, Queries
 from fidelitree.asking.limits import Budget
 from fidelitree.display.canvas import bars, check_suffix, save
+from fidelitree.display.markup import tag
 from fidelitree.errors import ParameterError, check_choice, check_count, check_delta, check_switch
 from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import exact_subfunction
@@ -119,6 +120,13 @@ class Analysis:
             lines.append(f"{self.names[i]:<{width}}  {self.influences[i]:.4f}{span}")
         how = "exact" if self.exact else f"estimated{self.reason and f': {self.reason}'}"
         return "\n".join([f"influence of each feature ({how}); total {self.total_influence:.4f}", *lines])
+
+    def __repr__(self) -> str:
+        how = "exact" if self.exact else f"{1 - self.delta:.4g} for all"
+        return f"<Analysis: {len(self.names)} features, total influence {self.total_influence:.4g} ({how})>"
+
+    def _repr_html_(self) -> str:
+        return tag("pre", str(self), style="background:none")
 
 
 Method = Literal["auto", "exact", "sampled"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -14,7 +16,7 @@ from fidelitree.asking.journal.run import Run
 from fidelitree.asking.journalled import Journalled, Replayed, ask_again, name_of
 from fidelitree.asking.on_joblib import NAME, OnJoblib
 from fidelitree.asking.workers import OnWorkers
-from fidelitree.errors import ParameterError, TargetError
+from fidelitree.errors import ParameterError, TargetError, check_observer
 from fidelitree.spaces.features.description import outline
 from fidelitree.spaces.given import world_of
 from fidelitree.spaces.product import ProductSpace, product_of
@@ -29,7 +31,6 @@ from fidelitree.targets.table import TruthTable
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterator, Mapping
 
     from fidelitree.asking.limits import Budget, Running
@@ -103,6 +104,22 @@ def as_used(target: Any, space: Any, threshold: float | None = None) -> tuple[Ta
     model = not callable(target) and hasattr(target, "predict") and not isinstance(target, type)
     found = from_model(target) if model else target
     return found if threshold is None else Above(found, threshold), world_of(space)
+
+
+def watched(observer: Observer) -> Observer:
+    """The observer; where there is none and somebody waits at a terminal or in a notebook, a line of progress.
+
+    It appears after two seconds. ``FIDELITREE_PROGRESS=0`` in the environment switches it off.
+    """
+    check_observer(observer)
+    waits = "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
+    if observer is not nobody or not waits or os.environ.get("FIDELITREE_PROGRESS") == "0":
+        return observer
+    from rich.console import Console  # noqa: PLC0415 - a script that nobody watches need not wait for it
+
+    from fidelitree.asking.progress import Progress  # noqa: PLC0415 - the same
+
+    return Progress(console=Console(stderr=True), after=2.0)
 
 
 @contextmanager

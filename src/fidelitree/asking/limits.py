@@ -7,13 +7,14 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from fidelitree.errors import ParameterError, check_count, check_number, check_path, show
 from fidelitree.targets.models.remote import terms_of
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Mapping
 
 LEARNING = 0.7
 """Of a limited time goes into learning; the rest is kept for tests until something is certified."""
@@ -66,6 +67,20 @@ class Pace:
         self._last = rows, seconds
 
 
+Whole = TypeVar("Whole")
+
+
+def check_whole(kind: type[Whole], name: str, value: object, flat: Mapping[str, Any]) -> Whole:
+    """Refuse what is none of its kind, and what is given twice."""
+    if not isinstance(value, kind):
+        raise ParameterError(f"{name} must be a fidelitree.{kind.__name__}; got {show(value)}")
+    usual = kind()
+    twice = [one for one, flat_value in flat.items() if flat_value != getattr(usual, one)]
+    if twice:
+        raise ParameterError(f"{', '.join(twice)} must be left out where {name} is given: name them there")
+    return value
+
+
 @dataclass(frozen=True)
 class Budget:
     """How much a run may use; None is no limit. ``clock`` is the machine's unless a journal remembers another time."""
@@ -90,6 +105,11 @@ class Budget:
                 raise ParameterError(f"max_seconds must be at least 0; got {self.max_seconds}")
             if type(self.max_seconds) not in (int, float):  # a Decimal, or a number of NumPy
                 object.__setattr__(self, "max_seconds", seconds)
+
+    @classmethod
+    def given(cls, whole: Budget | None, **flat: Any) -> Budget:
+        """A door's budget: a whole one, whose time begins now, or one of the flat arguments; not both."""
+        return cls(**flat) if whole is None else replace(check_whole(cls, "budget", whole, flat), started=_now())
 
     def check(self, asked: int) -> None:
         """Refuse to go on once ``asked`` labels are too many or the time is over."""
@@ -178,6 +198,11 @@ class Running:
             object.__setattr__(self, "journal", check_path("journal", self.journal))
         if self.timeout is not None:
             object.__setattr__(self, "timeout", self._check_timeout(self.timeout))
+
+    @classmethod
+    def given(cls, whole: Running | None, **flat: Any) -> Running:
+        """The same for how a target is called."""
+        return cls(**flat) if whole is None else check_whole(cls, "running", whole, flat)
 
     def told(self) -> dict[str, Any]:
         """What can be written down of it."""

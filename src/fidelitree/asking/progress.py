@@ -132,13 +132,18 @@ class Progress:
     """Pass it as ``observer``: it shows labels asked, leaves, error, certified bound, rate and time.
 
     The line changes at most every ``every`` seconds, however many events there are. In a notebook it is one output that
-    is replaced, with no widgets to install; where output goes to a file, only the last line is written.
+    is replaced, with no widgets to install; where output goes to a file, only the last line is written. A run that ends
+    within ``after`` seconds shows nothing.
     """
 
     def __init__(
-        self, every: float = 0.25, console: Console | None = None, clock: Callable[[], float] = time.monotonic
+        self,
+        every: float = 0.25,
+        console: Console | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        after: float = 0.0,
     ) -> None:
-        self._every, self._clock = check_number("every", every), clock
+        self._every, self._clock, self._after = check_number("every", every), clock, check_number("after", after)
         self._console = Console() if console is None else console
         self._begun = self._shown = -1.0
         self._status = RunStatus()
@@ -150,10 +155,12 @@ class Progress:
         if self._begun < 0:
             self._begun = now
         self._status.see(event)
+        late = now - self._begun >= self._after
         if isinstance(event, Finished):
-            self._show(" · ".join([*self._status.parts(now - self._begun), event.reason]), last=True)
+            if late:
+                self._show(" · ".join([*self._status.parts(now - self._begun), event.reason]), last=True)
             self._begun, self._status, self._output = -1.0, RunStatus(), None
-        elif now - self._shown >= self._every:
+        elif late and now - self._shown >= self._every:
             self._shown = now
             self._show(" · ".join(self._status.parts(now - self._begun)), last=False)
 

@@ -19,13 +19,18 @@ class PageOptions:
 
     pick: PickText = None
     out: Annotated[Path, typer.Option(metavar="FILE", help="Where the page goes.")] = Path("report.html")
+    title: Annotated[str, typer.Option(metavar="TEXT", help="A line above the headline.")] = ""
+    target_name: Annotated[str, typer.Option(metavar="TEXT", help="What the model is called.")] = ""
+    notes: Annotated[str, typer.Option(metavar="TEXT", help="A paragraph of yours.")] = ""
+    date: Annotated[str | None, typer.Option(metavar="DATE", help="The day (default: today).")] = None
 
 
 def report(folder: Folder, options: PageOptions, as_json: AsJson = False) -> int:
     """Write the report of a stored frontier again, opened at the knee or at another point; nobody is asked."""
     check_place("--out", options.out)
     point = picked(folder, options.pick or "knee")
-    page = point.report(options.out)
+    about = {"title": options.title, "target_name": options.target_name, "notes": options.notes}
+    page = point.report(options.out, **about, date=options.date)
     if as_json:
         say_json({"size": point.leaves, "file": str(page)})
     else:

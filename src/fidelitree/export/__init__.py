@@ -11,11 +11,11 @@ from fidelitree.export.drawings import to_dot, to_svg
 from fidelitree.export.encoder import Encoder
 from fidelitree.export.netlists import to_blif, to_pla
 from fidelitree.export.onnx import to_onnx
-from fidelitree.export.plain import to_json, to_text
+from fidelitree.export.plain import to_json, to_rules, to_text
 from fidelitree.export.python import to_python
-from fidelitree.export.rules import Condition, Rule, Rules, to_rules
 from fidelitree.export.sklearn import to_sklearn
 from fidelitree.export.sql import to_sql
+from fidelitree.trees.rules import Condition, Rule, Rules
 
 FORMATS: dict[str, Callable[..., Any]] = {
     "text": to_text,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fidelitree.display.wording import shown
-from fidelitree.export.rules import node_shares
+from fidelitree.trees.rules import node_shares
 from fidelitree.trees.tree import Tree, check_tree
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.export.encoder import Encoder
-from fidelitree.export.rules import node_shares
 from fidelitree.spaces.features import AtMost
 from fidelitree.targets.models.model import need
 from fidelitree.trees.answers import upwards
+from fidelitree.trees.rules import node_shares
 
 if TYPE_CHECKING:
     from fidelitree.spaces.world import World

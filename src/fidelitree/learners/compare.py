@@ -17,6 +17,7 @@ from fidelitree.asking.access import as_used
 from fidelitree.asking.counted import Counted, tabulate
 from fidelitree.asking.events import LearnerBegan, Observer, nobody
 from fidelitree.display.canvas import figure
+from fidelitree.display.markup import table, tag
 from fidelitree.errors import (
     MissingExtraError,
     ParameterError,
@@ -56,6 +57,9 @@ _SECONDS = 60.0
 OURS: dict[str, Callable[..., Distillation]] = {"distill": distill, "smallest": partial(distill, strategy="smallest")}
 
 
+_HEAD = ("learner", "queries", "leaves", "depth", "certified", "error", "seconds", "remark")
+
+
 @dataclass(frozen=True)
 class Entry:
     """One learner on one target.
@@ -91,10 +95,15 @@ class Comparison:
     interrupted: bool = False
 
     def __str__(self) -> str:
-        head = ["learner", "queries", "leaves", "depth", "certified", "error", "seconds", "remark"]
-        lines = [head, *(_cells(row) for row in self.rows)]
-        widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
+        lines = [list(_HEAD), *(_cells(row) for row in self.rows)]
+        widths = [max(len(line[column]) for line in lines) for column in range(len(_HEAD))]
         return "\n".join("  ".join(_aligned(line, widths)).rstrip() for line in lines)
+
+    def __repr__(self) -> str:
+        return f"<Comparison: {len(self.rows)} learners, error {self.epsilon:g} asked for>"
+
+    def _repr_html_(self) -> str:
+        return table(_HEAD, (tag("tr", *(tag("td", cell) for cell in _cells(row))) for row in self.rows))
 
     def to_csv(self) -> str:
         """The rows as CSV, a column for each field."""

@@ -1,10 +1,12 @@
 """What a report is about: plain data, so that it can be made from a result or from stored files.
 
+`About` is what only its author knows: the names of model and data, and the date.
 `Shares` is how inputs spread over the nodes of a tree: their masses, the target's labels, and the errors.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +15,7 @@ from numpy.typing import NDArray
 
 from fidelitree.certificates.confusion import CONFIDENCE, LeafError, leaf_errors
 from fidelitree.display.frontier_chart import Mark
+from fidelitree.errors import check_text
 from fidelitree.trees.answers import upwards
 
 if TYPE_CHECKING:
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.spaces.world import World
     from fidelitree.trees.answers import LeafLabels
+    from fidelitree.trees.disagreements import Disagreements
     from fidelitree.trees.tree import Tree
 
 Floats = NDArray[np.float64]
@@ -60,6 +64,10 @@ class Contents:
     """Whether the tree is the knee of its curve."""
     curve: SizeCurve | None = None
     """The trees of all sizes that the same answers certify, this one among them."""
+    disagreements: Disagreements | None = None
+    """Test inputs on which target and tree differ; None where they were not kept one by one."""
+    target_name: str = ""
+    """What the run calls its target."""
 
     @property
     def space(self) -> ProductSpace:
@@ -72,6 +80,25 @@ class Contents:
         table, labels = self.certificate.confusion, self.leaf_labels
         level = None if table is None else table.level
         return [] if labels is None else leaf_errors(labels, self.tree, level or 1 - CONFIDENCE)
+
+
+@dataclass(frozen=True)
+class About:
+    """What the author of a report says about it; what is empty is left out, or taken from the run."""
+
+    title: str = ""
+    target_name: str = ""
+    notes: str = ""
+    date: str = ""
+
+    @classmethod
+    def told(cls, **texts: object) -> About:
+        """From the arguments of a door; a date may be one, and None is the day of writing."""
+        day = dt.datetime.now(tz=dt.UTC).date() if texts["date"] is None else texts["date"]
+        texts["date"] = day.isoformat() if isinstance(day, dt.date) else day
+        for name, value in texts.items():
+            check_text(name, value)
+        return cls(**texts)  # type: ignore[arg-type]  # they are texts
 
 
 @dataclass(frozen=True)

@@ -16,36 +16,48 @@ from string import Template
 from typing import Any
 
 from fidelitree.display.markup import Html, embedded, join, tag
-from fidelitree.report.contents import Contents, Shares
+from fidelitree.report.contents import About, Contents, Shares
+from fidelitree.report.sections.assumed import assumed
 from fidelitree.report.sections.bars import importance, influences, spending
+from fidelitree.report.sections.checking import checking, files_of
 from fidelitree.report.sections.course import course
+from fidelitree.report.sections.differing import differing
 from fidelitree.report.sections.remaining import answers, remaining
 from fidelitree.report.sections.size_picker import size_picker
-from fidelitree.report.sections.tree_outline import controls, scene, tree_section
-from fidelitree.report.sections.verdict import head, headline, promise, reproduce, verdict
+from fidelitree.report.sections.tree_outline import controls, scene
+from fidelitree.report.sections.tree_views import tree_section
+from fidelitree.report.sections.verdict import head, headline, masthead, promise, verdict
 
-PARTS = ("head", "promise", "body")
-"""What changes with the tree: all but the curve."""
+PARTS = ("head", "promise", "body", "record")
+"""What changes with the tree: all but the names, the curve and the assumed inputs."""
+_NOBODY = About()
 
 
-def render(contents: Contents) -> str:
+def render(contents: Contents, about: About = _NOBODY) -> str:
     """The whole page as text; the same contents give the same page."""
     curve = contents.curve
     points, chosen = ((contents,), 0) if curve is None else (curve.points, curve.chosen)
-    drawn = [_Point.of(contents if place == chosen else point) for place, point in enumerate(points)]
-    script = "".join(map(_file, ("tree.js", "report.js")))
+    drawn = [_Point.of(contents if place == chosen else point, about) for place, point in enumerate(points)]
+    script = "".join(map(_file, ("words.js", "tree.js", "report.js")))
     parts = {name: drawn[chosen].part(name) for name in PARTS}
     scenes = {"features": controls(contents), "chosen": chosen, "points": [point.scene for point in drawn]}
     return Template(_file("page.html")).substitute(
-        title=join(headline(contents)),
+        title=join(about.title or headline(contents, about)),
         policy=_policy(script),
         style=_file("report.css"),
         script=script,
         sizes="" if curve is None else tag("a", "Sizes", href="#curve"),
         data=join(embedded("scene", scenes), *(point.template() for point in drawn if point is not drawn[chosen])),
         sections=join(
-            verdict(parts["head"], None if curve is None else size_picker(curve), parts["promise"]),
+            verdict(
+                masthead(contents, about),
+                parts["head"],
+                None if curve is None else size_picker(curve),
+                parts["promise"],
+            ),
             parts["body"],
+            assumed(contents.world),
+            parts["record"],
         ),
     )
 
@@ -58,18 +70,20 @@ class _Point:
     scene: Mapping[str, Any]
 
     @classmethod
-    def of(cls, contents: Contents) -> _Point:
+    def of(cls, contents: Contents, about: About) -> _Point:
         shares, found = Shares.of(contents), influences(contents.tree, contents.space)
         body = join(
             tree_section(contents, shares),
             answers(contents),
             remaining(contents, shares),
+            differing(contents),
             tag("div", importance(contents, found), spending(contents), class_="pair"),
             course(contents),
-            reproduce(contents),
         )
-        parts = head(contents), promise(contents), body
-        return cls(dict(zip(PARTS, parts, strict=True)), scene(contents, shares, found.values))
+        files = files_of(contents, shares)
+        parts = head(contents, about), promise(contents), body, checking(contents, files)
+        drawing = {**scene(contents, shares, found.values), "files": files}
+        return cls(dict(zip(PARTS, parts, strict=True)), drawing)
 
     def part(self, name: str) -> Html:
         """A part in its place."""

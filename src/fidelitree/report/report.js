@@ -3,11 +3,51 @@
   const { features, points, chosen } = JSON.parse(find("scene").textContent);
   const PRINT_ALL = 800; // nodes of a tree that is printed whole
   let here = chosen;
+  let view = null; // the tab that was chosen, kept along the curve
   const shelf = [...document.querySelectorAll("template.tree-parts")].map((template) => template.content);
   const opened = document.createDocumentFragment(); // as it was written: the script draws into what is shown
   opened.append(...[...document.querySelectorAll("main [data-part]")].map((part) => part.cloneNode(true)));
   shelf.splice(chosen, 0, opened);
   let tree = plant({ features, ...points[here] });
+  showTabs();
+
+  // --- the tree three times, of which one is shown -------------------------------------------------------------------
+
+  function showTabs() {
+    const tabs = [...document.querySelectorAll("[role=tab]")];
+    if (tabs.length < 2) return;
+    const choose = (tab) => {
+      for (const one of tabs) {
+        one.setAttribute("aria-selected", one === tab);
+        one.setAttribute("tabindex", one === tab ? "0" : "-1");
+        find(one.getAttribute("aria-controls")).classList.toggle("other", one !== tab);
+      }
+    };
+    tabs.forEach((tab, k) => {
+      tab.addEventListener("click", () => { view = tab.id; choose(tab); });
+      tab.addEventListener("keydown", (event) => {
+        const step = { ArrowRight: 1, ArrowLeft: tabs.length - 1 }[event.key];
+        if (!step) return;
+        const next = tabs[(k + step) % tabs.length];
+        next.focus();
+        next.click();
+      });
+    });
+    tabs[0].parentElement.hidden = false;
+    choose(tabs.find((tab) => tab.id === view) ?? tabs[0]);
+  }
+
+  // --- files that the page holds -------------------------------------------------------------------------------------
+
+  document.addEventListener("click", (event) => {
+    const name = event.target.closest("[data-file]")?.dataset.file;
+    if (!name) return;
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([points[here].files[name]], { type: "text/plain" }));
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  });
 
   // --- the curve: each tree has its own parts of the page ------------------------------------------------------------
 
@@ -20,6 +60,7 @@
       document.querySelector(`main [data-part=${part.dataset.part}]`).replaceWith(part);
     }
     tree = plant({ features, ...points[point] });
+    showTabs();
     tellSize();
     // What stands above the control may be taller now: the control stays under the hand that moves it.
     window.scrollBy({ top: find("curve").getBoundingClientRect().top - before, behavior: "instant" });

@@ -1,7 +1,4 @@
-"use strict";
-// Draws a tree and follows an input through it. It builds every element with textContent, so that no name is ever taken
-// for markup, and builds a branch when it is first opened.
-const find = (id) => document.getElementById(id);
+// Draws a tree and follows an input through it, and builds a branch when it is first opened.
 
 function plant(scene) {
   const { feature, no, yes, code } = scene.nodes;
@@ -43,15 +40,6 @@ function plant(scene) {
 
   // --- words and numbers ---------------------------------------------------------------------------------------------
 
-  function percent(share) {
-    if (share > 0 && share < 1e-5) return "< 0.001%";
-    if (share >= 0.9995 && share < 1) return "> 99.9%";
-    return `${Number((100 * share).toPrecision(3))}%`;
-  }
-
-  const whole = (number) => Math.round(number).toLocaleString("en");
-  const brief = (number) => String(Number(number.toPrecision(7)));
-
   function condition(node, side, exact = false) {
     const asked = scene.features[feature[node]];
     if (asked.kind === "boolean") return `${asked.name} = ${side ? 1 : 0}`;
@@ -65,13 +53,6 @@ function plant(scene) {
     if (values.length === 1) return `${asked.name} ${side ? "=" : "≠"} ${values[0]}`;
     const shown = exact || values.length <= 6 ? values : [...values.slice(0, 5), `${values.length - 5} more`];
     return `${asked.name} ${side ? "is" : "is not"} ${shown.slice(0, -1).join(", ")} or ${shown.at(-1)}`;
-  }
-
-  function element(name, attributes = {}, ...children) {
-    const made = document.createElement(name);
-    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-    made.append(...children);
-    return made;
   }
 
   // 0 before 1, but "at most" before "above" and "in" before "not in".
@@ -297,14 +278,31 @@ function plant(scene) {
     return menu;
   }
 
+  // Over the likely values of a number; any other can be typed.
+  function slider(i, typed) {
+    const { likely, integer, name } = scene.features[i];
+    const [low, high] = [likely[0], likely.at(-1)];
+    if (!(low < high)) return [];
+    const step = integer ? 1 : "any";
+    const made = element("input", { type: "range", min: low, max: high, step, value: typed.value, id: `slide-${i}` });
+    made.addEventListener("input", () => { typed.value = integer ? made.value : brief(made.valueAsNumber); });
+    typed.slider = made;
+    return [made, element("label", { for: made.id, class: "hidden" }, `${name}, likely values`)];
+  }
+
   function fill(place, chosen) {
     for (const i of chosen) {
       const made = control(i);
       made.id = `feature-${i}`;
       controls.set(i, made);
-      const name = element("label", { for: made.id }, scene.features[i].name);
-      place.append(element("div", { class: `field ${scene.features[i].kind}` }, name, made));
+      const { name, kind } = scene.features[i];
+      const more = kind === "numeric" ? slider(i, made) : [];
+      place.append(element("div", { class: `field ${kind}` }, element("label", { for: made.id }, name), made, ...more));
     }
+  }
+
+  function moveSliders() {
+    for (const entry of controls.values()) if (entry.slider && entry.value !== "") entry.slider.value = entry.value;
   }
 
   fill(find("asked"), [...asked].sort((a, b) => scene.influences[b] - scene.influences[a]));
@@ -336,12 +334,15 @@ function plant(scene) {
 
   function show(path, move) {
     const leaf = path.at(-1);
+    moveSliders();
     reveal(leaf);
     outline.querySelectorAll(".on-path").forEach((old) => {
       old.classList.remove("on-path");
       old.removeAttribute("aria-current");
     });
     path.forEach((node) => items.get(node).classList.add("on-path"));
+    const drawn = document.querySelectorAll("#view-diagram [data-node], #view-diagram [data-to]");
+    drawn.forEach((one) => one.classList.toggle("taken", path.includes(Number(one.dataset.node ?? one.dataset.to))));
     items.get(leaf).setAttribute("aria-current", "true");
     const steps = path.slice(1).map((node) => element("li", {}, condition(parent[node], sideOf(node))));
     const verdict = element("p", {}, "The tree answers ", chip(code[leaf]));
@@ -376,9 +377,13 @@ function plant(scene) {
     show(follow(), true);
   });
 
-  // --- leaves named elsewhere on the page ----------------------------------------------------------------------------
+  // --- the diagram, and leaves named elsewhere on the page -----------------------------------------------------------
 
+  document.querySelectorAll("#view-diagram [data-node]").forEach((one) => {
+    one.addEventListener("mouseover", () => describe(Number(one.dataset.node)));
+  });
   document.querySelectorAll("[data-leaf]").forEach((button) => button.addEventListener("click", () => {
+    find("tab-lines").click();
     const leaf = Number(button.dataset.leaf);
     reveal(leaf);
     focus(items.get(leaf));

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from fidelitree.asking.access import Call, access, as_used
+from fidelitree.asking.access import Call, access, as_used, watched
 from fidelitree.asking.events import Finished, Observer, TreeJudged, nobody
 from fidelitree.asking.journal.ledger import Ledger
 from fidelitree.asking.journalled import name_of
@@ -21,7 +21,6 @@ from fidelitree.errors import (
     check_count,
     check_delta,
     check_epsilon,
-    check_observer,
     check_switch,
     check_tolerance,
 )
@@ -88,31 +87,33 @@ def distill(
     retries: int = 0,
     journal: str | os.PathLike[str] | None = None,
     observer: Observer = nobody,
+    budget: Budget | None = None,
+    running: Running | None = None,
 ) -> Distillation:
     """A small tree that agrees with the target on at least 1 - epsilon of inputs, with confidence 1 - delta.
 
-    ``target`` is a callable from a batch to labels, or a fitted model. With a ``tolerance`` it answers numbers, leaves
-    hold numbers, and an error is to be further away than that; with a ``threshold`` it answers scores, 1 above it. A
-    table as ``space`` is a `ChowLiu` fitted to one half of it; up to 500 rows of the other, which should be new to the
-    target, show the error on real rows. Of `Rows`, one part is for learning, the other for tests.
-    Where asking about all inputs of a ``deterministic`` target is no dearer, the certificate is exact. A budget, or
-    Ctrl-C, ends the run early with what is certified then; ``epsilon=None`` asks for the knee of the `frontier`.
-    ``prefer="leaves"`` may spend ten times the queries on fewer leaves (at least 5 000 unless all features are bits),
-    ``"rounds"`` half as many again on few large batches. ``strategy="influence"`` returns the paper's tree: every
-    split is within a factor 1/4 of the best. ``"smallest"`` looks for the fewest leaves: the optimum where 32 768
-    queries answer for all inputs, else what 20 000 show in ``max_seconds``. ``max_cost`` needs a price (`Remote`).
+    ``target`` is a callable from a batch to labels, or a fitted model. With a ``tolerance`` it answers numbers, and an
+    error is to be further away than that; with a ``threshold`` it answers scores, 1 above it. A table as ``space`` is a
+    `ChowLiu` fitted to one half of it; rows of the other half show the error on real rows: they should be new to the
+    target. Where asking about all inputs of a ``deterministic`` target is no dearer, the certificate is exact.
+    A budget, or Ctrl-C, ends the run early with what is certified then; ``epsilon=None`` asks for the knee of the
+    `frontier`. ``prefer="leaves"`` may spend ten times the queries on fewer leaves, ``"rounds"`` half as many again on
+    few large batches, ``strategy="smallest"`` 20 000 and more. ``strategy="influence"`` returns the paper's tree.
+    `Budget`, `Running` and `Remote` explain the other arguments.
 
     >>> from fidelitree.targets import majority
     >>> distill(majority(5), ProductSpace.bernoulli(5), epsilon=0)
     <Distillation: 20 leaves, error <= 0% (exact), 32 labels>
     """
-    near = _check_choices(strategy, prefer, epsilon, observer, check_tolerance(tolerance, threshold))
+    near, observer = _check_choices(strategy, prefer, epsilon, check_tolerance(tolerance, threshold)), watched(observer)
     target, space = as_used(target, space, threshold)
-    budget = Budget(max_queries, max_leaves, max_seconds, max_cost).priced(target, batch_size)
-    running = Running(batch_size, executor, timeout, retries, journal)
+    how = {"batch_size": batch_size, "executor": executor, "timeout": timeout, "retries": retries, "journal": journal}
+    running = Running.given(running, **how)
+    limits = {"max_queries": max_queries, "max_leaves": max_leaves, "max_seconds": max_seconds, "max_cost": max_cost}
+    budget = Budget.given(budget, **limits).priced(target, running.batch_size)
     told: dict[str, Any] = {"prefer": prefer, "deterministic": check_switch("deterministic", deterministic)}
     if epsilon is None:
-        told |= {**budget.limits(), "max_leaves": LARGEST if max_leaves is None else max_leaves, **vars(running)}
+        told |= {**budget.limits(), "max_leaves": budget.max_leaves or LARGEST, **vars(running)}
         return frontier(target, space, delta, observer=observer, tolerance=tolerance, seed=seed, **told).knee
     goal = replace(_goal((check_epsilon(epsilon), check_delta(delta)), seed, strategy, prefer), tolerance=near)
     told = {"epsilon": goal.epsilon, "delta": goal.delta, "strategy": strategy, **told, **goal.told, **budget.limits()}
@@ -149,11 +150,8 @@ def _goal(promised: tuple[float, float], seed: int | None, strategy: str, prefer
     return replace(goal, few_rounds=prefer == "rounds")
 
 
-def _check_choices(
-    strategy: str, prefer: str, epsilon: float | None, observer: Observer, tolerance: float | None
-) -> float | None:
+def _check_choices(strategy: str, prefer: str, epsilon: float | None, tolerance: float | None) -> float | None:
     """Refuse what contradicts itself; the tolerance."""
-    check_observer(observer)
     check_choice("strategy", strategy, STRATEGIES)
     check_choice("prefer", prefer, PREFERENCES)
     if strategy == "influence" and prefer != "queries":

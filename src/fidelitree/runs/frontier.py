@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fidelitree.asking.access import Call, access, as_used
+from fidelitree.asking.access import Call, access, as_used, watched
 from fidelitree.asking.events import Finished, Observer, nobody
 from fidelitree.asking.journal.ledger import Ledger
 from fidelitree.asking.journalled import name_of
@@ -20,7 +20,6 @@ from fidelitree.errors import (
     check_choice,
     check_count,
     check_delta,
-    check_observer,
     check_switch,
     check_tolerance,
 )
@@ -65,13 +64,14 @@ def frontier(
     retries: int = 0,
     journal: str | os.PathLike[str] | None = None,
     observer: Observer = nobody,
+    budget: Budget | None = None,
+    running: Running | None = None,
 ) -> Frontier:
     """Trees of 1, 2, 3, 5, 8 ... leaves, each with a certificate, all of them true with confidence 1 - delta.
 
-    There is no epsilon to guess: pick a point of the curve. The run ends by itself when no size would gain a tenth of
-    its error from as many labels again, and every bound is close to the error that it is about. After 400 labels it
-    says what to expect (``forecast``); where that is hopeless it learns no more, unless a budget says that it may. A
-    budget, or Ctrl-C, ends it early. ``prefer="leaves"`` learns from more labels and searches longer. See `distill`.
+    There is no epsilon to guess: look at the curve, and pick a point. The run ends when no size would gain a tenth of
+    its error from as many labels again, and every bound is close to its error; a budget, or Ctrl-C, ends it early.
+    After 400 labels it says what to expect (``forecast``). For the rest see `distill`, `Budget` and `Running`.
 
     >>> from fidelitree.spaces.product import ProductSpace
     >>> from fidelitree.targets import majority
@@ -80,16 +80,17 @@ def frontier(
     [1, 2, 4]
     """
     check_choice("prefer", prefer, tuple(EFFORTS))
-    target, space = as_used(target, space, threshold)
-    check_switch("deterministic", deterministic)
-    check_observer(observer)
-    most = check_count("max_leaves", max_leaves)
-    budget = Budget(max_queries, most, max_seconds, max_cost).priced(target, batch_size)
+    (target, space), observer = as_used(target, space, threshold), watched(observer)
+    how = {"batch_size": batch_size, "executor": executor, "timeout": timeout, "retries": retries, "journal": journal}
+    running = Running.given(running, **how)
+    flat = None if max_leaves == LARGEST else check_count("max_leaves", max_leaves)
+    limits = {"max_queries": max_queries, "max_leaves": flat, "max_seconds": max_seconds, "max_cost": max_cost}
+    budget = Budget.given(budget, **limits).priced(target, running.batch_size)
+    budget = replace(budget, max_leaves=(most := budget.max_leaves or LARGEST))
     known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
     goal = Goal(0.0, check_delta(delta), known_seed, seed is not None, tolerance=check_tolerance(tolerance, threshold))
-    running = Running(batch_size, executor, timeout, retries, journal)
-    told = {"delta": goal.delta, "prefer": prefer, "deterministic": deterministic, **goal.told, **budget.limits()}
-    call = Call("frontier", known_seed, seed is not None, told)
+    told = {"delta": goal.delta, "prefer": prefer, "deterministic": check_switch("deterministic", deterministic)}
+    call = Call("frontier", known_seed, seed is not None, {**told, **goal.told, **budget.limits()})
     with access(target, space, running, call) as way:
         goal = replace(goal, seed=way.seed, seed_chosen=way.seed_chosen)
         counted = way.counted(Memory.usual(way.space) if deterministic else None, budget, observer)

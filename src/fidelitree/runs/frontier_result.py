@@ -176,9 +176,12 @@ class Frontier(Sequence[Distillation]):
             save(picture, path)
         return picture
 
-    def report(self, path: str | os.PathLike[str]) -> Path:
-        """Write the curve as one HTML page, opened at the knee, with a control that moves along it."""
-        return self.knee.report(path)
+    def report(self, path: str | os.PathLike[str], **about: Any) -> Path:
+        """Write the curve as one HTML page, opened at the knee, with a control that moves along it.
+
+        It takes ``title``, ``target_name``, ``notes`` and ``date`` as `Distillation.report` does.
+        """
+        return self.knee.report(path, **about)
 
     def save(self, folder: str | os.PathLike[str]) -> list[Path]:
         """Write the knee as `Distillation.save` does, and with it all other points; `load` reads them again."""

@@ -14,13 +14,17 @@ from fidelitree.display.card import card, folded
 from fidelitree.display.markup import join, tag
 from fidelitree.display.wording import at_least, at_most
 from fidelitree.display.wording import leaves as in_words
-from fidelitree.errors import ParameterError, check_delta, check_path, writing
+from fidelitree.errors import ParameterError, check_count, check_delta, check_path, writing
 from fidelitree.search.trace import SplitRecord
+from fidelitree.trees.disagreements import Disagreements
 
 if TYPE_CHECKING:
+    import datetime as dt
     import os
     from collections.abc import Callable, Mapping
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
     from fidelitree.asking.counted import Queries
     from fidelitree.certificates.certificate import Certificate
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
 
 
 _OPENED, _SHOWN = 40, 400  # lines of a tree that a notebook shows at once, and that it shows at all
+_EXAMPLES = 100  # disagreements that a page holds
 _ALWAYS = ("epsilon", "delta", "seed")
 _WRITABLE = (bool, int, float, str, type(None))
 
@@ -106,21 +111,50 @@ class Distillation:
         tested = self.tree if self.tested is None else self.tested
         return mean_error(tested, self.answers, self.certificate, (low, high), check_delta(delta))
 
-    def report(self, path: str | os.PathLike[str]) -> Path:
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: str = "",
+        target_name: str = "",
+        notes: str = "",
+        date: dt.date | str | None = None,
+    ) -> Path:
         """Write the result as one HTML page that needs nothing else, and return its path.
 
-        The page shows the certificate and what it does not say, the tree, where its error sits, what it looks at, what
-        it cost, and how to have it again. The same result gives the same bytes.
+        The page shows the certificate and what it does not say, the tree, where its error sits, examples of it, what
+        the inputs are, and how to check all this. ``title`` is its headline, ``target_name`` what the model is called,
+        ``notes`` a paragraph of yours, and ``date`` the day, today by default. The same arguments give the same bytes.
         """
         path = check_path("path", path)
+        page = self._page(title=title, target_name=target_name, notes=notes, date=date)
         with writing(path, "give a file in a folder that exists"):
-            path.write_text(self._page(), encoding="utf-8")
+            path.write_text(page, encoding="utf-8")
         return path
 
-    def _page(self) -> str:
-        from fidelitree.report.page import render  # noqa: PLC0415 - only who wants a page waits for what draws it
+    def _page(self, **about: Any) -> str:
+        from fidelitree.report.contents import About  # noqa: PLC0415 - only who wants a page waits for what draws it
+        from fidelitree.report.page import render  # noqa: PLC0415 - the same
 
-        return render(self.contents)
+        return render(self.contents, About.told(**{"date": None, **about}))
+
+    def predict(self, inputs: Any) -> NDArray[Any]:
+        """The tree's answers, one for each row: `Tree.predict`."""
+        return self.tree.predict(inputs)
+
+    def disagreements(self, most: int | None = None) -> Disagreements:
+        """The fresh inputs of the test on which target and tree differ, in the order in which they were drawn.
+
+        They print as a table; ``columns()`` and ``to_csv()`` give all features. A stored result, or one that counted
+        every input, did not keep its answers one by one.
+        """
+        if self.answers is None:
+            raise ParameterError(
+                "disagreements need the answers of the test one by one, which this result did not keep: it was read "
+                "from a folder, or every input was counted - run distill again"
+            )
+        most = most if most is None else check_count("most", most)
+        return Disagreements.of(self.tree, self.answers, self.space.product, self.certificate.tolerance, most)
 
     @property
     def contents(self) -> Contents:
@@ -142,6 +176,8 @@ class Distillation:
             self.leaf_labels,
             self.reason,
             self.call,
+            disagreements=self.disagreements(_EXAMPLES) if self.answers is not None else None,
+            target_name=str(self.run.get("target", "")).removesuffix(".predict"),
         )
         return made if self.frontier is None else self.frontier.around(made)
 

@@ -59,7 +59,7 @@ class Description:
 
     def _repr_html_(self) -> str:
         head = tag("tr", *(tag("th", name) for name in ("feature", "kind", "values", "")))
-        body = [tag("tr", *map(_cell, (x.name, x.kind, x.values)), tag("td", _drawn(x.shares))) for x in self.lines]
+        body = [tag("tr", *map(_cell, (x.name, x.kind, x.values)), tag("td", histogram(x.shares))) for x in self.lines]
         said = [tag("p", line) for line in (self.world, self.fit) if line]
         return str(join(*said, tag("table", head, *body)))
 
@@ -68,14 +68,12 @@ def _cell(text: str) -> Html:
     return tag("td", text)
 
 
-def _drawn(shares: tuple[float, ...]) -> Html:
-    """A histogram as a small drawing."""
+def histogram(shares: tuple[float, ...]) -> Html:
+    """Shares as a small drawing; the text beside it says what it shows."""
     top = max(shares)
-    bars = [
-        tag("rect", x=str(6 * k), y=f"{16 * (1 - share / top):.1f}", width="5", height=f"{16 * share / top:.1f}")
-        for k, share in enumerate(shares)
-    ]
-    return tag("svg", *bars, width=str(6 * len(shares)), height="16", fill="currentColor", role="presentation")
+    bars = "".join(f"M{6 * k} 16v-{16 * share / top:.1f}h5V16z" for k, share in enumerate(shares))
+    size = {"width": str(6 * len(shares)), "height": "16"}
+    return tag("svg", tag("path", d=bars), **size, fill="currentColor", aria_hidden="true")
 
 
 class _Glanced(Protocol):

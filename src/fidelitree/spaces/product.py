@@ -207,6 +207,9 @@ class ProductSpace:
         """All features with their marginals: a table, with small histograms in a notebook."""
         return describe(self)
 
+    def _repr_html_(self) -> str:
+        return self.describe()._repr_html_()
+
     @cached_property
     def points(self) -> int | None:
         """How many different inputs there are; None where there are infinitely many."""

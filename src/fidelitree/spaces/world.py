@@ -186,6 +186,9 @@ class Joint(ABC):
         """All features with their marginals: a table, with small histograms in a notebook."""
         return describe(self)
 
+    def _repr_html_(self) -> str:
+        return self.describe()._repr_html_()
+
 
 class _Draws(Protocol):
     @property

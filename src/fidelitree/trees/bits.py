@@ -6,12 +6,16 @@ step per row; that is what makes the paper's sample sizes affordable.
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 Words = NDArray[np.uint64]
+BLOCK_ROWS = 1 << 16
 
 
 class Columns(Protocol):
@@ -32,6 +36,14 @@ def pack(flags: NDArray[np.uint8] | NDArray[np.bool_]) -> Words:
 def unpack(words: Words, rows: int) -> NDArray[np.uint8]:
     """One 0/1 byte per row: the inverse of `pack`."""
     return np.unpackbits(words.view(np.uint8), count=rows, bitorder="little")
+
+
+def pack_columns(rows: NDArray[np.uint8], used: Sequence[int]) -> dict[int, Words]:
+    """The rows with x_i = 1 for every feature used; rows that lie side by side in memory are turned first."""
+    if rows.strides[0] == 1 or len(used) < 4:
+        return {i: pack(rows[:, i]) for i in used}
+    parts = [np.ascontiguousarray(rows[start : start + BLOCK_ROWS].T) for start in range(0, len(rows), BLOCK_ROWS)]
+    return {i: np.concatenate([pack(part[i]) for part in parts]) for i in used}
 
 
 def everyone(rows: int) -> Words:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,3 +115,15 @@ class Steps:
             if not kernels.native.walk(*tree, data, part, first, by_columns, self.depth, checked):
                 return None
         return out
+
+
+def preorder(nodes: Sequence[Any]) -> list[int]:
+    """The nodes that the first one leads to, the no side before the yes side."""
+    order, waiting = [], [0]
+    while waiting:
+        node = waiting.pop()
+        order.append(node)
+        entry = nodes[node]
+        if isinstance(entry, tuple):
+            waiting += [entry[2], entry[1]]
+    return order

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -16,26 +15,33 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.display.drawing import Sketch, draw_tree
+from fidelitree.display.tree_figure import plot_tree
 from fidelitree.display.wording import leaves, shown
 from fidelitree.errors import ParameterError, check_array, check_path, check_text, show, writing
-from fidelitree.spaces.features import AtMost, Feature, IsOne, Test
+from fidelitree.spaces.features import Feature, IsOne, Test
 from fidelitree.spaces.inputs import as_inner, float_block
 from fidelitree.spaces.product import ProductSpace, check_space
 from fidelitree.spaces.region import Region
 from fidelitree.trees import kernels, treefile
-from fidelitree.trees.bits import Words, everyone, pack, unpack
+from fidelitree.trees.bits import BLOCK_ROWS, everyone, pack_columns, unpack
 from fidelitree.trees.gaps import gaps_of, settled
-from fidelitree.trees.predict import Steps, leaf_values, route
+from fidelitree.trees.portrait import drawn, one_row, only, sketched
+from fidelitree.trees.predict import Steps, leaf_values, preorder, route
+from fidelitree.trees.rules import Rule, Rules, node_shares, rules_of
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
+
+    from matplotlib.figure import Figure
+
+    from fidelitree.spaces.world import World
+    from fidelitree.trees.answers import Answers
 
 Labels = NDArray[Any]
 Node = tuple[Test | int, int, int] | int
 """A test with its children (a number stands for the test ``x = 1`` of a bit), or the code of a leaf's label."""
-_BLOCK_ROWS = 1 << 16
 _ROWS_PER_LEAF = 1 / 200
 _MOST_DRAWN = 300
 """Leaves of a tree that a notebook shows without being asked."""
@@ -81,7 +87,7 @@ class Tree:
             if isinstance(label, str):
                 check_text("label of a tree", label)
         nodes = settled(space, nodes)
-        order = _preorder(nodes)
+        order = preorder(nodes)
         place = {node: position for position, node in enumerate(order)}
         rows, tests = [], dict[int, Test]()
         for position, node in enumerate(order):
@@ -158,7 +164,7 @@ class Tree:
         if self.values:
             return self.labels.take(self._held(self._codes, self._nodes, rows), mode="clip")
         out = np.empty(len(rows), self.labels.dtype)
-        step = _BLOCK_ROWS * min(16, 1 + self.size // 64)
+        step = BLOCK_ROWS * min(16, 1 + self.size // 64)
         for start in range(0, len(rows), step):
             part = rows[start : start + step]
             # Word operations cost the whole tree once per block, steps cost its depth once per row.
@@ -206,7 +212,7 @@ class Tree:
 
     def _codes_by_words(self, rows: NDArray[np.uint8]) -> NDArray[np.integer[Any]]:
         count = len(rows)
-        columns = _pack_columns(rows, self._used)
+        columns = pack_columns(rows, self._used)
         ones = np.zeros(-(-count // 64), np.uint64)
         codes: NDArray[np.integer[Any]] = np.zeros(count, np.intp if len(self.labels) > 2 else np.uint8)
         for code, mask in route(0, self._nodes.__getitem__, columns, everyone(count)):
@@ -319,21 +325,33 @@ class Tree:
             return f"<pre>{escape(repr(self))}: export.to_svg draws it, export.to_text writes it</pre>"
         return f'<div style="overflow:auto;max-height:40em">{self.to_svg()}</div>'
 
-    def to_svg(self, share: Sequence[float] | None = None) -> str:
-        """The tree drawn from left to right; ``share`` is the probability of reaching each node."""
-        _, no, yes, code = self.as_lists
-        text = [self.condition(node) if no[node] >= 0 else shown(self.label(node)) for node in range(len(no))]
-        brief = {
-            node: f"{shown(self.names[test.feature])} <= {test.cut:.6g}{' or missing' * bool(test.missing)}"
-            for node, test in self.tests.items()
-            if isinstance(test, AtMost) and test.cut < math.inf
-        }
-        title = f"Decision tree of {self.size} {'leaves' if self.size > 1 else 'leaf'}"
-        asked = ", ".join(shown(self.names[i]) for i in self._used[:12]) + (", ..." if len(self._used) > 12 else "")
-        about = f"{f'It asks about {asked}' if asked else 'It asks nothing'}, at most {self.depth} tests deep"
-        return draw_tree(
-            Sketch(no, yes, text, code, brief, share), title, f"{about}. Upper branches are yes, lower ones no."
-        )
+    def to_svg(self, share: Sequence[float] | None = None, wrong: Sequence[float] | None = None) -> str:
+        """The tree drawn from left to right; each node has a ``share`` of inputs, and of the error (``wrong``)."""
+        return drawn(self, share, wrong)
+
+    def plot(self, path: str | os.PathLike[str] | None = None, *, space: World | None = None) -> Figure:
+        """The same as a figure of matplotlib (the extra ``plot``), written to ``path`` if there is one.
+
+        With a ``space``, as that of a result, lines are as thick as the share of inputs that they carry.
+        """
+        return plot_tree(sketched(self, None if space is None else node_shares(self, space)), path)
+
+    def rules(self, space: World | None = None, answers: Answers | None = None) -> Rules:
+        """A rule for each leaf, of which exactly one holds for every input; they print as sentences.
+
+        A result's ``space`` adds how often each holds, its ``answers`` how often the target agreed.
+        """
+        return rules_of(self, space, answers)
+
+    def explain(self, row: Any) -> Rule:
+        """The rule that one input follows: a mapping of name to value, a list of values, or a table of one row.
+
+        >>> tree = Tree.build(ProductSpace.bernoulli(2), [(0, 1, 2), 0, 1], ["no", "yes"])
+        >>> print(tree.explain({"x0": 1, "x1": 0}))
+        If x0 = 1 then yes.
+        """
+        leaf = only(self.reached(one_row(row)))
+        return next(rule for rule in self.rules() if rule.leaf == leaf)
 
     @cached_property
     def digest(self) -> str:
@@ -379,22 +397,3 @@ def check_tree(tree: object) -> None:
 def _check_kind(test: Test, feature: Feature) -> None:
     if test.kind != feature.kind:
         raise ParameterError(f"feature {feature.name!r} is {feature.kind}; the test {test!r} does not fit it")
-
-
-def _preorder(nodes: Sequence[Node]) -> list[int]:
-    order, waiting = [], [0]
-    while waiting:
-        node = waiting.pop()
-        order.append(node)
-        entry = nodes[node]
-        if isinstance(entry, tuple):
-            waiting += [entry[2], entry[1]]
-    return order
-
-
-def _pack_columns(rows: NDArray[np.uint8], used: Sequence[int]) -> dict[int, Words]:
-    """The rows with x_i = 1 for every feature used; rows that lie side by side in memory are turned first."""
-    if rows.strides[0] == 1 or len(used) < 4:
-        return {i: pack(rows[:, i]) for i in used}
-    parts = [np.ascontiguousarray(rows[start : start + _BLOCK_ROWS].T) for start in range(0, len(rows), _BLOCK_ROWS)]
-    return {i: np.concatenate([pack(part[i]) for part in parts]) for i in used}

@@ -11,7 +11,8 @@ import pytest
 from rich.console import Console
 
 import fidelitree as ft
-from fidelitree.asking.events import Event, Finished, SplitMade, TreeJudged
+from fidelitree.asking.access import watched
+from fidelitree.asking.events import Event, Finished, SplitMade, TreeJudged, nobody
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,6 +79,34 @@ def test_notebook_output_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [how for how, _ in shown] == ["display", "update", "display", "update"], "the next run has its own output"
     assert "8 labels" in shown[0][1]
     assert "certified" in shown[1][1]
+
+
+def test_a_short_run_shows_nothing() -> None:
+    console, file = terminal()
+    progress = ft.Progress(0, console, ticking(0, 1, 1.5, 10, 11, 12.5, 13), after=2)
+    for event in (Event(8), JUDGED, DONE):
+        progress(event)
+    assert file.getvalue() == ""
+    for event in (Event(8), JUDGED, JUDGED, DONE):
+        progress(event)
+    lines = file.getvalue().split("\r")[1:]
+    assert len(lines) == 2
+    assert lines[-1].endswith("0:03 · certified\n"), "the time since the first event of its own run"
+
+
+class Screen(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("screen", "switch", "shows"), [(True, "", True), (True, "0", False), (False, "", False)])
+def test_progress_comes_by_itself_where_somebody_waits(
+    monkeypatch: pytest.MonkeyPatch, screen: bool, switch: str, shows: bool
+) -> None:
+    monkeypatch.setattr(sys, "stderr", Screen() if screen else io.StringIO())
+    monkeypatch.setenv("FIDELITREE_PROGRESS", switch)
+    assert isinstance(watched(nobody), ft.Progress) is shows
+    assert watched(print) is print, "whoever has an observer needs no other"
 
 
 def test_it_watches_a_run() -> None:

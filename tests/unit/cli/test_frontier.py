@@ -95,9 +95,12 @@ def test_export_picks_a_point(kept: Path) -> None:
 
 def test_report_opens_at_a_point(kept: Path) -> None:
     found = ft.Frontier.load(kept)
-    done = run("report", kept, "--pick", "price=0", "--out", "page.html")
+    about = ("--title", "Audit of March", "--target-name", "the lender", "--notes", "Signed.", "--date", "2026-03-31")
+    done = run("report", kept, "--pick", "price=0", "--out", "page.html", *about)
     assert (done.code, done.out.splitlines()[-1]) == (0, "wrote page.html")
-    assert f"<title>A tree with {found[-1].leaves} leaves" in Path("page.html").read_text(encoding="utf-8")
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert f"A tree with {found[-1].leaves} leaves that answers as the lender does" in page
+    assert all(told in page for told in ("<title>Audit of March</title>", "Signed.", "2026-03-31"))
     assert run("report", kept, "--json").json == {"size": found.knee.leaves, "file": "report.html"}
 
 

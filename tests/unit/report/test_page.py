@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -14,6 +15,9 @@ import pytest
 import fidelitree as ft
 from fidelitree.asking.counted import Queries, Tally
 from fidelitree.report import Contents, render
+from fidelitree.report.contents import Shares
+from fidelitree.report.sections.assumed import assumed
+from fidelitree.report.sections.checking import files_of
 from mixed import MIXED, some_inputs
 from reports import HOSTILE
 
@@ -100,7 +104,7 @@ def test_a_run_without_tests_is_not_exact() -> None:
     shown = text(replace(result, certificate=untested, leaf_labels=None))
     assert "✗ Nothing certified" in shown
     assert "Method sequential, but no input was tested" in shown
-    assert "exact" not in shown.partition("How to reproduce it")[2].partition("Inputs")[0]
+    assert "exact" not in shown.partition("Make it again")[2].partition("Inputs")[0]
     exact = text(ft.build_top_down(ft.targets.majority(3), ft.ProductSpace.bernoulli(3), 0))
     assert "Method exact: every input was counted" in exact
 
@@ -193,7 +197,7 @@ def test_a_tree_of_one_leaf_and_an_empty_trace() -> None:
     assert "no feature has any influence on it" in shown
     assert "No label was asked for." in shown
     assert "After 0 labels the tree had 1 leaf" in shown
-    assert "<svg" not in render(result.contents)
+    assert 'role="img"' not in render(result.contents), "nothing to draw"
 
 
 def test_what_is_read_back_from_files_has_a_page_too() -> None:
@@ -242,9 +246,96 @@ def test_the_page_asks_for_nothing() -> None:
 
 def test_the_same_result_gives_the_same_bytes(tmp_path: Path) -> None:
     result = ft.distill(mixed_target, MIXED, 0.1)
-    one, two = result.report(tmp_path / "one.html"), result.report(str(tmp_path / "two.html"))
+    one, two = (result.report(at, date="today") for at in (tmp_path / "one.html", str(tmp_path / "two.html")))
     assert one == tmp_path / "one.html"
     assert one.read_bytes() == two.read_bytes()
+
+
+def test_names_of_the_model_and_the_day_come_first(tmp_path: Path) -> None:
+    result = ft.distill(MUX, BITS, 0.1)
+    about = {
+        "title": "Audit of <March>",
+        "target_name": "The selector",
+        "notes": "Signed by nobody.",
+        "date": "2026-11-17",
+    }
+    reader = Reader(result.report(tmp_path / "page.html", **about).read_text(encoding="utf-8"))
+    assert "<title>Audit of &lt;March&gt;</title>" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    shown = reader.text.partition("Audit of <March> Model ")[2]
+    assert shown.startswith("The selector Inputs a product of 11 features, 2^11 inputs Written 2026-11-17 Signed by")
+    assert "A tree with 16 leaves that answers as The selector does on at least 90.14% of inputs." in shown
+    assert f"Model {result.run['target']} Inputs" in text(result), "what the run knows, where nobody says more"
+    dated = result.report(tmp_path / "dated.html", date=dt.date(2026, 1, 2)).read_text(encoding="utf-8")
+    assert "2026-01-02" in dated
+
+
+@pytest.mark.parametrize(
+    ("about", "message"),
+    [
+        ({"title": 3}, "title must be text that UTF-8 can hold; got 3"),
+        ({"date": 2026}, "date must be text that UTF-8 can hold; got 2026"),
+    ],
+)
+def test_what_is_no_text_is_refused(tmp_path: Path, about: dict[str, Any], message: str) -> None:
+    result = ft.distill(MUX, BITS, 0.1)
+    with pytest.raises(ft.ParameterError, match=re.escape(message)):
+        result.report(tmp_path / "page.html", **about)
+    assert not (tmp_path / "page.html").exists()
+
+
+def missed() -> ft.Distillation:
+    return ft.distill(ft.targets.majority(11), BITS, 0.01, max_queries=260, seed=6)
+
+
+def test_disagreements_are_shown_as_they_were_drawn() -> None:
+    result = missed()
+    found, shown = result.disagreements(), text(result)
+    assert found
+    assert f"They differ on {found.wrong} of {found.tests} fresh inputs." in shown
+    head, rows = found.cells(10, 8)
+    examples = shown.partition("Where they differ: examples")[2].partition("What the tree looks at")[0]
+    assert " ".join([*head[:-2], "Tree answers Target answers", *rows[0]]) in examples
+    assert " ".join(rows[min(9, len(found) - 1)]) in examples
+    assert "There are none: target and tree agree on every input." in text(ft.build_top_down(MUX, BITS, 0))
+    assert "agree on all 63 fresh inputs of the test" in text(ft.distill(MUX, BITS, 0.1))
+
+
+@pytest.mark.parametrize(("made", "words"), [
+    (ft.ProductSpace.from_data, "Features are drawn independently of each other"),
+    (ft.Rows, "Inputs are the rows of a table."),
+    (ft.ChowLiu.from_data, "Inputs are draws from a Chow-Liu tree over 5 features."),
+])  # fmt: skip
+def test_the_assumed_inputs_are_told_in_words(made: Any, words: str) -> None:
+    world = made(MIXED.batch(some_inputs(MIXED, 2_000)))
+    page = str(assumed(world))
+    assert words in page
+    assert page.count("<svg") == 5
+    for line in world.describe().lines:
+        assert line.values.replace("'", "&#x27;") in page
+
+
+def test_every_label_has_its_row() -> None:
+    result = ft.distill(mixed_target, MIXED, 0.2, seed=1)
+    table = result.certificate.confusion
+    assert table is not None
+    shown = text(result)
+    for label in ("yes", "no"):
+        (right,) = (cell for cell in table.cells if cell.target == cell.tree == label)
+        said = sum(cell.count for cell in table.cells if cell.tree == label)
+        assert re.search(rf"{label} [\d.]+% [\d.]+% to [\d.]+% {right.count} of {said}", shown)
+
+
+def test_the_files_of_the_page_are_those_of_the_tree() -> None:
+    contents = missed().contents
+    files = files_of(contents, Shares.of(contents))
+    assert set(files) == {"tree.json", "rules.txt", "tree.sql", "tree.c", "leaves.csv", "disagreements.csv"}
+    assert files["tree.json"] == contents.tree.to_json()
+    assert files["tree.sql"] == ft.export.to_sql(contents.tree)
+    assert len(files["rules.txt"].splitlines()) == contents.tree.size
+    assert len(files["leaves.csv"].splitlines()) == contents.tree.size + 1
+    assert contents.disagreements is not None
+    assert files["disagreements.csv"] == contents.disagreements.to_csv()
+    assert files_of(replace(contents, tree=ft.targets.balanced(BITS, 9)), Shares.of(contents)) == {}, "too large"
 
 
 def test_a_large_tree_makes_a_page_of_moderate_size() -> None:
@@ -256,7 +347,7 @@ def test_a_large_tree_makes_a_page_of_moderate_size() -> None:
     assert len(page) < 600_000
 
 
-@pytest.mark.parametrize("name", ["page.html", "report.css", "report.js"])
+@pytest.mark.parametrize("name", ["page.html", "report.css", "report.js", "tree.js", "words.js"])
 def test_the_files_of_the_page_are_short(name: str) -> None:
     lines = (Path(ft.__file__).parent / "report" / name).read_text(encoding="utf-8").splitlines()
     assert len(lines) <= 400

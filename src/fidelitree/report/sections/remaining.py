@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fidelitree.certificates.confusion import CONFIDENCE, FEW, Confusion, LabelPair, LeafError
 from fidelitree.display.markup import Html, section, table, tag
@@ -20,9 +20,37 @@ def answers(contents: Contents) -> Html:
     """A row for each pair of labels that came up, or for the most frequent mistakes where there are many."""
     found = contents.certificate.confusion
     told = _without_table(contents) if found is None else _label_explanation(found)
-    shown = None if found is None else _label_table(found)
+    tables = () if found is None else (_class_table(found), _label_table(found))
     title = "What the target says, and what the tree says"
-    return section("answers", title, tag("p", told, class_="note"), shown)
+    return section("answers", title, tag("p", told, class_="note"), *tables)
+
+
+def _class_table(found: Confusion) -> Html | None:
+    """A row for each label of the target, the most frequent first: how often is it followed, and meant when given?"""
+    first: dict[Any, LabelPair] = {}
+    for cell in sorted(found.cells, key=lambda cell: (-cell.of, str(cell.target), cell.wrong)):
+        first.setdefault(cell.target, cell)
+    rows = [_class_row(found, cell) for cell in list(first.values())[:_LABELS_SHOWN]]
+    names = (
+        "Label",
+        "Share of inputs",
+        "When the target says it, the tree does",
+        "When the tree says it, it is right",
+    )
+    shown = table(names, rows, "How often the tree follows each label", class_="numbers")
+    return tag("div", shown, class_="scroll classes", tabindex=0) if rows else None
+
+
+def _class_row(found: Confusion, cell: LabelPair) -> Html:
+    said = sum(one.count for one in found.cells if one.tree == cell.target)
+    right = 0 if cell.wrong else cell.count
+    if not said:
+        meant = "the tree never says it"
+    else:
+        meant = percent(right / said) if found.level is None else f"{whole(int(right))} of {whole(int(said))}"
+    followed = "never" if cell.wrong else span(*found.share(cell))
+    often = percent(cell.of / found.tests)
+    return tag("tr", tag("th", str(cell.target), scope="row"), *(tag("td", x) for x in (often, followed, meant)))
 
 
 def _without_table(contents: Contents) -> str:
@@ -49,7 +77,8 @@ def _label_table(found: Confusion) -> Html:
     shown = table(names, cells, "The target's answers against the tree's", class_="numbers")
     rest = found.cells_in_all - len(rows)
     more = f"And {counted(rest, 'more pair')} of labels: certificate.json lists the largest."
-    return tag("div", tag("div", shown, class_="scroll", tabindex=0), tag("p", more, class_="note") if rest else None)
+    inside = tag("div", shown, class_="scroll", tabindex=0)
+    return tag("div", inside, tag("p", more, class_="note") if rest else None, id="pairs")
 
 
 def _label_row(found: Confusion, cell: LabelPair) -> Html:
@@ -97,9 +126,9 @@ def _explanation(contents: Contents, shares: Shares) -> str:
 
 def _table(contents: Contents, shares: Shares) -> Html:
     found = [entry for entry in contents.leaf_errors if entry.wrong > _TINY]
-    conditions = _conditions(contents, {node for entry in found for node in entry.nodes})
+    told = conditions(contents, {node for entry in found for node in entry.nodes})
     alone, joined = ([entry for entry in found if (entry.share is None) is kind] for kind in (False, True))
-    rows = [_row(contents, shares, entry, conditions) for entry in [*alone[:_SHOWN], *joined]]
+    rows = [_row(contents, shares, entry, told) for entry in [*alone[:_SHOWN], *joined]]
     names = ("Inputs with", "Tree answers", "Reached by", "Wrong there", "Share of the error")
     shown = table(names, rows, "Leaves by their share of the error")
     rest = len(alone[_SHOWN:])
@@ -107,7 +136,7 @@ def _table(contents: Contents, shares: Shares) -> Html:
     return tag("div", tag("div", shown, class_="scroll leaves", tabindex=0), more if rest else None)
 
 
-def _row(contents: Contents, shares: Shares, entry: LeafError, conditions: dict[int, str]) -> Html:
+def _row(contents: Contents, shares: Shares, entry: LeafError, told: dict[int, str]) -> Html:
     tree, masses, wrong, nodes = contents.tree, shares.masses, shares.wrong, list(entry.nodes)
     assert wrong is not None, "a row needs errors"
     if entry.share is None:
@@ -115,7 +144,7 @@ def _row(contents: Contents, shares: Shares, entry: LeafError, conditions: dict[
         name: object = f"{counted(len(nodes), 'leaf', 'leaves')} with fewer than {FEW} test inputs{each}"
         answer = "–"
     else:
-        name = tag("button", conditions[nodes[0]], type="button", class_="link", data_leaf=nodes[0])
+        name = tag("button", told[nodes[0]], type="button", class_="link", data_leaf=nodes[0])
         answer = str(tree.labels[tree.code[nodes[0]]])
     return tag(
         "tr",
@@ -133,7 +162,7 @@ def _often(entry: LeafError) -> str:
     return span(*entry.share) if entry.exact else f"{entry.counts}: {span(*entry.share)}"
 
 
-def _conditions(contents: Contents, leaves: set[int]) -> dict[int, str]:
+def conditions(contents: Contents, leaves: set[int]) -> dict[int, str]:
     """What inputs of a leaf have in common, each feature once."""
     space, found = contents.space, {}
     for node, region in contents.tree.regions(space):

@@ -1,4 +1,4 @@
-"""The tree to look at, a form that follows an input down to its answer, and the data that the page's script needs."""
+"""The data that the page's script needs: the tree as it is, and how to ask for a value of each feature."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.certificates.confusion import FEW
-from fidelitree.display.markup import Html, section, tag
-from fidelitree.display.wording import counted
 from fidelitree.spaces.features import AtMost, Boolean, Categorical, Feature, IsIn, Numeric
 
 if TYPE_CHECKING:
@@ -19,8 +17,6 @@ if TYPE_CHECKING:
 
 _LEVELS = (np.arange(21) + 0.5) / 21
 _DIGITS = 6
-_MOST_CONTROLS = 200
-_TOOLS = (("Expand all", "expand"), ("Collapse", "collapse"))
 
 
 def controls(contents: Contents) -> list[dict[str, Any]]:
@@ -103,72 +99,3 @@ def _column(values: NDArray[np.float64] | None) -> list[float] | None:
 
 def _brief(value: float) -> float:
     return float(f"{value:.{_DIGITS}g}")
-
-
-def tree_section(contents: Contents, shares: Shares) -> Html:
-    """The frame; the page's script draws the tree into it, because only what is open needs to be there."""
-    plain = tag("pre", str(contents.tree), tabindex=0)
-    return section(
-        "tree",
-        "The tree",
-        tag("p", _introduction(contents, shares), class_="note"),
-        tag("div", _outline(), _panel(contents), class_="workbench"),
-        tag("details", tag("summary", "The tree as text"), plain, class_="plain"),
-    )
-
-
-def _introduction(contents: Contents, shares: Shares) -> str:
-    size = contents.tree.size
-    if size == 1:
-        return "One leaf: the same answer for every input."
-    if shares.masses is None:
-        return "Each line is a condition; its inputs go on to the lines below it."
-    how = "test rows" if shares.estimated else "inputs"
-    return f"Each line is a condition with the share of {how} that reach it. Point at a line for more."
-
-
-def _outline() -> Html:
-    buttons = [tag("button", text, type="button", id=name) for text, name in _TOOLS]
-    return tag(
-        "div",
-        tag("div", *buttons, class_="tools"),
-        tag("ul", role="tree", aria_labelledby="tree-title", id="outline", class_="outline"),
-        tag("noscript", tag("p", "This page draws the tree with a script; below it stands as text.")),
-        tag("p", "Printed as it was opened on the screen.", class_="print-only note", id="partly", hidden=True),
-        class_="canvas",
-    )
-
-
-def _panel(contents: Contents) -> Html:
-    return tag(
-        "aside",
-        tag("h3", "This line"),
-        tag(
-            "div", tag("p", "Point at a line of the tree, or move to it with the arrow keys.", class_="note"), id="node"
-        ),
-        tag("h3", "Try an input"),
-        tag("form", *_fields(contents), _buttons(), id="input", autocomplete="off"),
-        tag("output", id="answer", for_="input", aria_live="polite"),
-        class_="panel",
-        aria_label="Details of the tree",
-    )
-
-
-def _fields(contents: Contents) -> list[Html]:
-    """The script fills in a control for each feature: those that the tree asks about first."""
-    asked = tested(contents.tree)
-    others = min(len(contents.space), _MOST_CONTROLS) - len(asked)
-    fields = [tag("div", id="asked", class_="fields")]
-    if others > 0:
-        summary = f"{counted(len(contents.space) - len(asked), 'feature')} that the tree does not ask about"
-        fields.append(tag("details", tag("summary", summary), tag("div", id="unasked", class_="fields")))
-    return fields
-
-
-def _buttons() -> Html:
-    return tag(
-        "div",
-        tag("button", "Follow its path", type="submit", class_="primary"),
-        tag("button", "Random input", type="button", id="random"),
-        class_="tools",
-    )

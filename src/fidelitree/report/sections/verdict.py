@@ -1,40 +1,58 @@
-"""The certificate in one sentence, what it does not say, and how to have the same again."""
+"""What the page is about, the certificate in one sentence, and what it does not say."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, Certificate
-from fidelitree.display.markup import Html, join, section, tag
-from fidelitree.display.wording import at_least, at_most, counted, percent, whole
+from fidelitree.display.markup import Html, join, tag
+from fidelitree.display.wording import at_least, at_most, counted, percent, shown, whole
 from fidelitree.spaces.rows import ASSUMES_NOT_FITTED
 from fidelitree.theory.sequential import FRONTIER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fidelitree.report.contents import Contents
+    from fidelitree.report.contents import About, Contents
 
 
-def verdict(head: Html, curve: Html | None, promise: Html) -> Html:
-    """The headline, the curve where there is one, and the certificate word for word."""
-    return tag("section", head, curve, promise, class_="verdict", id="verdict", aria_labelledby="verdict-title")
+def verdict(names: Html, head: Html, curve: Html | None, promise: Html) -> Html:
+    """The names, the headline, the curve where there is one, and the certificate word for word."""
+    return tag("section", names, head, curve, promise, class_="verdict", id="verdict", aria_labelledby="verdict-title")
 
 
-def head(contents: Contents) -> Html:
+def masthead(contents: Contents, about: About) -> Html:
+    """Which model, which inputs, when; and what the author has to say."""
+    facts = {
+        "Model": about.target_name or contents.target_name,
+        "Inputs": contents.world.in_words,
+        "Written": about.date,
+    }
+    shown = [tag("div", tag("dt", name), tag("dd", text)) for name, text in facts.items() if text]
+    return tag(
+        "div",
+        tag("p", about.title, class_="title") if about.title else None,
+        tag("dl", *shown, class_="about"),
+        tag("p", about.notes, class_="notes") if about.notes else None,
+        class_="masthead",
+    )
+
+
+def head(contents: Contents, about: About) -> Html:
     """The headline, and the figures behind it."""
     certificate, tree = contents.certificate, contents.tree
     standing = certificate.standing
     stated = tag("span", standing.badge, class_=f"status {'good' if standing.state == 'met' else 'bad'}")
     return join(
         tag("p", stated, " ", _asked_for(contents), class_="kicker"),
-        tag("h1", headline(contents), id="verdict-title"),
+        tag("h1", headline(contents, about), id="verdict-title"),
         tag(
             "dl",
             _fact("Agreement", agreement(certificate), "with the target"),
             _fact("Confidence", _confidence(certificate), "that this is so"),
             _fact("Size", whole(tree.size), f"{'leaf' if tree.size == 1 else 'leaves'}, depth {tree.depth}"),
             _fact("Cost", whole(contents.queries.asked), "labels asked"),
+            _baseline(certificate),
             class_="facts",
         ),
     )
@@ -51,14 +69,15 @@ def promise(contents: Contents) -> Html:
     )
 
 
-def headline(contents: Contents) -> str:
+def headline(contents: Contents, about: About) -> str:
     """One sentence for somebody who reads no other."""
     certificate, size = contents.certificate, counted(contents.tree.size, "leaf", "leaves")
+    model = about.target_name or "the target"
     if certificate.error_bound >= 1:
         return f"A tree with {size}, about which nothing could be certified."
     if certificate.method == "exact" and certificate.error_bound == 0:
-        return f"A tree with {size} that answers exactly as the target does, on every input."
-    return f"A tree with {size} that answers as the target does on {_how_often(certificate)} of inputs."
+        return f"A tree with {size} that answers exactly as {model} does, on every input."
+    return f"A tree with {size} that answers as {model} does on {_how_often(certificate)} of inputs."
 
 
 def agreement(certificate: Certificate) -> str:
@@ -98,6 +117,16 @@ def _fact(name: str, value: str, note: str) -> Html:
     return tag("div", tag("dt", name), tag("dd", tag("strong", value), " ", tag("span", note)))
 
 
+def _baseline(certificate: Certificate) -> Html | None:
+    """How far one answer for all inputs gets: what agreement is to be compared with."""
+    found = certificate.confusion
+    if found is None:
+        return None
+    most = at_most(1 - found.constant_error[0])
+    sign = "" if found.level is None else "≤ "
+    return _fact("Baseline", f"{sign}{most}", f"if the answer were always {shown(found.target.best.label)}")
+
+
 def _limits(contents: Contents) -> Iterator[Html]:
     certificate = contents.certificate
     yield _limit("Not that the target is right.", "The tree repeats what the target answers, mistakes included.")
@@ -123,44 +152,3 @@ def _limits(contents: Contents) -> Iterator[Html]:
 
 def _limit(first: str, then: str) -> Html:
     return join(tag("strong", first), " ", then)
-
-
-def reproduce(contents: Contents) -> Html:
-    """The call, the seed, the versions, the digests."""
-    certificate = contents.certificate
-    facts = [
-        ("Seed", _seed(contents)),
-        *((f"Version of {name}", version) for name, version in certificate.versions.items()),
-        ("Method", _method(contents)),
-        ("Inputs", _inputs(contents)),
-        ("Digest of the tree", tag("code", certificate.tree_digest)),
-        ("Digest of the inputs", tag("code", certificate.space_digest)),
-    ]
-    return section(
-        "reproduce",
-        "How to reproduce it",
-        tag("p", "The same call with the same seed and versions gives the same tree, byte for byte.", class_="note"),
-        tag("pre", contents.call, class_="call") if contents.call else None,
-        tag("dl", *(tag("div", tag("dt", name), tag("dd", value)) for name, value in facts), class_="record"),
-    )
-
-
-def _method(contents: Contents) -> str:
-    certificate = contents.certificate
-    if certificate.method == "exact":
-        return "exact: every input was counted"
-    if not certificate.samples:
-        return f"{certificate.method}, but no input was tested"
-    return f"{certificate.method}, {certificate.protocol} test inputs"
-
-
-def _seed(contents: Contents) -> str:
-    certificate = contents.certificate
-    if certificate.seed is None:
-        return "none: nothing was drawn"
-    return f"{certificate.seed}{'' if certificate.seed_chosen else ' (taken from the machine)'}"
-
-
-def _inputs(contents: Contents) -> str:
-    fit = contents.world.fit
-    return contents.world.in_words if fit is None else f"{contents.world.in_words}; {fit}"

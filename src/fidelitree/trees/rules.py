@@ -12,20 +12,20 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.display.markup import table, tag
 from fidelitree.display.wording import shown
 from fidelitree.errors import MissingExtraError, ParameterError, check_choice, show
 from fidelitree.spaces.features import AtMost, IsIn, Test
 from fidelitree.spaces.features.feature import short
 from fidelitree.spaces.inputs import is_missing
-from fidelitree.spaces.product import product_of
 from fidelitree.spaces.world import drawn
 from fidelitree.trees.answers import upwards
 from fidelitree.trees.gaps import sides
-from fidelitree.trees.tree import Tree, check_tree
 
 if TYPE_CHECKING:
     from fidelitree.spaces.world import World
     from fidelitree.trees.answers import Answers
+    from fidelitree.trees.tree import Tree
 
 DRAWN = 1 << 16  # inputs that tell how often rules hold, where only draws do
 _BACKENDS = {"pandas": "pandas", "polars": "polars", "arrow": "pyarrow"}
@@ -143,6 +143,14 @@ class Rules(Sequence[Rule]):
     def __repr__(self) -> str:
         return f"<{len(self)} rules>"
 
+    def _repr_html_(self) -> str:
+        known = any(rule.probability is not None for rule in self)
+        rows = (
+            tag("tr", *(tag("td", x) for x in (rule.premise or "always", shown(rule.label), *_share(rule, known))))
+            for rule in self
+        )
+        return table(("if", "then", *(("share of inputs",) if known else ())), rows)
+
     def to_dict(self) -> dict[str, list[Any]]:
         """Columns: the leaf's node, its conditions as text, label, probability, answers, purity."""
         rules = self._rules
@@ -167,20 +175,8 @@ class Rules(Sequence[Rule]):
         return nw.from_dict(columns, backend=library).to_native()  # type: ignore[arg-type]
 
 
-def to_rules(tree: Tree, space: World | None = None, answers: Answers | None = None) -> Rules:
-    """The rules of a tree, in the order of its leaves.
-
-    ``space`` (a result's ``space``) adds how often each rule holds; ``answers`` (a result's ``answers``) how often the
-    target agreed where it did.
-
-    >>> from fidelitree.spaces.product import ProductSpace
-    >>> tree = Tree.build(ProductSpace.bernoulli(2, 0.1), [(0, 1, 2), 0, (1, 3, 4), 0, 1], ["no", "yes"])
-    >>> print(to_rules(tree, ProductSpace.bernoulli(2, 0.1)))
-    If x0 = 0 then no (reached by 90 % of inputs).
-    If x0 = 1 and x1 = 0 then no (reached by 9 % of inputs).
-    If x0 = 1 and x1 = 1 then yes (reached by 1 % of inputs).
-    """
-    check_tree(tree)
+def rules_of(tree: Tree, space: World | None = None, answers: Answers | None = None) -> Rules:
+    """The rules of a tree, in the order of its leaves: see `Tree.rules`."""
     rules = [Rule(leaf, conditions, tree.label(leaf)) for leaf, conditions in _paths(tree)]
     if space is not None:
         shares = node_shares(tree, space)
@@ -195,7 +191,7 @@ def to_rules(tree: Tree, space: World | None = None, answers: Answers | None = N
 
 def node_shares(tree: Tree, space: World) -> list[float]:
     """For every node the probability that an input reaches it; among rows or draws where nobody knows it exactly."""
-    product = product_of(space)
+    product: Any = getattr(space, "product", space)  # what is no space is refused by the next line
     tree.check_space(product)
     if space.masses is not None:
         return [space.masses.mass(region) for _, region in tree.regions(product)]
@@ -243,6 +239,10 @@ def _narrowed(tree: Tree, test: Test, yes: bool, before: Condition | None) -> Co
             else replace(found, values=tuple(value for value in known if value in found.values + named))
         )
     return replace(found, values=tuple(value for value in found.values if (value in named) == yes))
+
+
+def _share(rule: Rule, known: bool) -> tuple[str, ...]:
+    return () if not known or rule.probability is None else (_percent(rule.probability),)
 
 
 def _percent(share: float) -> str:

@@ -11,9 +11,9 @@ import fidelitree as ft
 from exported import grown
 from fidelitree.errors import MissingExtraError, ParameterError
 from fidelitree.export import Condition, to_rules
-from fidelitree.export.rules import node_shares
 from fidelitree.spaces.features import AtMost, IsIn
 from fidelitree.trees.answers import Answers
+from fidelitree.trees.rules import node_shares
 from fidelitree.trees.tree import Tree
 from mixed import MIXED, some_inputs
 

@@ -1,0 +1,52 @@
+"""The inputs that a certificate is about: how they are drawn, in words, and every feature with its histogram."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fidelitree.display.markup import Html, section, table, tag
+from fidelitree.display.wording import counted
+from fidelitree.spaces.describe import histogram
+
+if TYPE_CHECKING:
+    from fidelitree.spaces.world import World
+
+_SHOWN = 60
+
+
+def assumed(world: World) -> Html:
+    """A sentence about the world, and a table of its features."""
+    told = world.describe()
+    rows = [
+        tag(
+            "tr", tag("th", x.name, scope="row"), tag("td", x.kind), tag("td", x.values), tag("td", histogram(x.shares))
+        )
+        for x in told.lines[:_SHOWN]
+    ]
+    rest = len(told.lines) - len(rows)
+    shown = table(("Feature", "Kind", "Values", "Shares"), rows, "The features of an input")
+    return section(
+        "inputs",
+        "Which inputs it is about",
+        tag("p", how_drawn(world), class_="note"),
+        tag("p", told.fit[0].upper() + told.fit[1:] + ".", class_="note") if told.fit else None,
+        tag("div", shown, class_="scroll assumed", tabindex=0),
+        tag("p", f"And {counted(rest, 'more feature')}.", class_="note") if rest else None,
+    )
+
+
+def how_drawn(world: World) -> str:
+    """The kind of world, for somebody who does not know its name."""
+    assumes = "; ".join(world.assumes)
+    end = f" In the certificate's words: {assumes}." if assumes else ""
+    if world.independent is not None:
+        return (
+            "Features are drawn independently of each other, each from its own distribution. So there may be "
+            f"combinations that no real input has.{end}"
+        )
+    if world.table is not None:
+        return f"Inputs are the rows of a table. The table shows each feature by itself.{end}"
+    return (
+        f"Inputs are {world.in_words}. Features depend on each other as they do there; the table shows each by "
+        f"itself.{end}"
+    )
