@@ -102,6 +102,12 @@ def frontier(
         with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
             observer(Finished(counted.asked, found[-1].leaves, found[-1].error_bound, found.reason))
         way.end(counted, found.reason)
+    return _recorded(found, (target, space), goal, call, running)
+
+
+def _recorded(found: Frontier, about: tuple[Any, World], goal: Goal, call: Call, running: Running) -> Frontier:
+    """The curve with the space as it was given, and how it was asked for."""
+    target, space = about
     run = {"door": call.door, "target": name_of(target), "seed": goal.seed, "seed_chosen": goal.seed_chosen}
     text = written(frontier, {**call.arguments, **running.told(), "seed": goal.seed})
     answers = None if running.journal is None else Path(running.journal)
