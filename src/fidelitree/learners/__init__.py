@@ -12,11 +12,15 @@ from typing import TYPE_CHECKING
 
 from fidelitree.exact.engine import ENUMERATE_UNASKED
 from fidelitree.learners.cost_complexity import cart
+from fidelitree.learners.disagreement import disagreement
 from fidelitree.learners.entropy import id3
 from fidelitree.learners.gain_ratio import c45
+from fidelitree.learners.halving import halving
 from fidelitree.learners.monotone import monotone_top_down
 from fidelitree.learners.most_influential import blanc_lange_qiao_tan
+from fidelitree.learners.noise_stability import blanc_gupta_lange_tan
 from fidelitree.learners.rank import lowest_rank
+from fidelitree.learners.relevant_first import bshouty_haddad_zaknoon
 from fidelitree.learners.restrictions import mehta_raghavan
 from fidelitree.learners.separation import streed
 from fidelitree.learners.size_budget import top_down
@@ -32,9 +36,13 @@ if TYPE_CHECKING:
 __all__ = [
     "LEARNERS",
     "Learner",
+    "blanc_gupta_lange_tan",
     "blanc_lange_qiao_tan",
+    "bshouty_haddad_zaknoon",
     "c45",
     "cart",
+    "disagreement",
+    "halving",
     "id3",
     "lowest_rank",
     "mehta_raghavan",
@@ -78,6 +86,9 @@ LEARNERS = {
     learner.name: learner
     for learner in (
         Learner("top_down", top_down, "Blanc, Lange, Tan 2020", "queries", bits_only=True),
+        Learner(
+            "blanc_gupta_lange_tan", blanc_gupta_lange_tan, "Blanc, Gupta, Lange, Tan 2020", "queries", bits_only=True
+        ),
         Learner("monotone_top_down", monotone_top_down, "Blanc, Lange, Tan 2020", "labels", bits_only=True),
         Learner("id3", id3, "Quinlan 1986", "labels"),
         Learner("c45", c45, "Quinlan 1993", "labels"),
@@ -87,6 +98,15 @@ LEARNERS = {
         Learner(
             "blanc_lange_qiao_tan", blanc_lange_qiao_tan, "Blanc, Lange, Qiao, Tan 2022", "queries", bits_only=True
         ),
+        Learner(
+            "bshouty_haddad_zaknoon",
+            bshouty_haddad_zaknoon,
+            "after Bshouty, Haddad-Zaknoon 2019",
+            "queries",
+            bits_only=True,
+        ),
+        Learner("disagreement", disagreement, "after Soltani Moakhar et al. 2026", "labels"),
+        Learner("halving", halving, "after Huang, Jin 2025", "queries", bits_only=True),
         Learner("streed", streed, "van der Linden, de Weerdt, Demirovic 2023", "labels", library="pystreed"),
         Learner("optimal", optimal, "dynamic programming over subcubes", "everything"),
     )
