@@ -16,6 +16,8 @@ from fidelitree.learners.disagreement import disagreement
 from fidelitree.learners.entropy import id3
 from fidelitree.learners.gain_ratio import c45
 from fidelitree.learners.halving import halving
+from fidelitree.learners.heavy_coefficients import kushilevitz_mansour
+from fidelitree.learners.low_degree import odonnell_servedio
 from fidelitree.learners.monotone import monotone_top_down
 from fidelitree.learners.most_influential import blanc_lange_qiao_tan
 from fidelitree.learners.noise_stability import blanc_gupta_lange_tan
@@ -24,6 +26,8 @@ from fidelitree.learners.relevant_first import bshouty_haddad_zaknoon
 from fidelitree.learners.restrictions import mehta_raghavan
 from fidelitree.learners.separation import streed
 from fidelitree.learners.size_budget import top_down
+from fidelitree.learners.sparse_regression import gopalan_kalai_klivans
+from fidelitree.learners.spectrum import LearntFunction
 from fidelitree.learners.subcubes import optimal
 from fidelitree.spaces.product import product_of
 
@@ -34,19 +38,24 @@ if TYPE_CHECKING:
     from fidelitree.spaces.world import World
 
 __all__ = [
+    "IMPROPER",
     "LEARNERS",
     "Learner",
+    "LearntFunction",
     "blanc_gupta_lange_tan",
     "blanc_lange_qiao_tan",
     "bshouty_haddad_zaknoon",
     "c45",
     "cart",
     "disagreement",
+    "gopalan_kalai_klivans",
     "halving",
     "id3",
+    "kushilevitz_mansour",
     "lowest_rank",
     "mehta_raghavan",
     "monotone_top_down",
+    "odonnell_servedio",
     "optimal",
     "streed",
     "top_down",
@@ -91,7 +100,7 @@ LEARNERS = {
         ),
         Learner("monotone_top_down", monotone_top_down, "Blanc, Lange, Tan 2020", "labels", bits_only=True),
         Learner("id3", id3, "Quinlan 1986", "labels"),
-        Learner("c45", c45, "Quinlan 1993", "labels"),
+        Learner("c45", c45, "Quinlan 1993, without subtree raising", "labels"),
         Learner("cart", cart, "Breiman, Friedman, Olshen, Stone 1984", "labels", library="sklearn"),
         Learner("lowest_rank", lowest_rank, "Ehrenfeucht, Haussler 1989", "labels"),
         Learner("mehta_raghavan", mehta_raghavan, "Mehta, Raghavan 2002", "labels"),
@@ -111,3 +120,10 @@ LEARNERS = {
         Learner("optimal", optimal, "dynamic programming over subcubes", "everything"),
     )
 }
+
+IMPROPER: dict[str, tuple[Callable[..., LearntFunction], str]] = {
+    "kushilevitz_mansour": (kushilevitz_mansour, "Kushilevitz, Mansour 1991"),
+    "gopalan_kalai_klivans": (gopalan_kalai_klivans, "Gopalan, Kalai, Klivans 2008"),
+    "odonnell_servedio": (odonnell_servedio, "O'Donnell, Servedio 2007"),
+}
+"""Learners of functions that are no trees, with their papers: all take bits and two labels."""

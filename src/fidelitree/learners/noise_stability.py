@@ -53,7 +53,7 @@ def blanc_gupta_lange_tan(lesson: Lesson, *, noise: float = NOISE, pairs: int = 
     >>> from fidelitree import ProductSpace
     >>> from fidelitree.targets import multiplexer
     >>> blanc_gupta_lange_tan(multiplexer(2), ProductSpace.bernoulli(6), epsilon=0).tree.size
-    8
+    12
     """
     pairs, level = check_count("pairs", pairs), check_number("noise", noise)
     if not 0 <= level <= 1:
