@@ -60,7 +60,9 @@ def bshouty_haddad_zaknoon(lesson: Lesson, *, depth: int = DEPTH) -> Distillatio
 def _asked(lesson: Lesson, deepest: int) -> Steps[str]:
     search = _Search(lesson)
     ended = yield from search.depths(deepest)
-    return CERTIFIED if (yield from lesson.test(search.known.propose(search.found))) else ended
+    if ended == CERTIFIED or (yield from lesson.test(search.known.propose(search.found))):
+        return CERTIFIED
+    return ended
 
 
 class _Search:
@@ -84,7 +86,9 @@ class _Search:
                 self.found = found
                 self.known.propose(found)
                 if (yield from self._stands(depth)):
-                    return f"a tree of depth {depth} fits {self._fitting.count:,} answers"
+                    if (yield from self._lesson.test(self.known.propose(found), last=False)):
+                        return CERTIFIED
+                    break  # it stands among trees of this depth, so the target is deeper
                 if self._lesson.late:
                     break
             if self._lesson.late:
