@@ -85,7 +85,7 @@ def packing_by_counting(n: int, depth: int, epsilon: float) -> int:
     words = 1 << depth
     ball = sum(math.comb(words, k) for k in range(math.floor(2 * epsilon * words) + 1))
     parities = 2 * math.comb(n, depth) if epsilon < 0.25 else 1
-    return max(1, parities, math.ceil(2**words / ball))
+    return max(1, parities, -(-(1 << words) // ball))
 
 
 def label_lower_bound(n: int, depth: int, epsilon: float, delta: float) -> float:
