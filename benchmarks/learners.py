@@ -19,6 +19,7 @@ import numpy as np
 import fidelitree as ft
 from benchmarks.queries.forests import read as read_forest
 from benchmarks.subjects import DATA
+from fidelitree.learners import IMPROPER
 from fidelitree.learners.compare import Comparison, Entry
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ All learners of [the literature](learners.md) at epsilon {epsilon:g} and delta {
 {seconds:g} seconds. Made by `{command}`, which takes a quarter of an hour.
 
 An entry is leaves / queries of the certified tree; in brackets where the error asked for was **not** certified, with
-the bound that was. `-` means that a learner does not apply. `frontier` is the fewest leaves of any tree with that
+the bound that was. `-` means that a learner does not apply. An `f` in the place of leaves is a function that is
+no tree. `frontier` is the fewest leaves of any tree with that
 error, where it was computed. True errors, where they can be looked up, never exceeded a certified bound ({checked}
 certificates).
 """
@@ -115,13 +117,26 @@ def cell(row: Entry) -> str:
     return shown if row.certified else f"({shown}; {row.error_bound:.2f})"
 
 
+def functions(case: Case, seconds: float) -> dict[str, str]:
+    """Cells of the learners whose result is no tree: the letter f and queries, certified or with the bound reached."""
+    cells = {}
+    for name, (learn, _) in IMPROPER.items():
+        try:
+            found = learn(case.target, case.space, EPSILON, DELTA, max_seconds=seconds)
+            shown = f"f / {sum(found.queries.values()):,}"
+            cells[name] = shown if found.certificate.holds else f"({shown}; {found.certificate.error_bound:.2f})"
+        except ft.ParameterError:
+            cells[name] = "-"
+    return cells
+
+
 def frontier(found: Comparison) -> str:
     if found.frontier is None:
         return "-"
     return str(int(np.argmax(found.frontier <= EPSILON + 1e-12)) + 1)
 
 
-def page(found: dict[str, Comparison], options: argparse.Namespace) -> str:
+def page(found: dict[str, Comparison], others: dict[str, dict[str, str]], options: argparse.Namespace) -> str:
     learners = [row.learner for row in next(iter(found.values())).rows]
     judged = [row for one in found.values() for row in one.rows if row.error is not None and row.certified]
     false = [row for row in judged if row.error is not None and row.error > (row.error_bound or 0) + 1e-9]
@@ -134,6 +149,7 @@ def page(found: dict[str, Comparison], options: argparse.Namespace) -> str:
     lines = [["target", *found]]
     for place, name in enumerate(learners):
         lines.append([name, *(cell(one.rows[place]) for one in found.values())])
+    lines += [[name, *(others[case][name] for case in found)] for name in IMPROPER]
     lines.append(["frontier", *(frontier(one) for one in found.values())])
     turned = list(zip(*lines, strict=True))
     table = ["| " + " | ".join(turned[0]) + " |", "|" + "---|" * len(turned[0])]
@@ -148,12 +164,13 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="write docs/comparison.md")
     options = parser.parse_args()
     learn = partial(ft.compare, epsilon=EPSILON, delta=DELTA, max_seconds=options.seconds)
-    found = {}
+    found, others = {}, {}
     for case in (*paper(), *textbook(), *real()):
         if options.only is None or options.only in case.name:
             found[case.name] = learn(case.target, case.space)
+            others[case.name] = functions(case, options.seconds)
             print(f"\n{case.name}\n{found[case.name]}", flush=True)
-    text = page(found, options)
+    text = page(found, others, options)
     if options.write:
         PAGE.write_text(text, encoding="utf-8")
     else:

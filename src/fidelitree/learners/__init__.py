@@ -12,14 +12,22 @@ from typing import TYPE_CHECKING
 
 from fidelitree.exact.engine import ENUMERATE_UNASKED
 from fidelitree.learners.cost_complexity import cart
+from fidelitree.learners.disagreement import disagreement
 from fidelitree.learners.entropy import id3
 from fidelitree.learners.gain_ratio import c45
+from fidelitree.learners.halving import halving
+from fidelitree.learners.heavy_coefficients import kushilevitz_mansour
+from fidelitree.learners.low_degree import odonnell_servedio
 from fidelitree.learners.monotone import monotone_top_down
 from fidelitree.learners.most_influential import blanc_lange_qiao_tan
+from fidelitree.learners.noise_stability import blanc_gupta_lange_tan
 from fidelitree.learners.rank import lowest_rank
+from fidelitree.learners.relevant_first import bshouty_haddad_zaknoon
 from fidelitree.learners.restrictions import mehta_raghavan
 from fidelitree.learners.separation import streed
 from fidelitree.learners.size_budget import top_down
+from fidelitree.learners.sparse_regression import gopalan_kalai_klivans
+from fidelitree.learners.spectrum import LearntFunction
 from fidelitree.learners.subcubes import optimal
 from fidelitree.spaces.product import product_of
 
@@ -30,15 +38,24 @@ if TYPE_CHECKING:
     from fidelitree.spaces.world import World
 
 __all__ = [
+    "IMPROPER",
     "LEARNERS",
     "Learner",
+    "LearntFunction",
+    "blanc_gupta_lange_tan",
     "blanc_lange_qiao_tan",
+    "bshouty_haddad_zaknoon",
     "c45",
     "cart",
+    "disagreement",
+    "gopalan_kalai_klivans",
+    "halving",
     "id3",
+    "kushilevitz_mansour",
     "lowest_rank",
     "mehta_raghavan",
     "monotone_top_down",
+    "odonnell_servedio",
     "optimal",
     "streed",
     "top_down",
@@ -78,16 +95,35 @@ LEARNERS = {
     learner.name: learner
     for learner in (
         Learner("top_down", top_down, "Blanc, Lange, Tan 2020", "queries", bits_only=True),
+        Learner(
+            "blanc_gupta_lange_tan", blanc_gupta_lange_tan, "Blanc, Gupta, Lange, Tan 2020", "queries", bits_only=True
+        ),
         Learner("monotone_top_down", monotone_top_down, "Blanc, Lange, Tan 2020", "labels", bits_only=True),
         Learner("id3", id3, "Quinlan 1986", "labels"),
-        Learner("c45", c45, "Quinlan 1993", "labels"),
+        Learner("c45", c45, "Quinlan 1993, without subtree raising", "labels"),
         Learner("cart", cart, "Breiman, Friedman, Olshen, Stone 1984", "labels", library="sklearn"),
         Learner("lowest_rank", lowest_rank, "Ehrenfeucht, Haussler 1989", "labels"),
         Learner("mehta_raghavan", mehta_raghavan, "Mehta, Raghavan 2002", "labels"),
         Learner(
             "blanc_lange_qiao_tan", blanc_lange_qiao_tan, "Blanc, Lange, Qiao, Tan 2022", "queries", bits_only=True
         ),
+        Learner(
+            "bshouty_haddad_zaknoon",
+            bshouty_haddad_zaknoon,
+            "after Bshouty, Haddad-Zaknoon 2019",
+            "queries",
+            bits_only=True,
+        ),
+        Learner("disagreement", disagreement, "after Soltani Moakhar et al. 2026", "labels"),
+        Learner("halving", halving, "after Huang, Jin 2025", "queries", bits_only=True),
         Learner("streed", streed, "van der Linden, de Weerdt, Demirovic 2023", "labels", library="pystreed"),
         Learner("optimal", optimal, "dynamic programming over subcubes", "everything"),
     )
 }
+
+IMPROPER: dict[str, tuple[Callable[..., LearntFunction], str]] = {
+    "kushilevitz_mansour": (kushilevitz_mansour, "Kushilevitz, Mansour 1991"),
+    "gopalan_kalai_klivans": (gopalan_kalai_klivans, "Gopalan, Kalai, Klivans 2008"),
+    "odonnell_servedio": (odonnell_servedio, "O'Donnell, Servedio 2007"),
+}
+"""Learners of functions that are no trees, with their papers: all take bits and two labels."""

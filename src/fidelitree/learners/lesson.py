@@ -131,6 +131,12 @@ class Lesson:
             raise BudgetSpent(f"max_seconds = {budget.max_seconds:g}") from None
 
     @property
+    def late(self) -> bool:
+        """Whether what is left of the labels is for tests."""
+        limit = self.counted.budget.max_queries
+        return limit is not None and self.counted.asked >= int(LATE * limit)
+
+    @property
     def product(self) -> ProductSpace:
         """The features."""
         return self.counted.space

@@ -16,28 +16,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from fidelitree.asking.events import nobody
 from fidelitree.asking.limits import Budget
 from fidelitree.errors import check_count
 from fidelitree.exact.engine import exact_subfunction
+from fidelitree.learners.judging import HeldOutJudge
 from fidelitree.learners.lesson import CERTIFIED, FIRST, SMALL, Lesson, check_bits, learner
 from fidelitree.search.exact_growth import grow_exactly
-from fidelitree.search.grow import Evidence, grow
+from fidelitree.search.grow import grow
 from fidelitree.search.sampled_probes import FreshPairs
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.region import Region
-from fidelitree.trees.growing import GrowingLeaf, GrowingTree
-from fidelitree.trees.tree import Tree
+from fidelitree.trees.growing import GrowingTree
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from fidelitree.runs.result import Distillation
-    from fidelitree.search.labelled import Labelled
     from fidelitree.search.questions import Steps
-    from fidelitree.spaces.features import Test
 
 PAIRS = 64
 _LABELS = 2_048
@@ -65,7 +59,7 @@ def top_down(lesson: Lesson, *, size: int | None = None, pairs: int = PAIRS) -> 
         if lesson.cheap_to_ask_all(SMALL):
             return _exactly(lesson, size, most)
         data, _ = yield from lesson.labels(max(FIRST, min(_LABELS, int(40 / lesson.epsilon))))
-        judge = _HeldOutJudge(lesson, data, size)
+        judge = HeldOutJudge(lesson, data, size)
         pairs_of = FreshPairs(lesson.counted, Stream.named(lesson.goal.seed, "grow"), lambda leaves: pairs * leaves)
         grow(GrowingTree(lesson.product), pairs_of, judge, judge, Budget(max_leaves=most))
         return CERTIFIED if (yield from lesson.test(judge.tree)) else f"{judge.tree.size} leaves were not enough"
@@ -81,35 +75,3 @@ def _exactly(lesson: Lesson, size: int | None, most: int) -> str:
     limit = Budget(max_leaves=most if size or counted.budget.max_leaves else None)
     grown = grow_exactly(counted, root, 0.0 if size else lesson.epsilon, limit, nobody)
     return lesson.settle_at(grown.tree, grown.error)
-
-
-class _HeldOutJudge:
-    """Labels leaves and looks at the error, on inputs of its own; nothing of it steers a split."""
-
-    def __init__(self, lesson: Lesson, data: Labelled, size: int | None) -> None:
-        self._lesson, self._data, self._size = lesson, data, size
-        self._codes: dict[int, int] = {}
-        self.tree = Tree.build(data.space, [0], data.labels)
-
-    def hear(self, bare: GrowingTree, made: Sequence[GrowingLeaf]) -> None:
-        """The tree with labels, as far as it has grown."""
-        unlabelled = bare.complete({number: place for place, number in enumerate(bare.leaves)}, range(bare.size))
-        reached = unlabelled.predict_inner(self._data.inner)
-        rows = self._data.growing
-        votes = np.zeros((bare.size, len(self._data.labels)))
-        np.add.at(votes, (reached[rows], self._data.codes[rows]), 1)
-        codes = {}
-        for place, (number, leaf) in enumerate(bare.leaves.items()):
-            above = self._codes.get(leaf.parent if leaf.parent is not None else 0, 0)
-            before = self._codes.get(number, above)
-            codes[number] = int(votes[place].argmax()) if votes[place].any() else before
-        self._codes = {**self._codes, **codes}
-        self.tree = self._lesson.propose(bare.complete(codes, self._data.labels), self._data)
-
-    def enough(self, bare: GrowingTree, evidence: Mapping[int, Evidence]) -> bool:
-        """Whether the tree does well on inputs that it was not labelled by."""
-        self._lesson.counted.budget.check(self._lesson.counted.asked)
-        return self._size is None and self._data.error(self.tree) <= self._data.aim(self._lesson.epsilon)
-
-    def split(self, leaf: GrowingLeaf, test: Test, score: float) -> None:
-        """Nothing to note."""

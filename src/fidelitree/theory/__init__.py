@@ -30,6 +30,14 @@ from fidelitree.theory.bounds import (
     test_samples,
 )
 from fidelitree.theory.family import SelectorParity
+from fidelitree.theory.lower import (
+    functions_of,
+    greedy_packing,
+    label_lower_bound,
+    labels_to_learn,
+    labels_to_test,
+    packing_by_counting,
+)
 
 __all__ = [
     "SCHEDULES",
@@ -37,10 +45,15 @@ __all__ = [
     "SelectorParity",
     "WorkedExample",
     "balanced_example",
+    "functions_of",
+    "greedy_packing",
     "influence_cap_corrected",
     "influence_floor_lemma_c_1_corrected",
     "influence_floor_lemma_c_1_printed",
+    "label_lower_bound",
     "label_samples",
+    "labels_to_learn",
+    "labels_to_test",
     "log_size_abstract_printed",
     "log_size_corrected_by_depths",
     "log_size_corrected_by_influence",
@@ -51,6 +64,7 @@ __all__ = [
     "log_steps_lemma_4_6_printed",
     "log_steps_lemma_4_7_corrected",
     "log_steps_lemma_4_7_printed",
+    "packing_by_counting",
     "path_average_depth",
     "path_example",
     "queries_of_schedule",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import Any
 
@@ -12,18 +13,22 @@ import fidelitree as ft
 import reference
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.exact.engine import exact_subfunction
-from fidelitree.learners import LEARNERS, most_influential
+from fidelitree.learners import LEARNERS, most_influential, noise_stability
+from fidelitree.learners import halving as halving_door
+from fidelitree.learners.consistent import FittingTrees
 from fidelitree.learners.gain_ratio import c45
 from fidelitree.learners.lesson import Lesson
 from fidelitree.learners.rank import fit as fit_rank
 from fidelitree.learners.restrictions import fit as fit_restrictions
 from fidelitree.search.labelled import FeatureColumns, Labelled
 from fidelitree.search.questions import Steps
+from fidelitree.spaces.features import IsOne
 from fidelitree.spaces.region import Region
 from mixed import MIXED
 from small import cube, true_error
 
 S = ft.ProductSpace.bernoulli
+halving_module: Any = sys.modules[halving_door.__module__]
 MAJORITY_7 = ft.targets.majority(7)(cube(7)).tolist()
 
 
@@ -287,3 +292,94 @@ def test_columns_of_numbers_that_32_bits_cannot_hold_are_finite() -> None:
     assert found.tolist() == [[-(2.0**100), 0, 0, 1], [0.5, 1, 1, 0], [2.0**100, 1, 0, 1]]
     only = ft.ProductSpace([ft.Categorical("c", ["u", "v"])])
     assert FeatureColumns.one_hot(only).of(np.array([[0.0], [1.0]])).tolist() == [[1, 0], [0, 1]]
+
+
+def test_noise_weighs_what_many_bits_do_together_less() -> None:
+    """Majority of 9 at .05: 165 leaves with noise, 225 by influence alone; without noise it is influence."""
+    target = ft.targets.majority(9)
+    assert ft.learners.blanc_gupta_lange_tan(target, S(9), 0.05).tree.size == 165
+    plain = ft.learners.blanc_gupta_lange_tan(target, S(9), 0.05, noise=0)
+    assert plain.tree.size == ft.learners.top_down(target, S(9), 0.05).tree.size == 225
+    with pytest.raises(ft.ParameterError, match="noise must be at least 0 and at most 1; got 2"):
+        ft.learners.blanc_gupta_lange_tan(target, S(9), noise=2)
+
+
+def test_noisy_influence_is_what_its_definition_says() -> None:
+    """By summing over all pairs of inputs, biased bits."""
+    table, biases, noise = np.random.default_rng(5).integers(0, 2, 8), [0.3, 0.6, 0.5], 0.4
+    space = S(3, biases)
+    lesson = Lesson.begin(ft.targets.TruthTable(table), space, (0.0, 0.05, 0), {})
+    scores = noise_stability._NoisyTable(lesson, noise)._scored(Region.whole(space)).scores
+
+    def change(x: int, i: int) -> int:
+        return int(table[x | 1 << i]) - int(table[x & ~(1 << i)])
+
+    for i in range(3):
+        total = 0.0
+        for x in range(8):
+            for y in range(8):
+                chance = 1.0
+                for j, p in enumerate(biases):
+                    here, there = x >> j & 1, y >> j & 1
+                    again = (1 - noise) * (here == there) + noise * (p if there else 1 - p)
+                    chance *= (p if here else 1 - p) * ((p if there else 1 - p) if j == i else again)
+                total += chance * change(x, i) * change(y, i)
+        assert scores[i] == pytest.approx(2 * biases[i] * (1 - biases[i]) * total)
+
+
+@pytest.mark.parametrize("name", ["halving", "bshouty_haddad_zaknoon", "disagreement"])
+def test_a_tree_of_small_depth_is_found(name: str) -> None:
+    """Of 13 bits, six matter: the multiplexer, with eight leaves of depth 3."""
+    multiplexer = ft.targets.multiplexer(2)
+    result = LEARNERS[name].learn(lambda batch: multiplexer(batch[:, 3:9]), S(13), 0.1, 0.05, 1)
+    assert (result.tree.size, result.tree.depth, result.reason) == (8, 3, "certified")
+    assert set(result.tree.feature.tolist()) == {-1, 3, 4, 5, 6, 7, 8}
+    learning = result.queries.asked - result.queries.asked["certify"]
+    assert learning <= {"halving": 40, "bshouty_haddad_zaknoon": 400, "disagreement": 60}[name]
+
+
+def test_halving_counts_trees_as_a_list_of_them_would() -> None:
+    """All trees of depth 2 over 3 bits, written out: how many fit, and how many say 1 about each input."""
+    inputs = cube(3).astype(np.uint8)
+    answers = [(1, 0), (6, 1)]
+    count = halving_module._Count(inputs, 2)
+
+    def trees(depth: int, free: tuple[int, ...]) -> list[Any]:
+        leaves: list[Any] = [0, 1]
+        if depth:
+            for i in free:
+                below = trees(depth - 1, tuple(j for j in free if j != i))
+                leaves += [(i, no, yes) for no in below for yes in below]
+        return leaves
+
+    def says(tree: Any, row: Any) -> int:
+        while isinstance(tree, tuple):
+            tree = tree[2] if row[tree[0]] else tree[1]
+        return int(tree)
+
+    possible = trees(2, (0, 1, 2))
+    for place, code in answers:
+        count.add(inputs[place], code)
+        possible = [tree for tree in possible if says(tree, inputs[place]) == code]
+    shares = [sum(says(tree, row) for tree in possible) / len(possible) for row in inputs]
+    best = count.best()
+    assert best is not None
+    assert max(shares[best], 1 - shares[best]) == pytest.approx(min(max(one, 1 - one) for one in shares))
+
+
+def test_fitting_trees_agree_with_trying_all() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        rows, codes = rng.integers(0, 2, (6, 4)).astype(bool), rng.integers(0, 2, 6)
+        fitting = FittingTrees([IsOne(i) for i in range(4)], lambda: None)
+        for row, code in zip(rows, codes.tolist(), strict=True):
+            fitting.add(row, code)
+        told = [reference.Row(tuple(map(int, row)), int(code), 1) for row, code in zip(rows, codes, strict=True)]
+        for depth in range(4):
+            fits = reference.least_cost(told, [0] * 4, depth) == 0
+            assert (fitting.tree(depth) is not None) == fits
+            one_more = rng.integers(0, 2, 4).astype(bool)
+            other = [*told, reference.Row(tuple(map(int, one_more)), 1, 1)]
+            both = len(set(codes.tolist())) == 2
+            if both:
+                assert fitting.contested(one_more, 0, depth) == (reference.least_cost(other, [0] * 4, depth) == 0)

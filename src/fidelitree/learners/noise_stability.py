@@ -1,0 +1,185 @@
+"""Top-down growth by noise stability: split where the noisy influence is largest.
+
+G. Blanc, N. Gupta, J. Lange, L.-Y. Tan, *Universal guarantees for decision tree induction via a higher-order splitting
+criterion*, NeurIPS 2020. The noisy influence of bit i is how well its effect on the label survives noise on all other
+bits: E[D(x) D(y)], where D is the change of the label from x_i = 0 to x_i = 1 and y is x with other bits drawn anew
+each with probability ``noise``. It weighs the Fourier weight at a set S by (1 - noise)^(|S| - 1): without noise it is
+the influence, with noise 1 only single bits count, as for Gini. Queries of the learner's own choice: inputs, noisy
+copies of them, and both with one bit flipped.
+
+Running time: a split takes ``pairs`` x (2n + 2) queries for each of its two leaves. Where its guarantee ends: for any
+target and fair bits the authors grow s^O~((log s)^2/epsilon^2) leaves for an error of O(opt_s) + epsilon, where opt_s
+is the least error of s leaves, with a noise that depends on s and epsilon. Here the noise is a number (``noise``), and
+the scores are estimated from few pairs; they are exact where all inputs are asked.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.asking.limits import Budget
+from fidelitree.errors import ParameterError, check_count, check_number
+from fidelitree.learners.judging import HeldOutJudge
+from fidelitree.learners.lesson import CERTIFIED, FIRST, SMALL, Lesson, check_bits, learner
+from fidelitree.search.grow import Evidence, grow
+from fidelitree.spaces.draw import Stream, draw
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.spaces.region import Region
+from fidelitree.trees.growing import GrowingLeaf, GrowingTree
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fidelitree.runs.result import Distillation
+    from fidelitree.search.questions import Steps
+    from fidelitree.spaces.features import Test
+
+Floats = NDArray[np.float64]
+NOISE = 0.1
+PAIRS = 64
+_LABELS = 2_048
+_MOST_LEAVES = 1_024
+
+
+@learner
+def blanc_gupta_lange_tan(lesson: Lesson, *, noise: float = NOISE, pairs: int = PAIRS) -> Distillation:
+    """Top-down growth by noisy influence, certified.
+
+    ``noise`` is the probability that another bit is drawn anew; ``pairs`` are drawn inside each leaf.
+
+    >>> from fidelitree import ProductSpace
+    >>> from fidelitree.targets import multiplexer
+    >>> blanc_gupta_lange_tan(multiplexer(2), ProductSpace.bernoulli(6), epsilon=0).tree.size
+    12
+    """
+    pairs, level = check_count("pairs", pairs), check_number("noise", noise)
+    if not 0 <= level <= 1:
+        raise ParameterError(f"noise must be at least 0 and at most 1; got {noise!r}")
+    check_bits(lesson.space)
+
+    def teach() -> Steps[str]:
+        most = lesson.counted.budget.max_leaves
+        if lesson.cheap_to_ask_all(SMALL):
+            table = _NoisyTable(lesson, level)
+            bare = GrowingTree(lesson.product)
+            grow(bare, table, table, table, Budget(max_leaves=most))
+            return lesson.settle_at(bare.complete(table.codes, lesson.counted.book.sorted()), table.error)
+        data, _ = yield from lesson.labels(max(FIRST, min(_LABELS, int(40 / lesson.epsilon))))
+        judge = HeldOutJudge(lesson, data, None)
+        probe, limit = _NoisyPairs(lesson, level, pairs), Budget(max_leaves=min(_MOST_LEAVES, most or _MOST_LEAVES))
+        grow(GrowingTree(lesson.product), probe, judge, judge, limit)
+        return CERTIFIED if (yield from lesson.test(judge.tree)) else f"{judge.tree.size} leaves were not enough"
+
+    return lesson.run(teach)
+
+
+class _NoisyTable:
+    """All answers known: exact scores, labels and errors of leaves."""
+
+    def __init__(self, lesson: Lesson, noise: float) -> None:
+        self._lesson, self._noise = lesson, noise
+        codes = lesson.table()
+        self._table = codes.reshape((2,) * len(lesson.product), order="F")  # axis i is x_i
+        self._labels = len(lesson.counted.book.seen)
+        self._errors: dict[int, float] = {}
+        self.codes: dict[int, int] = {}
+
+    @property
+    def error(self) -> float:
+        """Of the tree so far."""
+        return float(sum(self._errors.values()))
+
+    def look(self, bare: GrowingTree, made: Sequence[GrowingLeaf]) -> Mapping[int, Evidence]:
+        """Scores of the leaves just made; what their parent knew is forgotten."""
+        found = {}
+        for leaf in made:
+            self._lesson.watch()
+            if leaf.parent is not None:
+                self.codes.pop(leaf.parent, None)
+                self._errors.pop(leaf.parent, None)
+            evidence = self._scored(leaf.region)
+            found[leaf.number] = evidence
+            self.codes[leaf.number], self._errors[leaf.number] = evidence.best, evidence.error
+        return found
+
+    def _scored(self, region: Region) -> Evidence:
+        fixed = region.restrictions
+        inside = self._table[tuple(fixed.get(i, slice(None)) for i in range(self._table.ndim))]
+        free = [i for i in range(self._table.ndim) if i not in fixed]
+        biases = self._lesson.product.biases[free]
+        planes = [(inside == code).astype(np.float64) for code in range(self._labels)]
+        masses = np.array([_mean(plane, biases) for plane in planes])
+        scores = np.zeros(self._table.ndim)
+        if (masses > 0).sum() > 1:
+            # Two labels have the same changes but for their sign; of more, each against the others counts half.
+            told, share = (planes[1:], 1.0) if self._labels == 2 else (planes, 0.5)
+            for axis, i in enumerate(free):
+                p, others = biases[axis], np.delete(biases, axis)
+                changes = (plane.take(1, axis) - plane.take(0, axis) for plane in told)
+                stable = sum(_mean(change * _noisy(change, others, self._noise), others) for change in changes)
+                scores[i] = 2 * p * (1 - p) * share * stable
+        return Evidence(region.mass * scores, region.mass * masses)
+
+    def hear(self, bare: GrowingTree, made: Sequence[GrowingLeaf]) -> None:
+        """Nothing to note: the scores came with labels."""
+
+    def enough(self, bare: GrowingTree, evidence: Mapping[int, Evidence]) -> bool:
+        """Whether the error is small enough."""
+        return self.error <= self._lesson.epsilon
+
+    def split(self, leaf: GrowingLeaf, test: Test, score: float) -> None:
+        """Nothing to note."""
+
+
+def _noisy(values: Floats, biases: Floats, noise: float) -> Floats:
+    """The mean after every bit was drawn anew with probability ``noise``."""
+    for axis, p in enumerate(biases):
+        mean = (1 - p) * values.take([0], axis) + p * values.take([1], axis)
+        values = (1 - noise) * values + noise * mean
+    return values
+
+
+def _mean(values: Floats, biases: Floats) -> float:
+    for p in biases:
+        values = (1 - p) * values[0] + p * values[1]
+    return float(values)
+
+
+class _NoisyPairs:
+    """Scores from inputs drawn inside each new leaf, their noisy copies, and both with each bit flipped."""
+
+    def __init__(self, lesson: Lesson, noise: float, pairs: int) -> None:
+        self._lesson, self._pairs = lesson, pairs
+        self._stream = Stream.named(lesson.goal.seed, "grow").child("noise")
+        self._anew = Region.whole(ProductSpace.bernoulli(len(lesson.product), noise))
+
+    def look(self, bare: GrowingTree, made: Sequence[GrowingLeaf]) -> Mapping[int, Evidence]:
+        """Scores of the leaves just made."""
+        return {leaf.number: Evidence(leaf.region.mass * self._scores(leaf)) for leaf in made}
+
+    def _scores(self, leaf: GrowingLeaf) -> Floats:
+        own, region, rows = self._stream.child(leaf.number), leaf.region, self._pairs
+        inputs, again = (draw(region, own.child(name), 0, rows) for name in ("inputs", "again"))
+        anew = draw(self._anew, own.child("anew"), 0, rows)
+        one, two = (self._changes(side, region) for side in (inputs, np.where(anew, again, inputs)))
+        alike = np.where(one[0] == two[0], 1, -1) * (one[1] == two[1]) * one[2] * two[2]
+        # Where both change between the same two labels they count 1, or -1 the other way round; else nothing.
+        p = self._lesson.product.biases
+        return np.asarray(np.maximum(2 * p * (1 - p) * alike.mean(axis=1), 0))
+
+    def _changes(self, inputs: NDArray[np.uint8], region: Region) -> tuple[NDArray[np.intp], ...]:
+        """For each bit and input: the label with the bit at 0, the pair of labels as one number, and if they differ."""
+        features, rows = inputs.shape
+        flipped = np.repeat(inputs[None], features + 1, axis=0)
+        for i in region.free():
+            flipped[i, i] ^= 1
+        batch = flipped.transpose(0, 2, 1).reshape(-1, features)
+        codes = np.asarray(self._lesson.counted.ask(batch, "grow"), np.intp).reshape(features + 1, rows)
+        here, there = np.broadcast_to(codes[features], (features, rows)), codes[:features]
+        low = np.where(inputs == 0, here, there)
+        high = np.where(inputs == 0, there, here)
+        pair = np.minimum(low, high) * (1 << 20) + np.maximum(low, high)
+        return low, pair, (low != high).astype(np.intp)
