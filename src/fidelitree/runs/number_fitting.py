@@ -41,7 +41,7 @@ class NumberFitting:
         self._answers, self._tolerance, self._watch = answers_of(session, pool.codes), tolerance, session.counted.watch
         self.binning, self._most = Binning.of(session.source.product, pool.inner), most
         held = np.arange(len(pool)) % HELD == HELD - 1
-        self._some = self._numbers(~held)
+        self._some, self._enough = self._numbers(~held), 1.0
         # Leaves have one list of values, whoever judges them; where there are too few to hold any out, all judge.
         others = self._numbers(held, self._some) if held.any() else self._some
         self._others = replace(others, values=self._some.values)
@@ -50,13 +50,14 @@ class NumberFitting:
         return Numbers.of(self.binning, rows, self._answers[rows], self._tolerance, like)
 
     def improve(self, aim: float, steps: int) -> None:
-        """Nothing: sizes are looked for when they are asked for."""
+        """Look for trees with this share of held-out errors, and half of it; without it there is no search."""
+        self._enough = aim / 2
 
     @cached_property
     def points(self) -> list[_Point]:
         """One tree for each of some sizes, each with fewer errors than those before it."""
         largest = max(1, min(_MOST if self._most is None else self._most, len(self._some) // _ROWS_A_LEAF))
-        found = every_size(self._some, sizes_to(largest), self._watch)
+        found = every_size(self._some, sizes_to(largest), self._watch, lambda tree: self.share(tree) <= self._enough)
         return [_Point(size, wrong, self.share(tree), tree) for size, (tree, wrong) in found.items()]
 
     def reaching(self, aim: float) -> Nested | None:

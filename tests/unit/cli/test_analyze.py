@@ -115,3 +115,14 @@ def test_rows_are_analysed(folder: Path) -> None:
     done = run("analyze", "aims:loan", "--data", table, "--drop", "label", "--rows", "--max-queries", 2000)
     assert done.code == 0
     assert done.out.startswith("influence of each feature (estimated)")
+
+
+def test_numbers_have_sobol_indices(folder: Path) -> None:
+    inputs = ("aims:price", "--data", people(folder), "--drop", "label", "--numbers", "--max-queries", 3000)
+    done = run("analyze", *inputs)
+    assert done.code == 0
+    assert done.out.startswith("Sobol indices of each feature, first and total; mean ")
+    data = run("analyze", *inputs, "--json").json
+    assert [one["feature"] for one in data["indices"]] == ["age", "job", "owner"]
+    assert data["indices"][2]["total"] == 0
+    assert "--plot must be left out with --numbers" in refused("analyze", *inputs, "--plot", "bars.svg")

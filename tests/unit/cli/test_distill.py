@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import fidelitree as ft
-from commandline import BITS, people, run
+from commandline import BITS, people, refused, run
 from fidelitree.cli.shared_options import PreferenceName, StrategyName
 from fidelitree.runs.distill import PREFERENCES, STRATEGIES
 from fidelitree.targets import read_circuit
@@ -215,3 +215,33 @@ def test_a_stored_circuit_tree_is_a_target_too(folder: Path, text: str) -> None:
         ft.tree_error(ft.Tree.load("kept/tree.json"), read_circuit("two.pla", "f"), read_circuit("two.pla", "f").space)
         == 0
     )
+
+
+def test_numbers_take_a_tolerance_or_a_threshold(folder: Path) -> None:
+    inputs = ("aims:price", "--data", people(folder), "--drop", "label", "--epsilon", 0.2)
+    near = run("distill", *inputs, "--tolerance", 6, "--json")
+    assert (near.code, near.json["certificate"]["tolerance"]) == (0, 6)
+    assert "this tree is within 6 of the target on at least" in run("distill", *inputs, "--tolerance", 6).out
+    above = run("distill", *inputs, "--threshold", 30)
+    assert above.code == 0
+    assert "agrees with the target on at least" in above.out
+    assert "tolerance must be left out where threshold is given" in refused(
+        "distill", *inputs, "--tolerance", 6, "--threshold", 30, "--out", "none"
+    )
+    assert "give threshold= (a score above it means 1) or tolerance=" in refused(
+        "distill", *inputs, "--out", "none", code=1
+    )
+    limits = ("--max-queries", 600, "--max-leaves", 3)
+    assert run("frontier", *inputs[:-2], "--tolerance", 8, *limits, "--out", "curve").code == 0
+    assert ft.Frontier.load("curve")[-1].certificate.tolerance == 8
+
+
+def test_independent_columns_that_take_a_large_tree_end_with_a_hint(folder: Path) -> None:
+    rows = [",".join(f"{i % 97 + (i * k) % 5}" for k in range(1, 7)) for i in range(400)]
+    (folder / "sizes.csv").write_text("\n".join(["a,b,c,d,e,f", *rows]) + "\n", encoding="utf-8")
+    (folder / "sums.py").write_text("def large(t):\n    return sum(t[n] for n in 'abcdef') > 300\n", encoding="utf-8")
+    done = run("distill", "sums:large", "--data", "sizes.csv", "--max-queries", 1500)
+    hint = next(line for line in done.out.splitlines() if line.startswith("Hint: "))
+    assert "over rows of the table (--rows)" in hint
+    assert "(--rows --blend auto)" in hint
+    assert "a mixture (--mixture)" in hint

@@ -14,7 +14,7 @@ import numpy as np
 from fidelitree.search.numbers.growth import RULES, Numbers, Rows, errors, prunings, wrong
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from fidelitree.asking.limits import Watch
     from fidelitree.spaces.features import Test
@@ -82,14 +82,22 @@ def _best_test(numbers: Numbers, sides: tuple[Nested, Nested], rows: Rows, old: 
     return best
 
 
-def every_size(numbers: Numbers, sizes: Sequence[int], watch: Watch) -> dict[int, tuple[Nested, int]]:
-    """For each size the best tree found, and its errors: never more than those of a smaller one."""
+def every_size(
+    numbers: Numbers, sizes: Sequence[int], watch: Watch, enough: Callable[[Nested], bool] | None = None
+) -> dict[int, tuple[Nested, int]]:
+    """For each size the best tree found, and its errors: never more than those of a smaller one.
+
+    Once a tree is good enough, larger ones are prunings as they are: most of the time goes into these.
+    """
     curves = [prunings(numbers, rule, max(sizes), watch) for rule in RULES]
     found: dict[int, tuple[Nested, int]] = {}
     best: tuple[Nested, int] | None = None
+    done = False
     for size in sizes:
-        tried = [alternated(numbers, curve.build(min(size, len(curve.errors))), watch) for curve in curves]
+        built = [curve.build(min(size, len(curve.errors))) for curve in curves]
+        tried = [(one, errors(numbers, one)) if done else alternated(numbers, one, watch) for one in built]
         options = [*tried, *([best] if best is not None else [])]
         best = min(options, key=lambda one: one[1])
         found[size] = best
+        done = done or (enough is not None and enough(best[0]))
     return found
