@@ -79,7 +79,7 @@ class Queries:
     """What the answers cost, where the target has a price."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, as ``run.json`` has it."""
+        """Plain data, as the command line prints it."""
         told: dict[str, Any] = {"asked": dict(self.asked), "paid": dict(self.paid), "rounds": self.rounds}
         return told if self.cost is None else {**told, "cost": self.cost}
 

@@ -33,7 +33,7 @@ BUSY = (429, 503)
 """What a server answers that wants to be asked again later."""
 PATIENCE = 12  # times that a call is put off by a server before it counts as failed
 LONGEST_ASKED = 600.0  # seconds that a server may ask for
-_LATE = 0.05  # seconds by which a sleep may be late without the calls after it being late, too
+_LATE = 0.1  # seconds by which a sleep may be late without the calls after it being late, too
 _CLOSING = 5.0  # seconds for the end of a loop
 
 

@@ -19,11 +19,10 @@ import zlib
 PARTS = {"run": 0.95, "standing": 0.03, "frontier": 0.92}  # of delta, for the upper ends of attempts
 DETERMINISTIC, PRODUCT = "the target is deterministic", ["inputs follow the stated product distribution"]
 ROWS = ["inputs are rows like those of this table", "the target was not fitted to them"]
-LIMITS = ("max_queries", "max_leaves", "max_seconds", "max_cost")
-PLAIN = ["sequential", "prequential", None, None]
+LIMITS, PLAIN = ("max_queries", "max_leaves", "max_seconds", "max_cost"), ["sequential", "prequential", None, None]
 HEAD = ["tree_digest", "space_digest", "format", "version", "entropy", "replayed"]
 EXACT = ["errors", "seed", "level", "delta", "differs", "protocol", "attempt", "seed_chosen"]
-NOTES = {"asked", "paid", "rounds", "cost", "reason", "files", "command", "point", "forecast", *LIMITS}
+NOTES = {"asked", "paid", "reason", "files", "command", "point", "forecast", *LIMITS}
 NOT_CHECKED = "how the tree was found, its cost, why the run ended, lower ends, real rows, tables of answers, versions"
 
 

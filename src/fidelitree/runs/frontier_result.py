@@ -203,8 +203,7 @@ class Frontier(Sequence[Distillation]):
         if kept.frontier is None or kept.space is None:
             missing = store.FRONTIER if kept.frontier is None else store.SPACE
             raise ParameterError(f"folder must hold a stored frontier; {missing} is not in {os.fspath(folder)!r}")
-        asked, paid = (Tally.of(_counts(kept.run, name)) for name in ("asked", "paid"))
-        queries = Queries(asked, paid, kept.run.get("rounds", 0), kept.run.get("cost"))
+        queries = Queries(*(Tally.of(_counts(kept.run, name)) for name in ("asked", "paid")))
         reason, call = str(kept.run.get("reason", "")), str(kept.run.get("command", ""))
         trace, points = _trace(kept.trace), []
         for one in kept.frontier.points:

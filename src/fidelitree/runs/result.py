@@ -204,7 +204,7 @@ class Distillation:
         The space is stored with all observed values, so that it can be checked without the table: give the folder to
         nobody who must not see them.
         """
-        run = {**self.run, "reason": self.reason, **self.queries.to_dict()}
+        run = {**self.run, "reason": self.reason, "asked": dict(self.queries.asked), "paid": dict(self.queries.paid)}
         curve = None if self.frontier is None else self.frontier.stored
         record = store.RunRecord(
             self.space, self.rows, run, self.tested, self._page(), curve, self.surrogate, self.journal

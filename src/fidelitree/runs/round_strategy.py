@@ -4,7 +4,8 @@ A round is a batch that must be answered before the next one is known. Walks, wh
 left out while a search over all features can do without them. Every batch but the first comes as the space draws it:
 it tests the trees there are while it teaches the next one, so no round is spent on learning alone. It is as long as
 the test of the newest tree would be if that made no mistake, or longer while trees are wrong too often for any test to
-succeed. Measured (`benchmarks.rounds`), a run takes a third to a tenth of the rounds for up to 1.5 times the labels.
+succeed. Measured (`benchmarks.rounds`), a run takes a fifth to a fourteenth of the rounds,
+for 1.1 to 1.5 times the labels.
 """
 
 from __future__ import annotations

@@ -273,7 +273,6 @@ def _other(stored: Stored, again: Distillation) -> list[str]:
         "reason": again.reason,
         "asked": dict(again.queries.asked),
         "paid": dict(again.queries.paid),
-        "rounds": again.queries.rounds,
     }
     foreseen = None if again.frontier is None else again.frontier.forecast
     told[FORECAST] = None if foreseen is None else foreseen.to_dict()
