@@ -80,8 +80,8 @@ def frontier(
     """
     check_choice("prefer", prefer, tuple(EFFORTS))
     (target, space), observer = as_used(target, space, threshold), watched(observer)
-    flat = None if max_leaves == LARGEST else check_count("max_leaves", max_leaves)
-    budget = Budget.given(budget, max_queries=max_queries, max_leaves=flat, max_seconds=max_seconds)
+    largest = None if check_count("max_leaves", max_leaves) == LARGEST else max_leaves
+    budget = Budget.given(budget, max_queries=max_queries, max_leaves=largest, max_seconds=max_seconds)
     budget = replace(budget, max_leaves=(most := budget.max_leaves or LARGEST))
     known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
     goal = Goal(0.0, check_delta(delta), known_seed, seed is not None, tolerance=check_tolerance(tolerance, threshold))
