@@ -111,7 +111,7 @@ class _Answer(BaseHTTPRequestHandler):
         self.send_header("Content-Type", f"{page.kind}; charset=utf-8")
         self.send_header("Content-Length", str(len(body)))
         self.send_header("Content-Security-Policy", "frame-ancestors 'none'" if page.own_policy else _POLICY)
-        for name, value in (("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer")):
+        for name, value in (("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "same-origin")):
             self.send_header(name, value)
         self.send_header("Cache-Control", "no-store")
         if page.file:
