@@ -35,9 +35,7 @@ def frontier_of(session: Session, made: Distillation, outcome: Outcome, goal: Go
     best = _best_of_each_size(session)
     size, bound = outcome.tree.size, made.error_bound
     others = [one for one in _curve(best) if one.tree.size < size or (one.tree.size > size and one.error_bound < bound)]
-    # Where the time is over, no more of it goes into tables that few will look at.
-    tables = session.counted.budget.max_seconds is None or not session.counted.over()
-    points = [_point(session, made, one, goal, tables) for one in others]
+    points = [_point(session, made, one, goal) for one in others]
     return Frontier.of([made, *points], goal.delta, max([size, *best]))
 
 
@@ -100,9 +98,11 @@ def _vouched(session: Session) -> Iterator[Outcome]:
                 yield Outcome(prunings.with_leaves(size), one, float(prunings.disagreements[size - 1]))
 
 
-def _point(session: Session, made: Distillation, outcome: Outcome, goal: Goal, table: bool) -> Distillation:
+def _point(session: Session, made: Distillation, outcome: Outcome, goal: Goal) -> Distillation:
     """A point that is not the result: no error was asked of it."""
     plain = replace(goal, split_quality=False)
+    # Where the time is over, no more of it goes into tables that few will look at.
+    table = session.counted.budget.max_seconds is None or not session.counted.over()
     certificate = replace(certificate_of(outcome, session, plain, table), epsilon=None)
     answers = session.attempts.answers(outcome.attempt) if table else None
     labels = None if answers is None else answers.leaf_labels(outcome.tree)

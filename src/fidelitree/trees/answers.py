@@ -118,7 +118,9 @@ class Kept:
         """The last so many answers that were offered, as far as they are kept; None where nothing is."""
         if not self._inputs:
             return None
-        inputs, labels = np.concatenate(self._inputs), np.concatenate(self._labels)
+        if len(self._inputs) > 1:  # put together once, however often they are asked for
+            self._inputs, self._labels = [np.concatenate(self._inputs)], [np.concatenate(self._labels)]
+        (inputs,), (labels,) = self._inputs, self._labels
         start = max(0, len(labels) + self._dropped - rows)
         return Answers(inputs[start:], labels[start:], min(self._dropped, rows))
 
