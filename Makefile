@@ -24,7 +24,7 @@ help: ## print this list
 
 run: $(VENV)/installed-example ## distil a real model, 150 boosted trees, into certified trees of every size in results/wine
 	$(BIN)/python examples/wine.py $(RESULTS)/wine.csv
-	PYTHONPATH=examples $(BIN)/fidelitree frontier wine:model --data $(RESULTS)/wine.csv --max-queries 8000 --out $(RESULTS)/wine
+	PYTHONPATH=examples $(BIN)/fidelitree frontier wine:model --data $(RESULTS)/wine.csv --chow-liu --max-queries 8000 --out $(RESULTS)/wine
 
 check: lint ## for daily work, about a minute and a half: lint, and the tests in unit/ and law/ that are not slow
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow" tests/unit tests/law

@@ -7,6 +7,7 @@ raise any error of fidelitree's own, and takes shared options as dataclasses (`s
 
 from __future__ import annotations
 
+import inspect
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Annotated
@@ -14,8 +15,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import fidelitree
-from fidelitree.cli.ending import guarded
+from fidelitree.cli.ending import guarded, show_tracebacks
 from fidelitree.cli.shared_options import spread
+from fidelitree.cli.usage import Program, with_examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,6 +50,9 @@ def _version(
     version: Annotated[
         bool, typer.Option("--version", is_eager=True, callback=_show_version, help="Print the version and exit.")
     ] = False,
+    traceback: Annotated[
+        bool, typer.Option("--traceback", callback=show_tracebacks, help="Show where a target failed, frame by frame.")
+    ] = False,
 ) -> None:
     """Options of the program itself."""
 
@@ -58,7 +63,7 @@ def _application() -> typer.Typer:
         epilog="Ends with 0: goal met; 3: goal missed, or nothing certified; 2: bad input; 1: the target failed.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
-        add_completion=False,
+        cls=Program,
     )
     made.callback()(_version)
     for name, module in _modules():
@@ -68,7 +73,7 @@ def _application() -> typer.Typer:
                 member.callback = spread(guarded(member.callback))
             made.add_typer(group, name=name)
         elif callable(command := getattr(module, name, None)):
-            made.command(name)(spread(guarded(command)))
+            made.command(name, help=with_examples(name, inspect.getdoc(command)))(spread(guarded(command)))
     return made
 
 

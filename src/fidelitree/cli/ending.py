@@ -9,10 +9,13 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
+import traceback
 import warnings
 from contextlib import contextmanager
 from enum import IntEnum
-from functools import wraps
+from functools import partial, wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -21,9 +24,13 @@ from fidelitree.errors import FidelitreeError, FittedRowsWarning, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of sentences.")]
+_COLOURS = {
+    re.compile(r"^(Certified|Exact|confirmed)\b", re.MULTILINE): "green",
+    re.compile(r"\bNOT certified\b|^(Nothing is certified|refuted|alarm)\b", re.MULTILINE): "red",
+    re.compile(r"<- knee$", re.MULTILINE): "cyan",
+}
 _SPOKEN = {
     "trust_pickle=True": "--trust-pickle",
     "deterministic=False": "--noisy",
@@ -67,9 +74,20 @@ _SPOKEN = {
 
 
 def say(*lines: object) -> None:
-    """Lines as they are; a terminal may wrap them, nothing else does."""
+    """Lines as they are; a terminal may wrap them, and shows verdicts in colour."""
     for line in lines:
-        typer.echo(str(line))
+        typer.echo(_coloured(str(line)) if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else str(line))
+
+
+def _coloured(text: str) -> str:
+    """The verdicts of a text in green and red."""
+    for pattern, colour in _COLOURS.items():
+        text = pattern.sub(partial(_painted, colour), text)
+    return text
+
+
+def _painted(colour: str, found: re.Match[str]) -> str:
+    return typer.style(found[0], fg=colour, bold=True)
 
 
 def say_json(data: dict[str, Any]) -> None:
@@ -108,7 +126,7 @@ def guarded(command: Callable[..., int]) -> Callable[..., None]:
             with _warnings_in_one_line():
                 code = int(command(*args, **kwargs))
         except FidelitreeError as error:
-            code = _failed(in_options(str(error)), _code(error))
+            code = _failed(in_options(str(error)) + _where(error), _code(error))
         except BrokenPipeError:
             raise  # whoever reads has seen enough: typer ends quietly
         except OSError as error:
@@ -120,6 +138,30 @@ def guarded(command: Callable[..., int]) -> Callable[..., None]:
             raise typer.Exit(code)
 
     return run
+
+
+_shown = {"tracebacks": False}
+
+
+def show_tracebacks(wanted: bool) -> None:
+    """Whether errors of a target come with all their frames."""
+    _shown["tracebacks"] = wanted
+
+
+def _where(error: FidelitreeError) -> str:
+    """The last frame of what a target raised, and all of them if somebody asked."""
+    cause = error.__cause__
+    if not isinstance(error, TargetError) or cause is None or isinstance(cause, FidelitreeError):
+        return ""
+    frames = traceback.extract_tb(cause.__traceback__)
+    if not frames:
+        return ""
+    last = frames[-1]
+    if _shown["tracebacks"]:
+        note("".join(traceback.format_exception(cause)).rstrip())
+        return ""
+    how = "; fidelitree --traceback ... shows all frames" if len(frames) > 1 else ""
+    return f" ({Path(last.filename).name}, line {last.lineno}, in {last.name}{how})"
 
 
 @contextmanager

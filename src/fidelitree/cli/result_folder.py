@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
@@ -11,9 +12,10 @@ import typer
 from fidelitree.cli.ending import AsJson, check_place, say, say_json
 from fidelitree.cli.shared_options import RunningOptions, interruptible
 from fidelitree.cli.target_options import OpenedTarget, TargetOptions, opened, plain_name
+from fidelitree.errors import FidelitreeError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 
 class Saved(Protocol):
@@ -23,6 +25,25 @@ class Saved(Protocol):
 
 
 Made = TypeVar("Made", bound=Saved)
+
+
+@contextmanager
+def nothing_left(folder: Path) -> Iterator[None]:
+    """Take away the folders that a run made and failed to put an answer into."""
+    new = [place for place in (folder, *folder.parents) if not place.exists()]
+    try:
+        yield
+    except BaseException:
+        from fidelitree.asking.journal import info
+        from fidelitree.certificates.store import JOURNAL
+
+        journal = folder / JOURNAL
+        with suppress(FidelitreeError, OSError):  # a journal that cannot be read, and folders that hold something, stay
+            if folder in new and journal.is_file() and not info(journal).answers:
+                journal.unlink()
+            for place in new:
+                place.rmdir()
+        raise
 
 
 @dataclass(frozen=True)
@@ -51,6 +72,7 @@ class ResultOptions(RunningOptions):
         check_place("--out", folder, folder=True)
         reading, timeout = reading.for_workers(target)
         with (
+            nothing_left(folder),
             opened(target, reading) as found,
             self.arguments(self.journal_in(folder, found.target), timeout) as more,
             interruptible(),

@@ -174,12 +174,26 @@ def _model(text: str, options: dict[str, Any]) -> OpenedTarget:
         there = "" if Path(text).exists() or os.sep not in text else ", and there is no such file"
         raise ParameterError(
             f"TARGET must be a model ({' '.join(SUFFIXES)}), a circuit (.aag .aig .blif .pla), module:function, "
-            f"cmd:COMMAND, https://ADDRESS or a result folder; got {text!r}{there}"
+            f"cmd:COMMAND, https://ADDRESS or a result folder; got {text!r}{there}{_meant(Path(text))}"
         )
     if address and "" not in sys.path and str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))  # as `python -m` would: people name a module beside them
     model = load_model(text, **options)
     return OpenedTarget(model, None, model.feature_names, model.columns.count)
+
+
+def _meant(path: Path) -> str:
+    """The functions of a file of Python, which a target names in another way; nothing of the file is run."""
+    if path.suffix != ".py" or not path.is_file():
+        return ""
+    import ast
+
+    try:
+        inside = ast.parse(path.read_bytes()).body
+    except (SyntaxError, ValueError):
+        return ""
+    names = [one.name for one in inside if isinstance(one, ast.FunctionDef) and not one.name.startswith("_")]
+    return f" - did you mean {path.stem}:{names[0]}?" if names else ""
 
 
 def _refuse_options(text: str, options: dict[str, Any], known: Sequence[str]) -> None:

@@ -50,8 +50,10 @@ def table(names: Sequence[str], rows: Iterable[Html], caption: str | None = None
 def plain_page(title: str, *parts: object) -> str:
     """A whole page without scripts."""
     style = "body{font-family:system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em;line-height:1.5}"
-    style += "pre{overflow:auto}td,th{text-align:left;padding:.15em 1em .15em 0}"
-    head = tag("head", Html('<meta charset="utf-8">'), tag("title", title), Html(f"<style>{style}</style>"))
+    style += "pre{overflow:auto}td,th{text-align:left;padding:.15em 1em .15em 0}:root{color-scheme:light dark}"
+    style += "table{display:block;overflow-x:auto}"
+    meta = Html('<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">')
+    head = tag("head", meta, tag("title", title), Html(f"<style>{style}</style>"))
     return f"<!doctype html>\n{tag('html', head, tag('body', tag('h1', title), *parts), lang='en')}\n"
 
 

@@ -48,7 +48,7 @@ def _quoted(text: str) -> str:
 
 
 def to_svg(tree: Tree, space: World | None = None) -> str:
-    """The tree from left to right, yes above no; with a ``space``, lines are as thick as inputs take them often.
+    """The tree from left to right, yes above no; with a ``space``, thicker lines carry more inputs.
 
     Long conditions are cut short, and shown in full by the pointer. The text is an element that HTML can hold as it is,
     and a file of its own.

@@ -83,8 +83,8 @@ def frontier(
     (target, space), observer = as_used(target, space, threshold), watched(observer)
     how = {"batch_size": batch_size, "executor": executor, "timeout": timeout, "retries": retries, "journal": journal}
     running = Running.given(running, **how)
-    flat = None if max_leaves == LARGEST else check_count("max_leaves", max_leaves)
-    limits = {"max_queries": max_queries, "max_leaves": flat, "max_seconds": max_seconds, "max_cost": max_cost}
+    largest = None if check_count("max_leaves", max_leaves) == LARGEST else max_leaves
+    limits = {"max_queries": max_queries, "max_leaves": largest, "max_seconds": max_seconds, "max_cost": max_cost}
     budget = Budget.given(budget, **limits).priced(target, running.batch_size)
     budget = replace(budget, max_leaves=(most := budget.max_leaves or LARGEST))
     known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)

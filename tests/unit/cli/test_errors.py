@@ -52,7 +52,7 @@ def test_an_interrupt_before_the_first_answer_ends_with_3(folder: Path) -> None:
             "there is no module 'nowhere' to import; put its folder on the path, for example with PYTHONPATH=.",
         ),
         ("aims:g", "'aims:g': module 'aims' has no 'g'"),
-        ("aims.py", f"{KNOWN}'aims.py'"),
+        ("aims.py", f"{KNOWN}'aims.py' - did you mean aims:alarm?"),
     ],
 )
 def test_a_wrong_target_is_named(folder: Path, target: str, message: str) -> None:

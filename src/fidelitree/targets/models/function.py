@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +56,9 @@ def import_object(address: str) -> Any:
         try:
             found = getattr(found, name)
         except AttributeError:
-            raise ParameterError(f"{address!r}: module {module!r} has no {path!r}") from None
+            near = get_close_matches(name, [known for known in dir(found) if not known.startswith("_")], 1)
+            meant = f" - did you mean {near[0]!r}?" if near else ""
+            raise ParameterError(f"{address!r}: module {module!r} has no {path!r}{meant}") from None
     return found
 
 

@@ -1,0 +1,143 @@
+"""``fidelitree view``: a folder of results in a browser on this machine, and on no other."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from email import message_from_bytes
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import parse_qsl, urlsplit
+
+import typer
+
+from fidelitree.cli.ending import Code, note, say
+
+if TYPE_CHECKING:
+    from fidelitree.runs.viewer import Page, Viewer
+
+_MOST = 20 << 20  # bytes of a table that is sent
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+
+def view(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of results, or one result.")],
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port (default: any that is free).")] = 0,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser.")] = True,
+) -> int:
+    """Look at a folder of results in a browser, until Ctrl-C.
+
+    The pages are served to this machine only, and only to whoever knows the address that is printed. Nothing is fetched
+    from anywhere.
+    """
+    from fidelitree.runs.viewer import Viewer
+
+    server = serving(Viewer(folder), port)
+    say(f"{server.address} (Ctrl-C ends it)")
+    if browser:
+        import webbrowser
+
+        webbrowser.open(server.address)
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        note("ended")
+    finally:
+        server.server_close()
+    return Code.CERTIFIED
+
+
+class ViewServer(ThreadingHTTPServer):
+    """Listens on the loopback address alone; a token is part of every path."""
+
+    daemon_threads = True
+
+    def __init__(self, viewer: Viewer, port: int) -> None:
+        super().__init__(("127.0.0.1", port), _Answer)
+        self.viewer, self.token = viewer, secrets.token_urlsafe(24)
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """What a browser of this machine calls us; anything else is a page elsewhere that found a way here."""
+        return (f"127.0.0.1:{self.server_port}", f"localhost:{self.server_port}")
+
+    @property
+    def address(self) -> str:
+        """Where a browser finds the list."""
+        return f"http://127.0.0.1:{self.server_port}/{self.token}/"
+
+
+def serving(viewer: Viewer, port: int = 0) -> ViewServer:
+    """A server that has its port, and waits for ``serve_forever``."""
+    return ViewServer(viewer, port)
+
+
+class _Answer(BaseHTTPRequestHandler):
+    server: ViewServer
+
+    def do_GET(self) -> None:
+        self._answer(None)
+
+    def do_POST(self) -> None:
+        length = int(self.headers.get("Content-Length") or 0)
+        if not 0 < length <= _MOST:
+            self._refuse(413, "a table must have at most 20 MB")
+            return
+        if (
+            self.headers.get("Origin", f"http://{self.server.hosts[0]}").removeprefix("http://")
+            not in self.server.hosts
+        ):
+            self._refuse(403, "another page sent this")
+            return
+        head = f"Content-Type: {self.headers.get('Content-Type', '')}\r\n\r\n".encode()
+        self._answer(_fields(head + self.rfile.read(length)))
+
+    def _answer(self, sent: dict[str, str] | None) -> None:
+        if self.headers.get("Host") not in self.server.hosts:
+            self._refuse(403, "this page is for this machine alone")
+            return
+        parts = urlsplit(self.path)
+        _, token, *rest = parts.path.split("/", 2)
+        if not hmac.compare_digest(token.encode(), self.server.token.encode()) or not rest:
+            self._refuse(403, "the address lacks its token: fidelitree view prints it")
+            return
+        asked = {**dict(parse_qsl(parts.query)), **(sent or {})}
+        self._send(self.server.viewer.page(rest[0], asked, None if sent is None else sent.get("table", "")))
+
+    def _send(self, page: Page) -> None:
+        body = page.body.encode()
+        self.send_response(page.status)
+        self.send_header("Content-Type", f"{page.kind}; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Content-Security-Policy", "frame-ancestors 'none'" if page.own_policy else _POLICY)
+        for name, value in (("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "same-origin")):
+            self.send_header(name, value)
+        self.send_header("Cache-Control", "no-store")
+        if page.file:
+            self.send_header("Content-Disposition", f'attachment; filename="{page.file}"')
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _refuse(self, status: int, why: str) -> None:
+        body = f"{why}\n".encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "text/plain; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name is the library's
+        """Nothing: the address holds the token, which belongs in no log."""
+
+
+def _fields(message: bytes) -> dict[str, str]:
+    """The fields of a form with a file in it."""
+    found = {}
+    for part in message_from_bytes(message).walk():
+        name = part.get_param("name", header="content-disposition")
+        content = part.get_payload(decode=True)
+        if isinstance(name, str) and isinstance(content, bytes):
+            found[name] = content.decode("utf-8-sig", errors="replace")
+    return found

@@ -1,0 +1,120 @@
+"""Wrong command lines: each is answered in one line that names a way out, and leaves nothing behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from commandline import BITS, refused, run
+from fidelitree import cli
+from fidelitree.cli import ending
+from fidelitree.cli.usage import EXAMPLES
+
+WRONG = [
+    (["distil", "aims:alarm"], "No such command 'distil'. Did you mean 'distill'? - see fidelitree --help"),
+    (["frontiers"], "No such command 'frontiers'. Did you mean 'frontier'? - see fidelitree --help"),
+    (["--verison"], "--version"),
+    (["distill"], "Missing argument 'TARGET' - see fidelitree distill --help"),
+    (["certify", "tree.json"], "Missing argument 'TARGET' - see fidelitree certify --help"),
+    (["verify"], "Missing argument 'DIR' - see fidelitree verify --help"),
+    (["distill", "aims:alarm", "--epsilom", "0.1"], "--epsilon"),
+    (["distill", "aims:alarm", "--max-leafs", "3"], "--max-leaves"),
+    (["distill", "aims:alarm", "--bernoulli"], "Option '--bernoulli' requires an argument"),
+    (["distill", "aims:alarm", "--max-leaves", "few"], "Invalid value for '--max-leaves'"),
+    (["distill", "aims:alarm", "--jobs", "0"], "Invalid value for '--jobs'"),
+    (["distill", "aims:alarm", "aims:loan"], "Got unexpected extra argument"),
+    (["export", "results", "--to", "fortran"], "--to must be one of text, rules, json, dot, svg, python, c, sql"),
+    (["distill", "aims.py", *BITS], "- did you mean aims:alarm?"),
+    (["distill", "aims:alrm", *BITS], "module 'aims' has no 'alrm' - did you mean 'alarm'?"),
+    (["distill", "aims:qwerty", *BITS], "module 'aims' has no 'qwerty'"),
+    (["distill", "aimz:alarm", *BITS], "put its folder on the path, for example with PYTHONPATH=."),
+    (["distill", "aims:alarm"], "say where inputs come from: --data TABLE, --space FILE, or --bernoulli P"),
+    (["distill", "aims:alarm", "--data", "nowhere.csv"], "--data names a file that does not exist: 'nowhere.csv'"),
+    (["distill", "aims:alarm", *BITS, "--epsilon", "5"], "did you mean 0.05?"),
+    (["distill", "aims:alarm", *BITS, "--delta", "95"], "--delta must be above 0 and below 1"),
+    (["distill", "aims:alarm", *BITS, "--out", "aims.py"], "--out must be a folder, or a name that is not taken"),
+    (["distill", "aims:alarm", *BITS, "--journal", "a", "--no-journal"], "must not be given together"),
+    (["frontier", "aims:alarm", *BITS, "--max-queries", "0"], "--max-queries and --max-seconds must allow some labels"),
+    (["show", "nowhere"], "'nowhere' cannot be read: No such file or directory"),
+    (["show", "aims.py", "--pick", "knee"], "--pick needs a result folder with a frontier; 'aims.py' is not a folder"),
+    (["verify", "nowhere"], "folder must hold a stored result; there is no folder 'nowhere'"),
+    (["report", "nowhere"], "--pick needs a result folder with a frontier; 'nowhere' is not a folder"),
+    (["space", "nowhere.csv"], "nowhere.csv"),
+    (["diff", "aims:alarm", "aims:nothing", *BITS], "module 'aims' has no 'nothing'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "message"), WRONG, ids=lambda value: " ".join(value) if isinstance(value, list) else ""
+)
+def test_a_wrong_line_is_answered_in_one_line(folder: Path, line: list[str], message: str) -> None:
+    before = sorted(folder.rglob("*"))
+    assert message in refused(*line)
+    assert [path for path in sorted(folder.rglob("*")) if "__pycache__" not in path.parts] == before
+
+
+def test_there_are_enough_of_them() -> None:
+    assert len(WRONG) >= 26
+
+
+def test_a_run_that_fails_at_once_leaves_nothing(folder: Path) -> None:
+    refused("distill", "aims:fails", *BITS, code=1)
+    assert not (folder / "results").exists()
+    (folder / "kept").mkdir()
+    refused("distill", "aims:fails", *BITS, "--out", "kept", code=1)
+    assert (folder / "kept" / "journal.db").is_file(), "what was there stays, and what is in it"
+    refused("distill", "aims:never", *BITS, "--out", "deep/er", code=3)
+    assert not (folder / "deep").exists()
+
+
+def test_answers_that_were_paid_for_stay(folder: Path) -> None:
+    text = (folder / "aims.py").read_text(encoding="utf-8")
+    late = "def late(batch):\n    global count\n    count += 1\n    if count > 3:\n        raise RuntimeError('gone')\n"
+    (folder / "aims.py").write_text(f"{text}\n{late}    return parity(batch)\n", encoding="utf-8")
+    refused("distill", "aims:late", *BITS, code=1)
+    assert (folder / "results" / "aims-late" / "journal.db").is_file()
+
+
+def test_the_last_frame_is_named_and_all_of_them_on_demand(folder: Path) -> None:
+    message = refused("distill", "aims:fails", *BITS, code=1)
+    line = 1 + (folder / "aims.py").read_text(encoding="utf-8").splitlines().index(
+        '    raise RuntimeError("the database is gone")'
+    )
+    assert f"(aims.py, line {line}, in fails" in message
+    done = run("--traceback", "distill", "aims:fails", *BITS)
+    assert done.code == 1
+    assert done.err.startswith("Traceback (most recent call last):")
+    assert "RuntimeError: the database is gone" in done.err
+    assert "Traceback" not in run("distill", "aims:fails", *BITS).err, "it is asked for anew each time"
+
+
+def test_verdicts_have_colours_on_a_terminal_only(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "Certified: it agrees. NOT certified: the rest.\nExact: all."
+    assert ending._coloured(text).count("\x1b[32m") == 2
+    assert ending._coloured(text).count("\x1b[31m") == 1
+    ending.say(text)
+    assert capsys.readouterr().out == f"{text}\n"
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("NO_COLOR", "1")
+    ending.say(text)
+    assert capsys.readouterr().out == f"{text}\n"
+
+
+@pytest.mark.parametrize("command", [command.name for command in cli.app.registered_commands])
+def test_help_begins_with_examples_that_can_be_read(command: str) -> None:
+    shown = run(command, "--help").out
+    assert command in EXAMPLES
+    for example in EXAMPLES[command]:
+        words = example.split()
+        assert words[0] == command
+        assert f"$ fidelitree {example}" in " ".join(shown.split())
+        options = [word for word in words if word.startswith("--")]
+        assert all(f"{option} " in shown.replace("│", " ") for option in options)
+    assert shown.index("$ fidelitree") < shown.index("--help")
+
+
+def test_shells_can_complete() -> None:
+    assert "--install-completion" in run("--help").out
