@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.spaces.rows import Rows
     from fidelitree.spaces.sampler import Sampler
+    from fidelitree.trees.deferring import DEFER
     from fidelitree.trees.tree import Tree
 
 _HOMES = {
@@ -52,6 +53,7 @@ _HOMES = {
     "Certificate": "certificates.certificate",
     "ChowLiu": "spaces.chow_liu",
     "Comparison": "learners.compare",
+    "DEFER": "trees.deferring",
     "Difference": "runs.difference",
     "Distillation": "runs.result",
     "FidelitreeError": "errors",
@@ -91,6 +93,7 @@ _MODULES = {
 }
 
 __all__ = [
+    "DEFER",
     "Analysis",
     "Boolean",
     "Categorical",

@@ -19,7 +19,7 @@ from fidelitree.display.markup import Html, embedded, join, tag
 from fidelitree.report.contents import Contents, Shares
 from fidelitree.report.sections.bars import importance, influences, spending
 from fidelitree.report.sections.course import course
-from fidelitree.report.sections.remaining import answers, remaining
+from fidelitree.report.sections.remaining import answers, deferred, remaining
 from fidelitree.report.sections.size_picker import size_picker
 from fidelitree.report.sections.tree_outline import controls, scene, tree_section
 from fidelitree.report.sections.verdict import head, headline, promise, reproduce, verdict
@@ -62,6 +62,7 @@ class _Point:
         shares, found = Shares.of(contents), influences(contents.tree, contents.space)
         body = join(
             tree_section(contents, shares),
+            deferred(contents, shares),
             answers(contents),
             remaining(contents, shares),
             tag("div", importance(contents, found), spending(contents), class_="pair"),

@@ -29,6 +29,7 @@ from fidelitree.exact.cells import ALL_SUBSETS
 from fidelitree.exact.engine import free_of_charge
 from fidelitree.runs.all_answers import distil_exactly, distil_known, no_error_allowed
 from fidelitree.runs.bit_strategy import BitStrategy
+from fidelitree.runs.defer import check_deferring, distil_deferring
 from fidelitree.runs.frontier import frontier
 from fidelitree.runs.frontier_of_attempts import at_the_knee, frontier_of, shortfall
 from fidelitree.runs.goal import Goal, certificate_of
@@ -75,6 +76,7 @@ def distill(
     prefer: Preference = "queries",
     tolerance: float | None = None,
     threshold: float | None = None,
+    defer: bool = False,
     deterministic: bool = True,
     max_queries: int | None = None,
     max_leaves: int | None = None,
@@ -98,6 +100,8 @@ def distill(
     are bits). ``strategy="influence"`` returns the paper's tree: every split is within a factor 1/4 of the best one.
     ``"smallest"`` looks for the fewest leaves: the optimum where up to 32 768 queries answer for all inputs, else what
     20 000 show in ``max_seconds``. A seed of None is taken from the machine, and recorded. See also `Running`.
+    With ``defer=True`` leaves may answer `DEFER`, "ask the target": epsilon is the error where the tree answers, and
+    ``certificate.coverage`` says how much that is, at least. The frontier has coverage in the place of agreement.
 
     >>> from fidelitree.targets import majority
     >>> result = distill(majority(5), ProductSpace.bernoulli(5), epsilon=0)
@@ -109,17 +113,25 @@ def distill(
     budget = Budget(max_queries, max_leaves, max_seconds)
     running = Running(batch_size, executor, timeout, retries, journal)
     told: dict[str, Any] = {"prefer": prefer, "deterministic": check_switch("deterministic", deterministic)}
+    if epsilon is None and defer:
+        raise ParameterError("epsilon must be a number with defer=True: the error where the tree answers; got None")
     if epsilon is None:
         told |= {**budget.limits(), "max_leaves": LARGEST if max_leaves is None else max_leaves, **vars(running)}
         return frontier(target, space, delta, observer=observer, tolerance=tolerance, seed=seed, **told).knee
     goal = replace(_goal((check_epsilon(epsilon), check_delta(delta)), seed, strategy, prefer), tolerance=near)
+    goal = replace(goal, defer=check_switch("defer", defer))
+    if defer:
+        check_deferring(goal, strategy)
     told = {"epsilon": goal.epsilon, "delta": goal.delta, "strategy": strategy, **told, **goal.told, **budget.limits()}
     call = Call("distill", goal.seed, goal.seed_chosen, told)
     with access(target, space, running, call) as way:
         goal = replace(goal, seed=way.seed, seed_chosen=way.seed_chosen)
         counted = way.counted(Memory.usual(way.space) if deterministic else None, budget, observer)
         kept = KeptRows.ask(counted, space)
-        result = beside(_known(counted, space, goal) or _learnt(counted, space, goal, observer), kept)
+        if defer:
+            result = beside(distil_deferring(counted, space, goal, observer), kept)
+        else:
+            result = beside(_known(counted, space, goal) or _learnt(counted, space, goal, observer), kept)
         with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
             observer(Finished(counted.asked, result.tree.size, result.certificate.error_bound, result.reason))
         way.end(counted, result.reason)

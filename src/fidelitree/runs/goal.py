@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from fidelitree.certificates.certificate import Certificate
 from fidelitree.certificates.confusion import Confusion, share_of_level
+from fidelitree.certificates.deferral import DeferringAttempt, certified_coverage
 from fidelitree.certificates.helped import HelpedAttempt
 from fidelitree.exact.engine import tree_labels
 from fidelitree.runs.result import Distillation
 
 if TYPE_CHECKING:
     from fidelitree.asking.counted import Counted
+    from fidelitree.certificates.attempts import Attempt
     from fidelitree.runs.outcome import Outcome
     from fidelitree.runs.session import Session
     from fidelitree.search.exact_growth import ExactTree
@@ -31,11 +33,13 @@ class Goal:
     few_leaves: bool = False
     smallest: bool = False
     tolerance: float | None = None
+    defer: bool = False
 
     @property
     def told(self) -> dict[str, Any]:
         """What only some runs are told."""
-        return {} if self.tolerance is None else {"tolerance": self.tolerance}
+        near = {} if self.tolerance is None else {"tolerance": self.tolerance}
+        return near | ({"defer": True} if self.defer else {})
 
 
 def exact_certificate(counted: Counted, tree: Tree, error: float, epsilon: float | None) -> Certificate:
@@ -61,10 +65,11 @@ def certificate_of(outcome: Outcome, session: Session, goal: Goal, table: bool =
     errors, samples = attempt.counts
     kept = session.attempts.kept_for(attempt)
     answers, level = (
-        kept.last(attempt.samples),
+        kept.last(attempt.samples, attempt.tree),
         share_of_level(attempt.number, outcome.tree.size if outcome.differs else None, attempt.ledger),
     )
     labels = None if answers is None or not table else answers.leaf_labels(outcome.tree)
+    in_all = None if outcome.tree.defers else kept.label_counts()
     return Certificate(
         goal.epsilon,
         goal.delta,
@@ -86,7 +91,16 @@ def certificate_of(outcome: Outcome, session: Session, goal: Goal, table: bool =
         differs=outcome.differs,
         tested_digest=None if outcome.tested is None else outcome.tested.digest,
         queries=dict(counted.queries.asked),
-        confusion=None if labels is None else Confusion.of_leaves(labels, outcome.tree, level, kept.label_counts()),
+        confusion=None if labels is None else Confusion.of_leaves(labels, outcome.tree, level, in_all),
         tolerance=goal.tolerance,
         helped=attempt.help if isinstance(attempt, HelpedAttempt) else None,
+        **(_coverage(attempt, session) if goal.defer else {}),
     )
+
+
+def _coverage(attempt: Attempt, session: Session) -> dict[str, Any]:
+    """How much a tree answers that may defer."""
+    if not isinstance(attempt, DeferringAttempt):
+        return {"coverage": 1.0, "drawn": attempt.counts[1]}
+    share = certified_coverage(attempt.tree, attempt, attempt.ledger, session.source.masses)
+    return {"coverage": share, "drawn": attempt.drawn}

@@ -183,8 +183,10 @@ class Distillation:
 
     def __repr__(self) -> str:
         sure = "exact" if self.certificate.method == "exact" else at_least(self.certificate.delta)
-        bound = at_most(self.error_bound)
-        return f"<Distillation: {in_words(self.tree.size)}, error <= {bound} ({sure}), {self.queries.asked:,} labels>"
+        bound, told = at_most(self.error_bound), self.certificate
+        share = "" if told.coverage is None else f" where it answers, coverage >= {at_least(told.lost)}"
+        size = in_words(self.tree.size)
+        return f"<Distillation: {size}, error <= {bound}{share} ({sure}), {self.queries.asked:,} labels>"
 
     def __str__(self) -> str:
         real = self.certificate.real_rows

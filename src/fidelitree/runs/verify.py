@@ -68,7 +68,7 @@ def replay(
         run = journal.run
     if run.door not in ARGUMENTS:
         raise ParameterError(f"journal must be that of a distill or a frontier; this one belongs to {run.door}")
-    if unknown := sorted((set(run.arguments) - {"tolerance"}) ^ set(ARGUMENTS[run.door])):
+    if unknown := sorted((set(run.arguments) - {"tolerance", "defer"}) ^ set(ARGUMENTS[run.door])):
         raise FormatError(f"journal {os.fspath(path)!r}: arguments are missing or unknown: {', '.join(unknown):.200}")
     arguments = {"seed": run.seed, "journal": path, **run.arguments, **(limits or {})}
     if run.door == "distill":
@@ -258,7 +258,7 @@ def _replayed(stored: Stored, journal: Path, space: World) -> Check:
 def _incomplete(journal: Path) -> str:
     """Arguments that a run of its door has, and the journal does not tell of, or the reverse."""
     with Journal(journal) as kept:
-        return ", ".join(sorted(set(kept.run.arguments) ^ set(ARGUMENTS.get(kept.run.door, ()))))
+        return ", ".join(sorted((set(kept.run.arguments) - {"defer"}) ^ set(ARGUMENTS.get(kept.run.door, ()))))
 
 
 def _other(stored: Stored, again: Distillation) -> list[str]:

@@ -6,12 +6,14 @@ step per row; that is what makes the paper's sample sizes affordable.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 Words = NDArray[np.uint64]
+_BLOCK_ROWS = 1 << 16
 
 
 class Columns(Protocol):
@@ -45,3 +47,11 @@ def everyone(rows: int) -> Words:
 def count(words: Words) -> int:
     """How many rows are in the set."""
     return int(np.bitwise_count(words).sum(dtype=np.int64))
+
+
+def pack_columns(rows: NDArray[np.uint8], used: Sequence[int]) -> dict[int, Words]:
+    """The rows with x_i = 1 for every feature used; rows that lie side by side in memory are turned first."""
+    if rows.strides[0] == 1 or len(used) < 4:
+        return {i: pack(rows[:, i]) for i in used}
+    parts = [np.ascontiguousarray(rows[start : start + _BLOCK_ROWS].T) for start in range(0, len(rows), _BLOCK_ROWS)]
+    return {i: np.concatenate([pack(part[i]) for part in parts]) for i in used}

@@ -115,3 +115,15 @@ class Steps:
             if not kernels.native.walk(*tree, data, part, first, by_columns, self.depth, checked):
                 return None
         return out
+
+
+def preorder(nodes: Sequence[object]) -> list[int]:
+    """The places of nodes, ``(test, no, yes)`` or anything for a leaf: the root first, the no side before the yes."""
+    order, waiting = [], [0]
+    while waiting:
+        node = waiting.pop()
+        order.append(node)
+        entry = nodes[node]
+        if isinstance(entry, tuple):
+            waiting += [entry[2], entry[1]]
+    return order

@@ -24,12 +24,13 @@ from fidelitree.spaces.inputs import as_inner, float_block
 from fidelitree.spaces.product import ProductSpace, check_space
 from fidelitree.spaces.region import Region
 from fidelitree.trees import kernels, treefile
-from fidelitree.trees.bits import Words, everyone, pack, unpack
+from fidelitree.trees.bits import everyone, pack_columns, unpack
+from fidelitree.trees.deferring import DEFER, filled, named
 from fidelitree.trees.gaps import gaps_of, settled
-from fidelitree.trees.predict import Steps, leaf_values, route
+from fidelitree.trees.predict import Steps, leaf_values, preorder, route
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 Labels = NDArray[Any]
@@ -47,9 +48,9 @@ class Tree:
 
     ``feature[v]`` is the feature that node v tests, -1 at a leaf; ``no[v]`` and ``yes[v]`` are its children,
     larger than v, -1 at a leaf; ``code[v]`` is the position in ``labels`` of a leaf's label, -1 at an inner node.
-    ``labels`` holds every class once, in increasing order. The arrays cannot be written to. Bits are tested for 1;
-    ``tests`` holds the question of every node that asks something else. ``values`` are the categories of each feature,
-    None where it has none; it is empty where all features are bits.
+    ``labels`` holds every class once, in increasing order, `DEFER` last. No array can be written to. Bits are tested
+    for 1; ``tests`` holds the question of every node that asks something else. ``values`` are the categories of each
+    feature, None where it has none; it is empty where all features are bits.
     """
 
     names: tuple[str, ...]
@@ -81,7 +82,7 @@ class Tree:
             if isinstance(label, str):
                 check_text("label of a tree", label)
         nodes = settled(space, nodes)
-        order = _preorder(nodes)
+        order = preorder(nodes)
         place = {node: position for position, node in enumerate(order)}
         rows, tests = [], dict[int, Test]()
         for position, node in enumerate(order):
@@ -127,7 +128,16 @@ class Tree:
 
     def label(self, node: int) -> Any:
         """The label of a leaf, as Python writes it."""
-        return self.labels[self.code[node]].item()
+        return self.labels.item(self.code[node])
+
+    @property
+    def defers(self) -> bool:
+        """Whether some leaf may answer "ask the target"."""
+        return self.labels.dtype == object and self.labels.item(-1) is DEFER
+
+    def naming(self, label: Any) -> Tree:
+        """The same tree with a new label where it defers."""
+        return named(self, label) if self.defers else self
 
     def regions(self, space: ProductSpace) -> Iterator[tuple[int, Region]]:
         """Every node with the region that reaches it, in preorder."""
@@ -139,12 +149,15 @@ class Tree:
                 no, yes = region.split(self.test(node))
                 waiting += [(int(self.yes[node]), yes), (int(self.no[node]), no)]
 
-    def predict(self, inputs: Any) -> Labels:
+    def predict(self, inputs: Any, fallback: Callable[[Any], Any] | None = None) -> Labels:
         """The label of every row, in the type of the target's labels.
 
         Inputs are a table, a mapping of name to column, or a 2-D array. A category that was not there when the tree
         was made is on the no side of every ``in``. A missing number is refused where the tree has no side for it.
+        Where the tree defers the label is `DEFER`, or what ``fallback``, the target say, answers to those rows.
         """
+        if fallback is not None and self.defers:
+            return filled(self.predict(inputs), inputs, fallback)
         if kernels.compiled and (numbers := float_block(inputs, self.names, self.kinds)) is not None:
             codes = self._compiled_steps.values(self._codes, numbers, checked=len(self.gaps) < len(self.names))
             if codes is not None:
@@ -206,7 +219,7 @@ class Tree:
 
     def _codes_by_words(self, rows: NDArray[np.uint8]) -> NDArray[np.integer[Any]]:
         count = len(rows)
-        columns = _pack_columns(rows, self._used)
+        columns = pack_columns(rows, self._used)
         ones = np.zeros(-(-count // 64), np.uint64)
         codes: NDArray[np.integer[Any]] = np.zeros(count, np.intp if len(self.labels) > 2 else np.uint8)
         for code, mask in route(0, self._nodes.__getitem__, columns, everyone(count)):
@@ -379,22 +392,3 @@ def check_tree(tree: object) -> None:
 def _check_kind(test: Test, feature: Feature) -> None:
     if test.kind != feature.kind:
         raise ParameterError(f"feature {feature.name!r} is {feature.kind}; the test {test!r} does not fit it")
-
-
-def _preorder(nodes: Sequence[Node]) -> list[int]:
-    order, waiting = [], [0]
-    while waiting:
-        node = waiting.pop()
-        order.append(node)
-        entry = nodes[node]
-        if isinstance(entry, tuple):
-            waiting += [entry[2], entry[1]]
-    return order
-
-
-def _pack_columns(rows: NDArray[np.uint8], used: Sequence[int]) -> dict[int, Words]:
-    """The rows with x_i = 1 for every feature used; rows that lie side by side in memory are turned first."""
-    if rows.strides[0] == 1 or len(used) < 4:
-        return {i: pack(rows[:, i]) for i in used}
-    parts = [np.ascontiguousarray(rows[start : start + _BLOCK_ROWS].T) for start in range(0, len(rows), _BLOCK_ROWS)]
-    return {i: np.concatenate([pack(part[i]) for part in parts]) for i in used}

@@ -215,3 +215,12 @@ def test_a_stored_circuit_tree_is_a_target_too(folder: Path, text: str) -> None:
         ft.tree_error(ft.Tree.load("kept/tree.json"), read_circuit("two.pla", "f"), read_circuit("two.pla", "f").space)
         == 0
     )
+
+
+def test_a_tree_may_defer(folder: Path) -> None:
+    done = run("distill", "aims:alarm", *BITS, "--defer", "--max-queries", 600, "--max-leaves", 6, "--out", "kept")
+    assert done.code == 0, done.out
+    assert "of the inputs that it answers" in done.out
+    assert "answers at least" in done.out
+    assert json.loads((folder / "kept" / "certificate.json").read_text())["coverage"] > 0.5
+    assert json.loads((folder / "kept" / "run.json").read_text())["defer"] is True

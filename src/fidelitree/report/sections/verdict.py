@@ -25,6 +25,7 @@ def head(contents: Contents) -> Html:
     """The headline, and the figures behind it."""
     certificate, tree = contents.certificate, contents.tree
     standing = certificate.standing
+    share = f"≥ {at_least(certificate.lost)}"
     stated = tag("span", standing.badge, class_=f"status {'good' if standing.state == 'met' else 'bad'}")
     return join(
         tag("p", stated, " ", _asked_for(contents), class_="kicker"),
@@ -32,6 +33,7 @@ def head(contents: Contents) -> Html:
         tag(
             "dl",
             _fact("Agreement", agreement(certificate), "with the target"),
+            *([] if certificate.coverage is None else [_fact("Coverage", share, "of inputs answered")]),
             _fact("Confidence", _confidence(certificate), "that this is so"),
             _fact("Size", whole(tree.size), f"{'leaf' if tree.size == 1 else 'leaves'}, depth {tree.depth}"),
             _fact("Cost", whole(contents.queries.asked), "labels asked"),
@@ -54,8 +56,15 @@ def promise(contents: Contents) -> Html:
 def headline(contents: Contents) -> str:
     """One sentence for somebody who reads no other."""
     certificate, size = contents.certificate, counted(contents.tree.size, "leaf", "leaves")
+    if certificate.coverage == 0:
+        return "No tree was found that could answer for the target: it has to be asked about every input."
     if certificate.error_bound >= 1:
         return f"A tree with {size}, about which nothing could be certified."
+    if certificate.coverage is not None and certificate.lost:
+        share = f"{at_least(certificate.lost)} of inputs"
+        return (
+            f"A tree with {size} that answers at least {share}, {_how_often(certificate)} of them as the target does."
+        )
     if certificate.method == "exact" and certificate.error_bound == 0:
         return f"A tree with {size} that answers exactly as the target does, on every input."
     return f"A tree with {size} that answers as the target does on {_how_often(certificate)} of inputs."
