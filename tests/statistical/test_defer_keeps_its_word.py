@@ -1,13 +1,14 @@
 """How often the certificate of a tree that defers is false: at its error where it answers, and at its coverage.
 
 The tree is fixed, and answers half of the inputs. Its error there is just above epsilon, so every certificate that
-holds is false. Each of 1 500 runs looks at the bounds after every batch; at most delta of them may state a false one.
+holds is false. Each of 400 runs looks at the bounds after every batch; at most delta of them may state a false one.
 """
 
 import numpy as np
 from scipy import special
 
 import fidelitree as ft
+from chances import too_many
 from fidelitree.asking.journal.ledger import LedgerEntry
 from fidelitree.certificates.attempts import Attempts
 from fidelitree.certificates.deferral import DeferringAttempt, certified_coverage
@@ -17,7 +18,7 @@ from fidelitree.trees.deferring import DEFER
 BITS = ft.ProductSpace.bernoulli(2)
 TREE = ft.Tree.build(BITS, [(0, 1, 2), 1, 0], [0, DEFER])
 OTHER = ft.Tree.build(BITS, [(1, 1, 2), 1, 0], [0, DEFER])
-RUNS, BATCHES, ROWS, EPSILON = 1_500, 12, 40, 0.1
+RUNS, BATCHES, ROWS, EPSILON = 400, 4, 120, 0.1
 LEVEL = 0.2  # of one attempt, so that false ones are seen
 ALARM = 1e-6  # the chance that correct code fails for a fresh seed
 
@@ -44,8 +45,8 @@ class _Chosen(_At):
 
     def __init__(self, tree, delta, entry):
         super().__init__(tree, delta, entry)
-        self.count(0, 20)
-        self.draw(40)
+        self.count(0, 60)
+        self.draw(120)
 
 
 def drawn(random, rows=ROWS):
@@ -69,21 +70,18 @@ def false_ones(kind, seed):
     return errors, coverage
 
 
-def too_many(false, runs, level):
-    """Whether chance explains so many at this level less often than one time in a million."""
-    return false > 0 and float(special.bdtrc(false - 1, runs, level)) <= ALARM
-
-
 def test_errors_and_coverage_are_false_within_their_levels():
     errors, coverage = false_ones(_At, 1)
     assert errors > 0  # it can fail
-    assert not too_many(errors, RUNS, LEVEL)
-    assert not too_many(coverage, RUNS, LEVEL * 0.048 / 0.92)
+    assert not too_many(errors, RUNS, LEVEL, ALARM)
+    assert not too_many(coverage, RUNS, LEVEL * 0.048 / 0.92, ALARM)
 
 
 def test_the_same_count_sees_planted_faults():
-    assert too_many(false_ones(_Counting, 2)[0], RUNS, LEVEL)
-    assert too_many(false_ones(_Chosen, 3)[0], RUNS, LEVEL)
+    errors, coverage = false_ones(_Counting, 2)
+    assert too_many(errors, RUNS, LEVEL, ALARM)
+    assert too_many(coverage, RUNS, LEVEL * 0.048 / 0.92, ALARM)
+    assert too_many(false_ones(_Chosen, 3)[0], RUNS, LEVEL, ALARM)
 
 
 def test_two_trees_on_one_stream_count_draws_of_their_own_regions():
@@ -100,5 +98,5 @@ def test_two_trees_on_one_stream_count_draws_of_their_own_regions():
             attempts.count(batch, np.where(some, labels, 1), some)
         wrong += [one.errors for one in found]
         samples += [one.samples for one in found]
-    for errors, total, truth in zip(wrong, samples, (0.1, 0.25), strict=True):
+    for errors, total, truth in zip(wrong.tolist(), samples.astype(int).tolist(), (0.1, 0.25), strict=True):
         assert min(special.bdtr(errors, total, truth), special.bdtrc(errors - 1, total, truth)) > ALARM / 2
