@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fidelitree.asking.journal.ledger import Ledger
 from fidelitree.certificates.attempts import Attempts
 from fidelitree.errors import ParameterError
-from fidelitree.runs.defer_strategy import DeferStrategy
+from fidelitree.runs.defer_strategy import PATIENT, DeferStrategy
 from fidelitree.runs.frontier import learn_and_test
 from fidelitree.runs.frontier_result import Frontier
 from fidelitree.runs.frontier_strategy import EFFORTS
@@ -45,7 +45,8 @@ def distil_deferring(counted: Counted, space: World, goal: Goal, observer: Obser
     source, most = source_of(space, goal.seed, together=True), counted.budget.max_leaves
     ledger = None if counted.journal is None else Ledger(counted.journal, lambda: source.drawn)
     session = Session(counted, source, Attempts(goal.epsilon, goal.delta, ledger, FRONTIER), observer)
-    effort = EFFORTS["leaves" if goal.few_leaves else "queries"]
+    efforts = EFFORTS if counted.budget.max_queries is None else PATIENT
+    effort = efforts["leaves" if goal.few_leaves else "queries"]
     reason = learn_and_test(session, DeferStrategy(session, sizes_up_to(most or LARGEST), effort, goal.seed))
     attempts = session.attempts
     good = [one for one in attempts.live if one.certifies(goal.epsilon)]

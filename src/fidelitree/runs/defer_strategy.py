@@ -2,7 +2,8 @@
 
 Of the answers that teach, three quarters grow trees, for several prices of a deferred input (`search.local.deferred`).
 The last quarter chooses for each size the tree, and how many of its leaves answer: the most coverage with an error that
-is likely to pass its test. Then an attempt is opened for each, and only then the tests are drawn that count.
+is likely to pass its test. Then an attempt is opened for each, and only then the tests are drawn that count. Where
+attempts fail, safer ones follow.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fidelitree.certificates.deferral import DeferringAttempt
-from fidelitree.runs.frontier_strategy import EFFORTS, FrontierStrategy
+from fidelitree.runs.frontier_strategy import EFFORTS, Effort, FrontierStrategy
 from fidelitree.search.labelled import HELD, Binning
 from fidelitree.search.local.deferred import spread, with_deferring
 from fidelitree.search.local.every_size import EverySize
 from fidelitree.search.questions import Steps, Tests
 from fidelitree.theory.sequential import ROUND, level_in
 from fidelitree.trees.answers import tally
-from fidelitree.trees.deferring import DEFER
+from fidelitree.trees.deferring import DEFER, answered
 from fidelitree.trees.nested import Nested, build, of, simplest
 
 if TYPE_CHECKING:
@@ -39,13 +40,17 @@ NIL = 0.1
 """A tree that answers less than this is not worth a test."""
 PRICES = 4
 """Prices of a deferred input that are tried."""
+PATIENT = {"queries": Effort(0.03, 32_000, 150), "leaves": Effort(0.03, 64_000, 450)}
+"""When it has learnt enough where a budget is given: purer leaves take more labels than a smaller error."""
+FACTORS = (1.0, 0.85, 0.7)
+"""Of the error aimed at: where attempts fail, safer ones follow."""
 TESTS = 20_000
 """Answers that tests may take where no budget is given."""
 _LEAST, _MOST = 1.2, 0.5  # the lowest price, over epsilon, and the highest
 _OVERSHOOT = 1.3  # times ln(1/level)/divergence: what a test takes
 _DOUBT = 0.7  # standard deviations of a held-out error
 _LOWEST = 1 / 3  # over epsilon: no lower error is aimed at
-_SAFER = 0.85  # of the error aimed at, for second attempts at large sizes
+_WORTH = 0.01  # of coverage must be gained by another attempt
 _CLOSE = 2  # over epsilon: an error from which a long search may lead to it
 _SEARCHED = 5  # sizes, the largest ones: their searches find the smaller trees, too
 _WORK = 2e9  # label counts of one search, about
@@ -73,32 +78,49 @@ class DeferStrategy(FrontierStrategy):
         super()._fit(over and (close or self._learner is not None))
 
     def test(self) -> Steps[str]:
-        """Open an attempt for each size, and count answers until each is certified or has no chance; why it ended."""
-        under_test, epsilon = self.open(), self._session.attempts.epsilon
-        if under_test[0].tree.size == 1 and under_test[0].tree.label(0) is DEFER:
-            return f"coverage is nil: no tree was found that answers {NIL:.0%} of inputs with an error of {epsilon:g}"
-        most, start = self._counted.budget.max_queries, self._counted.asked
-        while True:
-            left = (TESTS - self._counted.asked + start) if most is None else most - self._counted.asked
-            if left <= 0 or not any(_open(attempt, epsilon, left) for attempt in under_test):
-                return "certified" if self._session.attempts.certified else "no attempt is likely to succeed"
+        """Open an attempt for each size, and safer ones for those that fail, until nothing is to be gained; why."""
+        epsilon, shapes = self._session.attempts.epsilon, list(self._shapes())
+        for factor in FACTORS:
+            under_test = self._opened(shapes, factor)
+            if not under_test and not self._session.attempts.all:
+                return self._nil()
+            yield from self._count(under_test)
+        done = any(one.certifies(epsilon) for one in self._session.attempts.all)
+        return "certified" if done else "no attempt is likely to succeed"
+
+    def _nil(self) -> str:
+        """An attempt for a tree that defers everything, which needs no test."""
+        labels, epsilon = [*self._counted.book.sorted(), DEFER], self._session.attempts.epsilon
+        tree = build(self._source.product, len(labels) - 1, labels)
+        self._session.attempts.open(tree, made=DeferringAttempt)
+        return f"coverage is nil: no tree was found that answers {NIL:.0%} of inputs with an error of {epsilon:g}"
+
+    def _count(self, under_test: Sequence[Attempt]) -> Steps[None]:
+        """Tests until each attempt is certified, or has no chance."""
+        attempts, start = self._session.attempts, self._counted.asked
+        while any(_open(attempt, attempts.epsilon, self._left(start)) for attempt in under_test):
             yield Tests(max(_PORTION, max(one.samples for one in under_test) // _PART))
             for attempt in under_test:
                 self._session.judge(attempt.tree.size, attempt.rate, attempt)
 
-    def open(self) -> list[Attempt]:
-        """An attempt for each tree that was chosen; one for a tree that defers everything where none is."""
-        labels, product = [*self._counted.book.sorted(), DEFER], self._source.product
-        trees = [one.tree for one in self._chosen()] or [build(product, len(labels) - 1, labels)]
-        return [self._session.attempts.open(tree, made=DeferringAttempt) for tree in dict.fromkeys(trees)]
+    def _left(self, start: int) -> int:
+        """Answers that tests may still take."""
+        most = self._counted.budget.max_queries
+        return (TESTS + start if most is None else most) - self._counted.asked
 
-    def _chosen(self) -> list[Candidate]:
-        """For each size the most coverage; and for the largest, as far as one round has room, a safer choice."""
-        if len(self._pool) < HELD:
-            return []
-        shapes = list(self._shapes())
-        bold, safe = (self._best(shapes, aim) for aim in (1.0, _SAFER))
-        return [*bold, *safe[::-1]][:ROUND]
+    def _opened(self, shapes: Sequence[_Shape], factor: float) -> list[Attempt]:
+        """Attempts for the best tree of each size, where it answers more than what is certified for that size."""
+        attempts, opened = self._session.attempts, []
+        sure = [(one.tree.size, self._covers(one.tree)) for one in attempts.all if one.certifies(attempts.epsilon)]
+        for one in self._best(shapes, factor)[-ROUND:]:
+            known = max((share for size, share in sure if size <= one.tree.size), default=0.0)
+            if one.coverage > known + _WORTH and attempts.of(one.tree) is None:
+                opened.append(attempts.open(one.tree, made=DeferringAttempt))
+        return opened
+
+    def _covers(self, tree: Tree) -> float:
+        """The share of the answers at hand to inputs that a tree answers."""
+        return float(answered(tree, self._pool.inner).mean())
 
     def _best(self, shapes: Sequence[_Shape], factor: float) -> list[Candidate]:
         """From one leaf up, each larger tree with more coverage."""
@@ -123,8 +145,10 @@ class DeferStrategy(FrontierStrategy):
         return np.asarray(np.maximum(_LOWEST * epsilon, epsilon - margin - doubt))
 
     def _shapes(self) -> Iterator[_Shape]:
-        """Trees of all sizes and prices, those that defer nothing among them."""
+        """Trees of all sizes and prices, those that defer nothing among them; none where labels are few."""
         pool, book = self._pool, self._counted.book
+        if len(pool) < HELD:
+            return
         growing = np.arange(len(pool)) % HELD != HELD - 1
         sides = [(pool.inner[some], self._counted.labels(pool.codes[some])) for some in (growing, ~growing)]
         classes = book.sorted()
@@ -142,7 +166,7 @@ class DeferStrategy(FrontierStrategy):
         ranks, labels, order = [*book.ranks(), code], [*book.sorted(), DEFER], spread(rows, watch)
         for price in self._prices():
             search = EverySize(with_deferring(rows, order, price, code), sizes, self._seed, watch)
-            search.improve(steps, again=self._effort is not EFFORTS["queries"])
+            search.improve(steps, again=self._effort.steps > EFFORTS["queries"].steps)
             yield from (binning.tree(nested, ranks, labels) for nested in search.trees(self.sizes))
 
     def _prices(self) -> list[float]:
@@ -175,8 +199,8 @@ class _Shape:
         # A leaf with few rows looks better than it is: one error more.
         rate = (grown.sum(axis=1) - grown[each, own] + 1) / (grown.sum(axis=1) + 1)
         order = np.argsort(rate, kind="stable")
-        answered, wrong = np.cumsum(rows[order]), np.cumsum((rows - self.held[each, own])[order])
-        coverage, error = answered / max(1, rows.sum()), wrong / np.maximum(1, answered)
+        own_rows, wrong = np.cumsum(rows[order]), np.cumsum((rows - self.held[each, own])[order])
+        coverage, error = own_rows / max(1, rows.sum()), wrong / np.maximum(1, own_rows)
         good = np.flatnonzero((coverage >= NIL) & (error <= factor * aim(coverage, int(rows.sum()))))
         if not len(good):
             return None
