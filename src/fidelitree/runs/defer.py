@@ -27,14 +27,16 @@ if TYPE_CHECKING:
     from fidelitree.spaces.world import World
 
 
-def check_deferring(goal: Goal, strategy: str) -> None:
+def check_deferring(epsilon: float | None, strategy: str, tolerance: float | None) -> None:
     """Refuse what a tree that defers cannot have."""
     if strategy != "auto":
         raise ParameterError(f'strategy must be "auto" with defer=True; got {strategy!r}')
-    if goal.epsilon == 0:
+    if epsilon is None:
+        raise ParameterError("epsilon must be a number with defer=True: the error where the tree answers; got None")
+    if epsilon == 0:
         raise ParameterError("epsilon must be above 0 with defer=True: errors are counted on draws; got 0")
-    if goal.tolerance is not None:
-        raise ParameterError(f"tolerance must be None with defer=True, whose leaves hold labels; got {goal.tolerance}")
+    if tolerance is not None:
+        raise ParameterError(f"tolerance must be None with defer=True, whose leaves hold labels; got {tolerance}")
 
 
 def distil_deferring(counted: Counted, space: World, goal: Goal, observer: Observer) -> Distillation:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fidelitree.certificates.deferral import DeferringAttempt
 from fidelitree.runs.frontier_strategy import EFFORTS, Effort, FrontierStrategy
@@ -28,28 +29,26 @@ from fidelitree.trees.nested import Nested, build, of, simplest
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
     from fidelitree.certificates.attempts import Attempt
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.trees.tree import Tree
 
-    Floats = NDArray[np.float64]
-
+Floats = NDArray[np.float64]
 NIL = 0.1
 """A tree that answers less than this is not worth a test."""
 PRICES = 4
 """Prices of a deferred input that are tried."""
 PATIENT = {"queries": Effort(0.03, 32_000, 150), "leaves": Effort(0.03, 64_000, 450)}
 """When it has learnt enough where a budget is given: purer leaves take more labels than a smaller error."""
-FACTORS = (1.0, 0.85, 0.7)
+FACTORS = (1.0, 0.75)
 """Of the error aimed at: where attempts fail, safer ones follow."""
 TESTS = 20_000
 """Answers that tests may take where no budget is given."""
 _LEAST, _MOST = 1.2, 0.5  # the lowest price, over epsilon, and the highest
-_OVERSHOOT = 1.3  # times ln(1/level)/divergence: what a test takes
-_DOUBT = 0.7  # standard deviations of a held-out error
+_OVERSHOOT = 1.5  # times ln(1/level)/divergence: what a test takes
+_DOUBT = 1.2  # standard deviations of a held-out error
 _LOWEST = 1 / 3  # over epsilon: no lower error is aimed at
+_SAFER = 0.88  # of the error aimed at, for second attempts beside the first ones
 _WORTH = 0.01  # of coverage must be gained by another attempt
 _CLOSE = 2  # over epsilon: an error from which a long search may lead to it
 _SEARCHED = 5  # sizes, the largest ones: their searches find the smaller trees, too
@@ -112,7 +111,8 @@ class DeferStrategy(FrontierStrategy):
         """Attempts for the best tree of each size, where it answers more than what is certified for that size."""
         attempts, opened = self._session.attempts, []
         sure = [(one.tree.size, self._covers(one.tree)) for one in attempts.all if one.certifies(attempts.epsilon)]
-        for one in self._best(shapes, factor)[-ROUND:]:
+        bold, safe = (self._best(shapes, some) for some in (factor, _SAFER * factor))
+        for one in [*bold, *safe[::-1]][:ROUND]:  # one round has room for safer ones of the largest sizes, too
             known = max((share for size, share in sure if size <= one.tree.size), default=0.0)
             if one.coverage > known + _WORTH and attempts.of(one.tree) is None:
                 opened.append(attempts.open(one.tree, made=DeferringAttempt))

@@ -96,42 +96,31 @@ def distill(
     rows. They should be new to the target. Of `Rows`, one part is for learning, the other for tests.
     Where asking about all inputs of a ``deterministic`` target is no dearer, the certificate is exact. A budget, or
     Ctrl-C, ends the run early with what is certified then; ``epsilon=None`` asks for the knee of the `frontier`. With
-    ``prefer="leaves"`` it may spend ten times the queries on fewer leaves (at least 5 000 labels where not all features
-    are bits). ``strategy="influence"`` returns the paper's tree: every split is within a factor 1/4 of the best one.
-    ``"smallest"`` looks for the fewest leaves: the optimum where up to 32 768 queries answer for all inputs, else what
-    20 000 show in ``max_seconds``. A seed of None is taken from the machine, and recorded. See also `Running`.
-    With ``defer=True`` leaves may answer `DEFER`, "ask the target": epsilon is the error where the tree answers, and
-    ``certificate.coverage`` says how much that is, at least. The frontier has coverage in the place of agreement.
+    ``prefer="leaves"`` it may spend ten times the queries on fewer leaves. ``strategy="influence"`` returns the paper's
+    tree: every split is within a factor 1/4 of the best one; ``"smallest"`` looks for the fewest leaves. A seed of None
+    is the machine's. With ``defer=True`` leaves may answer `DEFER`, and epsilon is about the rest. See also `Running`.
 
     >>> from fidelitree.targets import majority
     >>> result = distill(majority(5), ProductSpace.bernoulli(5), epsilon=0)
     >>> result.tree.size, result.certificate.method
     (20, 'exact')
     """
-    near = _check_choices(strategy, prefer, epsilon, observer, check_tolerance(tolerance, threshold))
+    near = _check_choices(strategy, prefer, epsilon, observer, check_tolerance(tolerance, threshold), defer)
     target, space = as_used(target, space, threshold)
     budget = Budget(max_queries, max_leaves, max_seconds)
     running = Running(batch_size, executor, timeout, retries, journal)
     told: dict[str, Any] = {"prefer": prefer, "deterministic": check_switch("deterministic", deterministic)}
-    if epsilon is None and defer:
-        raise ParameterError("epsilon must be a number with defer=True: the error where the tree answers; got None")
     if epsilon is None:
         told |= {**budget.limits(), "max_leaves": LARGEST if max_leaves is None else max_leaves, **vars(running)}
         return frontier(target, space, delta, observer=observer, tolerance=tolerance, seed=seed, **told).knee
-    goal = replace(_goal((check_epsilon(epsilon), check_delta(delta)), seed, strategy, prefer), tolerance=near)
-    goal = replace(goal, defer=check_switch("defer", defer))
-    if defer:
-        check_deferring(goal, strategy)
+    goal = _goal((check_epsilon(epsilon), check_delta(delta)), seed, strategy, prefer, near, defer)
     told = {"epsilon": goal.epsilon, "delta": goal.delta, "strategy": strategy, **told, **goal.told, **budget.limits()}
     call = Call("distill", goal.seed, goal.seed_chosen, told)
     with access(target, space, running, call) as way:
         goal = replace(goal, seed=way.seed, seed_chosen=way.seed_chosen)
         counted = way.counted(Memory.usual(way.space) if deterministic else None, budget, observer)
         kept = KeptRows.ask(counted, space)
-        if defer:
-            result = beside(distil_deferring(counted, space, goal, observer), kept)
-        else:
-            result = beside(_known(counted, space, goal) or _learnt(counted, space, goal, observer), kept)
+        result = beside(_known(counted, space, goal) or _learnt(counted, space, goal, observer), kept)
         with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
             observer(Finished(counted.asked, result.tree.size, result.certificate.error_bound, result.reason))
         way.end(counted, result.reason)
@@ -151,19 +140,23 @@ def _recorded(
     return replace(result, space=space, run=whole, call=text, journal=kept, frontier=curve)
 
 
-def _goal(promised: tuple[float, float], seed: int | None, strategy: str, prefer: str) -> Goal:
+def _goal(
+    promised: tuple[float, float], seed: int | None, strategy: str, prefer: str, near: float | None, defer: bool
+) -> Goal:
     known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
     few_leaves, smallest = prefer == "leaves" or strategy == "smallest", strategy == "smallest"
-    return Goal(*promised, known_seed, seed is not None, strategy == "influence", few_leaves, smallest)
+    return Goal(*promised, known_seed, seed is not None, strategy == "influence", few_leaves, smallest, near, defer)
 
 
 def _check_choices(
-    strategy: str, prefer: str, epsilon: float | None, observer: Observer, tolerance: float | None
+    strategy: str, prefer: str, epsilon: float | None, observer: Observer, tolerance: float | None, defer: bool
 ) -> float | None:
     """Refuse what contradicts itself; the tolerance."""
     check_observer(observer)
     check_choice("strategy", strategy, STRATEGIES)
     check_choice("prefer", prefer, PREFERENCES)
+    if check_switch("defer", defer):
+        check_deferring(epsilon, strategy, tolerance)
     if strategy == "influence" and prefer != "queries":
         raise ParameterError(f'prefer must be "queries" with strategy="influence", whose tree is given; got {prefer!r}')
     if epsilon is None and strategy != "auto":
@@ -190,7 +183,7 @@ def _known(counted: Counted, space: World, goal: Goal) -> Distillation | None:
     counted.reserve = None if goal.epsilon == 0 or free_of_charge(counted) else lambda: True
     if goal.split_quality:
         _check_best_sets(counted.space)
-    if space.independent is None or goal.tolerance is not None:
+    if space.independent is None or goal.tolerance is not None or goal.defer:
         return None
     found = distil_known(counted, goal) if goal.smallest else None
     if found is None and goal.epsilon == 0:
@@ -201,6 +194,8 @@ def _known(counted: Counted, space: World, goal: Goal) -> Distillation | None:
 
 def _learnt(counted: Counted, space: World, goal: Goal, observer: Observer) -> Distillation:
     """By a session: learn and test, until the stopping rule is content or a budget ends it."""
+    if goal.defer:
+        return distil_deferring(counted, space, goal, observer)
     session = _session(counted, source_of(space, goal.seed, together=True), goal, observer)
     strategies, reason = _Strategies(session, goal), CERTIFIED
     try:

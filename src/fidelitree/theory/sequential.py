@@ -199,7 +199,7 @@ def coverage_bound(answered: int, drawn: int, ledger: str, level: float) -> floa
     """At least this share of inputs is answered, of which so many of those drawn were: at the level of a lower end.
 
     >>> round(coverage_bound(700, 1000, "frontier", 0.01), 3), coverage_bound(0, 0, "frontier", 0.01)
-    (0.638, 0.0)
+    (0.629, 0.0)
     """
     return 1.0 - error_bound(drawn - answered, drawn, level * LOWER_ENDS[ledger] / LEDGERS[ledger])
 
