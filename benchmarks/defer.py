@@ -39,12 +39,12 @@ def german(kind: str) -> subjects.Subject:
 
 MODELS: dict[str, Callable[[], subjects.Subject]] = {
     "bank boosting": subjects.bank,
-    **{f"german {kind}": partial(german, kind) for kind in ("forest", "boosting", "logistic", "network")},
+    **{f"german {kind}": partial(german, kind) for kind in ("forest", "logistic", "network")},
     **{
         f"cancer {kind}": partial(bundled, "breast_cancer", kind)
         for kind in ("forest", "boosting", "logistic", "network")
     },
-    **{f"wine {kind}": partial(bundled, "wine", kind) for kind in ("forest", "logistic", "network")},
+    **{f"wine {kind}": partial(bundled, "wine", kind) for kind in KINDS},
     "dermatology": subjects.xgboost_dermatology,
     "digits network": partial(bundled, "digits", "network"),
     "digits boosting, seven classes": partial(bundled, "digits", "boosting", 7),

@@ -50,7 +50,6 @@ _DOUBT = 1.2  # standard deviations of a held-out error
 _LOWEST = 1 / 3  # over epsilon: no lower error is aimed at
 _SAFER = 0.88  # of the error aimed at, for second attempts beside the first ones
 _WORTH = 0.01  # of coverage must be gained by another attempt
-_CLOSE = 2  # over epsilon: an error from which a long search may lead to it
 _SEARCHED = 5  # sizes, the largest ones: their searches find the smaller trees, too
 _WORK = 2e9  # label counts of one search, about
 _PORTION, _PART = 100, 8  # answers between two looks: at least, and one in so many of those counted
@@ -72,9 +71,8 @@ class DeferStrategy(FrontierStrategy):
         return ""  # a target that no small tree follows is what deferring is for
 
     def _fit(self, over: bool) -> None:
-        """Trees that defer nothing: a long search for them pays where they are about good enough."""
-        close = min(self.held_out, default=1.0) <= _CLOSE * self._session.attempts.epsilon
-        super()._fit(over and (close or self._learner is not None))
+        """Trees that defer nothing, which only tell whether more labels pay: no long search for them."""
+        super()._fit(over=False)
 
     def test(self) -> Steps[str]:
         """Open an attempt for each size, and safer ones for those that fail, until nothing is to be gained; why."""
@@ -145,14 +143,18 @@ class DeferStrategy(FrontierStrategy):
         return np.asarray(np.maximum(_LOWEST * epsilon, epsilon - margin - doubt))
 
     def _shapes(self) -> Iterator[_Shape]:
-        """Trees of all sizes and prices, those that defer nothing among them; none where labels are few."""
+        """Trees of all sizes and prices; none where labels are few.
+
+        The frontier's own trees are not among them: the answers that choose have taught them. Over bits its learner has
+        seen few answers as they come, and finds what no search for splits does.
+        """
         pool, book = self._pool, self._counted.book
         if len(pool) < HELD:
             return
         growing = np.arange(len(pool)) % HELD != HELD - 1
         sides = [(pool.inner[some], self._counted.labels(pool.codes[some])) for some in (growing, ~growing)]
         classes = book.sorted()
-        for tree in [*(self._curves[-1] if self._curves else ()), *self._deferring(growing)]:
+        for tree in [*self._substitutes(self.sizes), *self._deferring(growing)]:
             counts = [tally(tree, *side, classes) for side in sides]
             yield _Shape(self._source.product, tree, classes, *counts)
 
