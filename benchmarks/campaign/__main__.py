@@ -43,6 +43,9 @@ COUNTS = {  # runs at each delta; those that take longest are fewer
     "auto, neighbours of rows": 250,
     "auto, numbers": 250,
     "auto, missing numbers": 250,
+    "deferring, all points": 1_000,
+    "deferring, rows of a table": 200,
+    "diff": 250,
 }
 FAULTY = 300  # runs with each fault planted
 OPENING = """\
@@ -57,6 +60,8 @@ inputs of one audit, and is audited again with the same seed. Rows held out of a
 the nearest of its 700 training rows. Mixtures, samplers (a chain of bits) and neighbours of rows are worlds that are no
 product, and numbers are labels that are a little off, within a tolerance. Missing numbers are inputs with gaps in four
 of their fourteen columns. Epsilon is 0.05, 0.1 and 0.15 in turns.
+Trees that defer are judged where they answer, and by how much they answer. `diff` compares a target with its rival: how
+much changed, and the precision and the recall of what its tree flags.
 
 A certificate is false when the true error is above the error that it certifies, whether that is the epsilon asked for
 or the bound of a run that ended early. A frontier is false when one of its points is, at either end of its interval.

@@ -17,7 +17,8 @@ import fidelitree as ft
 from benchmarks.campaign import worlds
 from benchmarks.campaign.targets import Case, N, cube, places
 from fidelitree.certificates import helped
-from fidelitree.runs import audit, frontier_strategy
+from fidelitree.runs import audit, defer_strategy, frontier_strategy
+from fidelitree.runs import diff as compared
 from fidelitree.runs.frontier_strategy import EFFORTS, Effort
 from fidelitree.search.local import boosted
 from fidelitree.spaces.draw import Stream, draw
@@ -228,6 +229,58 @@ def nul_labels(case: Case, epsilon: float, delta: float, seed: int) -> Claim:
         return answered("\0a")
 
 
+def deferring(case: Case, epsilon: float, delta: float, seed: int) -> Claim:
+    """All points of leaves against coverage; the search is short, because good trees are no aim here."""
+    return _points(case, (case, case.space), epsilon, delta, seed)
+
+
+def deferring_rows(case: Case, epsilon: float, delta: float, seed: int) -> Claim:
+    """The same over rows of a table, where nobody knows how much a tree answers: coverage is tested too."""
+    drawn = _drawn(case, seed, "the rows of a table")
+    table = {f"x{i}": drawn[i].astype(np.float64) for i in range(N)}
+    return _points(case, (_columns(case), ft.Rows(table, numeric=list(table))), epsilon, delta, seed)
+
+
+def _points(case: Case, about: tuple[Any, Any], epsilon: float, delta: float, seed: int) -> Claim:
+    with (
+        patch.dict(defer_strategy.PATIENT, {"queries": Effort(gain=0.1, most=SOME, steps=3)}),
+        patch.multiple(defer_strategy, PRICES=2, TESTS=SOME),
+    ):
+        found = ft.distill(*about, epsilon, delta, seed=seed, defer=True, max_queries=MANY // 2, max_leaves=8)
+    others = () if found.frontier is None else tuple(point for point in found.frontier)
+    told = ((point.certificate, np.asarray(point.tree.predict(cube()))) for point in others)
+    return Claim(found.certificate, np.asarray(found.tree.predict(cube())), case, tuple(told))
+
+
+class _Stated(NamedTuple):
+    """One number of a difference, as a certificate states it."""
+
+    interval: tuple[float, float]
+    method: str = "sequential"
+    holds: bool = False
+    coverage: float | None = None
+
+    @property
+    def error_bound(self) -> float:
+        return self.interval[1]
+
+
+def difference(case: Case, epsilon: float, delta: float, seed: int) -> Claim:
+    """How much changed, and precision and recall of what a tree flags, as errors where something is answered."""
+
+    def old(bits: Any) -> NDArray[np.intp]:
+        return case.rival[places(bits)]
+
+    with patch.multiple(compared, _LEARN=SOME, _TEST=SOME, _STEPS=5, _ATTEMPTS=2):
+        found = ft.diff(old, case, case.space, delta, epsilon=0.01, seed=seed, max_queries=MANY, max_leaves=8)
+    changed, flagged = case.rival != case.labels, np.asarray(found.flags(cube(), case.rival.tolist()))
+    truth = replace(case, labels=changed.astype(np.intp))
+    alarms, misses = (np.full(len(changed), ft.DEFER, object) for _ in range(2))
+    alarms[flagged], misses[changed] = 1, flagged[changed].astype(np.intp)
+    others = ((_Stated((0.0, 1 - found.precision)), alarms), (_Stated((0.0, 1 - found.recall)), misses))
+    return Claim(_Stated(found.changed), np.zeros(len(changed), np.intp), truth, others)  # type: ignore[arg-type]
+
+
 DOORS: dict[str, GuardedTarget] = {
     "certify": certify,
     "auto": auto,
@@ -257,4 +310,7 @@ DOORS: dict[str, GuardedTarget] = {
             ("missing numbers", worlds.gaps),
         )
     },
+    "deferring, all points": deferring,
+    "deferring, rows of a table": deferring_rows,
+    "diff": difference,
 }

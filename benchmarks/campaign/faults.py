@@ -10,9 +10,11 @@ from benchmarks.campaign import doors
 from fidelitree.asking.counted import Counted
 from fidelitree.certificates import helped
 from fidelitree.certificates.attempts import Attempt, Attempts
+from fidelitree.certificates.deferral import DeferringAttempt
 from fidelitree.theory import sequential
 from fidelitree.theory.control import Disagreement
 from fidelitree.theory.sequential import upper_bound
+from fidelitree.trees.deferring import answered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -107,6 +109,20 @@ def rows_that_were_fitted() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def passed_over_and_counted() -> Iterator[None]:
+    """Inputs that a tree defers are counted as if it had answered them rightly."""
+    see = DeferringAttempt.see
+
+    def counting(self: DeferringAttempt, batch: Any, labels: Any, stream: str = "test") -> Any:
+        wrong = see(self, batch, labels, stream)
+        self.count(0, int((~answered(self.tree, batch)).sum()))
+        return wrong
+
+    with patch.object(DeferringAttempt, "see", counting):
+        yield
+
+
 FAULTS = {
     "the estimate for the bound": (estimate_for_bound, "certify"),
     "peeking at a fixed-size bound": (peeking, "certify"),
@@ -114,5 +130,6 @@ FAULTS = {
     "candidates chosen by what they count": (shared_inputs, "frontier, all points"),
     "a disagreement that is only estimated": (hasty_disagreement, "frontier, helped by a surrogate"),
     "entropy that is known beforehand": (known_entropy, "certify, patched predictor"),
+    "what is deferred counts as right": (passed_over_and_counted, "deferring, all points"),
     "rows that the target was fitted to": (rows_that_were_fitted, "auto, rows held out of a fit"),
 }

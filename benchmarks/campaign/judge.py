@@ -61,6 +61,8 @@ def perform(run: Run) -> Verdict:
         not low - ROUNDING <= truth.error(predicted) <= high + ROUNDING
         for (low, high), predicted in ((certificate.interval, predicted) for certificate, predicted in claim.others)
     )
+    answered = ((claim.certificate, claim.predicted), *claim.others)
+    false |= any(truth.coverage(predicted) < (told.coverage or 0) - ROUNDING for told, predicted in answered)
     drawn = claim.certificate.method != "exact"
     if false and not drawn:
         raise AssertionError(f"an exact certificate is false: {run}, {error} > {bound}")

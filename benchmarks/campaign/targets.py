@@ -39,8 +39,14 @@ class Case:
         return self.labels[places(bits)]
 
     def error(self, predicted: NDArray[Any]) -> float:
-        """The true error of predictions for the cube."""
-        return float(self.weights()[predicted != self.labels].sum())
+        """The true error of predictions for the cube: among inputs that are answered, where some are deferred."""
+        weights, own = self.weights(), np.asarray(predicted != ft.DEFER)
+        wrong = float(weights[own & (predicted != self.labels)].sum())
+        return wrong if own.all() else wrong / max(float(weights[own].sum()), 1e-300)
+
+    def coverage(self, predicted: NDArray[Any]) -> float:
+        """The share of inputs that are answered."""
+        return float(self.weights()[np.asarray(predicted != ft.DEFER)].sum())
 
     def weights(self) -> NDArray[np.float64]:
         """The probability of every input."""

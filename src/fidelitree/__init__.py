@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.spaces.rows import Rows
     from fidelitree.spaces.sampler import Sampler
+    from fidelitree.trees.deferring import DEFER
     from fidelitree.trees.tree import Tree
 
 _HOMES = {
@@ -54,6 +55,7 @@ _HOMES = {
     "Certificate": "certificates.certificate",
     "ChowLiu": "spaces.chow_liu",
     "Comparison": "learners.compare",
+    "DEFER": "trees.deferring",
     "Difference": "runs.difference",
     "Distillation": "runs.result",
     "FidelitreeError": "errors",
@@ -94,6 +96,7 @@ _MODULES = {
 }
 
 __all__ = [
+    "DEFER",
     "Analysis",
     "Boolean",
     "Budget",

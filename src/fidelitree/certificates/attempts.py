@@ -30,6 +30,7 @@ from fidelitree.asking.journal.ledger import TEST, Ledger, LedgerEntry, entered
 from fidelitree.targets.labels import apart
 from fidelitree.theory.sequential import RUN, STANDING, Bet, level_in, log_e_value
 from fidelitree.trees.answers import Answers, Kept
+from fidelitree.trees.deferring import answered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -192,7 +193,7 @@ class Attempts:
 
     def answers(self, attempt: Attempt) -> Answers | None:
         """What an attempt has counted, as far as it was kept."""
-        return self.kept_for(attempt).last(attempt.samples)
+        return self.kept_for(attempt).last(attempt.samples, attempt.tree)
 
     def kept_for(self, attempt: Attempt) -> Kept:
         """Where its answers are."""
@@ -212,14 +213,26 @@ class Attempts:
         """What an attempt of the run may spend."""
         return level_in(self._part, number, self.delta)
 
-    def count(self, batch: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.bool_]:
-        """Count answers to inputs drawn since; which of them the last tree has wrong."""
-        self.kept.keep(batch, labels)
+    def count(
+        self, batch: NDArray[Any], labels: NDArray[Any], asked: NDArray[np.bool_] | None = None
+    ) -> NDArray[np.bool_]:
+        """Count answers to inputs drawn since; which of them the last tree has wrong.
+
+        Where some were not ``asked``, because every tree defers them, what is left tells nothing about other trees.
+        """
+        self.kept.keep(*((batch, labels) if asked is None else (batch[asked], labels[asked])))
         wrong = np.zeros(len(labels), np.bool_)
         for attempt in self.all:
             wrong = attempt.see(batch, labels)
-        self.standing.count(batch, labels)
+        if asked is None:
+            self.standing.count(batch, labels)
         return wrong
+
+    def to_ask(self, batch: NDArray[Any]) -> NDArray[np.bool_] | None:
+        """Which inputs some tree under test answers; None where one of them answers all."""
+        if not self.all or not all(attempt.tree.defers for attempt in self.all):
+            return None
+        return np.asarray(np.any([answered(attempt.tree, batch) for attempt in self.all], axis=0))
 
     def tell(self, observer: Observer, asked: int, needed: int) -> None:
         """Describe the attempt with the most evidence for it; nothing is recorded by looking at it."""

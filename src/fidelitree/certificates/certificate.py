@@ -16,7 +16,7 @@ from fidelitree.display.card import Status, card, standing
 from fidelitree.display.wording import at_least, at_most, counted, percent, span, whole
 from fidelitree.errors import FormatError, is_entropy, is_text
 from fidelitree.spaces.product import ASSUMES_DISTRIBUTION
-from fidelitree.theory.sequential import AUDIT, INTERVAL, LEDGERS, WHOLE, least_error
+from fidelitree.theory.sequential import AUDIT, INTERVAL, LEDGERS, WHOLE, coverage_bound, least_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,6 +59,8 @@ class Certificate:
     ``helped`` tells of the surrogate that shortened the test, where one did.
     With a ``tolerance`` answers are numbers, and an error is to be further from the target than that. ``cost`` is what
     all answers of the run cost, where the target has a price.
+    ``coverage`` is the share of inputs that the tree answers itself, at least, where it may defer: errors are those
+    among them, and ``drawn`` inputs were drawn until so many ``samples`` were. It is true together with the bound.
     """
 
     epsilon: float | None
@@ -89,6 +91,13 @@ class Certificate:
     helped: Help | None = None
     tolerance: float | None = None
     cost: float | None = field(default=None, compare=False)
+    coverage: float | None = None
+    drawn: int | None = None
+
+    @property
+    def lost(self) -> float:
+        """What a frontier makes smaller: the error, or the share of inputs that a tree defers."""
+        return self.error_bound if self.coverage is None else 1.0 - self.coverage
 
     @property
     def holds(self) -> bool:
@@ -101,10 +110,18 @@ class Certificate:
         if self.method == "exact":
             return self.error_bound, self.error_bound
         older = self.protocol == "separate" and self.ledger not in (AUDIT, INTERVAL)
-        if older or self.level is None or not self.errors:
+        if older or self.level is None or not self.errors or self.coverage is not None:
             return 0.0, self.error_bound
         least = least_error(self.errors, self.samples, self.ledger, self.level) - self.differs
         return min(max(0.0, least), self.error_bound), self.error_bound
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Both ends of what is lost: of the error, or of the share that is deferred."""
+        if self.coverage is None or self.drawn is None or self.level is None:
+            return self.interval
+        counted = coverage_bound(self.samples, self.drawn, self.ledger, self.level) if self.drawn else 0.0
+        return (0.0 if self.coverage == counted else self.lost), self.lost
 
     @property
     def standing(self) -> Status:
@@ -117,6 +134,8 @@ class Certificate:
         ``leaves`` are those of the tree, None for another predictor.
         """
         lines = [] if self.real_rows is None else self.real_rows.sentences(self.error_bound)
+        if self.coverage is not None:  # a constant would have to answer what is deferred
+            return lines
         return lines + ([] if self.confusion is None else self.confusion.sentences(self.holds, leaves))
 
     def __str__(self) -> str:
@@ -125,15 +144,26 @@ class Certificate:
         return f"{self._promise()}\nBasis: {self._basis()}.{assumes}{_REPLAY if self.replayed else ''}"
 
     def _promise(self) -> str:
+        if self.coverage == 0:
+            return f"Coverage is nil: this {self._subject} asks the target about every input.{self._missed}"
         if self.standing.state == "nothing":
             return f"Nothing is certified about this {self._subject}.{self._missed}"
         agrees = f"this {self._subject} {self._verb} the target on"
+        if self.coverage is not None:
+            return self._deferring(agrees)
         if self.method == "exact":
             return f"Exact: {agrees} {at_least(self.error_bound, 6)} of all inputs.{self._missed}"
         low, high = self.interval
         share = f"at least {at_least(high, 4)}" if self.ledger != INTERVAL else span(1 - high, 1 - low)
         asked = f" (asked for: {at_least(self.epsilon, 6)})" if self.holds and self.epsilon is not None else ""
         return f"Certified: {agrees} {share} of inputs, with {at_least(self.delta)} confidence{asked}.{self._missed}"
+
+    def _deferring(self, agrees: str) -> str:
+        """How much it answers, and how well."""
+        rest = "asks the target about the rest" if self.lost else "defers nothing"
+        share = f"at least {at_least(self.error_bound, 4)} of the inputs that it answers"
+        answers = f"It answers at least {at_least(self.lost, 4)} of all inputs, and {rest}."
+        return f"Certified: {agrees} {share}, with {at_least(self.delta)} confidence. {answers}{self._missed}"
 
     @property
     def _verb(self) -> str:
@@ -155,7 +185,9 @@ class Certificate:
         seen = f"{counted(self.errors or 0, 'disagreement')} in {counted(self.samples, 'fresh input')}"
         tested = f" of a tree that differs from this one on {at_most(self.differs, 4)}" if self.differs else ""
         beside = "" if self.helped is None else f", beside a surrogate that differs on {percent(self.helped.differs)}"
-        return f"{seen}{tested}{beside}{self._paid}"
+        others = (self.drawn or 0) - self.samples
+        passed = f", {counted(others, 'more', 'more')} passed over that it defers" if others > 0 else ""
+        return f"{seen}{tested}{beside}{passed}{self._paid}"
 
     @property
     def _paid(self) -> str:
@@ -163,6 +195,7 @@ class Certificate:
 
     def _repr_html_(self) -> str:
         facts = [("Method", self.method), ("Bound on the error", at_most(self.error_bound, 4))]
+        facts += [] if self.coverage is None else [("Coverage, at least", at_least(self.lost, 4))]
         if self.method != "exact":
             facts += [("Confidence", at_least(self.delta)), ("Test inputs", whole(self.samples))]
         return card(self.standing, str(self), facts)
@@ -171,7 +204,7 @@ class Certificate:
         """Plain data under a versioned schema."""
         table = None if self.confusion is None else confusionfile.to_dict(self.confusion)
         told = {**asdict(self), "confusion": table}
-        for name in ("helped", "cost"):
+        for name in ("helped", "coverage", "drawn", "cost"):  # younger than the first certificates, and rare
             if told[name] is None:
                 del told[name]
         return {"format": FORMAT, "version": VERSION, "holds": self.holds, **told}
@@ -218,16 +251,17 @@ class Certificate:
 _REPLAY = " This is a replay of an audit: it proves nothing about a predictor that was changed since."
 # Younger than the first certificates, which do without:
 _YOUNGER: dict[str, Any] = {
-    **dict.fromkeys(("tested_digest", "entropy", "confusion", "real_rows", "helped", "tolerance", "cost")),
+    **dict.fromkeys(("tested_digest", "entropy", "confusion", "real_rows", "helped", "tolerance", "coverage")),
+    **dict.fromkeys(("drawn", "cost")),
     "replayed": False,
     "ledger": WHOLE,
 }
 _NUMBERS = ("delta", "error_bound", "differs", "epsilon", "level")
 _KINDS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(_NUMBERS, (float, int)),
-    **dict.fromkeys(("epsilon", "level", "tolerance", "cost"), (float, int, type(None))),
+    **dict.fromkeys(("epsilon", "level", "tolerance", "coverage", "cost"), (float, int, type(None))),
     **dict.fromkeys(("samples", "attempts", "attempt"), (int,)),
-    **dict.fromkeys(("errors", "seed"), (int, type(None))),
+    **dict.fromkeys(("errors", "seed", "drawn"), (int, type(None))),
     "tested_digest": (str, type(None)),
     **dict.fromkeys(("method", "tree_digest", "space_digest", "protocol", "ledger"), (str,)),
     **dict.fromkeys(("holds", "split_quality", "seed_chosen", "replayed"), (bool,)),
@@ -273,7 +307,7 @@ def _check_ranges(data: Mapping[str, Any]) -> None:
         raise FormatError("not a stored certificate: errors may be missing in an exact one only")
     if not 0 <= (data["errors"] or 0) <= data["samples"]:
         raise FormatError("not a stored certificate: errors must be between 0 and the samples")
-    for name, most in (*dict.fromkeys(_NUMBERS, 1.0).items(), ("cost", sys.float_info.max)):
+    for name, most in (*dict.fromkeys((*_NUMBERS, "coverage"), 1.0).items(), ("cost", sys.float_info.max)):
         if data[name] is not None and not 0 <= data[name] <= most:
             raise FormatError(f"not a stored certificate: {name} must be between 0 and {most:g}; got {data[name]!r}")
     if data["tolerance"] is not None and not 0 < data["tolerance"] < math.inf:
@@ -283,14 +317,16 @@ def _check_ranges(data: Mapping[str, Any]) -> None:
     if not 1 <= data["attempt"] <= data["attempts"]:
         raise FormatError("not a stored certificate: attempt must be between 1 and the attempts")
     _check_keys(data)
-    counts = {name: data[name] for name in ("samples", "attempts")}
+    counts = {name: data[name] for name in ("samples", "attempts")} | {"drawn": data["drawn"] or 0}
     for name, count in (counts | {f"queries[{purpose!r:.40}]": n for purpose, n in data["queries"].items()}).items():
         if not 0 <= count < _MOST:
             raise FormatError(f"not a stored certificate: {name} must be at least 0 and below 2^63; got {count!r:.80}")
 
 
 def _check_keys(data: Mapping[str, Any]) -> None:
-    """What the test inputs were drawn with."""
+    """What the test inputs were drawn with, and how many."""
+    if (data["coverage"] is None) != (data["drawn"] is None) or not data["samples"] <= (data["drawn"] or _MOST):
+        raise FormatError("not a stored certificate: coverage needs drawn, at least as many as the samples")
     seed, entropy = data["seed"], data["entropy"]
     if (seed or 0) < 0:
         raise FormatError(f"not a stored certificate: seed must be at least 0; got {seed!r:.80}")

@@ -35,6 +35,7 @@ import numpy as np
 
 from fidelitree.display.wording import counted, leaves, percent, shown, span, whole
 from fidelitree.theory.sequential import error_bound, interval, level_in, level_of_attempt
+from fidelitree.trees.deferring import answers_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -173,7 +174,7 @@ class Confusion:
         for leaf, place in np.argwhere(counts).tolist():
             cell = found.classes[place], own[leaf]
             table[cell] = table.get(cell, 0) + counts[leaf, place].item()
-        missing = sorted({*found.classes, *tree.labels.tolist()} - {*own})
+        missing = sorted({*found.classes, *answers_of(tree.labels.tolist())} - {*own})
         return cls.of(table, level, missing, target)
 
     def share(self, cell: LabelPair) -> Ends:

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, Certificate
 from fidelitree.certificates.confusion import Confusion
 from fidelitree.certificates.confusionfile import contradiction
+from fidelitree.certificates.deferral import coverage_of
 from fidelitree.certificates.helped import disagreements
 from fidelitree.certificates.store import CERTIFICATE, FILES, POINT, REPORT, SPACE, TRACE, TREE, Stored
 from fidelitree.display.wording import leaves
 from fidelitree.exact.paths import disagreement
 from fidelitree.theory.bounds import level_of_set
 from fidelitree.theory.control import Disagreement
-from fidelitree.theory.sequential import AUDIT, INTERVAL, LEDGERS, error_bound, level_in, upper_bound
+from fidelitree.theory.sequential import AUDIT, INTERVAL, LEDGERS, coverage_bound, error_bound, level_in, upper_bound
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,6 +80,8 @@ def _of_tree(stored: Stored, space: World | None) -> Iterator[Check]:
     else:
         yield Check(space.digest == certificate.space_digest, about)
     yield from _bound(stored)
+    if certificate.coverage is not None or stored.tree.defers:
+        yield _coverage(stored, space)
     if certificate.confusion is not None:
         why = contradiction(certificate.confusion, vars(certificate), stored.tree.size)
         if why:  # else the reader, which works out every sum and interval again, has said all
@@ -99,6 +102,21 @@ def _bound(stored: Stored) -> Iterator[Check]:
     follows = stated >= min(1.0, bound + certificate.differs) * (1 - _ROUNDING)
     counts = f"{certificate.errors:,} errors among {certificate.samples:,} test inputs"
     yield Check(its_own and follows, f"the bound {stated:.6g} follows from {counts}, at level {level:.4g}")
+
+
+def _coverage(stored: Stored, space: World | None) -> Check:
+    """Whether the tree answers as much as is said: by its mass, or by the inputs that were drawn."""
+    told, tree = stored.certificate, stored.tree
+    if told.coverage is None or told.drawn is None or told.level is None:
+        return Check(False, "a tree that defers states its coverage")
+    about = f"the tree answers at least {told.coverage:.6g} of inputs"
+    if space is None:
+        return Check(None, f"{about}: no space is stored here")
+    masses = space.apart(told.seed or 0)[1].masses
+    if masses is not None:
+        return Check(abs(coverage_of(tree, masses) - told.coverage) <= _APART, about)
+    least = coverage_bound(told.samples, told.drawn, told.ledger, told.level) if tree.defers else 1.0
+    return Check(told.coverage <= least + _APART, f"{about}: {told.samples:,} of {told.drawn:,} were answered")
 
 
 def _follows(certificate: Certificate, size: int) -> tuple[float, float]:
@@ -176,14 +194,14 @@ def _call(stored: Stored) -> Check:
 
 
 def _run_of(stored: Stored) -> dict[str, Any]:
-    """What a run was told; a tolerance is younger than the first runs, which do without."""
-    return {"tolerance": None, **stored.run}
+    """What a run was told; a tolerance and deferring are younger than the first runs, which do without."""
+    return {"tolerance": None, "defer": None, **stored.run}
 
 
 def _told(certificate: Certificate) -> dict[str, Any]:
     """What a certificate says about its run."""
     told: dict[str, Any] = {"epsilon": certificate.epsilon, "asked": dict(certificate.queries)}
-    told["tolerance"] = certificate.tolerance
+    told |= {"tolerance": certificate.tolerance, "defer": None if certificate.coverage is None else True}
     if certificate.method != "exact":
         told |= {"delta": certificate.delta, "seed": certificate.seed}
         told["deterministic"] = ASSUMES_DETERMINISTIC in certificate.assumes

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from fidelitree.certificates.certificate import Certificate
 from fidelitree.errors import FormatError
 from fidelitree.trees.answers import LeafLabels
+from fidelitree.trees.deferring import answers_of
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class StoredFrontier:
             raise _error(f"max_leaves must be a whole number, at least 1; got {most!r:.80}")
         found = cls(delta, most, tuple(map(StoredPoint.from_dict, data["points"])))
         sizes = [point.tree.size for point in found.points]
-        bounds = [point.certificate.error_bound for point in found.points]
+        bounds = [point.certificate.lost for point in found.points]
         for kind, values in (("leaves", sizes), ("error bounds", [-bound for bound in bounds])):
             if any(one >= two for one, two in pairwise(values)):
                 raise _error(f"{kind} must go one way from point to point: no tree may be worse than a smaller one")
@@ -128,7 +129,7 @@ def _labels_from_dict(data: Mapping[str, Any], tree: Tree) -> LeafLabels:
     if counts.shape != (tree.size, len(classes)) or not (counts >= 0).all():
         raise _error("answers must hold a count for every leaf and every label")
     known = classes[:-1] if tree.labels.dtype.kind == "f" else classes  # beside numbers stands what is too far away
-    if sorted(known) != known or not {*tree.labels.tolist()} <= {*known}:
+    if sorted(known) != known or not {*answers_of(tree.labels.tolist())} <= {*known}:
         raise _error("the labels of the answers must be in order, the tree's among them")
     if samples is None:
         return LeafLabels(tuple(classes), counts)

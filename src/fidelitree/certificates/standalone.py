@@ -1,7 +1,6 @@
 """Check a folder that fidelitree wrote, with Python's standard library alone: ``python3 verify.py DIR``.
 
-A second opinion without fidelitree's code: test inputs are drawn anew, their answers looked up in the journal, counts,
-bounds and digests worked out. It ends with 0: confirmed, 2: something is wrong, 3: the goal was missed, 5: undecided.
+A second opinion, without fidelitree's code. Exit codes: 0 confirmed, 2 something is wrong, 3 goal missed, 5 undecided.
 """
 
 import base64
@@ -90,9 +89,7 @@ def raw_words(name, block, lane, count):
     return words
 
 
-class Marginal:
-    """One feature: what its digest is of, pieces (from, to, probability), and the weights that they are picked by."""
-
+class Marginal:  # what the digest of a feature is of, pieces (from, to, probability), weights they are picked by
     def __init__(self, feature):
         kind, names, self.feature = feature["kind"], set(feature) - {"kind", "name"}, feature
         if kind == "boolean" and names == {"p"}:
@@ -137,9 +134,7 @@ class Marginal:
         return [max(y - (y - x) * u, math.nextafter(x, math.inf) if x < y else y) for x, y, u in found]
 
 
-class Space:
-    """Independent features, or the rows of a table."""
-
+class Space:  # independent features, or the rows of a table
     def __init__(self, data):
         need((data["format"], data["version"]) == ("fidelitree.space", 1), "it is no space of version 1")
         if unknown := set(data) - {"format", "version", "batches", "features", "rows"}:
@@ -172,6 +167,9 @@ class Space:
                 columns = [one.draw(name, block, lane, rows) for lane, one in enumerate(self.features)]
             yield from zip(*columns)
 
+    def mass(self, boxes):
+        return math.fsum(math.prod(self.features[i].mass(left) for i, left in box.items()) for box in boxes)
+
     def key(self, row):
         if not self.bits:
             return struct.pack(f"<{len(row)}d", *(value + 0.0 for value in row))
@@ -179,9 +177,7 @@ class Space:
         return int(text, 2).to_bytes(len(text) // 8, "big")
 
 
-class TreeFile:
-    """A stored tree: nodes in preorder, each a leaf or a test of one feature."""
-
+class TreeFile:  # nodes in preorder, each a leaf or a test of one feature; the label None asks the target
     def __init__(self, data):
         self.nodes, self.labels, self.features = data["nodes"], data["labels"]["values"], data["features"]
         self.digest = digest_of(data)
@@ -216,9 +212,7 @@ class TreeFile:
                 yield from self.boxes({**box, feature: side}, node[name])
 
 
-class JournalFile:
-    """Every answer of the run, and every attempt that it opened."""
-
+class JournalFile:  # every answer of the run, and every attempt that it opened
     def __init__(self, path, space, run):
         file = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
         told = {name: json.loads(text) for name, text in file.execute("SELECT name, value FROM run")}
@@ -248,9 +242,11 @@ class JournalFile:
             raise Unsure(f"its run has another {', '.join(differ) or 'limit, or way of asking'}")
         need(self.several or sum(run["paid"].values()) == sum(row[4] for row in rows), "the run paid for others")
 
-    def rows(self, seed, purpose, since):
-        inputs, drawn = self.space.stream(seed, purpose, self.together), self.drawn[purpose == "certify"]
-        for row in itertools.islice(inputs, since, drawn):
+    def rows(self, told, tree, purpose, since):
+        inputs, drawn = self.space.stream(told["seed"], purpose, self.together), self.drawn[purpose == "certify"]
+        most = since + told.get("drawn", drawn)
+        stop = need(most <= drawn or None not in tree.labels, "fewer inputs were drawn") or min(drawn, most)
+        for row in (one for one in itertools.islice(inputs, since, stop) if tree.predict(one) is not None):
             labels = [*self.answers.get(self.space.key(row), ())]
             if len(labels) != 1:
                 if labels:
@@ -259,9 +255,7 @@ class JournalFile:
             yield row, labels[0]
 
 
-class Folder:
-    """The checks; each ends well, or says why not, or that it could not be made."""
-
+class Folder:  # the checks; each ends well, or says why not, or that it could not be made
     def __init__(self, path):
         self.path, self.lines, self.journal, self.space = pathlib.Path(path), [], None, None
         self.certificate, self.run = self.read("certificate.json"), self.read("run.json", {})
@@ -303,7 +297,8 @@ class Folder:
                 raise Unsure(f"{name} is not here")
 
     def call(self, told, of_point):
-        run, wanted = {"tolerance": None, **self.run}, {"asked": told["queries"], "epsilon": told["epsilon"]}
+        run = {"tolerance": None, "defer": None, **self.run}
+        wanted = {"asked": told["queries"], "epsilon": told["epsilon"], "defer": True if "coverage" in told else None}
         if of_point or "point" in run:
             asked = None if told["epsilon"] is None else self.run.get("epsilon")
             run["epsilon"] = asked if of_point else run["point"]["epsilon"]
@@ -336,10 +331,15 @@ class Folder:
         need(number <= told["attempts"] and math.isclose(told["level"], level, rel_tol=1e-6), f"not {level:.6g}")
         certified = min(1.0, upper(errors, samples, level) + told["differs"])
         need(math.isclose(bound, certified, rel_tol=1e-6), f"{errors} errors among {samples} give {certified:.6g}")
+        share = told.get("coverage", 0 if None in tree.labels else 1)
+        least = 1 - upper(told["drawn"] - samples, told["drawn"], level * 0.048 / 0.92) if share < 1 else 1
+        if self.space is not None and self.space.rows is None:
+            least = self.space.mass(box for label, box in tree.boxes({}) if label is not None)
+        need(abs(share - least) <= 1e-6, f"it answers {least:.6g} of inputs")
         if self.journal is None or (tested and self.space.rows is not None):
             raise Unsure("its answers are not here, or nobody knows how often rows reach a leaf")
-        known, both = self.space.features, ((*one, *two) for one in tree.boxes({}) for two in judged.boxes(one[1]))
-        apart = math.fsum(math.prod(known[i].mass(left) for i, left in box.items()) for a, _, b, box in both if a != b)
+        both = ((*one, *two) for one in tree.boxes({}) for two in judged.boxes(one[1]))
+        apart = self.space.mass(box for a, _, b, box in both if a != b)
         need(abs(apart - told["differs"]) <= 1e-9, "it is farther from the tested tree")
         return self.count(judged, told)
 
@@ -364,10 +364,10 @@ class Folder:
         if ledger == "standing" and journal.drawn[0] and opened != [labels, tests]:
             raise Unsure("an earlier run went through the same inputs")
         streams = (("certify", tests), ("label", labels))[: 2 if ledger == "standing" else 1]
-        found = [itertools.islice(journal.rows(told["seed"], *one), samples) for one in streams]
+        found = [itertools.islice(journal.rows(told, tree, *one), samples + (None in tree.labels)) for one in streams]
         sums = [[0, *itertools.accumulate(tree.predict(row) != label for row, label in rows)] for rows in found]
         one, two = (*sums, [0])[:2]  # the two streams may come in any turn
-        ways = [b for b in range(len(two)) if 0 <= samples - b < len(one)]
+        ways = [b for b in range(len(two)) if 0 <= samples - b < len(one) <= samples + 1]
         need(any(one[samples - b] + two[b] == told["errors"] for b in ways), "the answers give other counts")
 
     def frontier(self, front):
@@ -390,8 +390,8 @@ def main(folder):
     code, verdict = (0, "confirmed") if held else (3, "confirmed: the error asked for was not reached")
     code, verdict = (5, "undecided") if "-" in dict(lines) else (code, verdict)
     code, verdict = (2, "do not rely on this folder") if "NO" in dict(lines) else (code, verdict)
-    lines += [("", f"not checked: {NOT_CHECKED}"), ("", verdict)]
-    sys.stdout.write("".join(f"{one:<4}{sentence}\n" for one, sentence in lines))
+    ends = [*lines, ("", f"not checked: {NOT_CHECKED}"), ("", verdict)]
+    sys.stdout.write("".join(f"{one:<4}{sentence}\n" for one, sentence in ends))
     return code
 
 

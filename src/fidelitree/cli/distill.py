@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from fidelitree.cli.ending import Code, in_options, note
 from fidelitree.cli.result_folder import ResultOptions
@@ -31,6 +33,10 @@ _MOST_LINES = 100  # of a tree; more than that hides what comes after
 @dataclass(frozen=True)
 class DistillOptions(MoneyLimit, Budgets, SearchOptions, NumberOptions, Confidence, Promise):
     """Everything that `ft.distill` can be told."""
+
+    defer: Annotated[
+        bool, typer.Option("--defer", help="Leaves may say: ask the target. Epsilon is the error where it answers.")
+    ] = False
 
 
 def distill(
@@ -91,7 +97,8 @@ def _sentences(made: Distillation) -> list[str]:
 
 def _curve(made: Distillation) -> list[str]:
     """What each size reaches, where no error was asked for, or none that could be reached."""
-    wanted = made.certificate.epsilon is None or not made.certificate.holds
+    told = made.certificate
+    wanted = told.epsilon is None or not told.holds or told.coverage is not None
     return ["", str(made.frontier), ""] if wanted and made.frontier is not None else []
 
 
@@ -113,6 +120,7 @@ def _way_out(made: Distillation) -> str:
 def _plain(made: Distillation) -> dict[str, Any]:
     return {
         "certified": made.certificate.holds,
+        **({} if made.certificate.coverage is None else {"coverage": made.certificate.coverage}),
         "standing": made.certificate.standing.state,
         "reason": made.reason,
         "size": made.tree.size,

@@ -30,12 +30,26 @@ _TONE, _GREY = "#2b8cb0", "#808080"
 
 @dataclass(frozen=True)
 class Mark:
-    """A tree with so many leaves: both ends of its error, and whether it is the knee."""
+    """A tree with so many leaves: both ends of its error, and whether it is the knee.
+
+    With ``coverage`` they are those of the share of inputs that it defers.
+    """
 
     leaves: int
     low: float
     high: float
     knee: bool = False
+    coverage: bool = False
+
+    @property
+    def verb(self) -> str:
+        """What the tree does on the share that is shown."""
+        return "answers" if self.coverage else "agrees on"
+
+    @property
+    def what(self) -> str:
+        """What the share is."""
+        return "coverage" if self.coverage else "agreement"
 
     @property
     def agreement(self) -> str:
@@ -65,7 +79,7 @@ def table(marks: Sequence[Mark]) -> list[str]:
          1               60.0%    70.0%
          5               90.0%    92.0%  <- knee
     """
-    lines = ["leaves  agrees on at least  at most"]
+    lines = [f"leaves  {f'{marks[0].verb} at least':>18}  at most"]
     for mark in marks:
         line = f"{mark.leaves:6,}  {mark.agreement:>18}  {mark.at_most:>7}"
         lines.append(f"{line}{'  <- knee' if mark.knee else ''}")
@@ -103,7 +117,7 @@ def chart(marks: Sequence[Mark], chosen: int | None = None) -> Html:
     frame = _Frame.around(marks)
     return tag(
         "svg",
-        tag("title", "Certified agreement of each tree, by its leaves"),
+        tag("title", f"Certified {marks[0].what} of each tree, by its leaves"),
         tag("desc", summary(marks)),
         *_axes(frame, marks),
         tag("path", d=_staircase(frame, marks), class_="stairs", fill="none", stroke=_TONE, stroke_opacity=0.55),
@@ -118,7 +132,7 @@ def chart(marks: Sequence[Mark], chosen: int | None = None) -> Html:
 def summary(marks: Sequence[Mark]) -> str:
     """The curve in one sentence, for those who do not see it."""
     said = [f"{leaves(mark.leaves)} {mark.agreement}{' (the knee)' if mark.knee else ''}" for mark in marks]
-    return f"Certified agreement: {', '.join(said)}."
+    return f"Certified {marks[0].what}: {', '.join(said)}."
 
 
 def _axes(frame: _Frame, marks: Sequence[Mark]) -> list[Html]:
@@ -160,7 +174,7 @@ def _point(frame: _Frame, mark: Mark, place: int, here: bool) -> Html:
         word = tag("text", "knee", x=x, y=top - 9, text_anchor="middle", class_="strong", **look)
     hit = tag("rect", x=x - 12, y=_TOP, width=24, height=_HEIGHT - _TOP - _BOTTOM, fill="none", pointer_events="all")
     dot = tag("circle", cx=x, cy=foot, r=4.5, fill=_TONE, class_="dot")
-    title = tag("title", f"{leaves(mark.leaves)}: agrees on at least {mark.agreement}, at most {mark.at_most}")
+    title = tag("title", f"{leaves(mark.leaves)}: {mark.verb} at least {mark.agreement}, at most {mark.at_most}")
     return tag("g", title, *lines, dot, word, hit, class_="point here" if here else "point", data_point=place)
 
 
@@ -184,7 +198,7 @@ def figure_of(marks: Sequence[Mark], title: str) -> Figure:
     place.set_ylim(top=1.01)
     place.yaxis.set_major_formatter(lambda share, _: percent(min(1.0, share)))
     place.set_xlabel("leaves", color=_GREY)
-    place.set_ylabel("certified agreement", color=_GREY)
+    place.set_ylabel(f"certified {marks[0].what}", color=_GREY)
     place.set_title(title, fontsize=10, color=_GREY)
     place.tick_params(colors=_GREY, which="both")
     place.grid(axis="y", alpha=0.25, color=_GREY)

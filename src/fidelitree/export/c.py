@@ -16,6 +16,7 @@ from typing import Any
 from fidelitree.errors import ParameterError, show
 from fidelitree.export.clauses import clauses, identifiers, is_identifier, threshold
 from fidelitree.spaces.features import AtMost, IsIn
+from fidelitree.trees.deferring import DEFER, answers_of
 from fidelitree.trees.gaps import gaps_of
 from fidelitree.trees.tree import Tree, check_tree
 
@@ -35,7 +36,8 @@ def to_c(tree: Tree, name: str = "predict") -> str:
 
     A bit is an int, 0 or 1; a number a double, NaN where it is missing and its comment says that it may be; a category
     an int, which ``NAME_FEATURE(value)`` gives: -1 where the tree does not know the value. Labels are int (long long
-    where one needs it), bool, or strings that need not be freed. Text is UTF-8.
+    where one needs it), bool, or strings that need not be freed. Text is UTF-8. A leaf that defers returns a null
+    pointer, or ``NAME_DEFER``, a number that is no label.
     With NaN, compile without -ffast-math.
 
     >>> from fidelitree.spaces.features import Numeric
@@ -61,19 +63,29 @@ def to_c(tree: Tree, name: str = "predict") -> str:
     lookups = [line for i, member in enumerate(members) for line in _lookup(tree, i, f"{name}_{member}")]
     kind = tree.labels.dtype.kind
     includes = ["#include <stdbool.h>"] * (kind == "b") + ["#include <string.h>"] * any("strcmp" in s for s in lookups)
+    includes += _deferred(tree, name)
     lines = [*includes, *[""] * bool(includes), f"struct {name}_input {{"]
     for i, member in enumerate(members):
         lines += _member(tree, i, member)
     lines += ["};", "", *lookups, f"{_label_type(tree)}{name}(const struct {name}_input *x)", "{"]
-    return "\n".join([*lines, *_body(tree, members), "}"]) + "\n"
+    return "\n".join([*lines, *_body(tree, members, f"{name.upper()}_DEFER"), "}"]) + "\n"
 
 
-def _body(tree: Tree, members: list[str]) -> list[str]:
+def _deferred(tree: Tree, name: str) -> list[str]:
+    """The number of "ask the target", where labels are numbers: one below all of them, or above."""
+    known = answers_of(tree.labels.tolist())
+    if not tree.defers or isinstance(known[0], str):
+        return []
+    free = known[0] - 1 if known[0] > -(2**31) + 1 or known[-1] >= 2**31 - 1 else known[-1] + 1
+    return [f"#define {name.upper()}_DEFER ({_whole(int(free))}) /* ask the target */"]
+
+
+def _body(tree: Tree, members: list[str], deferred: str) -> list[str]:
     lines = ["    (void)x;"] if tree.size == 1 else []
     for clause in clauses(tree):
         indent = "    " * (clause.depth + 1)
         if clause.yes is None:
-            lines.append(f"{indent}return {_label(tree.label(clause.node))};")
+            lines.append(f"{indent}return {_answer(tree, tree.label(clause.node), deferred)};")
             lines += [f"{indent[4:]}}}"] * (clause.depth > 0)
         else:
             lines += _wrapped(f"{indent}if ({_condition(tree, clause.node, clause.yes, members)}) {{", indent)
@@ -138,14 +150,22 @@ def _lookup(tree: Tree, feature: int, function: str) -> list[str]:
 
 
 def _label_type(tree: Tree) -> str:
-    labels = tree.labels.tolist()
+    labels = answers_of(tree.labels.tolist())
     if isinstance(labels[0], str):
         return "const char *"
     if isinstance(labels[0], bool):
-        return "bool "
+        return "int " if tree.defers else "bool "
     if isinstance(labels[0], float):
         return "double "
     return "int " if labels[0] > -(2**31) and labels[-1] < 2**31 else "long long "
+
+
+def _answer(tree: Tree, label: Any, deferred: str) -> str:
+    if not tree.defers or isinstance(label, str):
+        return _label(label)
+    if label is DEFER:
+        return "0 /* ask the target */" if isinstance(tree.labels.item(0), str) else deferred
+    return _whole(int(label))
 
 
 def _label(label: Any) -> str:

@@ -12,6 +12,7 @@ from fidelitree.errors import ParameterError
 from fidelitree.export.encoder import Column, MatrixColumns
 from fidelitree.spaces.features import AtMost
 from fidelitree.targets.models.model import need
+from fidelitree.trees.deferring import check_answers
 from fidelitree.trees.tree import Tree, check_tree
 
 _IR, _OPSET, _ML = 8, 15, 3  # old enough for runtimes of 2022
@@ -23,9 +24,10 @@ def to_onnx(tree: Tree) -> Any:
     Where no feature is categorical, its one input ``inputs`` holds rows by features as doubles. Otherwise each feature
     is an input of its own name, of shape rows by 1: a bit as int64, a number as double, a category as text, int64, or
     double where missing values (NaN) or fractions are among them. A missing text is the empty one, and a missing number
-    NaN.
+    NaN. A tree that defers is refused.
     """
     check_tree(tree)
+    check_answers(tree, "an ONNX model")
     onnx = need("onnx", "onnx", "ONNX models")
     graph = _Graph(onnx, set(tree.names))
     columns = MatrixColumns.of(tree)

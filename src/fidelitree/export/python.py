@@ -11,6 +11,7 @@ from typing import Any
 from fidelitree.errors import ParameterError, show
 from fidelitree.export.clauses import clauses, identifiers, is_identifier, threshold
 from fidelitree.spaces.features import AtMost, IsIn
+from fidelitree.trees.deferring import DEFER
 from fidelitree.trees.tree import Tree, check_tree
 
 _TAKEN = frozenset({*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "inputs"})
@@ -20,7 +21,8 @@ def to_python(tree: Tree, name: str = "predict") -> str:
     """Source of a function from one input, a mapping of feature name to value, to its label.
 
     It reads only the features that the tree asks about. A missing category or number is None or NaN, as in
-    `Tree.predict`; a category that was not there when the tree was made is on the no side of every ``in``.
+    `Tree.predict`; a category that was not there when the tree was made is on the no side of every ``in``. Where the
+    tree defers, the function returns None.
 
     >>> from fidelitree.spaces.features import Numeric
     >>> from fidelitree.spaces.product import ProductSpace
@@ -90,6 +92,8 @@ def _category(value: Any, name: str) -> str:
 
 def _literal(value: Any) -> str:
     """A value as Python source, text in double quotes."""
+    if value is DEFER:
+        return "None  # ask the target"
     if isinstance(value, str):
         return f'"{"".join(map(_character, value))}"'
     if isinstance(value, float) and math.isinf(value):

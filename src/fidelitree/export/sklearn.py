@@ -11,7 +11,9 @@ from fidelitree.export.encoder import Encoder
 from fidelitree.spaces.features import AtMost
 from fidelitree.targets.models.model import need
 from fidelitree.trees.answers import upwards
+from fidelitree.trees.deferring import check_answers
 from fidelitree.trees.rules import node_shares
+from fidelitree.trees.tree import check_tree
 
 if TYPE_CHECKING:
     from fidelitree.spaces.world import World
@@ -28,8 +30,11 @@ def to_sklearn(tree: Tree, space: World | None = None) -> Any:
     Its tests, its size and its depth are the tree's. Weights of nodes are probabilities of the ``space`` (of a million
     drawn inputs, rounded, where whole numbers are shown), or else count leaves; the values of a leaf are 1 for its
     label and 0 for all others. Two cuts of a feature that 32 bits cannot tell apart are refused. Missing numbers go
-    where the tree sends them. A tree whose leaves hold numbers becomes a ``DecisionTreeRegressor``.
+    where the tree sends them. A tree whose leaves hold numbers becomes a ``DecisionTreeRegressor``. One that defers is
+    refused.
     """
+    check_tree(tree)
+    check_answers(tree, "one of scikit-learn")
     need("sklearn", "sklearn", "trees of scikit-learn")
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 

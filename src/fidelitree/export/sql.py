@@ -8,6 +8,7 @@ from typing import Any, Literal
 from fidelitree.errors import ParameterError, check_choice
 from fidelitree.export.clauses import clauses
 from fidelitree.spaces.features import AtMost, IsIn
+from fidelitree.trees.deferring import DEFER
 from fidelitree.trees.tree import Tree, check_tree
 
 Bit = Literal["1", "TRUE"]
@@ -18,7 +19,8 @@ def to_sql(tree: Tree, bit: Bit = "1") -> str:
 
     Names stand in double quotes, text in single ones, as the standard has it. ``bit`` is what a column of truth values
     is compared with: 1, or TRUE for columns of type BOOLEAN. NULL is a missing category or number. Where the tree asks
-    about a bit or a number that was never missing and is NULL, so is the label: it has no answer to it.
+    about a bit or a number that was never missing and is NULL, so is the label: it has no answer to it. It is NULL too
+    where the tree defers; ``tree.naming(label)`` has a label there instead.
 
     >>> from fidelitree.spaces.features import Numeric
     >>> from fidelitree.spaces.product import ProductSpace
@@ -93,6 +95,8 @@ def _name(name: str) -> str:
 
 
 def _literal(value: Any) -> str:
+    if value is DEFER:
+        return "NULL"
     if isinstance(value, str):
         _check(value)
         return "'" + value.replace("'", "''") + "'"

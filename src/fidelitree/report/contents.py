@@ -113,7 +113,8 @@ class SizeCurve:
     @property
     def marks(self) -> list[Mark]:
         """The points as a drawing needs them."""
-        return [Mark(one.tree.size, *one.certificate.interval, one.knee) for one in self.points]
+        told = ((one.tree.size, one.certificate, one.knee) for one in self.points)
+        return [Mark(size, *found.ends, knee, found.coverage is not None) for size, found, knee in told]
 
 
 @dataclass(frozen=True, eq=False)

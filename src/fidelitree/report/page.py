@@ -22,7 +22,7 @@ from fidelitree.report.sections.bars import importance, influences, spending
 from fidelitree.report.sections.checking import checking, files_of
 from fidelitree.report.sections.course import course
 from fidelitree.report.sections.differing import differing
-from fidelitree.report.sections.remaining import answers, remaining
+from fidelitree.report.sections.remaining import answers, deferred, remaining
 from fidelitree.report.sections.size_picker import size_picker
 from fidelitree.report.sections.tree_outline import controls, scene
 from fidelitree.report.sections.tree_views import tree_section
@@ -74,6 +74,7 @@ class _Point:
         shares, found = Shares.of(contents), influences(contents.tree, contents.space)
         body = join(
             tree_section(contents, shares),
+            deferred(contents, shares),
             answers(contents),
             remaining(contents, shares),
             differing(contents),

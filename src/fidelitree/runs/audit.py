@@ -17,6 +17,7 @@ from fidelitree.asking.guarded import GuardedTarget
 from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
 from fidelitree.certificates.certificate import OF_ANSWERS, Certificate
 from fidelitree.certificates.confusion import CONFIDENCE, Confusion
+from fidelitree.certificates.deferral import DrawnBet, certified_coverage
 from fidelitree.errors import (
     ParameterError,
     TargetError,
@@ -41,6 +42,7 @@ from fidelitree.targets.labels import apart
 from fidelitree.targets.table import MAX_FEATURES, enumerate_inputs
 from fidelitree.theory.sequential import Bet
 from fidelitree.trees.answers import Crosstab
+from fidelitree.trees.deferring import answered
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
 
 FINGERPRINT = 4096  # inputs on which a predictor that has no digest of its own is told from others
 FINGERPRINT_BYTES = 1 << 25  # of them, so that those of a space of many features fit into memory
+_PATIENT = 64  # times as many inputs are looked at as may be asked, where a tree defers most of them
 ASSUMES_UNCHANGED = "the predictor was not changed since the journal was begun"
 
 
@@ -109,7 +112,7 @@ def certify(
         audit = _Audit(way.counted(None, budget, observer), predict, digest, rule, predictor, near)
         kept, error = KeptRows.ask(audit.counted, space), audit.looked_up(space)
         if error is None and audit.can_enumerate(space, deterministic):
-            error, bet = audit.count_all(), Bet(rule.level)
+            error, bet = audit.count_all(), DrawnBet(rule.level)
         elif error is None:
             bet = audit.test(audit.source(space, way), observer)
         found = audit.tested(bet, space, way) if error is None else audit.exact(error)
@@ -222,12 +225,19 @@ class _Audit:
         key = [self.digest] if way.entropy is None else [self.digest, way.entropy]
         return _source(space, Stream.named(way.seed, "certify").child(*key))
 
-    def tested(self, bet: Bet, space: World, way: Access) -> Certificate:
+    @property
+    def defers(self) -> bool:
+        """Whether the predictor is a tree that does not answer everything."""
+        return isinstance(self.predictor, Tree) and self.predictor.defers
+
+    def tested(self, bet: DrawnBet, space: World, way: Access) -> Certificate:
         """The certificate of what a bet has shown, which may be nothing."""
         errors, samples = bet.counts
         unseen = () if space.table is None else (ASSUMES_UNSEEN,)
         # Its digest tells a tree from all others, and who resumes knows the next inputs of any other predictor.
         unchanged = (ASSUMES_UNCHANGED,) if way.resumed and way.entropy is not None else ()
+        masses, tree = space.masses, self.predictor
+        share = certified_coverage(tree, bet, self.rule.ledger, masses) if self.defers else None
         return Certificate(
             self.epsilon,
             self.rule.delta,
@@ -248,6 +258,8 @@ class _Audit:
             confusion=self.confusion(1 - CONFIDENCE, bet.samples) if self.tolerance is None else None,
             tolerance=self.tolerance,
             cost=self.counted.cost,
+            coverage=share,
+            drawn=bet.drawn if self.defers else None,
         )
 
     def confusion(self, level: float | None, inputs: float = math.inf) -> Confusion | None:
@@ -257,20 +269,21 @@ class _Audit:
             if level is None and not table:
                 known = tree_labels(judged, self.counted.target, self.counted.space)
                 return Confusion.of_leaves(known, judged, level)
-            answered = judged.labels[judged.code[judged.feature < 0]].tolist()
-            missing = sorted({*self.counted.book.seen} - {*answered})
+            given = judged.labels[judged.code[judged.feature < 0]].tolist()
+            missing = sorted({*self.counted.book.seen} - {*given})
         return Confusion.of(table, level, missing)
 
     def looked_up(self, space: World) -> float | None:
         """The exact error of a tree or a circuit, which costs nothing; what a table's rows leave out nobody knows."""
-        known = space.independent is not None and self.tolerance is None
+        known = space.independent is not None and self.tolerance is None and not self.defers
         return known_error(self.predictor, self.counted.target, self.counted.space) if known else None
 
     def can_enumerate(self, space: World, deterministic: bool) -> bool:
         """Whether asking about every input is free, or no dearer than drawing."""
-        if space.independent is None or self.tolerance is not None:
+        if space.independent is None or self.tolerance is not None or self.defers:
             if self.epsilon == 0:
                 where = f"inputs are {space.in_words}" if self.tolerance is None else "a tolerance is given"
+                where = "the tree defers" if self.defers else where
                 raise ParameterError(f"epsilon must be above 0 where {where}; got 0")
             return False
         points, limit = self.counted.space.points, self.counted.budget.max_queries
@@ -328,23 +341,31 @@ class _Audit:
             cost=self.counted.cost,
         )
 
-    def test(self, source: _TestInputs, observer: Observer) -> Bet:
-        """Inputs as they come, until the rule has seen enough, or patience ends."""
-        bet, limit = Bet(self.rule.level), self.counted.budget.max_queries
-        patience = min(self.rule.patience if limit is None else limit, source.most)
+    def test(self, source: _TestInputs, observer: Observer) -> DrawnBet:
+        """Inputs as they come, but for those that a tree defers, until the rule has seen enough, or patience ends."""
+        bet, limit, taken = DrawnBet(self.rule.level), self.counted.budget.max_queries, 0
+        patience = self.rule.patience if limit is None else limit
         for block in itertools.count():
             needed = self.rule.wanted(bet)
-            rows = int(min(needed, patience - bet.samples, block_rows(len(self.counted.space))))
+            most = _PATIENT * patience if self.defers else patience
+            rows = int(min(needed, patience - bet.samples, most - taken, block_rows(len(self.counted.space))))
+            rows = int(min(rows, source.most - taken))
             if rows <= 0:
                 return bet
             observer(UnderTest(self.counted.asked, 0, bet.errors, bet.samples, bet.level, needed))
-            batch = source.take(block, bet.samples, rows)
+            batch = source.take(block, taken, rows)
+            taken += rows
+            batch = batch[answered(self.predictor, batch)] if self.defers else batch
             try:
+                if not len(batch):
+                    bet.draw(rows)
+                    continue
                 labels = self.counted.labels(self.counted.ask(batch, "certify"))
                 wrong = self._mistakes(batch, labels)
             except (BudgetSpent, KeyboardInterrupt):
                 return bet
-            bet.count(int(wrong.sum()), rows)
+            bet.draw(rows)
+            bet.count(int(wrong.sum()), len(batch))
             observer(TreeJudged(self.counted.asked, 0, bet.errors / bet.samples, bet.error_bound))
         raise AssertionError("patience ends every audit")
 

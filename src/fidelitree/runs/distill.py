@@ -28,6 +28,7 @@ from fidelitree.exact.cells import ALL_SUBSETS
 from fidelitree.exact.engine import free_of_charge
 from fidelitree.runs.all_answers import distil_exactly, distil_known, no_error_allowed
 from fidelitree.runs.bit_strategy import BitStrategy
+from fidelitree.runs.defer import check_deferring, distil_deferring
 from fidelitree.runs.frontier import frontier
 from fidelitree.runs.frontier_of_attempts import at_the_knee, frontier_of, shortfall
 from fidelitree.runs.goal import Goal, certificate_of
@@ -35,7 +36,6 @@ from fidelitree.runs.greedy import Greedy
 from fidelitree.runs.input_source import Source, source_of
 from fidelitree.runs.kept_rows import KeptRows, beside
 from fidelitree.runs.last_tests import CERTIFIED, OutOfReach, put_to_test, use_reserve
-from fidelitree.runs.other_worlds import hint
 from fidelitree.runs.outcome import Outcome, best_so_far
 from fidelitree.runs.result import Distillation, written
 from fidelitree.runs.round_strategy import RoundStrategy
@@ -76,6 +76,7 @@ def distill(
     prefer: Preference = "queries",
     tolerance: float | None = None,
     threshold: float | None = None,
+    defer: bool = False,
     deterministic: bool = True,
     max_queries: int | None = None,
     max_leaves: int | None = None,
@@ -99,13 +100,15 @@ def distill(
     A budget, or Ctrl-C, ends the run early with what is certified then; ``epsilon=None`` asks for the knee of the
     `frontier`. ``prefer="leaves"`` may spend ten times the queries on fewer leaves, ``"rounds"`` half as many again on
     few large batches, ``strategy="smallest"`` 20 000 and more. ``strategy="influence"`` returns the paper's tree.
-    `Budget`, `Running` and `Remote` explain the other arguments.
+    With ``defer=True`` leaves may answer `DEFER`, and epsilon is about the rest. `Budget`, `Running` and `Remote`
+    explain the other arguments.
 
     >>> from fidelitree.targets import majority
     >>> distill(majority(5), ProductSpace.bernoulli(5), epsilon=0)
     <Distillation: 20 leaves, error <= 0% (exact), 32 labels>
     """
-    near, observer = _check_choices(strategy, prefer, epsilon, check_tolerance(tolerance, threshold)), watched(observer)
+    near = _check_choices(strategy, prefer, epsilon, check_tolerance(tolerance, threshold), defer)
+    observer = watched(observer)
     target, space = as_used(target, space, threshold)
     how = {"batch_size": batch_size, "executor": executor, "timeout": timeout, "retries": retries, "journal": journal}
     running = Running.given(running, **how)
@@ -115,7 +118,7 @@ def distill(
     if epsilon is None:
         told |= {**budget.limits(), "max_leaves": budget.max_leaves or LARGEST, **vars(running)}
         return frontier(target, space, delta, observer=observer, tolerance=tolerance, seed=seed, **told).knee
-    goal = replace(_goal((check_epsilon(epsilon), check_delta(delta)), seed, strategy, prefer), tolerance=near)
+    goal = _goal((check_epsilon(epsilon), check_delta(delta)), seed, strategy, prefer, near, defer)
     told = {"epsilon": goal.epsilon, "delta": goal.delta, "strategy": strategy, **told, **goal.told, **budget.limits()}
     call = Call("distill", goal.seed, goal.seed_chosen, told)
     with access(target, space, running, call) as way:
@@ -139,21 +142,26 @@ def _recorded(
     whole = {**run, **call.arguments}
     kept = None if running.journal is None else Path(running.journal)
     curve = None if result.frontier is None else result.frontier.told(space, whole, text, kept)
-    found = replace(result, space=space, run=whole, call=text, journal=kept, frontier=curve)
-    return replace(found, hint=hint(found, space, goal.epsilon))
+    return replace(result, space=space, run=whole, call=text, journal=kept, frontier=curve)
 
 
-def _goal(promised: tuple[float, float], seed: int | None, strategy: str, prefer: str) -> Goal:
+def _goal(
+    promised: tuple[float, float], seed: int | None, strategy: str, prefer: str, near: float | None, defer: bool
+) -> Goal:
     known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
     few_leaves, smallest = prefer == "leaves" or strategy == "smallest", strategy == "smallest"
-    goal = Goal(*promised, known_seed, seed is not None, strategy == "influence", few_leaves, smallest)
-    return replace(goal, few_rounds=prefer == "rounds")
+    goal = Goal(*promised, known_seed, seed is not None, strategy == "influence", few_leaves, smallest, near)
+    return replace(goal, few_rounds=prefer == "rounds", defer=defer)
 
 
-def _check_choices(strategy: str, prefer: str, epsilon: float | None, tolerance: float | None) -> float | None:
+def _check_choices(
+    strategy: str, prefer: str, epsilon: float | None, tolerance: float | None, defer: bool
+) -> float | None:
     """Refuse what contradicts itself; the tolerance."""
     check_choice("strategy", strategy, STRATEGIES)
     check_choice("prefer", prefer, PREFERENCES)
+    if check_switch("defer", defer):
+        check_deferring(epsilon, strategy, tolerance)
     if strategy == "influence" and prefer != "queries":
         raise ParameterError(f'prefer must be "queries" with strategy="influence", whose tree is given; got {prefer!r}')
     if epsilon is None and strategy != "auto":
@@ -180,7 +188,7 @@ def _known(counted: Counted, space: World, goal: Goal) -> Distillation | None:
     counted.reserve = None if goal.epsilon == 0 or free_of_charge(counted) else lambda: True
     if goal.split_quality:
         _check_best_sets(counted.space)
-    if space.independent is None or goal.tolerance is not None:
+    if space.independent is None or goal.tolerance is not None or goal.defer:
         return None
     found = distil_known(counted, goal) if goal.smallest else None
     if found is None and goal.epsilon == 0:
@@ -191,6 +199,8 @@ def _known(counted: Counted, space: World, goal: Goal) -> Distillation | None:
 
 def _learnt(counted: Counted, space: World, goal: Goal, observer: Observer) -> Distillation:
     """By a session: learn and test, until the stopping rule is content or a budget ends it."""
+    if goal.defer:
+        return distil_deferring(counted, space, goal, observer)
     session = _session(counted, source_of(space, goal.seed, together=True), goal, observer)
     strategies, reason = _Strategies(session, goal), CERTIFIED
     try:

@@ -132,13 +132,13 @@ def _points(session: Session, strategy: FrontierStrategy, goal: Goal) -> list[Di
             known, reason = None, "interrupted"
         if known is not None:
             return known
-    reason = reason or _run(session, strategy)
+    reason = reason or learn_and_test(session, strategy)
     attempts = _opened(session)
     helper = next((one.surrogate for one in attempts if isinstance(one, HelpedAttempt) and one.help), None)
     return [replace(_result(session, attempt, goal, reason), surrogate=helper) for attempt in attempts]
 
 
-def _run(session: Session, strategy: FrontierStrategy) -> str:
+def learn_and_test(session: Session, strategy: FrontierStrategy) -> str:
     """Learn, then test what was learnt, whatever ended the learning; why the run ended."""
     counted = session.counted
     try:
@@ -153,12 +153,11 @@ def _run(session: Session, strategy: FrontierStrategy) -> str:
         raise ParameterError("max_queries and max_seconds must allow some labels; the budget ended before the first")
     counted.reserve = None
     try:
-        session.run(strategy.test())
+        return session.run(strategy.test()) or reason
     except BudgetSpent as stop:
         return str(stop)
     except KeyboardInterrupt:
         return "interrupted"
-    return reason
 
 
 def _opened(session: Session) -> list[Attempt]:

@@ -77,7 +77,7 @@ class Frontier(Sequence[Distillation]):
         """One point of the curve: by its size, by its error, or by what a leaf is worth.
 
         ``leaves`` gives the largest tree with at most so many, ``epsilon`` the smallest one whose error is certified to
-        be at most that, ``price`` the last one whose leaves each bring so much agreement.
+        be at most that, ``price`` the last one whose leaves each bring so much agreement, or coverage.
         """
         given = {"leaves": leaves, "epsilon": epsilon, "price": price}
         if sum(value is not None for value in given.values()) != 1:
@@ -88,7 +88,7 @@ class Frontier(Sequence[Distillation]):
         if epsilon is not None:
             return self._reaching(check_number("epsilon", epsilon))
         cost = check_number("price", price)
-        return self._with_me(min(self.points, key=lambda point: point.error_bound + cost * point.leaves))
+        return self._with_me(min(self.points, key=lambda point: point.certificate.lost + cost * point.leaves))
 
     def _reaching(self, epsilon: float) -> Distillation:
         found = next((point for point in self.points if point.error_bound <= epsilon), None)
@@ -130,10 +130,10 @@ class Frontier(Sequence[Distillation]):
 
     @classmethod
     def of(cls, points: Sequence[Distillation], delta: float, max_leaves: int) -> Frontier:
-        """Of these points of one run, those whose bound is below that of every smaller one."""
+        """Of these points of one run, those whose bound is below that of every smaller one; or their coverage above."""
         found: list[Distillation] = []
-        for point in sorted(points, key=lambda point: (point.leaves, point.error_bound)):
-            if not found or point.error_bound < found[-1].error_bound:
+        for point in sorted(points, key=lambda point: (point.leaves, point.certificate.lost)):
+            if not found or point.certificate.lost < found[-1].certificate.lost:
                 found.append(point)
         return cls(tuple(found), delta, found[0].queries, found[0].reason, max_leaves)
 
@@ -151,6 +151,7 @@ class Frontier(Sequence[Distillation]):
                 "upper": point.interval[1],
                 "samples": point.certificate.samples,
                 "errors": point.certificate.errors,
+                **({} if point.certificate.coverage is None else {"coverage": point.certificate.coverage}),
             }
             for point in self.points
         ]
@@ -232,7 +233,8 @@ class Frontier(Sequence[Distillation]):
     def marks(self) -> list[Mark]:
         """The points as a drawing needs them."""
         knee = self.knee.leaves if self.has_knee else None
-        return [Mark(point.leaves, *point.interval, point.leaves == knee) for point in self.points]
+        told = ((point.leaves, point.certificate) for point in self.points)
+        return [Mark(size, *one.ends, size == knee, one.coverage is not None) for size, one in told]
 
     def __str__(self) -> str:
         return "\n".join([*table(self.marks), *self.sentences()])
@@ -253,9 +255,10 @@ class Frontier(Sequence[Distillation]):
     def _why_none(self) -> str:
         if len(self) == 1:
             return "no larger tree is certified to agree more often."
+        what = self.marks[0].what
         if self.knee.leaves == 1:
-            return "no larger tree brings half a per cent of agreement for each of its leaves."
-        return f"every leaf brings half a per cent of agreement, up to {in_words(self.max_leaves)}."
+            return f"no larger tree brings half a per cent of {what} for each of its leaves."
+        return f"every leaf brings half a per cent of {what}, up to {in_words(self.max_leaves)}."
 
     def _repr_html_(self) -> str:
         knee = self.knee
@@ -277,6 +280,9 @@ class Frontier(Sequence[Distillation]):
     def __repr__(self) -> str:
         first, last = self.points[0], self.points[-1]
         span = f"{first.leaves} to {last.leaves} leaves, error <= {first.error_bound:.3g} to {last.error_bound:.3g}"
+        if last.certificate.coverage is not None:
+            ends = (1 - one.certificate.lost for one in (first, last))
+            span = f"{first.leaves} to {last.leaves} leaves, coverage >= {' to '.join(f'{end:.3g}' for end in ends)}"
         return f"<Frontier: {len(self)} trees, {span} ({1 - self.delta:.4g} for all), {self.queries.asked:,} labels>"
 
 
@@ -285,6 +291,8 @@ def _reach(point: Distillation) -> str:
     if point.error_bound >= 1:
         return f"Nothing is certified about {size}"
     least = "" if point.certificate.method == "exact" else "at least "
+    if point.certificate.coverage is not None:
+        return f"{size} answer{'s' if point.leaves == 1 else ''} {least}{at_least(point.certificate.lost)} of inputs"
     return f"{size} {verb} with the target on {least}{at_least(point.error_bound)} of inputs"
 
 

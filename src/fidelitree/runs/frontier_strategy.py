@@ -190,13 +190,13 @@ class FrontierStrategy:
         return [found.with_leaves(min(size, tree.size)) for size in sizes]
 
     def test(self) -> Steps[str]:
-        """Open an attempt for each size, and count answers until every bound is close to its error; why it ended."""
+        """Open an attempt for each size, and count answers until every bound is close to its error; no reason more."""
         under_test = self.open()
         while not all(map(_close, under_test)):
             yield Tests(max(_TESTS, under_test[0].samples // _PART))
             for attempt in under_test:
                 self._session.judge(attempt.tree.size, attempt.rate, attempt)
-        return "all bounds are close"
+        return ""
 
     def open(self) -> list[Attempt]:
         """An attempt for the tree of each size, and for the best constant where nothing was fitted."""

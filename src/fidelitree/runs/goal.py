@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from fidelitree.certificates.certificate import Certificate
 from fidelitree.certificates.confusion import Confusion, share_of_level
+from fidelitree.certificates.deferral import DeferringAttempt, certified_coverage
 from fidelitree.certificates.helped import HelpedAttempt
 from fidelitree.exact.engine import tree_labels
 from fidelitree.runs.result import Distillation
 
 if TYPE_CHECKING:
     from fidelitree.asking.counted import Counted
+    from fidelitree.certificates.attempts import Attempt
     from fidelitree.runs.outcome import Outcome
     from fidelitree.runs.session import Session
     from fidelitree.search.exact_growth import ExactTree
@@ -32,11 +34,13 @@ class Goal:
     smallest: bool = False
     tolerance: float | None = None
     few_rounds: bool = False
+    defer: bool = False
 
     @property
     def told(self) -> dict[str, Any]:
         """What only some runs are told."""
-        return {} if self.tolerance is None else {"tolerance": self.tolerance}
+        near = {} if self.tolerance is None else {"tolerance": self.tolerance}
+        return near | ({"defer": True} if self.defer else {})
 
 
 def exact_certificate(counted: Counted, tree: Tree, error: float, epsilon: float | None) -> Certificate:
@@ -62,11 +66,12 @@ def certificate_of(outcome: Outcome, session: Session, goal: Goal, table: bool =
     errors, samples = attempt.counts
     kept = session.attempts.kept_for(attempt)
     answers, level = (
-        kept.last(attempt.samples),
+        kept.last(attempt.samples, attempt.tree),
         share_of_level(attempt.number, outcome.tree.size if outcome.differs else None, attempt.ledger),
     )
     told = answers is not None and table and goal.tolerance is None  # numbers have no table
     labels = answers.leaf_labels(outcome.tree) if answers is not None and told else None
+    in_all = None if outcome.tree.defers else kept.label_counts()
     return Certificate(
         goal.epsilon,
         goal.delta,
@@ -88,8 +93,17 @@ def certificate_of(outcome: Outcome, session: Session, goal: Goal, table: bool =
         differs=outcome.differs,
         tested_digest=None if outcome.tested is None else outcome.tested.digest,
         queries=dict(counted.queries.asked),
-        confusion=None if labels is None else Confusion.of_leaves(labels, outcome.tree, level, kept.label_counts()),
+        confusion=None if labels is None else Confusion.of_leaves(labels, outcome.tree, level, in_all),
         tolerance=goal.tolerance,
         helped=attempt.help if isinstance(attempt, HelpedAttempt) else None,
         cost=counted.cost,
+        **(_coverage(attempt, session) if goal.defer else {}),
     )
+
+
+def _coverage(attempt: Attempt, session: Session) -> dict[str, Any]:
+    """How much a tree answers that may defer."""
+    if not isinstance(attempt, DeferringAttempt):
+        return {"coverage": 1.0, "drawn": attempt.counts[1]}
+    share = certified_coverage(attempt.tree, attempt, attempt.ledger, session.source.masses)
+    return {"coverage": share, "drawn": attempt.drawn}

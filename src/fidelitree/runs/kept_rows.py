@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.certificates.real_rows import RealRows
 from fidelitree.targets.labels import apart
+from fidelitree.trees.deferring import DEFER
 
 if TYPE_CHECKING:
     from fidelitree.asking.counted import Counted
@@ -55,8 +56,12 @@ def told(certificate: Certificate, kept: KeptRows | None, predict: Predict) -> C
     """A certificate that tells of these rows, too."""
     if kept is None:
         return certificate
-    wrong = int(np.count_nonzero(apart(np.asarray(predict(kept.inner)), kept.labels, certificate.tolerance)))
-    return replace(certificate, real_rows=RealRows(len(kept.inner), wrong))
+    found = np.asarray(predict(kept.inner))
+    own = np.ones(len(found), np.bool_) if certificate.coverage is None else np.asarray(found != DEFER)
+    if not own.any():
+        return certificate
+    wrong = int(np.count_nonzero(apart(found[own], kept.labels[own], certificate.tolerance)))
+    return replace(certificate, real_rows=RealRows(int(own.sum()), wrong))
 
 
 def beside(found: Distillation, kept: KeptRows | None) -> Distillation:

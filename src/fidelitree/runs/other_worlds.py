@@ -17,7 +17,7 @@ from fidelitree.spaces.mixture import Mixture
 
 if TYPE_CHECKING:
     from fidelitree.runs.result import Distillation
-    from fidelitree.spaces.world import Weighed, World
+    from fidelitree.spaces.world import Weighed
 
 MANY = 50
 """Leaves beyond which a tree is hardly read."""
@@ -25,9 +25,12 @@ _FEWEST = 20  # rows that tell something
 _LARGEST = 2_000  # leaves of which all prunings are looked at
 
 
-def hint(found: Distillation, space: World, epsilon: float) -> str:
+def hint(found: Distillation) -> str:
     """What to try next, in one sentence; empty where the tree is small and certified, or no table is behind it."""
-    seen = None if space.independent is None else space.independent.seen
+    space, epsilon = found.space, found.certificate.epsilon
+    if epsilon is None or found.tree.defers or space.independent is None:
+        return ""
+    seen = space.independent.seen
     content = found.certificate.holds and found.leaves <= MANY
     if content or seen is None or len(seen) < _FEWEST or not 1 < found.leaves <= _LARGEST:
         return ""

@@ -23,6 +23,7 @@ from fidelitree.spaces.inputs import row_keys
 from fidelitree.spaces.region import Region
 from fidelitree.targets.table import enumerate_inputs
 from fidelitree.theory.sequential import STANDING, error_bound, level_in
+from fidelitree.trees.deferring import answered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -148,17 +149,20 @@ class _Answers:
         labels = self._mistakes(tree, told, False, found.labels_since) if standing else np.zeros(1, np.intp)
         # The two streams may come in any turn.
         ways = [tests[told.samples - k] + labels[k] for k in range(len(labels)) if 0 <= told.samples - k < len(tests)]
-        if told.errors not in ways:
+        if told.errors not in ways or (tree.defers and len(tests) - 1 != told.samples):
             raise FormatError("they give other ones")
 
     def _mistakes(self, tree: Tree, told: Certificate, tests: bool, since: int) -> NDArray[np.intp]:
         """Errors among the first 0, 1, 2, ... inputs of a stream from a place on."""
         source = source_of(self.space, self.run.seed, together=self.run.door == "distill")
-        rows = min(since + told.samples, self.drawn[tests])
+        rows = min(since + (told.samples if told.drawn is None else told.drawn), self.drawn[tests])
+        if tree.defers and rows < since + (told.drawn or 0):
+            raise FormatError("fewer inputs were drawn")
         try:
             inner = (source.test if tests else source.label)(rows)[since:] if rows > since else source.free(0)
         except BudgetSpent:
             raise FormatError("there are fewer test rows") from None
+        inner = inner[answered(tree, inner)]
         labels = self.labels(inner)
         wrong = tree.predict_inner(inner[: len(labels)]) != np.array(labels) if labels else np.zeros(0, np.bool_)
         return np.concatenate([[0], np.cumsum(wrong)]).astype(np.intp)

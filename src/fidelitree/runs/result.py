@@ -70,8 +70,13 @@ class Distillation:
     """Where the run kept its answers."""
     frontier: Frontier | None = field(default=None, compare=False, repr=False)
     """The trees of all sizes that the same answers certify, where the run made some."""
-    hint: str = field(default="", compare=False, repr=False)
-    """Which other inputs to try, where independent columns of a table made the tree large or the run fail."""
+
+    @property
+    def hint(self) -> str:
+        """Which other inputs to try, where independent columns of a table made the tree large or the run fail."""
+        from fidelitree.runs.other_worlds import hint  # noqa: PLC0415 - worlds are fitted for who reads it alone
+
+        return hint(self)
 
     @property
     def leaves(self) -> int:
@@ -233,8 +238,10 @@ class Distillation:
 
     def __repr__(self) -> str:
         sure = "exact" if self.certificate.method == "exact" else at_least(self.certificate.delta)
-        bound = at_most(self.error_bound)
-        return f"<Distillation: {in_words(self.tree.size)}, error <= {bound} ({sure}), {self.queries.asked:,} labels>"
+        bound, told = at_most(self.error_bound), self.certificate
+        share = "" if told.coverage is None else f" where it answers, coverage >= {at_least(told.lost)}"
+        size = in_words(self.tree.size)
+        return f"<Distillation: {size}, error <= {bound}{share} ({sure}), {self.queries.asked:,} labels>"
 
     def __str__(self) -> str:
         real = self.certificate.real_rows

@@ -16,7 +16,7 @@ from fidelitree.asking.events import Observer, TreeJudged, nobody
 from fidelitree.asking.journal.ledger import LABEL
 from fidelitree.search.numbers.windows import best_value
 from fidelitree.search.optimal.substitutes import Prunings
-from fidelitree.search.questions import Answered, Ask, Labels, Question, Steps, T
+from fidelitree.search.questions import Answered, Ask, Labels, Question, Steps, T, Tests
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -66,8 +66,24 @@ class Session:
             except StopIteration as end:
                 return end.value  # type: ignore[no-any-return]
             inner, purpose = self._inputs(question)
+            if isinstance(question, Tests) and (some := self.attempts.to_ask(inner)) is not None:
+                answered = self._partly(inner, some)
+                continue
             codes = np.asarray(self.counted.ask(inner, purpose), np.intp)
             answered = Answered(inner, codes, self._count(question, inner, codes))
+
+    def _partly(self, inner: NDArray[Any], some: NDArray[np.bool_]) -> Answered:
+        """Ask about some inputs of a test, and count them for the trees that answer them; no tree answers the rest."""
+        if not some.any():
+            codes = np.zeros(0, np.intp)
+            self.attempts.count(inner, np.full(len(inner), self.counted.book.sorted()[0]), some)
+        else:
+            codes = np.asarray(self.counted.ask(inner[some], "certify"), np.intp)
+            labels = self.counted.labels(codes)
+            every = np.full(len(inner), labels[0], labels.dtype)
+            every[some] = labels
+            self.attempts.count(inner, every, some)
+        return Answered(inner[some], codes, _NONE)
 
     def _inputs(self, question: Question) -> tuple[NDArray[Any], str]:
         if isinstance(question, Ask):

@@ -204,6 +204,15 @@ def least_error(errors: int, samples: int, ledger: str, level: float) -> float:
     return low
 
 
+def coverage_bound(answered: int, drawn: int, ledger: str, level: float) -> float:
+    """At least this share of inputs is answered, of which so many of those drawn were: at the level of a lower end.
+
+    >>> round(coverage_bound(700, 1000, "frontier", 0.01), 3), coverage_bound(0, 0, "frontier", 0.01)
+    (0.629, 0.0)
+    """
+    return 1.0 - error_bound(drawn - answered, drawn, level * LOWER_ENDS[ledger] / LEDGERS[ledger])
+
+
 class Bet:
     """A running test of one predictor: errors among answers, judged at one level, at any time."""
 

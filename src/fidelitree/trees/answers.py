@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.trees.deferring import DEFER, answered, answers_of
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -53,7 +55,7 @@ class Answers:
 
     def classes(self, tree: Tree) -> list[Any]:
         """The labels that columns of `counts` stand for: the tree's, and any that only the answers have."""
-        return sorted({*tree.labels.tolist(), *self.labels.tolist()})
+        return sorted({*answers_of(tree.labels.tolist()), *self.labels.tolist()})
 
     def counts(self, tree: Tree) -> NDArray[np.int64]:
         """How many inputs reach each leaf with each label: leaves in the order of their nodes, labels increasing."""
@@ -92,10 +94,14 @@ class LeafLabels:
         return self.shares if self.samples is None else np.rint(self.shares * self.samples).astype(np.int64)
 
     def wrong(self, tree: Tree) -> NDArray[np.float64]:
-        """Each leaf's part of the error: the share of inputs that reach it with another label than its own."""
+        """Each leaf's part of the error: the share of inputs that reach it with another label than its own.
+
+        A leaf that defers is not wrong.
+        """
         own = tree.labels[tree.code[tree.feature < 0]].tolist()
-        places = [self.classes.index(label) for label in own]
+        places = [0 if label is DEFER else self.classes.index(label) for label in own]
         right = self.shares[np.arange(len(places)), places]
+        right = np.where([label is DEFER for label in own], self.shares.sum(axis=1), right)
         return np.asarray(np.maximum(self.shares.sum(axis=1) - right, 0.0))
 
 
@@ -123,13 +129,21 @@ class Kept:
             counts.update(labels.tolist())
         return dict(counts)
 
-    def last(self, rows: int) -> Answers | None:
-        """The last so many answers that were offered, as far as they are kept; None where nothing is."""
+    def last(self, rows: int, tree: Tree | None = None) -> Answers | None:
+        """The last so many answers that were offered, as far as they are kept; None where nothing is.
+
+        Those to inputs that a ``tree`` defers are none of its own.
+        """
         if not self._inputs:
             return None
         if len(self._inputs) > 1:  # put together once, however often they are asked for
             self._inputs, self._labels = [np.concatenate(self._inputs)], [np.concatenate(self._labels)]
         (inputs,), (labels,) = self._inputs, self._labels
+        if tree is not None and tree.defers:
+            own = answered(tree, inputs)
+            inputs, labels = inputs[own], labels[own]
+            start, dropped = max(0, len(labels) - rows), max(0, rows - len(labels))
+            return Answers(inputs[start:], labels[start:], dropped) if rows and len(labels) else None
         start = max(0, len(labels) + self._dropped - rows)
         return Answers(inputs[start:], labels[start:], min(self._dropped, rows))
 

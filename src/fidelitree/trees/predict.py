@@ -118,7 +118,7 @@ class Steps:
 
 
 def preorder(nodes: Sequence[Any]) -> list[int]:
-    """The nodes that the first one leads to, the no side before the yes side."""
+    """The places of nodes, ``(test, no, yes)`` or anything for a leaf: the root first, the no side before the yes."""
     order, waiting = [], [0]
     while waiting:
         node = waiting.pop()

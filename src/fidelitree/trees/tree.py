@@ -24,6 +24,7 @@ from fidelitree.spaces.product import ProductSpace, check_space
 from fidelitree.spaces.region import Region
 from fidelitree.trees import kernels, treefile
 from fidelitree.trees.bits import BLOCK_ROWS, everyone, pack_columns, unpack
+from fidelitree.trees.deferring import DEFER, filled, named
 from fidelitree.trees.gaps import gaps_of, settled
 from fidelitree.trees.portrait import drawn, one_row, only, sketched
 from fidelitree.trees.predict import Steps, leaf_values, preorder, route
@@ -31,7 +32,7 @@ from fidelitree.trees.rules import Rule, Rules, node_shares, rules_of
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from matplotlib.figure import Figure
@@ -53,9 +54,9 @@ class Tree:
 
     ``feature[v]`` is the feature that node v tests, -1 at a leaf; ``no[v]`` and ``yes[v]`` are its children,
     larger than v, -1 at a leaf; ``code[v]`` is the position in ``labels`` of a leaf's label, -1 at an inner node.
-    ``labels`` holds every class once, in increasing order. The arrays cannot be written to. Bits are tested for 1;
-    ``tests`` holds the question of every node that asks something else. ``values`` are the categories of each feature,
-    None where it has none; it is empty where all features are bits.
+    ``labels`` holds every class once, in increasing order, `DEFER` last. No array can be written to. Bits are tested
+    for 1; ``tests`` holds the question of every node that asks something else. ``values`` are the categories of each
+    feature, None where it has none; it is empty where all features are bits.
     """
 
     names: tuple[str, ...]
@@ -133,7 +134,16 @@ class Tree:
 
     def label(self, node: int) -> Any:
         """The label of a leaf, as Python writes it."""
-        return self.labels[self.code[node]].item()
+        return self.labels.item(self.code[node])
+
+    @property
+    def defers(self) -> bool:
+        """Whether some leaf may answer "ask the target"."""
+        return self.labels.dtype == object and self.labels.item(-1) is DEFER
+
+    def naming(self, label: Any) -> Tree:
+        """The same tree with a new label where it defers."""
+        return named(self, label) if self.defers else self
 
     def regions(self, space: ProductSpace) -> Iterator[tuple[int, Region]]:
         """Every node with the region that reaches it, in preorder."""
@@ -145,12 +155,15 @@ class Tree:
                 no, yes = region.split(self.test(node))
                 waiting += [(int(self.yes[node]), yes), (int(self.no[node]), no)]
 
-    def predict(self, inputs: Any) -> Labels:
+    def predict(self, inputs: Any, fallback: Callable[[Any], Any] | None = None) -> Labels:
         """The label of every row, in the type of the target's labels.
 
         Inputs are a table, a mapping of name to column, or a 2-D array. A category that was not there when the tree
         was made is on the no side of every ``in``. A missing number is refused where the tree has no side for it.
+        Where the tree defers the label is `DEFER`, or what ``fallback``, the target say, answers to those rows.
         """
+        if fallback is not None and self.defers:
+            return filled(self.predict(inputs), inputs, fallback)
         if kernels.compiled and (numbers := float_block(inputs, self.names, self.kinds)) is not None:
             codes = self._compiled_steps.values(self._codes, numbers, checked=len(self.gaps) < len(self.names))
             if codes is not None:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from fidelitree.errors import FormatError, ParameterError, is_text, read_text
 from fidelitree.spaces.features import AtMost, IsIn, IsOne, Test
 from fidelitree.spaces.features.feature import json_value
+from fidelitree.trees.deferring import DEFER
 from fidelitree.trees.gaps import gaps_of, sides, splits
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def encode(
     names: Names, kinds: Names, values: Values, labels: NDArray[Any], arrays: Arrays, tests: Mapping[int, Test]
 ) -> dict[str, Any]:
     """The plain data that `decode` reads."""
-    classes = labels.tolist()
+    classes = [None if label is DEFER else label for label in labels.tolist()]
     rows = enumerate(zip(*(array.tolist() for array in arrays), strict=True))
     nodes = [
         {"label": code} if feature < 0 else {"test": _question(feature, tests.get(node)), "no": no, "yes": yes}
@@ -185,6 +186,8 @@ def _labels(entry: Any) -> NDArray[Any]:
     values = entry.get("values") if isinstance(entry, dict) else None
     if kind is None or not isinstance(values, list) or not values:
         _refuse('labels must be an object with "type" bool, int, float or str and a list of "values"')
+    if values[-1] is None and values.count(None) == 1 < len(values):  # it asks the target
+        return np.array([*_labels({**entry, "values": values[:-1]}).tolist(), DEFER], object)
     if any(type(value) is not kind for value in values) or values != sorted(set(values)):
         _refuse(f"labels must be different values of type {kind.__name__} in increasing order; got {values!r:.80}")
     if kind is float and not all(map(math.isfinite, values)):

@@ -245,3 +245,12 @@ def test_independent_columns_that_take_a_large_tree_end_with_a_hint(folder: Path
     assert "over rows of the table (--rows)" in hint
     assert "(--rows --blend auto)" in hint
     assert "a mixture (--mixture)" in hint
+
+
+def test_a_tree_may_defer(folder: Path) -> None:
+    done = run("distill", "aims:alarm", *BITS, "--defer", "--max-queries", 600, "--max-leaves", 6, "--out", "kept")
+    assert done.code == 0, done.out
+    assert "of the inputs that it answers" in done.out
+    assert "answers at least" in done.out
+    assert json.loads((folder / "kept" / "certificate.json").read_text())["coverage"] > 0.5
+    assert json.loads((folder / "kept" / "run.json").read_text())["defer"] is True

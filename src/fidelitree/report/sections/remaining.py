@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fidelitree.certificates.confusion import CONFIDENCE, FEW, Confusion, LabelPair, LeafError
 from fidelitree.display.markup import Html, section, table, tag
 from fidelitree.display.wording import at_most, counted, percent, span, whole
+from fidelitree.trees.deferring import DEFER
 
 if TYPE_CHECKING:
     from fidelitree.report.contents import Contents, Shares
 
 _LABELS_SHOWN = 16
 _SHOWN = 12
+_DEFERRED_SHOWN = 20
 _TINY = 1e-12
 
 
@@ -94,6 +98,27 @@ def remaining(contents: Contents, shares: Shares) -> Html:
     shown = _table(contents, shares) if _total(shares) > _TINY else None
     title = "Where the remaining error sits"
     return section("error", title, tag("p", _explanation(contents, shares), class_="note"), shown)
+
+
+def deferred(contents: Contents, shares: Shares) -> Html | None:
+    """Which inputs the tree does not answer, in words; nothing where it answers all."""
+    tree = contents.tree
+    leaves = [node for node in np.flatnonzero(tree.feature < 0).tolist() if tree.label(node) is DEFER]
+    if not leaves:
+        return None
+    masses = shares.masses if not shares.estimated else None  # among answers there are none of these
+    leaves.sort(key=lambda node: 0.0 if masses is None else -float(masses[node]))
+    inputs = conditions(contents, set(leaves))
+    often = {node: "–" if masses is None else percent(float(masses[node])) for node in leaves}
+    rows = [
+        tag("tr", tag("th", inputs[node], scope="row"), tag("td", often[node])) for node in leaves[:_DEFERRED_SHOWN]
+    ]
+    told = f"In {counted(len(leaves), 'leaf', 'leaves')} the tree asks the target. No other tree of this size was found"
+    note = f"{told} that answers more and errs as rarely."
+    more = tag("p", f"And {counted(len(leaves) - len(rows), 'more leaf', 'more leaves')}.", class_="note")
+    shown = tag("div", table(("Inputs with", "Share of inputs"), rows, "Deferred inputs"), class_="scroll", tabindex=0)
+    rest = more if len(leaves) > len(rows) else None
+    return section("deferred", "What it leaves to the target", tag("p", note, class_="note"), shown, rest)
 
 
 def _total(shares: Shares) -> float:

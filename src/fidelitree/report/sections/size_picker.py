@@ -20,7 +20,7 @@ def size_picker(curve: SizeCurve) -> Html:
         tag("h2", "Pick a size", id="curve-title"),
         tag("p", f"{counted(len(marks), 'tree')} from the same run. {' '.join(curve.sentences)}", class_="note"),
         _mover(marks, curve.chosen),
-        tag("figure", tag("div", chart(marks, curve.chosen), class_="scroll"), _legend()),
+        tag("figure", tag("div", chart(marks, curve.chosen), class_="scroll"), _legend(marks[0].what)),
         _table(marks, curve.chosen),
         class_="sizes",
         id="curve",
@@ -35,8 +35,8 @@ def told(mark: Mark) -> str:
     return f"{counted(mark.leaves, 'leaf', 'leaves')}, at least {mark.agreement}{knee}"
 
 
-def _legend() -> Html:
-    keys = (("sure", "Certified agreement"), ("reach", "What it can be at most"))
+def _legend(what: str) -> Html:
+    keys = (("sure", f"Certified {what}"), ("reach", "What it can be at most"))
     legend = [tag("span", tag("span", class_=f"key {name}", aria_hidden="true"), text) for name, text in keys]
     return tag("figcaption", *legend, tag("span", "Horizontal scale: logarithm."), class_="legend")
 
@@ -67,7 +67,7 @@ def _mover(marks: list[Mark], chosen: int) -> Html:
 
 
 def _table(marks: list[Mark], chosen: int) -> Html:
-    names = "Leaves", "Agrees on at least", "At most", ""
+    names = "Leaves", f"{marks[0].verb.capitalize()} at least", "At most", ""
     head = tag(
         "thead", tag("tr", *(tag("th" if name else "td", name, scope="col" if name else None) for name in names))
     )

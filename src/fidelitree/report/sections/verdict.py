@@ -42,6 +42,7 @@ def head(contents: Contents, about: About) -> Html:
     """The headline, and the figures behind it."""
     certificate, tree = contents.certificate, contents.tree
     standing = certificate.standing
+    share = f"≥ {at_least(certificate.lost)}"
     stated = tag("span", standing.badge, class_=f"status {'good' if standing.state == 'met' else 'bad'}")
     return join(
         tag("p", stated, " ", _asked_for(contents), class_="kicker"),
@@ -49,6 +50,7 @@ def head(contents: Contents, about: About) -> Html:
         tag(
             "dl",
             _fact("Agreement", agreement(certificate), "with the target"),
+            *([] if certificate.coverage is None else [_fact("Coverage", share, "of inputs answered")]),
             _fact("Confidence", _confidence(certificate), "that this is so"),
             _fact("Size", whole(tree.size), f"{'leaf' if tree.size == 1 else 'leaves'}, depth {tree.depth}"),
             _fact("Cost", whole(contents.queries.asked), "labels asked"),
@@ -73,8 +75,13 @@ def headline(contents: Contents, about: About) -> str:
     """One sentence for somebody who reads no other."""
     certificate, size = contents.certificate, counted(contents.tree.size, "leaf", "leaves")
     model = about.target_name or "the target"
+    if certificate.coverage == 0:
+        return f"No tree was found that could answer for {model}: it has to be asked about every input."
     if certificate.error_bound >= 1:
         return f"A tree with {size}, about which nothing could be certified."
+    if certificate.coverage is not None and certificate.lost:
+        share = f"{at_least(certificate.lost)} of inputs"
+        return f"A tree with {size} that answers at least {share}, {_how_often(certificate)} of them as {model} does."
     if certificate.method == "exact" and certificate.error_bound == 0:
         return f"A tree with {size} that answers exactly as {model} does, on every input."
     return f"A tree with {size} that answers as {model} does on {_how_often(certificate)} of inputs."

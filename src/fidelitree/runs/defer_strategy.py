@@ -1,0 +1,222 @@
+"""Trees of many sizes that may defer: learnt, chosen and tested on three kinds of answers.
+
+Of the answers that teach, three quarters grow trees, for several prices of a deferred input (`search.local.deferred`).
+The last quarter chooses for each size the tree, and how many of its leaves answer: the most coverage with an error that
+is likely to pass its test. Then an attempt is opened for each, and only then the tests are drawn that count. Where
+attempts fail, safer ones follow.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.certificates.deferral import DeferringAttempt
+from fidelitree.runs.frontier_strategy import EFFORTS, Effort, FrontierStrategy
+from fidelitree.search.labelled import HELD, Binning
+from fidelitree.search.local.deferred import spread, with_deferring
+from fidelitree.search.local.every_size import EverySize
+from fidelitree.search.questions import Steps, Tests
+from fidelitree.theory.sequential import ROUND, level_in
+from fidelitree.trees.answers import tally
+from fidelitree.trees.deferring import DEFER, answered
+from fidelitree.trees.nested import Nested, build, of, simplest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from fidelitree.certificates.attempts import Attempt
+    from fidelitree.spaces.product import ProductSpace
+    from fidelitree.trees.tree import Tree
+
+Floats = NDArray[np.float64]
+NIL = 0.1
+"""A tree that answers less than this is not worth a test."""
+PRICES = 4
+"""Prices of a deferred input that are tried."""
+PATIENT = {"queries": Effort(0.03, 32_000, 150), "leaves": Effort(0.03, 64_000, 450)}
+"""When it has learnt enough where a budget is given: purer leaves take more labels than a smaller error."""
+FACTORS = (1.0, 0.75)
+"""Of the error aimed at: where attempts fail, safer ones follow."""
+TESTS = 20_000
+"""Answers that tests may take where no budget is given."""
+_LEAST, _MOST = 1.2, 0.5  # the lowest price, over epsilon, and the highest
+_OVERSHOOT = 1.5  # times ln(1/level)/divergence: what a test takes
+_DOUBT = 1.2  # standard deviations of a held-out error
+_LOWEST = 1 / 3  # over epsilon: no lower error is aimed at
+_SAFER = 0.88  # of the error aimed at, for second attempts beside the first ones
+_WORTH = 0.01  # of coverage must be gained by another attempt
+_SEARCHED = 5  # sizes, the largest ones: their searches find the smaller trees, too
+_WORK = 2e9  # label counts of one search, about
+_PORTION, _PART = 100, 8  # answers between two looks: at least, and one in so many of those counted
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A tree with what it answers, and how well, by answers that did not grow it."""
+
+    tree: Tree
+    coverage: float
+    error: float
+
+
+class DeferStrategy(FrontierStrategy):
+    """Learns as a frontier does; what it tests may defer."""
+
+    def _hopeless(self) -> str:
+        return ""  # a target that no small tree follows is what deferring is for
+
+    def _fit(self, over: bool) -> None:
+        """Trees that defer nothing, which only tell whether more labels pay: no long search for them."""
+        super()._fit(over=False)
+
+    def test(self) -> Steps[str]:
+        """Open an attempt for each size, and safer ones for those that fail, until nothing is to be gained; why."""
+        epsilon, shapes = self._session.attempts.epsilon, list(self._shapes())
+        for factor in FACTORS:
+            under_test = self._opened(shapes, factor)
+            if not under_test and not self._session.attempts.all:
+                return self._nil()
+            yield from self._count(under_test)
+        done = any(one.certifies(epsilon) for one in self._session.attempts.all)
+        return "certified" if done else "no attempt is likely to succeed"
+
+    def _nil(self) -> str:
+        """An attempt for a tree that defers everything, which needs no test."""
+        labels, epsilon = [*self._counted.book.sorted(), DEFER], self._session.attempts.epsilon
+        tree = build(self._source.product, len(labels) - 1, labels)
+        self._session.attempts.open(tree, made=DeferringAttempt)
+        return f"coverage is nil: no tree was found that answers {NIL:.0%} of inputs with an error of {epsilon:g}"
+
+    def _count(self, under_test: Sequence[Attempt]) -> Steps[None]:
+        """Tests until each attempt is certified, or has no chance."""
+        attempts, start = self._session.attempts, self._counted.asked
+        while any(_open(attempt, attempts.epsilon, self._left(start)) for attempt in under_test):
+            yield Tests(max(_PORTION, max(one.samples for one in under_test) // _PART))
+            for attempt in under_test:
+                self._session.judge(attempt.tree.size, attempt.rate, attempt)
+
+    def _left(self, start: int) -> int:
+        """Answers that tests may still take."""
+        most = self._counted.budget.max_queries
+        return (TESTS + start if most is None else most) - self._counted.asked
+
+    def _opened(self, shapes: Sequence[_Shape], factor: float) -> list[Attempt]:
+        """Attempts for the best tree of each size, where it answers more than what is certified for that size."""
+        attempts, opened = self._session.attempts, []
+        sure = [(one.tree.size, self._covers(one.tree)) for one in attempts.all if one.certifies(attempts.epsilon)]
+        bold, safe = (self._best(shapes, some) for some in (factor, _SAFER * factor))
+        for one in [*bold, *safe[::-1]][:ROUND]:  # one round has room for safer ones of the largest sizes, too
+            known = max((share for size, share in sure if size <= one.tree.size), default=0.0)
+            if one.coverage > known + _WORTH and attempts.of(one.tree) is None:
+                opened.append(attempts.open(one.tree, made=DeferringAttempt))
+        return opened
+
+    def _covers(self, tree: Tree) -> float:
+        """The share of the answers at hand to inputs that a tree answers."""
+        return float(answered(tree, self._pool.inner).mean())
+
+    def _best(self, shapes: Sequence[_Shape], factor: float) -> list[Candidate]:
+        """From one leaf up, each larger tree with more coverage."""
+        found = [shape.candidate(self._aim, factor) for shape in shapes]
+        chosen: list[Candidate] = []
+        for size in self.sizes:
+            options = [one for one in found if one is not None and one.tree.size <= size]
+            best = max(options, key=lambda one: (one.coverage, -one.tree.size, -one.error), default=None)
+            if best is not None and best.coverage > (chosen[-1].coverage if chosen else 0):
+                chosen.append(best)
+        return chosen
+
+    def _aim(self, coverage: Floats, held: int) -> Floats:
+        """The held-out error at which a tree that answers so much is likely to pass its test."""
+        attempts, limit = self._session.attempts, self._counted.budget.max_queries
+        epsilon, tests = attempts.epsilon, TESTS if limit is None else max(1, limit - self._counted.asked)
+        tests = int(min(tests, self._source.tests_left))
+        spread_of = 2 * epsilon * (1 - epsilon) / np.maximum(coverage, 1e-9)
+        level = level_in("frontier", 1, attempts.delta)
+        margin = np.sqrt(spread_of * _OVERSHOOT * -math.log(level) / max(1, tests))
+        doubt = _DOUBT * np.sqrt(spread_of / 2 / max(1, held))
+        return np.asarray(np.maximum(_LOWEST * epsilon, epsilon - margin - doubt))
+
+    def _shapes(self) -> Iterator[_Shape]:
+        """Trees of all sizes and prices; none where labels are few.
+
+        The frontier's own trees are not among them: the answers that choose have taught them. Over bits its learner has
+        seen few answers as they come, and finds what no search for splits does.
+        """
+        pool, book = self._pool, self._counted.book
+        if len(pool) < HELD:
+            return
+        growing = np.arange(len(pool)) % HELD != HELD - 1
+        sides = [(pool.inner[some], self._counted.labels(pool.codes[some])) for some in (growing, ~growing)]
+        classes = book.sorted()
+        for tree in [*self._substitutes(self.sizes), *self._deferring(growing)]:
+            counts = [tally(tree, *side, classes) for side in sides]
+            yield _Shape(self._source.product, tree, classes, *counts)
+
+    def _deferring(self, growing: NDArray[np.bool_]) -> Iterator[Tree]:
+        """Trees grown for several prices of a deferred input."""
+        pool, book, watch = self._pool, self._counted.book, self._counted.watch
+        binning = Binning.of(self._source.product, pool.inner)
+        rows, code, sizes = binning.coded(pool.codes[growing], growing), len(book.seen), self.sizes[-_SEARCHED:]
+        work = 2 * rows.bins.size * (code + 1) * len(sizes)
+        steps = int(min(self._effort.steps, max(10, _WORK / work)))
+        ranks, labels, order = [*book.ranks(), code], [*book.sorted(), DEFER], spread(rows, watch)
+        for price in self._prices():
+            search = EverySize(with_deferring(rows, order, price, code), sizes, self._seed, watch)
+            search.improve(steps, again=self._effort.steps > EFFORTS["queries"].steps)
+            yield from (binning.tree(nested, ranks, labels) for nested in search.trees(self.sizes))
+
+    def _prices(self) -> list[float]:
+        least = min(_LEAST * self._session.attempts.epsilon, _MOST)
+        return [float(price) for price in np.geomspace(least, _MOST, PRICES)]
+
+
+def _open(attempt: Attempt, epsilon: float, left: int) -> bool:
+    """Whether answers may still certify it."""
+    return not attempt.certifies(epsilon) and attempt.likely(epsilon, left)
+
+
+@dataclass(frozen=True, eq=False)
+class _Shape:
+    """A tree whose leaves are still to answer or to defer; counts by leaf and label of growing and of held rows."""
+
+    product: ProductSpace
+    tree: Tree
+    classes: Sequence[Any]
+    grown: NDArray[Any]
+    held: NDArray[Any]
+
+    def candidate(self, aim: Callable[[Floats, int], Floats], factor: float) -> Candidate | None:
+        """With the most leaves that answer and are good enough together, those with the smallest error first.
+
+        ``aim`` is the error for each coverage, judged by so many held-out answers.
+        """
+        grown, rows = self.grown, self.held.sum(axis=1)
+        own, each = grown.argmax(axis=1), np.arange(len(grown))
+        # A leaf with few rows looks better than it is: one error more.
+        rate = (grown.sum(axis=1) - grown[each, own] + 1) / (grown.sum(axis=1) + 1)
+        order = np.argsort(rate, kind="stable")
+        own_rows, wrong = np.cumsum(rows[order]), np.cumsum((rows - self.held[each, own])[order])
+        coverage, error = own_rows / max(1, rows.sum()), wrong / np.maximum(1, own_rows)
+        good = np.flatnonzero((coverage >= NIL) & (error <= factor * aim(coverage, int(rows.sum()))))
+        if not len(good):
+            return None
+        place = int(good[np.argmax(coverage[good])])
+        return Candidate(self._deferring(own, order[place + 1 :]), float(coverage[place]), float(error[place]))
+
+    def _deferring(self, own: NDArray[np.intp], deferred: NDArray[np.intp]) -> Tree:
+        """The tree with these leaves deferred, and the labels of their rows in all others."""
+        codes = own.copy()
+        codes[deferred] = len(self.classes)
+        left = iter(codes.tolist())
+
+        def relabelled(part: Nested) -> Nested:  # leaves come in the order of their nodes: the no side first
+            return (part[0], relabelled(part[1]), relabelled(part[2])) if isinstance(part, tuple) else next(left)
+
+        labels = [*self.classes, DEFER] if len(deferred) else self.classes
+        return build(self.product, simplest(relabelled(of(self.tree))), labels)

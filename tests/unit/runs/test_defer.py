@@ -1,0 +1,194 @@
+"""Runs whose trees may defer: coverage with its certificate, stored, verified, shown."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import fidelitree as ft
+from fidelitree.runs.defer_strategy import DeferStrategy, _Shape
+from fidelitree.trees.deferring import DEFER
+
+BITS = ft.ProductSpace.bernoulli(12)
+COIN = np.random.default_rng(5).integers(0, 2, 1 << 10)
+
+
+def half(bits):
+    """A dictator where x0 = 1, and a coin for every input elsewhere."""
+    places = bits[:, 2:].astype(int) @ (1 << np.arange(10))
+    return np.where(bits[:, 0] == 1, bits[:, 1], COIN[places])
+
+
+def error_where_it_answers(tree):
+    rows = (np.arange(1 << 12)[:, None] >> np.arange(12) & 1).astype(np.uint8)
+    found = tree.predict(rows)
+    own = found != DEFER
+    return float((found[own] != half(rows)[own]).mean()), float(own.mean())
+
+
+def checking(folder):
+    return [sys.executable, "-I", "-S", folder / "verify.py", folder]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("defer")
+    found = ft.distill(half, BITS, 0.05, defer=True, max_queries=1_500, max_leaves=8, journal=folder / "journal.db")
+    found.save(folder / "result")
+    return found, folder / "result"
+
+
+def test_half_is_answered_and_the_rest_deferred(made):
+    found, _ = made
+    error, coverage = error_where_it_answers(found.tree)
+    told = found.certificate
+    assert told.holds
+    assert found.reason == "certified"
+    assert error <= told.error_bound <= 0.05
+    assert coverage == pytest.approx(told.coverage, abs=1e-12)
+    assert told.coverage >= 0.5
+    assert told.drawn > told.samples
+    assert "coverage >= " in repr(found)
+    assert found.queries.asked <= 1_500
+
+
+def test_the_curve_is_leaves_against_coverage(made):
+    found, _ = made
+    curve = found.frontier
+    shares = [point.certificate.coverage for point in curve]
+    assert shares == sorted(shares)
+    assert all(point.certificate.error_bound <= 0.05 for point in curve)
+    assert str(curve).splitlines()[0] == "leaves    answers at least  at most"
+    assert "coverage" in repr(curve)
+    assert curve.rows()[0]["coverage"] == shares[0]
+    assert [point.leaves for point in curve if point.certificate.epsilon is not None] == [found.leaves]
+
+
+def test_the_folder_is_confirmed_three_ways(made):
+    _, folder = made
+    for answers in (False, True):
+        found = ft.verify(folder, answers=answers)
+        assert found.holds, str(found)
+    done = subprocess.run(checking(folder), capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.splitlines()[-1].strip()) == (0, "confirmed"), done.stdout
+    again = ft.verify(folder, target=half)
+    assert again.holds
+    assert again.fresh.coverage == pytest.approx(again.certificate.coverage)
+    assert ft.Frontier.load(folder).points[0].tree.defers
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("coverage", 0.9), ("drawn", 1_000_000), ("samples", 100), ("errors", 1), ("error_bound", 0.01)]
+)
+def test_forged_numbers_are_refused_by_both(made, tmp_path, name, value):
+    _, folder = made
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    for path in folder.iterdir():
+        (copy / path.name).write_bytes(path.read_bytes())
+    told = json.loads((copy / "certificate.json").read_text())
+    told[name] = value
+    (copy / "certificate.json").write_text(json.dumps(told))
+    run_file = json.loads((copy / "run.json").read_text())
+    del run_file["files"]
+    (copy / "run.json").write_text(json.dumps(run_file))
+    done = subprocess.run(checking(copy), capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stdout
+    assert not ft.verify(copy, answers=True).consistent
+
+
+def test_the_report_says_which_inputs_are_deferred(made, tmp_path):
+    found, _ = made
+    page = found.report(tmp_path / "report.html").read_text()
+    assert "What it leaves to the target" in page
+    assert "Certified coverage" in page
+    assert "that answers at least" in page
+
+
+def test_an_audit_tells_of_coverage_too(made):
+    found, _ = made
+    told = ft.certify(found.tree, half, BITS, 0.08, seed=3)
+    assert told.holds
+    assert told.coverage == pytest.approx(found.certificate.coverage)
+    with pytest.raises(ft.ParameterError, match="epsilon must be above 0 where the tree defers; got 0"):
+        ft.certify(found.tree, half, BITS, 0)
+
+
+def test_the_same_seed_gives_the_same_tree(made):
+    found, _ = made
+    again = ft.distill(half, BITS, 0.05, defer=True, max_queries=1_500, max_leaves=8)
+    assert again.tree == found.tree
+    assert again.certificate.error_bound == found.certificate.error_bound
+
+
+def test_an_easy_target_is_answered_everywhere():
+    found = ft.distill(lambda bits: bits[:, 0] & bits[:, 1], BITS, 0.1, defer=True, max_queries=500, max_leaves=4)
+    assert found.certificate.coverage == 1
+    assert not found.tree.defers
+    assert found.certificate.holds
+
+
+def test_a_coin_everywhere_is_nil():
+    found = ft.distill(
+        lambda bits: COIN[bits[:, 2:].astype(int) @ (1 << np.arange(10))],
+        BITS,
+        0.02,
+        defer=True,
+        max_queries=400,
+        max_leaves=4,
+    )
+    assert found.tree.label(0) is DEFER
+    assert found.certificate.coverage == 0
+    assert not found.certificate.holds
+    assert found.reason.startswith("coverage is nil")
+    assert "Coverage is nil" in str(found)
+
+
+def test_rows_of_a_table_have_a_bound_in_the_place_of_a_mass():
+    random = np.random.default_rng(2)
+    table = {f"x{i}": random.integers(0, 2, 6_000).astype(float) for i in range(12)}
+    space = ft.Rows(table, numeric=list(table))
+    found = ft.distill(lambda batch: half(np.column_stack(list(batch.values()))), space, 0.1, defer=True, max_leaves=4)
+    told = found.certificate
+    assert told.holds
+    share = float((found.tree.predict(table) != DEFER).mean())
+    assert 0 < told.coverage < share
+    assert told.ends[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"epsilon": 0}, "epsilon must be above 0 with defer=True"),
+        ({"epsilon": None}, "epsilon must be a number with defer=True"),
+        ({"strategy": "smallest"}, 'strategy must be "auto" with defer=True'),
+        ({"tolerance": 0.5}, "tolerance must be None with defer=True"),
+        ({"defer": "yes"}, "defer must be True or False"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(more, message):
+    with pytest.raises(ft.ParameterError, match=message):
+        ft.distill(half, BITS, **{"defer": True, **more})
+
+
+def test_leaves_are_deferred_worst_first_and_joined():
+    tree = ft.Tree.build(BITS, [(0, 1, 2), (1, 3, 4), 0, 0, 1], [0, 1])
+    grown = np.array([[30, 28], [20, 25], [90, 1]])
+    held = np.array([[10, 10], [10, 10], [60, 0]])
+    found = _Shape(BITS, tree, [0, 1], grown, held).candidate(lambda coverage, rows: np.full(len(coverage), 0.05), 1.0)
+    assert found.tree.size == 2
+    assert (found.coverage, found.error) == (0.6, 0.0)
+    assert str(found.tree).splitlines() == ["x0 = 0: ask the target", "x0 = 1: 0"]
+
+
+def test_prices_go_up_from_epsilon():
+    class Session:
+        attempts = type("Attempts", (), {"epsilon": 0.05})
+
+    strategy = object.__new__(DeferStrategy)
+    strategy._session = Session
+    prices = strategy._prices()
+    assert prices[0] == pytest.approx(0.06)
+    assert prices[-1] == pytest.approx(0.5)
