@@ -196,9 +196,8 @@ def analyze(
     budget, delta = Budget(max_queries=max_queries), check_delta(delta)
     check_choice("method", method, METHODS)
     target, space = as_used(target, space)
-    product = space.product
-    counted = Counted(target, product, book=LabelBook(check_switch("numbers", numbers)))
-    region = Region.of(product, given)
+    counted = Counted(target, space.product, book=LabelBook(check_switch("numbers", numbers)))
+    region = Region.of(space.product, given)
     if (region.mass if space.masses is None else space.masses.mass(region)) == 0:
         raise ParameterError(f"given must name a region of positive probability; {region} has probability 0")
     queries = DRAW_UNASKED if budget.max_queries is None else budget.max_queries

@@ -9,9 +9,8 @@ from fidelitree.asking.journal.ledger import Ledger
 from fidelitree.certificates.attempts import Attempts
 from fidelitree.errors import ParameterError
 from fidelitree.runs.defer_strategy import PATIENT, DeferStrategy
-from fidelitree.runs.frontier import learn_and_test
 from fidelitree.runs.frontier_result import Frontier
-from fidelitree.runs.frontier_strategy import EFFORTS
+from fidelitree.runs.frontier_strategy import EFFORTS, learn_and_test
 from fidelitree.runs.goal import Goal, certificate_of
 from fidelitree.runs.input_source import source_of
 from fidelitree.runs.outcome import Outcome

@@ -121,9 +121,17 @@ def distill(
     goal = _goal((check_epsilon(epsilon), check_delta(delta)), seed, strategy, prefer, near, defer)
     told = {"epsilon": goal.epsilon, "delta": goal.delta, "strategy": strategy, **told, **goal.told, **budget.limits()}
     call = Call("distill", goal.seed, goal.seed_chosen, told)
+    return _performed((target, space), goal, call, running, budget, observer)
+
+
+def _performed(
+    about: tuple[Any, World], goal: Goal, call: Call, running: Running, budget: Budget, observer: Observer
+) -> Distillation:
+    """The run itself: what is known at once, or else is learnt."""
+    target, space = about
     with access(target, space, running, call) as way:
         goal = replace(goal, seed=way.seed, seed_chosen=way.seed_chosen)
-        counted = way.counted(Memory.usual(way.space) if deterministic else None, budget, observer)
+        counted = way.counted(Memory.usual(way.space) if call.arguments["deterministic"] else None, budget, observer)
         kept = KeptRows.ask(counted, space)
         result = beside(_known(counted, space, goal) or _learnt(counted, space, goal, observer), kept)
         with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it

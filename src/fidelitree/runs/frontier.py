@@ -11,12 +11,11 @@ from fidelitree.asking.access import Call, access, as_used, watched
 from fidelitree.asking.events import Finished, Observer, nobody
 from fidelitree.asking.journal.ledger import Ledger
 from fidelitree.asking.journalled import name_of
-from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
+from fidelitree.asking.limits import Budget, Running, Workers
 from fidelitree.asking.memory import Memory
 from fidelitree.certificates.attempts import Attempt, Attempts
 from fidelitree.certificates.helped import HelpedAttempt
 from fidelitree.errors import (
-    ParameterError,
     check_choice,
     check_count,
     check_delta,
@@ -25,7 +24,7 @@ from fidelitree.errors import (
 )
 from fidelitree.runs.frontier_known import known_points
 from fidelitree.runs.frontier_result import Frontier
-from fidelitree.runs.frontier_strategy import EFFORTS, FrontierStrategy
+from fidelitree.runs.frontier_strategy import EFFORTS, FrontierStrategy, learn_and_test
 from fidelitree.runs.goal import Goal, certificate_of
 from fidelitree.runs.input_source import source_of
 from fidelitree.runs.kept_rows import KeptRows, beside_all
@@ -136,28 +135,6 @@ def _points(session: Session, strategy: FrontierStrategy, goal: Goal) -> list[Di
     attempts = _opened(session)
     helper = next((one.surrogate for one in attempts if isinstance(one, HelpedAttempt) and one.help), None)
     return [replace(_result(session, attempt, goal, reason), surrogate=helper) for attempt in attempts]
-
-
-def learn_and_test(session: Session, strategy: FrontierStrategy) -> str:
-    """Learn, then test what was learnt, whatever ended the learning; why the run ended."""
-    counted = session.counted
-    try:
-        reason = session.run(strategy.learn())
-    except BudgetSpent as stop:
-        reason = str(stop)
-    except KeyboardInterrupt:
-        if not counted.book.seen:
-            raise
-        return "interrupted"
-    if not counted.book.seen:
-        raise ParameterError("max_queries and max_seconds must allow some labels; the budget ended before the first")
-    counted.reserve = None
-    try:
-        return session.run(strategy.test()) or reason
-    except BudgetSpent as stop:
-        return str(stop)
-    except KeyboardInterrupt:
-        return "interrupted"
 
 
 def _opened(session: Session) -> list[Attempt]:

@@ -16,8 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.events import Foreseen
+from fidelitree.asking.limits import BudgetSpent
 from fidelitree.certificates.attempts import LATE, Attempt
 from fidelitree.certificates.helped import Adviser, HelpedAttempt, compare
+from fidelitree.errors import ParameterError
 from fidelitree.runs.forecast import SLACK, TIGHT, Forecast, forecast
 from fidelitree.runs.session import Session, TrainingSet
 from fidelitree.runs.sized_trees import sized_trees
@@ -232,3 +234,25 @@ class FrontierStrategy:
 
 def _close(attempt: Attempt) -> bool:
     return attempt.samples > 0 and attempt.error_bound <= TIGHT * attempt.rate + SLACK
+
+
+def learn_and_test(session: Session, strategy: FrontierStrategy) -> str:
+    """Learn, then test what was learnt, whatever ended the learning; why the run ended."""
+    counted = session.counted
+    try:
+        reason = session.run(strategy.learn())
+    except BudgetSpent as stop:
+        reason = str(stop)
+    except KeyboardInterrupt:
+        if not counted.book.seen:
+            raise
+        return "interrupted"
+    if not counted.book.seen:
+        raise ParameterError("max_queries and max_seconds must allow some labels; the budget ended before the first")
+    counted.reserve = None
+    try:
+        return session.run(strategy.test()) or reason
+    except BudgetSpent as stop:
+        return str(stop)
+    except KeyboardInterrupt:
+        return "interrupted"

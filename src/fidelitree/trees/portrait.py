@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,3 +60,25 @@ def only(leaves_reached: NDArray[np.intp]) -> int:
     if len(leaves_reached) != 1:
         raise ParameterError(f"row must be a single input; got {len(leaves_reached)} - predict takes many")
     return int(leaves_reached[0])
+
+
+def lines_of(tree: Tree) -> Iterator[str]:
+    """A tree as text, a line for each node but the first."""
+    if tree.size == 1:
+        yield shown(tree.label(0))
+        return
+    waiting = [(side, 0) for side in _sides(tree, 0)]
+    while waiting:
+        (child, condition), depth = waiting.pop()
+        leaf = tree.feature[child] < 0
+        yield "    " * depth + condition + (f": {shown(tree.label(child))}" if leaf else "")
+        if not leaf:
+            waiting += [(side, depth + 1) for side in _sides(tree, child)]
+
+
+def _sides(tree: Tree, node: int) -> list[tuple[int, str]]:
+    # Taken from the end: 0 before 1, but "at most" before "above" and "in" before "not in".
+    sides = [(tree.yes, True), (tree.no, False)]
+    if node in tree.tests:
+        sides.reverse()
+    return [(int(child[node]), tree.condition(node, yes)) for child, yes in sides]

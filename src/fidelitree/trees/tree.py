@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.display.tree_figure import plot_tree
-from fidelitree.display.wording import leaves, shown
+from fidelitree.display.wording import leaves
 from fidelitree.errors import ParameterError, check_array, check_path, check_text, show, writing
 from fidelitree.spaces.features import Feature, IsOne, Test
 from fidelitree.spaces.inputs import as_inner, float_block
@@ -26,7 +26,7 @@ from fidelitree.trees import kernels, treefile
 from fidelitree.trees.bits import BLOCK_ROWS, everyone, pack_columns, unpack
 from fidelitree.trees.deferring import DEFER, filled, named
 from fidelitree.trees.gaps import gaps_of, settled
-from fidelitree.trees.portrait import drawn, one_row, only, sketched
+from fidelitree.trees.portrait import drawn, lines_of, one_row, only, sketched
 from fidelitree.trees.predict import Steps, leaf_values, preorder, route
 from fidelitree.trees.rules import Rule, Rules, node_shares, rules_of
 
@@ -306,31 +306,12 @@ class Tree:
         return f"<Tree: {leaves(self.size)}, depth {self.depth}, {len(self.names)} features>"
 
     def __str__(self) -> str:
-        return "\n".join(self._lines())
-
-    def _lines(self) -> Iterator[str]:
-        if self.size == 1:
-            yield shown(self.label(0))
-            return
-        waiting = [(side, 0) for side in self._sides(0)]
-        while waiting:
-            (child, condition), depth = waiting.pop()
-            leaf = self.feature[child] < 0
-            yield "    " * depth + condition + (f": {shown(self.label(child))}" if leaf else "")
-            if not leaf:
-                waiting += [(side, depth + 1) for side in self._sides(child)]
+        return "\n".join(lines_of(self))
 
     def condition(self, node: int, yes: bool = True) -> str:
         """The condition that inputs on one side of an inner node meet, as text."""
         test = self.test(node)
         return test.text(self.names[test.feature], yes, self.values[test.feature] if self.values else None)
-
-    def _sides(self, node: int) -> list[tuple[int, str]]:
-        # Taken from the end: 0 before 1, but "at most" before "above" and "in" before "not in".
-        sides = [(self.yes, True), (self.no, False)]
-        if node in self.tests:
-            sides.reverse()
-        return [(int(child[node]), self.condition(node, yes)) for child, yes in sides]
 
     def _repr_html_(self) -> str:
         """A drawing for notebooks; text where it would be very long."""
