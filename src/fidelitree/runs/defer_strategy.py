@@ -109,8 +109,9 @@ class DeferStrategy(FrontierStrategy):
         """Attempts for the best tree of each size, where it answers more than what is certified for that size."""
         attempts, opened = self._session.attempts, []
         sure = [(one.tree.size, self._covers(one.tree)) for one in attempts.all if one.certifies(attempts.epsilon)]
-        bold, safe = (self._best(shapes, some) for some in (factor, _SAFER * factor))
-        for one in [*bold, *safe[::-1]][:ROUND]:  # one round has room for safer ones of the largest sizes, too
+        both = [one for some in (factor, _SAFER * factor) for one in self._best(shapes, some)]
+        wanted = {one.tree: one for one in sorted(both, key=lambda one: -one.tree.size)}  # the largest sizes first
+        for one in list(wanted.values())[:ROUND]:
             known = max((share for size, share in sure if size <= one.tree.size), default=0.0)
             if one.coverage > known + _WORTH and attempts.of(one.tree) is None:
                 opened.append(attempts.open(one.tree, made=DeferringAttempt))
