@@ -23,7 +23,7 @@ import numpy as np
 
 from fidelitree.errors import check_count
 from fidelitree.learners.consistent import AskedInputs, FittingTrees, shallowest, walk
-from fidelitree.learners.lesson import CERTIFIED, SMALL, Lesson, learner
+from fidelitree.learners.lesson import CERTIFIED, MOST_LABELS, SMALL, Lesson, learner
 from fidelitree.search.labelled import FeatureColumns
 from fidelitree.search.questions import Ask, Steps
 
@@ -59,7 +59,7 @@ def disagreement(lesson: Lesson, *, depth: int = DEPTH) -> Distillation:
 def _asked(lesson: Lesson, deepest: int) -> Steps[str]:
     search = _Search(lesson, deepest)
     while True:
-        over = yield from search.settle(math.ceil(_QUIET / lesson.epsilon))
+        over = yield from search.settle(math.ceil(min(_QUIET / lesson.epsilon, MOST_LABELS)))
         tree = search.tree()
         if (yield from lesson.test(tree, last=over)):
             return CERTIFIED

@@ -54,7 +54,8 @@ def halving(lesson: Lesson, *, depth: int = DEPTH) -> Distillation:
     check_bits(lesson.space)
 
     def teach() -> str | Steps[str]:
-        if lesson.epsilon == 0 and lesson.cheap_to_ask_all(0):
+        # Where all inputs are no more than a test would take, they are asked.
+        if lesson.cheap_to_ask_all(int(min(_ALL, 3 / lesson.epsilon)) if lesson.epsilon else 0):
             return shallowest(lesson)
         return _halved(lesson, min(depth, len(lesson.product)))
 

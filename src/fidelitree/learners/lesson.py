@@ -51,6 +51,7 @@ SMALL = 4096
 """Inputs up to which all are asked: influences and optima are exact then."""
 _LEARNING = 0.7  # of the time that a run may take
 BATCH = 16
+_FOR_EVER = 2.0**62  # tests of the smallest epsilons
 _GRAINS = 2.0**50  # probabilities are weighed in grains, so that sums and differences of weights are exact
 
 CERTIFIED = "certified"
@@ -219,7 +220,11 @@ class Lesson:
     def test(self, tree: Tree, last: bool = True) -> Steps[bool]:
         """Whether a tree is certified, by inputs drawn from now on; the last tree gets a longer trial, and a bound."""
         attempt, epsilon = self.attempts.open(tree), self.epsilon
-        patience = math.ceil(FAIR_TRIAL / epsilon) if last else max(len(self._pool), attempt.needed_for(epsilon))
+        patience = (
+            math.ceil(min(FAIR_TRIAL / epsilon, _FOR_EVER))
+            if last
+            else max(len(self._pool), attempt.needed_for(epsilon))
+        )
         end = attempt.samples + patience
         while not attempt.certifies(epsilon):
             hopeless = not last and attempt.samples >= LOOK and attempt.unlucky(epsilon)
