@@ -14,7 +14,7 @@ from fidelitree.asking.events import Observer, nobody
 from fidelitree.asking.journal.journal import Ending, Journal
 from fidelitree.asking.journal.run import Run
 from fidelitree.asking.journalled import Journalled, Replayed, ask_again, name_of
-from fidelitree.asking.on_joblib import NAME, OnJoblib
+from fidelitree.asking.on_joblib import OnJoblib
 from fidelitree.asking.workers import OnWorkers
 from fidelitree.errors import ParameterError, TargetError, check_observer
 from fidelitree.spaces.features.description import outline
@@ -133,7 +133,7 @@ def access(target: Target, space: World, running: Running, call: Call) -> Iterat
         if terms_of(target) is not None:
             calls = way = straight_to(target, product, book, running)
             closing.callback(way.close)
-        elif running.executor == NAME:
+        elif isinstance(running.executor, str):
             calls = OnJoblib(target, product, book, running)
         elif running.executor is not None:
             calls = workers = OnWorkers(target, product, book, running)

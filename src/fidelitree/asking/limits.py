@@ -188,7 +188,7 @@ class Running:
         if self.batch_size is not None:
             object.__setattr__(self, "batch_size", check_count("batch_size", self.batch_size))
         object.__setattr__(self, "retries", check_count("retries", self.retries, least=0))
-        named = self.executor is None or self.executor == "joblib"
+        named = self.executor is None or (isinstance(self.executor, str) and self.executor == "joblib")
         if not (named or isinstance(self.executor, Executor) or callable(self.executor)):
             raise ParameterError(
                 f"executor must be a concurrent.futures.Executor, or a function making one, or 'joblib'; got "
