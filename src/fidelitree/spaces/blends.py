@@ -53,6 +53,7 @@ class Blend(Joint):
         self.product, self.inner, self.rho, self.digest = product, inner, rho, digest
         self.assumes: tuple[str, ...] = (neighbours(len(inner), rho),)
         self._met: dict[tuple[int, Restriction], NDArray[np.bool_]] = {}
+        self._last: tuple[list[tuple[int, Restriction]], list[Floats]] = [], [np.ones(len(inner))]
 
     @property
     def masses(self) -> Blend:
@@ -87,12 +88,21 @@ class Blend(Joint):
         return float(self._shares(region).mean()) if region.restrictions else 1.0
 
     def _shares(self, region: Region) -> Floats:
-        """For each row the probability that a neighbour of it falls into the region."""
-        shares = np.ones(len(self.inner))
-        for i, left in region.restrictions.items():
+        """For each row the probability that a neighbour of it falls into the region.
+
+        Boxes come in the order of a walk down a tree, so each shares its first restrictions with the one before.
+        """
+        wanted, (known, products) = list(region.restrictions.items()), self._last
+        same = 0
+        while same < min(len(wanted), len(known)) and wanted[same] == known[same]:
+            same += 1
+        products = products[: same + 1]
+        for i, left in wanted[same:]:
             anew = self.rho * self.product.features[i].mass(left)
-            shares *= np.where(self._meets(i, left), 1 - self.rho + anew, anew)
-        return shares
+            products.append(products[-1] * np.where(self._meets(i, left), 1 - self.rho + anew, anew))
+        if len(products) * products[0].nbytes <= _BYTES:
+            self._last = wanted, products
+        return products[-1]
 
     def _meets(self, feature: int, left: Restriction) -> NDArray[np.bool_]:
         found = self._met.get((feature, left))

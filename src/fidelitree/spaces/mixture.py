@@ -32,12 +32,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from fidelitree.spaces.bins import Bins
-    from fidelitree.spaces.features import Feature, Floats
+    from fidelitree.spaces.features import Feature, Floats, Restriction
 
 ASSUMES_MIXTURE = "inputs follow the stated mixture of product distributions"
 ASSUMES_FITTED = "inputs follow the mixture of products fitted to this table"
 KEY = "mixture"
 _SUM = 1e-9  # how far from 1 weights may add up to
+_KNOWN = 10_000  # restrictions whose masses are remembered
 
 
 class Mixture(Joint):
@@ -68,6 +69,7 @@ class Mixture(Joint):
         if not self.components:
             raise ParameterError("components must hold at least one product space; got none")
         self.weights = _checked(weights, len(self.components))
+        self._known: dict[tuple[int, Restriction], Floats] = {}
         columns = zip(*(one.features for one in self.components), strict=True)
         self.product = self.components[0].with_features([_mixed(column, self.weights) for column in columns])
 
@@ -146,7 +148,19 @@ class Mixture(Joint):
 
     def _shares(self, region: Region) -> Floats:
         """What each component has of the region's mass."""
-        return self.weights * [Region(one, region.restrictions).mass for one in self.components]
+        shares = np.ones(len(self.components))
+        for part in region.restrictions.items():
+            shares = shares * self._masses_of(*part)
+        return self.weights * shares
+
+    def _masses_of(self, i: int, left: Restriction) -> Floats:
+        """What is left of a feature in each component; boxes of trees have many restrictions in common."""
+        found = self._known.get((i, left))
+        if found is None:
+            if len(self._known) > _KNOWN:
+                self._known.clear()
+            found = self._known[i, left] = np.array([one.features[i].mass(left) for one in self.components])
+        return found
 
     def inputs(self, stream: Stream, block: int, rows: int) -> NDArray[Any]:
         """Independent inputs, rows by features: a block of a stream is the same whatever was drawn before."""

@@ -193,6 +193,6 @@ def test_rows_are_not_unpacked_beyond_what_they_claim() -> None:
 
 
 def test_rows_that_take_several_steps_to_unpack_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fidelitree.spaces.rows._STEP", 3)
+    monkeypatch.setattr("fidelitree.spaces.packing._STEP", 3)
     rows = ft.Rows({"age": np.random.default_rng(0).random(100)})
     assert through_json(rows).inner.tolist() == rows.inner.tolist()
