@@ -21,7 +21,6 @@ from fidelitree.display.markup import Html, join, plain_page, table, tag
 from fidelitree.display.wording import at_least, percent, span, whole
 from fidelitree.errors import FidelitreeError, FormatError, ParameterError, check_path
 from fidelitree.runs.diff import diff
-from fidelitree.runs.verify import verify
 from fidelitree.theory.sequential import lower_bound, upper_bound
 from fidelitree.trees.answers import Answers
 from fidelitree.trees.disagreements import Disagreements, text
@@ -137,6 +136,8 @@ def _line(name: str, result: store.Stored) -> Html:
 
 def _verified(result: store.Stored) -> list[Html]:
     """Each check with a sign."""
+    from fidelitree.runs.verify import verify  # noqa: PLC0415 - only this page needs it, and all that it loads
+
     found = verify(result.folder, answers=True)
     lines = [tag("li", f"{_SIGNS[check.passed]} {check.sentence}") for check in found.checks]
     return [tag("ul", *lines, style="list-style:none;padding:0"), tag("pre", str(found).splitlines()[-1]), _BACK]
