@@ -41,9 +41,9 @@ Written by `python -m benchmarks.transfer --write`: {runs} frontiers of at most 
 Six tables, a forest and gradient boosting for each. The model is fitted to half of the rows, the world to a quarter,
 and a quarter is kept. Tables of a few hundred rows are split several times, because an error on 45 rows is known to
 some .03 only; blends were run on one split of each table. *Honest* is a world where the error on kept rows is at most
-.02 above the error over the world, both with 16 leaves. *Leaves* are those of the smallest tree that is certified at .1 or .05, against those over the rows
-themselves where both are certified (in brackets: in how many cases). *Kept error / .1* is the error on kept rows of the
-tree that is certified at .1, on average and at most.
+.02 above the error over the world, both with 16 leaves. *Leaves* are those of the smallest tree that is certified at
+.1 or .05, against those over the rows themselves where both are certified (in brackets: in how many cases). *Kept error
+/ .1* is the error on kept rows of the tree that is certified at .1, on average and at most.
 """
 CASES = """\
 In each case, *world* and *kept* are errors with 8 and 16 leaves, *s.e.* is the standard error of the last one, and

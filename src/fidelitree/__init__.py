@@ -12,7 +12,6 @@ __version__ = "0.2.0"  # the build reads it here: nobody needs the metadata of a
 
 if TYPE_CHECKING:
     from fidelitree import export, learners, targets, theory
-    from fidelitree.analysis.analyze import Analysis, analyze
     from fidelitree.asking import journal
     from fidelitree.asking.limits import Budget, Running
     from fidelitree.asking.progress import Progress
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     )
     from fidelitree.exact.engine import tree_error
     from fidelitree.learners.compare import Comparison, compare
+    from fidelitree.runs.analysis.analyze import Analysis, analyze
     from fidelitree.runs.audit import certify
     from fidelitree.runs.by_class import errors_by_class
     from fidelitree.runs.diff import diff

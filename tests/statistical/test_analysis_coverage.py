@@ -10,8 +10,8 @@ import pytest
 
 import fidelitree as ft
 from chances import plausible, too_many
-from fidelitree.analysis import analyze as analysis
-from fidelitree.analysis import control_variate as stand_in
+from fidelitree.runs.analysis import analyze as analysis
+from fidelitree.runs.analysis import control_variate as stand_in
 
 ALARM = 1e-7
 RUNS, DELTA, ROWS = 250, 0.3, 60

@@ -15,7 +15,7 @@ from fidelitree.cli.target_options import TargetOptions, TargetText, opened
 from fidelitree.errors import ParameterError
 
 if TYPE_CHECKING:
-    from fidelitree.analysis.analyze import Analysis
+    from fidelitree.runs.analysis.analyze import Analysis
     from fidelitree.spaces.features import Feature
     from fidelitree.spaces.world import World
 
@@ -57,8 +57,8 @@ def analyze(
     target: TargetText, reading: TargetOptions, inputs: SpaceOptions, options: AnalyzeOptions, as_json: AsJson = False
 ) -> int:
     """Measure how often re-drawing each feature changes the label, with intervals."""
-    from fidelitree.analysis.analyze import analyze as analyze_target
-    from fidelitree.analysis.sobol import SobolIndices
+    from fidelitree.runs.analysis.analyze import analyze as analyze_target
+    from fidelitree.runs.analysis.sobol import SobolIndices
 
     if options.plot is not None:
         _check_plot(options.plot)

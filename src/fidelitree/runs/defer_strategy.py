@@ -1,27 +1,37 @@
-"""Trees of many sizes that may defer: learnt, chosen and tested on three kinds of answers.
+"""``distill(defer=True)``: trees of many sizes that ask the target where no small tree will do.
 
-Of the answers that teach, three quarters grow trees, for several prices of a deferred input (`search.local.deferred`).
-The last quarter chooses for each size the tree, and how many of its leaves answer: the most coverage with an error that
-is likely to pass its test. Then an attempt is opened for each, and only then the tests are drawn that count. Where
-attempts fail, safer ones follow.
+Three kinds of answers are kept apart. Of those that teach, three quarters grow trees, for several prices of a deferred
+input (`search.local.deferred`). The last quarter chooses for each size the tree, and how many of its leaves answer: the
+most coverage with an error that is likely to pass its test. Then an attempt is opened for each, and only then the tests
+are drawn that count. Where attempts fail, safer ones follow.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.asking.journal.ledger import Ledger
+from fidelitree.certificates.attempts import Attempts
 from fidelitree.certificates.deferral import DeferringAttempt
-from fidelitree.runs.frontier_strategy import EFFORTS, Effort, FrontierStrategy
+from fidelitree.errors import ParameterError
+from fidelitree.runs.frontier_result import Frontier
+from fidelitree.runs.frontier_strategy import EFFORTS, Effort, FrontierStrategy, learn_and_test
+from fidelitree.runs.goal import Goal, certificate_of
+from fidelitree.runs.input_source import source_of
+from fidelitree.runs.outcome import Outcome
+from fidelitree.runs.result import Distillation
+from fidelitree.runs.session import Session
+from fidelitree.runs.sized_trees import LARGEST, sizes_up_to
 from fidelitree.search.labelled import HELD, Binning
 from fidelitree.search.local.deferred import spread, with_deferring
 from fidelitree.search.local.every_size import EverySize
 from fidelitree.search.questions import Steps, Tests
-from fidelitree.theory.sequential import ROUND, level_in
+from fidelitree.theory.sequential import FRONTIER, ROUND, level_in
 from fidelitree.trees.answers import tally
 from fidelitree.trees.deferring import DEFER, answered
 from fidelitree.trees.nested import Nested, build, of, simplest
@@ -29,8 +39,11 @@ from fidelitree.trees.nested import Nested, build, of, simplest
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from fidelitree.asking.counted import Counted
+    from fidelitree.asking.events import Observer
     from fidelitree.certificates.attempts import Attempt
     from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.world import World
     from fidelitree.trees.tree import Tree
 
 Floats = NDArray[np.float64]
@@ -221,3 +234,54 @@ class _Shape:
 
         labels = [*self.classes, DEFER] if len(deferred) else self.classes
         return build(self.product, simplest(relabelled(of(self.tree))), labels)
+
+
+def check_deferring(epsilon: float | None, strategy: str, tolerance: float | None) -> None:
+    """Refuse what a tree that defers cannot have."""
+    if strategy != "auto":
+        raise ParameterError(f'strategy must be "auto" with defer=True; got {strategy!r}')
+    if epsilon is None:
+        raise ParameterError("epsilon must be a number with defer=True: the error where the tree answers; got None")
+    if epsilon == 0:
+        raise ParameterError("epsilon must be above 0 with defer=True: errors are counted on draws; got 0")
+    if tolerance is not None:
+        raise ParameterError(f"tolerance must be None with defer=True, whose leaves hold labels; got {tolerance}")
+
+
+def distil_deferring(counted: Counted, space: World, goal: Goal, observer: Observer) -> Distillation:
+    """Of the trees that pass their test the last one whose leaves are each worth their price in coverage.
+
+    Who gave ``max_leaves`` gets the most coverage within it.
+    """
+    source, most = source_of(space, goal.seed, together=True), counted.budget.max_leaves
+    ledger = None if counted.journal is None else Ledger(counted.journal, lambda: source.drawn)
+    session = Session(counted, source, Attempts(goal.epsilon, goal.delta, ledger, FRONTIER), observer)
+    efforts = EFFORTS if counted.budget.max_queries is None else PATIENT
+    effort = efforts["leaves" if goal.few_leaves else "queries"]
+    reason = learn_and_test(session, DeferStrategy(session, sizes_up_to(most or LARGEST), effort, goal.seed))
+    attempts = session.attempts
+    good = [one for one in attempts.live if one.certifies(goal.epsilon)]
+    if not good:
+        return _point(session, _nearest(session), goal, reason)
+    points = [_point(session, one, goal, "certified") for one in good]
+    curve = Frontier.of(points, goal.delta, most or LARGEST)
+    chosen = curve.points[-1] if most is not None else curve.knee
+    others = (replace(one, certificate=replace(one.certificate, epsilon=None)) for one in curve.points)
+    marked = tuple(chosen if one.leaves == chosen.leaves else one for one in others)
+    return replace(chosen, frontier=replace(curve, points=marked))
+
+
+def _nearest(session: Session) -> Attempt:
+    """What a run that certifies nothing has to show: the smallest bound; before tests, that of what stands."""
+    attempts = session.attempts
+    if not attempts.live:
+        attempts.open(session.always(session.counted.book.sorted()[0]), written_down=False)
+    return min(attempts.all or attempts.live, key=lambda one: (one.error_bound, one.tree.size))
+
+
+def _point(session: Session, attempt: Attempt, goal: Goal, reason: str) -> Distillation:
+    outcome, counted = Outcome(attempt.tree, attempt, 0.0), session.counted
+    certificate, answers = certificate_of(outcome, session, goal), session.attempts.answers(attempt)
+    labels = None if answers is None else answers.leaf_labels(attempt.tree)
+    trace = tuple(session.history)
+    return Distillation(attempt.tree, certificate, counted.queries, trace, counted.space, reason, answers, labels)

@@ -28,7 +28,7 @@ from fidelitree.exact.cells import ALL_SUBSETS
 from fidelitree.exact.engine import free_of_charge
 from fidelitree.runs.all_answers import distil_exactly, distil_known, no_error_allowed
 from fidelitree.runs.bit_strategy import BitStrategy
-from fidelitree.runs.defer import check_deferring, distil_deferring
+from fidelitree.runs.defer_strategy import check_deferring, distil_deferring
 from fidelitree.runs.frontier import frontier
 from fidelitree.runs.frontier_of_attempts import at_the_knee, frontier_of, shortfall
 from fidelitree.runs.goal import Goal, certificate_of

@@ -136,7 +136,7 @@ def _line(name: str, result: store.Stored) -> Html:
 
 def _verified(result: store.Stored) -> list[Html]:
     """Each check with a sign."""
-    from fidelitree.runs.verify import verify  # noqa: PLC0415 - every strategy is behind it: who looks waits for none
+    from fidelitree.runs.verify import verify  # noqa: PLC0415 - only this page needs it, and all that it loads
 
     found = verify(result.folder, answers=True)
     lines = [tag("li", f"{_SIGNS[check.passed]} {check.sentence}") for check in found.checks]

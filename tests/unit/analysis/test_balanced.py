@@ -10,7 +10,7 @@ from scipy import special
 
 import fidelitree as ft
 from chances import plausible
-from fidelitree.analysis.stars import can_balance, draw_balanced, trial_level
+from fidelitree.runs.analysis.stars import can_balance, draw_balanced, trial_level
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.region import Region
 from fidelitree.theory.sequential import lower_bound, upper_bound

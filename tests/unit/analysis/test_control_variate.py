@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.analysis import analyze as analysis
-from fidelitree.analysis import control_variate as stand_in
-from fidelitree.analysis.control_variate import corrected
-from fidelitree.analysis.stars import draw_stars
 from fidelitree.asking.counted import Counted
+from fidelitree.runs.analysis import analyze as analysis
+from fidelitree.runs.analysis import control_variate as stand_in
+from fidelitree.runs.analysis.control_variate import corrected
+from fidelitree.runs.analysis.stars import draw_stars
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.region import Region
 

@@ -79,8 +79,7 @@ def checking(contents: Contents, files: dict[str, str]) -> Html:
         "How to check this",
         tag("p", "In the folder that result.save or --out wrote:", class_="note"),
         tag("ul", *(tag("li", text, tag("pre", command)) for text, command in _STORED), class_="commands"),
-        tag("h3", "Take it along"),
-        _downloads(files),
+        tag("div", tag("h3", "Take it along"), *_downloads(files), class_="downloads"),
         tag("h3", "Make it again"),
         tag("p", "The same call with the same seed and versions gives the same tree, byte for byte.", class_="note"),
         tag("pre", contents.call, class_="call") if contents.call else None,
@@ -88,12 +87,13 @@ def checking(contents: Contents, files: dict[str, str]) -> Html:
     )
 
 
-def _downloads(files: dict[str, str]) -> Html:
+def _downloads(files: dict[str, str]) -> list[Html]:
+    """Buttons, which paper does not show."""
     if not files:
-        return tag("p", "The tree is too large for files inside this page: fidelitree export writes them.")
+        return [tag("p", "The tree is too large for files inside this page: fidelitree export writes them.")]
     buttons = (tag("button", name, type="button", data_file=name) for name in files)
     note = tag("p", "Written by this page: nothing is fetched.", class_="note")
-    return tag("div", note, tag("div", *buttons, class_="tools"), class_="downloads")
+    return [note, tag("div", *buttons, class_="tools")]
 
 
 def _record(contents: Contents) -> Html:

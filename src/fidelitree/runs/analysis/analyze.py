@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.analysis.control_variate import corrected
-from fidelitree.analysis.sobol import SobolIndices, sobol_indices
-from fidelitree.analysis.stars import Stars, able_to_change, draw_stars, stars_of_rows, stars_of_world, trial_level
 from fidelitree.asking.access import as_used
 from fidelitree.asking.counted import Counted, Queries
 from fidelitree.asking.limits import Budget
@@ -19,6 +16,9 @@ from fidelitree.display.markup import tag
 from fidelitree.errors import ParameterError, check_choice, check_count, check_delta, check_switch
 from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import exact_subfunction
+from fidelitree.runs.analysis.control_variate import corrected
+from fidelitree.runs.analysis.sobol import SobolIndices, sobol_indices
+from fidelitree.runs.analysis.stars import Stars, able_to_change, draw_stars, stars_of_rows, stars_of_world, trial_level
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.region import Region
 from fidelitree.targets.labels import LabelBook

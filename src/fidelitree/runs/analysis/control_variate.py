@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.analysis.stars import Star, Stars
 from fidelitree.asking.limits import Budget
 from fidelitree.exact.paths import PathSubfunction
+from fidelitree.runs.analysis.stars import Star, Stars
 from fidelitree.search.grow import Evidence, grow
 from fidelitree.trees.growing import GrowingLeaf, GrowingTree
 
