@@ -1,1 +1,1 @@
-"""Runs of `distill`: the loop over bits and over any features, what is returned at the end, exact answers, and `analyze`."""
+"""Runs of every door: the loop, strategies, stopping rules, what is returned at the end, exact answers, `analyze`."""
