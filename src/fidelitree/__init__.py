@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from fidelitree.trees.tree import Tree
 
 _HOMES = {
-    "Analysis": "analysis.analyze",
+    "Analysis": "runs.analysis.analyze",
     "Boolean": "spaces.features",
     "Budget": "asking.limits",
     "Categorical": "spaces.features",
@@ -75,7 +75,7 @@ _HOMES = {
     "TargetError": "errors",
     "Tree": "trees.tree",
     "Verification": "runs.verify",
-    "analyze": "analysis.analyze",
+    "analyze": "runs.analysis.analyze",
     "build_top_down": "runs.paper",
     "certify": "runs.audit",
     "compare": "learners.compare",

@@ -73,7 +73,7 @@ class Queries:
     paid: Tally
     """Rows that the target answered. It receives more where calls fail and are made again, or where a run resumes and
     checks that the target is the same: what a run cost is the same for every course it takes."""
-    rounds: int = 0
+    rounds: int = field(default=0, compare=False)
     """Batches that had to be answered one after the other."""
     cost: float | None = None
     """What the answers cost, where the target has a price."""

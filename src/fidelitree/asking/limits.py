@@ -221,3 +221,11 @@ class Running:
         """Refuse a timeout for a target that nobody else runs."""
         if self.timeout is not None and self.executor is None:
             raise ParameterError(_CANNOT_END)
+
+
+def given(
+    target: Any, budget: tuple[Budget | None, Mapping[str, Any]], running: tuple[Running | None, Mapping[str, Any]]
+) -> tuple[Budget, Running]:
+    """What a door was given, as a whole or in flat arguments, with the prices of a target."""
+    how = Running.given(running[0], **running[1])
+    return Budget.given(budget[0], **budget[1]).priced(target, how.batch_size), how

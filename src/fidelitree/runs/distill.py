@@ -12,7 +12,7 @@ from fidelitree.asking.access import Call, access, as_used, watched
 from fidelitree.asking.events import Finished, Observer, TreeJudged, nobody
 from fidelitree.asking.journal.ledger import Ledger
 from fidelitree.asking.journalled import name_of
-from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
+from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers, given
 from fidelitree.asking.memory import Memory, check_fits
 from fidelitree.certificates.attempts import Attempts
 from fidelitree.errors import (
@@ -100,38 +100,25 @@ def distill(
     A budget, or Ctrl-C, ends the run early with what is certified then; ``epsilon=None`` asks for the knee of the
     `frontier`. ``prefer="leaves"`` may spend ten times the queries on fewer leaves, ``"rounds"`` half as many again on
     few large batches, ``strategy="smallest"`` 20 000 and more. ``strategy="influence"`` returns the paper's tree.
-    With ``defer=True`` leaves may answer `DEFER`, and epsilon is about the rest. `Budget`, `Running` and `Remote`
-    explain the other arguments.
+    With ``defer=True`` leaves may answer `DEFER`, and epsilon is about the rest. See `Budget`, `Running`, `Remote`.
 
-    >>> from fidelitree.targets import majority
-    >>> distill(majority(5), ProductSpace.bernoulli(5), epsilon=0)
+    >>> distill(lambda bits: bits.sum(axis=1) > 2, ProductSpace.bernoulli(5), epsilon=0)
     <Distillation: 20 leaves, error <= 0% (exact), 32 labels>
     """
     near = _check_choices(strategy, prefer, epsilon, check_tolerance(tolerance, threshold), defer)
-    observer = watched(observer)
-    target, space = as_used(target, space, threshold)
+    (target, space), observer = as_used(target, space, threshold), watched(observer)
     how = {"batch_size": batch_size, "executor": executor, "timeout": timeout, "retries": retries, "journal": journal}
-    running = Running.given(running, **how)
     limits = {"max_queries": max_queries, "max_leaves": max_leaves, "max_seconds": max_seconds, "max_cost": max_cost}
-    budget = Budget.given(budget, **limits).priced(target, running.batch_size)
+    budget, running = given(target, (budget, limits), (running, how))
     told: dict[str, Any] = {"prefer": prefer, "deterministic": check_switch("deterministic", deterministic)}
     if epsilon is None:
         told |= {**budget.limits(), "max_leaves": budget.max_leaves or LARGEST, **vars(running)}
         return frontier(target, space, delta, observer=observer, tolerance=tolerance, seed=seed, **told).knee
     goal = _goal((check_epsilon(epsilon), check_delta(delta)), seed, strategy, prefer, near, defer)
     told = {"epsilon": goal.epsilon, "delta": goal.delta, "strategy": strategy, **told, **goal.told, **budget.limits()}
-    call = Call("distill", goal.seed, goal.seed_chosen, told)
-    return _performed((target, space), goal, call, running, budget, observer)
-
-
-def _performed(
-    about: tuple[Any, World], goal: Goal, call: Call, running: Running, budget: Budget, observer: Observer
-) -> Distillation:
-    """The run itself: what is known at once, or else is learnt."""
-    target, space = about
-    with access(target, space, running, call) as way:
+    with access(target, space, running, call := Call("distill", goal.seed, goal.seed_chosen, told)) as way:
         goal = replace(goal, seed=way.seed, seed_chosen=way.seed_chosen)
-        counted = way.counted(Memory.usual(way.space) if call.arguments["deterministic"] else None, budget, observer)
+        counted = way.counted(Memory.usual(way.space) if deterministic else None, budget, observer)
         kept = KeptRows.ask(counted, space)
         result = beside(_known(counted, space, goal) or _learnt(counted, space, goal, observer), kept)
         with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it

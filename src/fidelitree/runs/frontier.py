@@ -11,7 +11,7 @@ from fidelitree.asking.access import Call, access, as_used, watched
 from fidelitree.asking.events import Finished, Observer, nobody
 from fidelitree.asking.journal.ledger import Ledger
 from fidelitree.asking.journalled import name_of
-from fidelitree.asking.limits import Budget, Running, Workers
+from fidelitree.asking.limits import Budget, Running, Workers, given
 from fidelitree.asking.memory import Memory
 from fidelitree.certificates.attempts import Attempt, Attempts
 from fidelitree.certificates.helped import HelpedAttempt
@@ -81,10 +81,9 @@ def frontier(
     check_choice("prefer", prefer, tuple(EFFORTS))
     (target, space), observer = as_used(target, space, threshold), watched(observer)
     how = {"batch_size": batch_size, "executor": executor, "timeout": timeout, "retries": retries, "journal": journal}
-    running = Running.given(running, **how)
     largest = None if check_count("max_leaves", max_leaves) == LARGEST else max_leaves
     limits = {"max_queries": max_queries, "max_leaves": largest, "max_seconds": max_seconds, "max_cost": max_cost}
-    budget = Budget.given(budget, **limits).priced(target, running.batch_size)
+    budget, running = given(target, (budget, limits), (running, how))
     budget = replace(budget, max_leaves=(most := budget.max_leaves or LARGEST))
     known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
     goal = Goal(0.0, check_delta(delta), known_seed, seed is not None, tolerance=check_tolerance(tolerance, threshold))

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["Check", "Verification", "verify"]
 
 LIMITED = ("delta", "prefer", "deterministic", "max_queries", "max_leaves", "max_seconds")
-OPTIONAL = {"tolerance", "max_cost"}
+OPTIONAL = {"tolerance", "max_cost", "defer"}
 ARGUMENTS = {"distill": ("epsilon", "strategy", *LIMITED), "frontier": LIMITED}
 _PATIENCE = 256  # times ln(1/delta)/epsilon answers: trees are made to be no better than they must
 _DELTA = 0.05  # of a fresh test where the stored certificate is exact and has none

@@ -13,7 +13,7 @@ from fidelitree.cli.ending import in_options
 
 KNOWN = (
     "TARGET must be a model (.onnx .json .ubj .model .txt .skops .pkl .pickle .joblib), a circuit "
-    "(.aag .aig .blif .pla), module:function, cmd:COMMAND or a result folder; got "
+    "(.aag .aig .blif .pla), module:function, cmd:COMMAND, https://ADDRESS or a result folder; got "
 )
 
 

@@ -124,7 +124,7 @@ def test_a_timeout_needs_processes(folder: Path) -> None:
     message = refused("distill", "aims:alarm", *BITS, "--timeout", "5", code=2)
     assert message == (
         "--timeout must be left out where the target runs in this process, which cannot end a call that hangs: give "
-        "--jobs too (a command has a timeout of its own)"
+        "--jobs too (a command has a timeout of its own, and a target that is async can be ended)"
     )
     assert run("distill", "aims:alarm", *BITS, "--timeout", "60", "--jobs", "1").code == 0
 
@@ -138,7 +138,8 @@ def test_an_error_says_how_to_go_on(folder: Path) -> None:
     message = refused("distill", "later:fails_later", *BITS, code=1)
     assert message.endswith(
         "the database is gone. Every answer until then is in the journal 'results/later-fails_later/journal.db': give "
-        "the same command again, and it goes on from there"
+        "the same command again, and it goes on from there (aims.py, line 23, in fails; fidelitree --traceback ... "
+        "shows all frames)"
     )
 
 

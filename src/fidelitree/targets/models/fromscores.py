@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import ParameterError, TargetError, check_number
-from fidelitree.targets.models.remote import terms_of
+from fidelitree.targets.models.remote import OnTerms, terms_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +23,7 @@ Rule = str | float
 SCORE = "score"
 
 
-class Above:
+class Above(OnTerms):
     """A classifier made of a target that answers one score for each input: 1 where it is above a threshold, else 0.
 
     >>> Above(lambda batch: np.array([0.2, 0.7]), 0.5)(None).tolist()
@@ -32,6 +32,7 @@ class Above:
 
     def __init__(self, target: Any, threshold: float) -> None:
         self.target, self.threshold = target, check_number("threshold", threshold)
+        self.inside = target
         said = getattr(target, "name", None) or getattr(target, "__qualname__", None) or type(target).__qualname__
         self.name = f"{said} > {self.threshold:g}"
 

@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 
 from fidelitree.errors import ParameterError, TargetError, check_names, check_number, show
 from fidelitree.targets.models.model import ModelColumns, need
-from fidelitree.targets.models.remote import make_terms
+from fidelitree.targets.models.remote import OnTerms, make_terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -36,7 +36,7 @@ class ServerBusyError(TargetError):
         self.retry_after = retry_after
 
 
-class HttpTarget:
+class HttpTarget(OnTerms):
     """A server that answers ``{"inputs": [[...], ...], "features": [...]}`` with ``{"labels": [...]}``, by POST.
 
     Bits are 0 and 1, a missing value is null, and labels come in the order of the inputs. ``schema`` is a pair of

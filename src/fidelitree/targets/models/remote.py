@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from functools import partial
+from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -68,7 +70,15 @@ class Terms:
         return int(cost / (self.cost_per_row + self.cost_per_call / together))
 
 
-class Remote:
+class OnTerms:
+    """A target with ``terms``. Attributes of any other are not asked for: a hostile one may do anything then."""
+
+    terms: Any
+    inside: Any = None
+    """What it passes its batches to, if it is about another target."""
+
+
+class Remote(OnTerms):
     """A function with the terms on which it may be asked: ``Remote(ask, rows_per_second=50, cost_per_row=0.002)``.
 
     The function may be an ``async def`` or a plain one, which then runs in threads. With ``one_row`` it receives one
@@ -83,6 +93,7 @@ class Remote:
         if not callable(function):
             raise ParameterError(f"function must be callable: a batch of inputs in, labels out; got {show(function)}")
         self.function, self.terms, self.columns = function, make_terms(terms), ModelColumns()
+        self.inside = function
         found = getattr(function, "name", None) or getattr(function, "__qualname__", None)
         self.name = found if isinstance(found, str) else type(function).__qualname__
         self.feature_names: tuple[str, ...] | None = getattr(function, "feature_names", None)
@@ -125,7 +136,7 @@ def _row(batch: Any) -> Any:
 
 def terms_of(target: Any) -> Terms | None:
     """The terms on which a target is asked that waits for its answers; None of any other."""
-    terms = getattr(target, "terms", None)
+    terms = target.terms if isinstance(target, OnTerms) else None
     if isinstance(terms, Terms):
         return terms
     return Terms() if is_awaited(target) else None
@@ -133,7 +144,9 @@ def terms_of(target: Any) -> Terms | None:
 
 def is_awaited(target: Any) -> bool:
     """Whether what a target answers has to be awaited; one around a function is as that is."""
-    if inspect.iscoroutinefunction(target) or inspect.iscoroutinefunction(type(target).__dict__.get("__call__")):
+    while isinstance(target, partial):
+        target = target.func
+    plain = isinstance(target, FunctionType | MethodType)
+    if inspect.iscoroutinefunction(target if plain else inspect.getattr_static(type(target), "__call__", None)):
         return True
-    inside = getattr(target, "function" if isinstance(target, Remote) else "target", None)
-    return inside is not None and hasattr(target, "terms") and is_awaited(inside)
+    return isinstance(target, OnTerms) and target.inside is not None and is_awaited(target.inside)

@@ -74,5 +74,5 @@ def test_the_budget_bounds_the_search_for_fewer_leaves() -> None:
     result = ft.distill(TARGET, SPACE, 0.1, 0.05, seed=0, prefer="leaves", max_queries=400)
     assert result.queries.asked <= 400
     assert result.certificate.holds
-    with pytest.raises(ft.ParameterError, match="prefer must be one of queries, leaves; got 'speed'"):
+    with pytest.raises(ft.ParameterError, match="prefer must be one of queries, leaves, rounds; got 'speed'"):
         ft.distill(TARGET, SPACE, prefer="speed")
