@@ -1,4 +1,4 @@
-"""The best test of a feature whose values fall into cells that a function treats alike.
+"""The best test of a feature whose values fall into cells that a function does not tell apart.
 
 Splitting by a test that is true with probability q1 (and false with q0) lowers the cost by
 q0 q1 (2 P_cross - P_in - P_out): how often two inputs that agree on all other features have different labels, when the

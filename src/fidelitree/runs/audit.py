@@ -279,7 +279,7 @@ class _Audit:
         return known_error(self.predictor, self.counted.target, self.counted.space) if known else None
 
     def can_enumerate(self, space: World, deterministic: bool) -> bool:
-        """Whether asking about every input is free, or no dearer than drawing."""
+        """Whether asking about every input is free, or costs no more than drawing."""
         if space.independent is None or self.tolerance is not None or self.defers:
             if self.epsilon == 0:
                 where = f"inputs are {space.in_words}" if self.tolerance is None else "a tolerance is given"

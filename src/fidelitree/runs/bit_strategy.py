@@ -130,7 +130,7 @@ class Readiness:
 class BitStrategy:
     """A learner that keeps up with the answers; its tree is put to the test as soon as it does well.
 
-    Where leaves are dear (``few_leaves``), the tree and a smaller one are tested; a ``faithful`` run wants the first.
+    Where leaves cost much (``few_leaves``), the tree and a smaller one are tested; a ``faithful`` run wants the first.
     """
 
     def __init__(self, session: Session, seed: int, few_leaves: bool = False, faithful: bool = False) -> None:

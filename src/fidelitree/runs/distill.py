@@ -96,10 +96,10 @@ def distill(
     ``target`` is a callable from a batch to labels, or a fitted model. With a ``tolerance`` it answers numbers, and an
     error is to be further away than that; with a ``threshold`` it answers scores, 1 above it. A table as ``space`` is a
     `ChowLiu` fitted to one half of it; rows of the other half show the error on real rows: they should be new to the
-    target. Where asking about all inputs of a ``deterministic`` target is no dearer, the certificate is exact.
+    target. Where asking about all inputs of a ``deterministic`` target costs no more, the certificate is exact.
     A budget, or Ctrl-C, ends the run early with what is certified then; ``epsilon=None`` asks for the knee of the
-    `frontier`. ``prefer="leaves"`` may spend ten times the queries on fewer leaves, ``"rounds"`` half as many again on
-    few large batches, ``strategy="smallest"`` 20 000 and more. ``strategy="influence"`` returns the paper's tree.
+    `frontier`. ``prefer="leaves"`` may spend ten times the queries on fewer leaves, ``"rounds"`` over bits half as many
+    again on few large batches, ``strategy="smallest"`` 20 000 and more; ``"influence"`` returns the paper's tree.
     With ``defer=True`` leaves may answer `DEFER`, and epsilon is about the rest. See `Budget`, `Running`, `Remote`.
 
     >>> distill(lambda bits: bits.sum(axis=1) > 2, ProductSpace.bernoulli(5), epsilon=0)

@@ -1,4 +1,4 @@
-"""The frontier that a run of `distill` leaves behind: what its attempts vouch for at every size, without a label more.
+"""The frontier that a run of `distill` leaves behind: what its attempts certify at every size, without a label more.
 
 All attempts of a run hold together, so each tree that was tested is a point. A pruning that disagrees with a tested
 tree on d of the inputs, which is known exactly, has an error that is higher by d at most.
@@ -72,7 +72,7 @@ def _reaching(point: Outcome) -> str:
 
 def _best_of_each_size(session: Session) -> dict[int, Outcome]:
     best: dict[int, Outcome] = {}
-    for point in _vouched(session):
+    for point in _certified(session):
         if point.error_bound < min(1.0, best[point.tree.size].error_bound if point.tree.size in best else 1.0):
             best[point.tree.size] = point
     return best
@@ -87,7 +87,7 @@ def _curve(best: dict[int, Outcome]) -> list[Outcome]:
     return curve
 
 
-def _vouched(session: Session) -> Iterator[Outcome]:
+def _certified(session: Session) -> Iterator[Outcome]:
     attempts, space = session.attempts, session.source.masses
     tested: list[Attempt] = sorted((one for one in attempts.live if one.samples), key=lambda one: one.error_bound)
     for place, one in enumerate(tested):

@@ -1,4 +1,4 @@
-"""What a run comes to: a tree with the attempt that vouches for it, and the best of them where a run is ended early."""
+"""What a run comes to: a tree with the attempt that certifies it, and the best of them where a run is ended early."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AS_GOOD = 0.05  # of the errors of the best tree: how much higher a bound about 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A tree, the attempt that vouches for it, and how often it differs from the tree that was tested.
+    """A tree, the attempt that certifies it, and how often it differs from the tree that was tested.
 
     ``error`` is its error where that is known exactly.
     """

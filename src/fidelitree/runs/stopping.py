@@ -183,7 +183,7 @@ class Smallest:
 
 @dataclass
 class FewestLeaves(Smallest):
-    """The smallest tree that up to ten times the queries, or the budget, can vouch for.
+    """The smallest tree that up to ten times the queries, or the budget, can certify.
 
     Where the first certified tree is far from the target, its substitutes are no good: then it stops at once and says
     so (``unsettled``), because what it may still spend (``to_spend``) is better put into other trees.

@@ -54,7 +54,7 @@ class Plan:
     growth: float = 1.6
     faithful: bool = False
     takes_over: bool = False
-    """From a learner that found no small tree: a larger one is tested, too, because each failure is dear by now."""
+    """From a learner that found no small tree: a larger one is tested, too, because each failure costs much by now."""
     few_rounds: bool = False
     """Batches are large: each is a round, and what a target takes to answer one is what counts."""
 
@@ -72,7 +72,7 @@ _LARGER = (0.85, 1.0, 1.2, 1.45)
 
 
 def patient(epsilon: float) -> Plan:
-    """The plan where leaves are dear and labels cheap; a small epsilon takes more labels to see."""
+    """The plan where leaves cost much and labels little; a small epsilon takes more labels to see."""
     return Plan(first=5_000 if epsilon > 0.05 else 20_000, steps=900, frugal=False, growth=2)
 
 

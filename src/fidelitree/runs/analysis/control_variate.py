@@ -69,7 +69,7 @@ def corrected(stars: Stars) -> Corrected:
 
 
 def _deal(rows: int, stream: Stream) -> NDArray[np.intp]:
-    """A group for each row: every run of rows goes to all groups, because neighbours may be alike on purpose."""
+    """A group for each row: every run of rows goes to all groups, because neighbours may be similar on purpose."""
     keys = stream.child("groups").lane(0, 0).random_raw(-(-rows // GROUPS) * GROUPS)
     return np.argsort(keys.reshape(-1, GROUPS), axis=1).ravel()[:rows]
 

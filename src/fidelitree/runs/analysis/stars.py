@@ -6,7 +6,7 @@ instead of re-drawn: then every pair counts, where half of the re-drawn ones wou
 Inputs of bits are stratified by their number of ones. Row k of a block gets its number of ones from the k-th of equal
 slices of the distribution, then bits that fit it. Each row has its own slice and draws alone, so rows are independent,
 and together they have the space's distribution: an average over them is unbiased, and never varies more than over
-inputs drawn alike. It varies far less where the target looks at the number of ones, as votes, thresholds and risk
+other inputs. It varies far less where the target looks at the number of ones, as votes, thresholds and risk
 scores do. Counts stay as trustworthy as binomial ones: a sum of independent trials with different probabilities is more
 concentrated than a binomial one with the same mean (Hoeffding, 1956, theorem 5), as `trial_level` needs it.
 """

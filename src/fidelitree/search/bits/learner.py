@@ -94,9 +94,9 @@ class BitLearner:
         return self._judged[1]
 
     def _tabulate(self) -> Steps[bool]:
-        """Ask the whole table over the relevant features where it seems complete and is not too dear; whether it will.
+        """Ask the table over the relevant features where it seems complete and is not too expensive; whether it will.
 
-        While it is too dear, and not by much, trees are not worth a search.
+        While it is too expensive, and not by much, trees are not worth a search.
         """
         self._complete = False
         while len(self.relevant) <= junta.MOST and self._settled:
@@ -104,9 +104,9 @@ class BitLearner:
             if not len(missing):
                 self._know_table()
                 return True
-            dear = len(missing) > max(junta.CHEAP, self.pool.size) / DOUBT**self._failed
-            self.tabulates = not dear or 1 << before <= SOON * self.pool.size / DOUBT**self._failed
-            if dear:
+            costly = len(missing) > max(junta.CHEAP, self.pool.size) / DOUBT**self._failed
+            self.tabulates = not costly or 1 << before <= SOON * self.pool.size / DOUBT**self._failed
+            if costly:
                 return self.tabulates and self.sketch is not None
             others = self.pool.bits[self._random.integers(self.pool.size, size=len(missing))]
             seen = yield Ask(junta.members(missing, self.relevant, others), "walk")

@@ -1,7 +1,7 @@
 """Labelled rows as the search wants them: every value is the number of a bin; and labels counted by bin.
 
 A numeric feature becomes bins between its values (`binned`), a categorical one the codes of its values.
-So one array of small integers serves thresholds and subsets alike, and counting labels by value is one `bincount`.
+So one array of small integers serves both thresholds and subsets, and counting labels by value is one `bincount`.
 Tests are those of numbers and categories, over bins: `AtMost` asks for a bin up to its cut, `IsIn` for one of a set.
 
 Labels are counted for all features of a node at once. Neighbouring bins of a feature with very many of them are put

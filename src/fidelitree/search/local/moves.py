@@ -30,7 +30,7 @@ _PULLED = 0.5  # how often a test from further down is tried above
 _ANY = 0.2  # how often a feature is drawn first, however little it explains alone: a selector explains nothing
 _TOP, _FEW = 25, 3  # best tests that one is drawn from, of all features and of one
 _POLISHED = 0.4  # polishing costs as much as two proposals, and fits noise where rows are few
-_HOPE = 1.3  # a proposal that is dearer than this is not polished
+_HOPE = 1.3  # a proposal that costs more than this is not polished
 _SLACK = 1e-9
 
 

@@ -149,7 +149,7 @@ class Grower:
 
 
 def paying(node: Node, price: float) -> Node:
-    """The node, or a leaf in its place where that is not dearer."""
+    """The node, or a leaf in its place where that costs no more."""
     alone = leaf(node.rows, node.counts)
     return node if node.errors + price * node.leaves < alone.errors + price else alone
 

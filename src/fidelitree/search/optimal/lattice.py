@@ -38,7 +38,7 @@ Spot = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class Cell:
-    """Inner values of a feature that the function treats alike, and their probability.
+    """Inner values of a feature that the function does not tell apart, and their probability.
 
     ``missing`` says that missing numbers belong to it; where it has no others, its one value is NaN.
     """
@@ -133,7 +133,7 @@ def axes_of(
     """The features that matter, and the function over their cells, one axis each.
 
     ``codes`` lists the answers to all inputs, the first feature changing fastest; over some ``features`` alone, where
-    they are given. Values that are never drawn are left out; those that the function treats alike become one cell,
+    they are given. Values that are never drawn are left out; those that it does not tell apart become one cell,
     unless a test can only name one value.
     """
     chosen = range(len(space)) if features is None else features

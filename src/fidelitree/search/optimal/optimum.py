@@ -90,7 +90,7 @@ class Optimum:
         return best
 
     def _sum(self, no: Costs, yes: Costs, division: Division) -> Costs:
-        """What both sides cost; the test itself is added in the end, where it counts alike for all."""
+        """What both sides cost; the test itself is added in the end, where it counts the same for all."""
         if self._objective == "leaves":
             return np.asarray(no + yes)
         if self._objective == "depth":
