@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hmac
 import secrets
+import time
+from contextlib import suppress
 from email import message_from_bytes
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -19,6 +21,12 @@ if TYPE_CHECKING:
 
 _MOST = 20 << 20  # bytes of a table that is sent
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+_FOREIGN = (  # a report may be a stranger's: its scripts run in an origin of their own, and reach nothing
+    "sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'unsafe-inline'; "
+    "style-src 'unsafe-inline'; img-src data:; font-src data:; frame-ancestors 'none'"
+)
+_SECONDS = 30  # that a table may take on its way, and that nothing may come
+_PORTION = 1 << 16
 
 
 def view(
@@ -75,42 +83,69 @@ def serving(viewer: Viewer, port: int = 0) -> ViewServer:
 
 class _Answer(BaseHTTPRequestHandler):
     server: ViewServer
+    timeout = _SECONDS
 
     def do_GET(self) -> None:
-        self._answer(None)
+        if self._known():
+            self._answer(None)
 
     def do_POST(self) -> None:
-        length = int(self.headers.get("Content-Length") or 0)
-        if not 0 < length <= _MOST:
-            self._refuse(413, "a table must have at most 20 MB")
+        """Who asks is looked at first, then how much comes; only then is anything read."""
+        if not self._known():
             return
-        if (
-            self.headers.get("Origin", f"http://{self.server.hosts[0]}").removeprefix("http://")
-            not in self.server.hosts
-        ):
+        origin = self.headers.get("Origin", f"http://{self.server.hosts[0]}")
+        if origin.removeprefix("http://") not in self.server.hosts:
             self._refuse(403, "another page sent this")
             return
-        head = f"Content-Type: {self.headers.get('Content-Type', '')}\r\n\r\n".encode()
-        self._answer(_fields(head + self.rfile.read(length)))
+        told = self.headers.get("Content-Length", "0")
+        if not (told.isascii() and told.isdigit()):
+            self._refuse(400, "Content-Length must be a number")
+        elif not 0 < (length := int(told[:20])) <= _MOST:
+            self._refuse(413, "a table must have at most 20 MB")
+        elif len(body := self._read(length)) < length:
+            self._refuse(408, f"a table must arrive within {_SECONDS} seconds")
+        else:
+            self._answer(body)
 
-    def _answer(self, sent: dict[str, str] | None) -> None:
+    def _known(self) -> bool:
+        """Whether a browser of this machine asks, with the token; else it is told."""
         if self.headers.get("Host") not in self.server.hosts:
             self._refuse(403, "this page is for this machine alone")
-            return
-        parts = urlsplit(self.path)
-        _, token, *rest = parts.path.split("/", 2)
-        if not hmac.compare_digest(token.encode(), self.server.token.encode()) or not rest:
+            return False
+        token, slash, _ = self.path.removeprefix("/").partition("/")
+        if not slash or not hmac.compare_digest(token.encode(), self.server.token.encode()):
             self._refuse(403, "the address lacks its token: fidelitree view prints it")
+            return False
+        return True
+
+    def _read(self, length: int) -> bytes:
+        """So many bytes, or fewer where they take too long."""
+        found, end = bytearray(), time.monotonic() + _SECONDS
+        with suppress(TimeoutError):
+            while len(found) < length and time.monotonic() < end:
+                if not (more := self.rfile.read1(min(_PORTION, length - len(found)))):
+                    break
+                found += more
+        return bytes(found)
+
+    def _answer(self, body: bytes | None) -> None:
+        try:
+            parts = urlsplit(self.path)
+            head = f"Content-Type: {self.headers.get('Content-Type', '')}\r\n\r\n".encode()
+            sent = None if body is None else _fields(head + body)
+        except (ValueError, LookupError) as error:
+            self._refuse(400, f"this cannot be read: {' '.join(str(error).split()):.200}")
             return
         asked = {**dict(parse_qsl(parts.query)), **(sent or {})}
-        self._send(self.server.viewer.page(rest[0], asked, None if sent is None else sent.get("table", "")))
+        name = parts.path.split("/", 2)[-1]
+        self._send(self.server.viewer.page(name, asked, None if sent is None else sent.get("table", "")))
 
     def _send(self, page: Page) -> None:
-        body = page.body.encode()
+        body = page.body.encode(errors="replace")  # the name of a folder may be no text
         self.send_response(page.status)
         self.send_header("Content-Type", f"{page.kind}; charset=utf-8")
         self.send_header("Content-Length", str(len(body)))
-        self.send_header("Content-Security-Policy", "frame-ancestors 'none'" if page.own_policy else _POLICY)
+        self.send_header("Content-Security-Policy", _FOREIGN if page.foreign else _POLICY)
         for name, value in (("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "same-origin")):
             self.send_header(name, value)
         self.send_header("Cache-Control", "no-store")
@@ -139,5 +174,5 @@ def _fields(message: bytes) -> dict[str, str]:
         name = part.get_param("name", header="content-disposition")
         content = part.get_payload(decode=True)
         if isinstance(name, str) and isinstance(content, bytes):
-            found[name] = content.decode("utf-8-sig", errors="replace")
+            found[name] = content.decode("utf-8-sig")
     return found

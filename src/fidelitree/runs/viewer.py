@@ -1,16 +1,15 @@
 """A folder of results as pages: list, report, compare two, disagreements, rows of one's own, verify.
 
 Nothing here listens to a network: a page is a function of its name and what was asked. Only results that lie in the
-folder can be named, so that no path leads out of it.
+folder can be named, and only files that lie in it themselves are read, so that no path and no link leads out of it.
 """
 
 from __future__ import annotations
 
-import csv
-import io
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import numpy as np
@@ -18,33 +17,34 @@ import numpy as np
 from fidelitree.asking.journal.journal import Journal
 from fidelitree.certificates import store
 from fidelitree.display.markup import Html, join, plain_page, table, tag
-from fidelitree.display.wording import at_least, percent, span, whole
-from fidelitree.errors import FidelitreeError, FormatError, ParameterError, check_path
+from fidelitree.display.wording import at_least, whole
+from fidelitree.errors import RAISED, FidelitreeError, FormatError, ParameterError, check_path, read_bytes
 from fidelitree.runs.diff import diff
-from fidelitree.theory.sequential import lower_bound, upper_bound
+from fidelitree.runs.own_rows import agreement
 from fidelitree.trees.answers import Answers
+from fidelitree.trees.deferring import answered
 from fidelitree.trees.disagreements import Disagreements, text
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
-    from fidelitree.trees.tree import Tree
+    from fidelitree.certificates.certificate import Certificate
 
-_LEVEL = 0.025  # at each end: 95 % together
 _LISTED, _FEATURES = 200, 8
 _TESTS = "certify"
+_LARGEST = 200_000_000  # bytes of a report
 _SIGNS = {True: "✓", False: "✗", None: "–"}
 
 
 @dataclass(frozen=True)
 class Page:
-    """What is sent: a kind of text, and whether the page brings a policy of its own."""
+    """What is sent: a kind of text, and whether it is a page that others may have written, with scripts in it."""
 
     body: str
     kind: str = "text/html"
     status: int = 200
-    own_policy: bool = False
+    foreign: bool = False
     file: str = ""
 
 
@@ -76,10 +76,10 @@ class Viewer:
             if name == "compare":
                 return Page(plain_page("Compare two trees", *self._compare(asked)))
             if name in ("report", "verify", "differ", "differ.csv", "rows"):
-                result = store.load(self._chosen(asked, "of"))
+                result = self._opened(self._chosen(asked, "of"))
                 return self._about(name, result, asked, uploaded)
-        except FidelitreeError as error:
-            return Page(plain_page("That did not work", tag("p", str(error)), _BACK), status=400)
+        except RAISED as error:  # whatever a stranger's files or table bring about
+            return Page(plain_page("That did not work", tag("p", _one_line(error)), _BACK), status=400)
         return Page(plain_page("There is no such page", _BACK), status=404)
 
     def _chosen(self, asked: Mapping[str, str], name: str) -> Path:
@@ -88,33 +88,47 @@ class Viewer:
             raise ParameterError(f"{name} must be one of {', '.join(known)}; got {wanted!r:.80}")
         return known[wanted]
 
+    def _opened(self, folder: Path) -> store.Stored:
+        """A result of which every file lies here itself: a link may lead to whatever its reader may read."""
+        home = self.folder.resolve()
+        for one in sorted(folder.iterdir()):
+            if not one.is_dir() and (one.is_symlink() or not one.resolve().is_relative_to(home)):
+                raise ParameterError(f"a result must hold files, not links; {one.name} is a link: put a copy there")
+        return store.load(folder)
+
     def _about(self, name: str, result: store.Stored, asked: Mapping[str, str], uploaded: str | None) -> Page:
         title = f"{asked['of']}: "
         if name == "report":
-            kept = result.folder / store.REPORT
-            if not kept.is_file():
-                raise ParameterError(f"{asked['of']} holds no {store.REPORT}")
-            return Page(kept.read_text(encoding="utf-8"), own_policy=True)
+            return Page(_report(result), foreign=True)
         if name == "verify":
             return Page(plain_page(f"{title}checked", *_verified(result)))
         if name == "rows":
             return Page(plain_page(f"{title}rows of your own", *_rows(result, asked, uploaded)))
-        found = _filtered(_stored_disagreements(result), asked.get("text", ""))
+        every, deferred = _stored_disagreements(result)
+        found = _filtered(every, asked.get("text", ""))
         if name == "differ.csv":
             return Page(found.to_csv(), "text/csv", file="disagreements.csv")
-        return Page(plain_page(f"{title}disagreements", *_differing(found, asked)))
+        return Page(plain_page(f"{title}disagreements", *_differing(found, deferred, asked)))
 
     def _list(self) -> Html:
         names = self.names()
-        rows = (_line(name, store.load(path)) for name, path in names.items())
+        rows = (self._line(name, path) for name, path in names.items())
         heads = ("result", "leaves", "agrees on at least", "tests", "look at")
         choices = [tag("option", name) for name in names]
         chosen = (tag("label", f"{key} ", tag("select", *choices, name_=key)) for key in ("old", "new"))
         compare = tag("form", *chosen, tag("button", "Compare", type="submit"), action="compare")
         return join(table(heads, rows), tag("h2", "Compare two"), compare)
 
+    def _line(self, name: str, folder: Path) -> Html:
+        """A result on the list; one that is broken keeps nobody from the others."""
+        head = tag("th", name, scope="row")
+        try:
+            return tag("tr", head, *_facts(name, self._opened(folder)))
+        except RAISED as error:
+            return tag("tr", head, tag("td", f"unreadable: {_one_line(error)}", colspan=4))
+
     def _compare(self, asked: Mapping[str, str]) -> list[Html]:
-        old, new = (store.load(self._chosen(asked, name)) for name in ("old", "new"))
+        old, new = (self._opened(self._chosen(asked, name)) for name in ("old", "new"))
         if old.space is None:
             raise ParameterError(f"{asked['old']} holds no {store.SPACE}")
         found = diff(old.tree, new.tree, old.space, epsilon=0.001)
@@ -126,12 +140,43 @@ class Viewer:
 _BACK = tag("p", tag("a", "All results", href="."))
 
 
-def _line(name: str, result: store.Stored) -> Html:
-    told = result.certificate
+def _one_line(error: BaseException) -> str:
+    kind = "" if isinstance(error, FidelitreeError) else f"{type(error).__name__}: "
+    return f"{kind}{' '.join(str(error).split()):.500}"
+
+
+def _facts(name: str, result: store.Stored) -> list[Html]:
     places = {"report": "report", "verify": "verify", "differ": "disagreements", "rows": "rows of your own"}
     links = (join(tag("a", words, href=f"{page}?of={quote(name)}"), " ") for page, words in places.items())
-    cells = (result.tree.size, at_least(told.error_bound) if told.error_bound < 1 else "nothing", whole(told.samples))
-    return tag("tr", tag("th", name, scope="row"), *(tag("td", cell) for cell in cells), tag("td", *links))
+    cells = (result.tree.size, _promise(result.certificate), whole(result.certificate.samples))
+    return [*(tag("td", cell) for cell in cells), tag("td", *links)]
+
+
+def _promise(told: Certificate) -> str:
+    """How often the tree agrees, how near it comes, and of how many inputs that is said."""
+    if told.coverage == 0:
+        return "nothing: it defers every input"
+    if told.error_bound >= 1:
+        return "nothing"
+    near = "" if told.tolerance is None else f", within {told.tolerance:.6g}"
+    of = "" if told.coverage is None else f" of what it answers: at least {at_least(told.lost, 4)} of inputs"
+    return f"{at_least(told.error_bound)}{near}{of}"
+
+
+def _report(result: store.Stored) -> str:
+    """The stored page, as the run wrote it."""
+    kept, files = result.folder / store.REPORT, result.run.get(store.FILES)
+    if not kept.is_file():
+        raise ParameterError(f"the result holds no {store.REPORT}")
+    body = read_bytes(kept, _LARGEST, "a report")
+    if not isinstance(files, dict) or files.get(store.REPORT) != hashlib.sha256(body).hexdigest():
+        raise FormatError(
+            f"{store.REPORT} must be the page that the run wrote; its digest is not the one in {store.RUN}"
+        )
+    try:
+        return body.decode()
+    except UnicodeDecodeError:
+        raise FormatError(f"{store.REPORT} must be text in UTF-8") from None
 
 
 def _verified(result: store.Stored) -> list[Html]:
@@ -143,8 +188,8 @@ def _verified(result: store.Stored) -> list[Html]:
     return [tag("ul", *lines, style="list-style:none;padding:0"), tag("pre", str(found).splitlines()[-1]), _BACK]
 
 
-def _stored_disagreements(result: store.Stored) -> Disagreements:
-    """Among the answers of the run's tests, as far as a journal keeps them."""
+def _stored_disagreements(result: store.Stored) -> tuple[Disagreements, int]:
+    """Among the answers of the run's tests, as far as a journal keeps them; and how many inputs the tree defers."""
     if result.journal is None or result.space is None:
         raise ParameterError("the folder keeps no answers one by one: it has no journal.db")
     inputs, labels = [], []
@@ -156,8 +201,11 @@ def _stored_disagreements(result: store.Stored) -> Disagreements:
                 labels.append(np.asarray(record.answers()))
     if not inputs:
         raise ParameterError("the journal holds no answers of tests")
-    kept = Answers(np.concatenate(inputs), np.concatenate(labels))
-    return Disagreements.of(result.tree, kept, result.space.product, result.certificate.tolerance)
+    rows, target = np.concatenate(inputs), np.concatenate(labels)
+    own = answered(result.tree, rows)
+    kept = Answers(rows[own], target[own])
+    found = Disagreements.of(result.tree, kept, result.space.product, result.certificate.tolerance)
+    return found, len(own) - len(kept)
 
 
 def _filtered(found: Disagreements, wanted: str) -> Disagreements:
@@ -168,8 +216,9 @@ def _filtered(found: Disagreements, wanted: str) -> Disagreements:
     return Disagreements(tuple(kept), found.tests, found.wrong, found.asked)
 
 
-def _differing(found: Disagreements, asked: Mapping[str, str]) -> list[Html]:
+def _differing(found: Disagreements, deferred: int, asked: Mapping[str, str]) -> list[Html]:
     told = f"Tree and target differ on {whole(found.wrong)} of {whole(found.tests)} stored test answers of the run."
+    told += f" The tree defers {whole(deferred)} more, which are left out." if deferred else ""
     shown = f" {whole(len(found))} of them contain the text." if asked.get("text") else ""
     field = tag("label", "Contains ", tag("input", name_="text", value=asked.get("text", "")))
     which = tag("input", type="hidden", name_="of", value=asked["of"])
@@ -194,36 +243,7 @@ def _rows(result: store.Stored, asked: Mapping[str, str], uploaded: str | None) 
         enctype="multipart/form-data",
         action=f"rows?of={quote(asked['of'])}",
     )
-    return [*([] if uploaded is None else [agreement(result.tree, uploaded, column)]), form, _BACK]
-
-
-def agreement(tree: Tree, uploaded: str, column: str) -> Html:
-    """The share of rows on which they agree, with an interval, provided that the rows are independent draws."""
-    rows = list(csv.DictReader(io.StringIO(uploaded)))
-    if not rows:
-        raise ParameterError("the table must have at least one row under its heads")
-    gone = [name for name in (*(tree.names[i] for i in set(tree.as_lists[0]) - {-1}), column) if name not in rows[0]]
-    if gone:
-        raise ParameterError(f"the table must have the columns {', '.join(gone)}; it has {', '.join(rows[0])}")
-    columns = {name: [row.get(name, "") for row in rows] for name in tree.names}
-    said = tree.predict({name: _read(tree, i, columns[name]) for i, name in enumerate(tree.names)})
-    right = sum(str(one) == row[column] for one, row in zip(said.tolist(), rows, strict=True))
-    ends = lower_bound(right, len(rows), _LEVEL), upper_bound(right, len(rows), _LEVEL)
-    exactly = f"They agree on {whole(right)} of {whole(len(rows))} rows, {percent(right / len(rows))}."
-    sure = f" With 95% confidence, on {span(*ends)} of rows like these, if they are independent draws."
-    return tag("p", tag("strong", exactly), sure)
-
-
-def _read(tree: Tree, i: int, column: list[str]) -> list[Any]:
-    """A column of text as the tree takes it; features that it does not ask about may be absent."""
-    known = tree.values[i] if tree.values else None
-    if known is not None:
-        named = {str(value): value for value in known}
-        return [named.get(cell, None if cell == "" else cell) for cell in column]
-    try:
-        numbers = [float(cell) if cell else float("nan") for cell in column]
-    except ValueError as error:
-        raise FormatError(f"feature {tree.names[i]!r} must hold numbers: {error}") from None
-    if tree.kinds[i] == "boolean":
-        return [int(number == 1) for number in numbers]
-    return numbers
+    if uploaded is None:
+        return [form, _BACK]
+    told = agreement(result.tree, uploaded, column, result.certificate.tolerance)
+    return [tag("p", tag("strong", told[0]), f" {told[1]}"), form, _BACK]

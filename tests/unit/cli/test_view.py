@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 import fidelitree as ft
+import fidelitree.cli.view
 from commandline import refused
 from fidelitree.cli.view import ViewServer, serving
 from fidelitree.runs.viewer import Viewer
@@ -96,7 +98,9 @@ def test_pages_that_do_not_exist(server: ViewServer) -> None:
 def test_the_report_is_the_stored_one(server: ViewServer, results: Path) -> None:
     status, text, headers = ask(server, f"/{server.token}/report?of=more")
     assert (status, text) == (200, (results / "inside" / "more" / "report.html").read_text(encoding="utf-8"))
-    assert headers["Content-Security-Policy"] == "frame-ancestors 'none'", "the page has a policy of its own"
+    policy = headers["Content-Security-Policy"].split("; ")
+    assert policy[0] == "sandbox allow-scripts allow-downloads", "an origin of its own: it can read no other page"
+    assert {"default-src 'none'", "script-src 'unsafe-inline'", "frame-ancestors 'none'"} <= set(policy)
 
 
 def test_two_trees_are_compared_exactly(server: ViewServer) -> None:
@@ -156,6 +160,44 @@ def test_forms_of_other_pages_and_large_ones_are_refused(server: ViewServer) -> 
     path = f"/{server.token}/rows?of=more"
     assert ask(server, path, "POST", body, Origin="http://evil.example", **{"Content-Type": kind})[0] == 403
     assert ask(server, path, "POST", b"", **{"Content-Type": kind})[0] == 413
+
+
+def sent(server: ViewServer, request: str) -> str:
+    """What is answered to a request as it stands, which may be none: the first line, and the last."""
+    with socket.create_connection(("127.0.0.1", server.server_port), timeout=20) as line:
+        line.sendall(request.encode())
+        with line.makefile("rb") as answer:
+            told = answer.read().decode().splitlines()
+    return f"{told[0]} {told[-1]}"
+
+
+def test_who_asks_and_how_much_comes_is_looked_at_before_anything_is_read(server: ViewServer) -> None:
+    """None of these bodies ever arrives: whoever waits for one gets no answer."""
+    host, path = f"Host: 127.0.0.1:{server.server_port}", f"POST /{server.token}/rows?of=more HTTP/1.0"
+    promised = "Content-Length: 1000\r\n\r\n"
+    assert " 403 " in sent(server, f"{path}\r\nHost: evil.example\r\n{promised}")
+    assert " 403 " in sent(server, f"POST /wrong/rows?of=more HTTP/1.0\r\n{host}\r\n{promised}")
+    assert " 403 " in sent(server, f"{path}\r\n{host}\r\nOrigin: http://evil.example\r\n{promised}")
+    for length in ("abc", "-1", "+5", "1_0", "\u00b2"):
+        told = sent(server, f"{path}\r\n{host}\r\nContent-Length: {length}\r\n\r\n")
+        assert told.endswith("Content-Length must be a number"), told
+    assert " 413 " in sent(server, f"{path}\r\n{host}\r\nContent-Length: {21 << 20}\r\n\r\n")
+    assert " 403 " in sent(server, f"GET nothing HTTP/1.0\r\n{host}\r\n\r\n")
+
+
+def test_a_table_that_never_arrives_is_given_up(server: ViewServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fidelitree.cli.view, "_SECONDS", 0.2)
+    monkeypatch.setattr(fidelitree.cli.view._Answer, "timeout", 0.2)
+    host, path = f"Host: 127.0.0.1:{server.server_port}", f"POST /{server.token}/rows?of=more HTTP/1.0"
+    assert " 408 " in sent(server, f"{path}\r\n{host}\r\nContent-Length: 1000\r\n\r\nonly this")
+
+
+def test_a_table_that_is_no_text_is_refused(server: ViewServer) -> None:
+    body, kind = form(table="a,label\nXX,1\n")
+    path = f"/{server.token}/rows?of=more"
+    status, text, _ = ask(server, path, "POST", body.replace(b"XX", b"\xff\xfe"), **{"Content-Type": kind})
+    assert (status, text.count("\n")) == (400, 1)
+    assert "this cannot be read: 'utf-8' codec" in text
 
 
 def test_the_command_refuses_what_holds_no_results(folder: Path) -> None:
