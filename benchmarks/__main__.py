@@ -21,6 +21,7 @@ NAMES = (
     "sobol",
     "overhead",
     "own_time",
+    "worlds",
 )
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 OPENING = """\

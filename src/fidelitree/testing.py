@@ -57,9 +57,9 @@ def assert_agrees(
     target = getattr(model, "predict", model)
     if _update:
         _approve(target, Path(folder), space, epsilon)
-    tree, inputs, promised = _approved(Path(folder), space)
+    tree, inputs, promised, near = _approved(Path(folder), space)
     allowed = promised if epsilon is None else epsilon
-    found = certify(tree, target, inputs, allowed, delta, seed=seed, max_queries=max_queries)
+    found = certify(tree, target, inputs, allowed, delta, seed=seed, max_queries=max_queries, tolerance=near)
     if found.holds:
         return found
     if found.interval[0] <= allowed and found.errors is not None:
@@ -68,6 +68,8 @@ def assert_agrees(
             f"{found.interval[0]:.4g} to {found.interval[1]:.4g} of inputs, and {allowed:.4g} is allowed - raise "
             f"max_queries or epsilon"
         )
+    if near is not None or tree.defers:  # where they differ is known of labels, and of trees that answer
+        raise AssertionError(f"the model no longer agrees with {folder}: {allowed:.4g} is allowed.\n\n{found}")
     change = diff(tree.predict, target, inputs, delta, epsilon=allowed, seed=seed, max_queries=20_000)
     raise AssertionError(
         f"the model no longer agrees with {folder}: {allowed:.4g} is allowed. What changed, and where:\n\n{change}\n\n"
@@ -75,7 +77,7 @@ def assert_agrees(
     )
 
 
-def _approved(folder: Path, space: World | None) -> tuple[Any, Any, float]:
+def _approved(folder: Path, space: World | None) -> tuple[Any, Any, float, float | None]:
     from fidelitree.certificates.store import load  # noqa: PLC0415
 
     if not (folder / "certificate.json").is_file():
@@ -85,7 +87,8 @@ def _approved(folder: Path, space: World | None) -> tuple[Any, Any, float]:
     if inputs is None:
         raise AssertionError(f"no space is stored in {folder}: give space")
     told = kept.certificate
-    return kept.tree, inputs, told.epsilon if told.holds and told.epsilon is not None else told.error_bound
+    promised = told.epsilon if told.holds and told.epsilon is not None else told.error_bound
+    return kept.tree, inputs, promised, told.tolerance
 
 
 def _approve(target: Any, folder: Path, space: World | None, epsilon: float | None) -> None:
@@ -97,4 +100,5 @@ def _approve(target: Any, folder: Path, space: World | None, epsilon: float | No
     if inputs is None:
         raise AssertionError(f"give space, to approve a model in {folder} for the first time")
     asked = epsilon if epsilon is not None or kept is None else kept.certificate.epsilon
-    distill(target, inputs, 0.05 if asked is None else asked).save(folder)
+    told: dict[str, Any] = {} if kept is None else {"tolerance": kept.certificate.tolerance, "defer": kept.tree.defers}
+    distill(target, inputs, 0.05 if asked is None else asked, **told).save(folder)

@@ -137,7 +137,8 @@ class Marginal:  # what the digest of a feature is of, pieces (from, to, probabi
 class Space:  # independent features, or the rows of a table
     def __init__(self, data):
         need((data["format"], data["version"]) == ("fidelitree.space", 1), "it is no space of version 1")
-        if unknown := set(data) - {"format", "version", "batches", "features", "rows"}:
+        known = {"format", "version", "batches", "features", "rows", "count", "packed"}
+        if unknown := {*data, *data.get("rows", ())} - known:
             raise Unsure(f"a world of another kind: {', '.join(sorted(unknown)):.60}")
         self.features, self.rows, width = list(map(Marginal, data["features"])), None, len(data["features"])
         self.bits = all(one["kind"] == "boolean" for one in data["features"])
@@ -267,9 +268,8 @@ class Folder:  # the checks; each ends well, or says why not, or that it could n
         if front := self.read("frontier.json", {}):
             self.check(f"so do all {len(front['points'])} points of the frontier", self.frontier, front)
 
-    def read(self, name, default=None):
-        there = default is None or (self.path / name).exists()
-        return json.loads((self.path / name).read_text("utf-8")) if there else default
+    def read(self, name, other=None):
+        return json.loads(path.read_text("utf-8")) if (path := self.path / name).exists() or other is None else other
 
     def check(self, about, made, *arguments):
         try:
@@ -331,11 +331,12 @@ class Folder:  # the checks; each ends well, or says why not, or that it could n
         need(number <= told["attempts"] and math.isclose(told["level"], level, rel_tol=1e-6), f"not {level:.6g}")
         certified = min(1.0, upper(errors, samples, level) + told["differs"])
         need(math.isclose(bound, certified, rel_tol=1e-6), f"{errors} errors among {samples} give {certified:.6g}")
-        share = told.get("coverage", 0 if None in tree.labels else 1)
-        least = 1 - upper(told["drawn"] - samples, told["drawn"], level * 0.048 / 0.92) if share < 1 else 1
-        if self.space is not None and self.space.rows is None:
-            least = self.space.mass(box for label, box in tree.boxes({}) if label is not None)
-        need(abs(share - least) <= 1e-6, f"it answers {least:.6g} of inputs")
+        if (defers := None in tree.labels) and self.space is None:
+            raise Unsure("how often inputs reach a leaf is not known here")
+        drawn, boxes = told.get("drawn", 0), (box for label, box in tree.boxes({}) if label is not None)
+        some = 1 - upper(drawn - samples, drawn, level * 0.048 / 0.92) if defers else 1  # one more bet
+        least = self.space.mass(boxes) if defers and self.space.rows is None else some
+        need(abs(told.get("coverage", 1) - least) <= 1e-6, f"it answers {least:.6g} of inputs")
         if self.journal is None or (tested and self.space.rows is not None):
             raise Unsure("its answers are not here, or nobody knows how often rows reach a leaf")
         both = ((*one, *two) for one in tree.boxes({}) for two in judged.boxes(one[1]))
@@ -348,8 +349,7 @@ class Folder:  # the checks; each ends well, or says why not, or that it could n
             raise Unsure("only the target itself can confirm an exact error")
         wrong = need(told["samples"] == rows and DETERMINISTIC in told["assumes"], "it is not about every input") or []
         for point in itertools.product(*(one.pieces for one in self.space.features)):
-            row = [x for x, _, _ in point]
-            labels = self.journal.answers.get(self.space.key(row))
+            labels = self.journal.answers.get(self.space.key(row := [x for x, _, _ in point]))
             if labels is None:
                 raise Unsure("not every input was asked")
             wrong += [math.prod(share for _, _, share in point)] if labels != {tree.predict(row)} else []
@@ -390,10 +390,10 @@ def main(folder):
     code, verdict = (0, "confirmed") if held else (3, "confirmed: the error asked for was not reached")
     code, verdict = (5, "undecided") if "-" in dict(lines) else (code, verdict)
     code, verdict = (2, "do not rely on this folder") if "NO" in dict(lines) else (code, verdict)
-    ends = [*lines, ("", f"not checked: {NOT_CHECKED}"), ("", verdict)]
-    sys.stdout.write("".join(f"{one:<4}{sentence}\n" for one, sentence in ends))
+    ends = f"    not checked: {NOT_CHECKED}\n    {verdict}\n"
+    sys.stdout.write("".join(f"{one:<4}{sentence}\n" for one, sentence in lines) + ends)
     return code
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1] if len(sys.argv) > 1 else "."))
+    sys.exit(main(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent))

@@ -73,7 +73,7 @@ def _see(monitor: Monitor, records: list[dict[str, Any]], label: str) -> None:
 
     if any(label not in one for one in records):
         raise ParameterError(f"--label must name a column of every row; {label!r} is missing")
-    kind = type(monitor.tree.labels[0].item())
+    kind = type(monitor.tree.labels.item(0))
     answers = [one[label] for one in records]
     if any(type(answer) is not kind for answer in answers):
         odd = next(answer for answer in answers if type(answer) is not kind)

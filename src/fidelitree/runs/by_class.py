@@ -28,6 +28,7 @@ from fidelitree.spaces.draw import Stream, draw, fresh_seed
 from fidelitree.spaces.features.feature import pick, uniforms
 from fidelitree.spaces.region import Region
 from fidelitree.theory.sequential import interval, level_of_attempt
+from fidelitree.trees.deferring import check_answers
 from fidelitree.trees.tree import Tree, check_tree
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ def errors_by_class(
     1: precision 92.7% to 100%, recall 92.7% to 100%
     """
     check_tree(tree)
+    check_answers(tree, "precision and recall of labels")
     target, space = as_used(target, space)
     check_switch("deterministic", deterministic)
     check_observer(observer)

@@ -32,6 +32,7 @@ from fidelitree.runs.input_source import source_of
 from fidelitree.runs.pair import Pair
 from fidelitree.spaces.draw import fresh_seed
 from fidelitree.spaces.product import product_of
+from fidelitree.trees.deferring import check_answers
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -95,6 +96,9 @@ def diff(
     goal = _Goal(check_epsilon(epsilon), check_delta(delta), *wanted, check_count("max_leaves", max_leaves, least=2))
     known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
     (before, stored), (after, other) = stored_tree(old), stored_tree(new)
+    for tree in (before, after):
+        if isinstance(tree, Tree):
+            check_answers(tree, "one side of a difference")
     space = space if space is not None else other or stored
     if space is None:
         raise ParameterError("space must say where inputs come from, unless both are folders of results; got None")

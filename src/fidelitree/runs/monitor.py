@@ -22,7 +22,9 @@ from fidelitree.certificates.store import load
 from fidelitree.display.markup import plain_page, table, tag
 from fidelitree.display.wording import at_most, counted, percent, shown
 from fidelitree.errors import FormatError, ParameterError, check_delta, check_path, read_text, writing
+from fidelitree.targets.labels import apart
 from fidelitree.theory.sequential import error_bound
+from fidelitree.trees.deferring import answered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -121,6 +123,7 @@ class Monitor:
             leaves = _leaves(result)
         if certificate.error_bound >= 1:
             raise ParameterError("result must promise something; nothing was certified about its tree")
+        self._tolerance = certificate.tolerance
         self.consumed: dict[str, int] = {}
         """Rows that were read from each file."""
         self._total = Watched("all rows", _promised(certificate), WHOLE * self.delta)
@@ -145,17 +148,22 @@ class Monitor:
         return next((str(one) for one in self.watched if one.alarmed_at is not None), None)
 
     def see(self, rows: Any, labels: Any) -> None:
-        """Production rows in any form that ``tree.predict`` takes, with the target's answers to them."""
+        """Production rows in any form that ``tree.predict`` takes, with the target's answers to them.
+
+        Rows that the tree defers are none of its promises; numbers are right within the tolerance.
+        """
         answers = np.asarray(labels)
         predicted = self.tree.predict(rows)
         if answers.shape != predicted.shape:
             raise ParameterError(f"labels must be one for each of {len(predicted)} rows; got shape {answers.shape}")
-        wrong = np.asarray(predicted != answers)
+        own = answered(self.tree, self.tree.encode(rows))
+        answers = answers[own]
+        wrong = apart(predicted[own], answers, self._tolerance)
         self._total.see(wrong)
         for label, one in self._classes.items():
             one.see(wrong[answers == label])
         if self._leaves:
-            reached = self.tree.reached(rows)
+            reached = self.tree.reached(rows)[own]
             for leaf, one in self._leaves.items():
                 one.see(wrong[reached == leaf])
 

@@ -21,6 +21,7 @@ from fidelitree.errors import FormatError
 from fidelitree.runs.input_source import source_of
 from fidelitree.spaces.inputs import row_keys
 from fidelitree.spaces.region import Region
+from fidelitree.spaces.rows import Rows
 from fidelitree.targets.table import enumerate_inputs
 from fidelitree.theory.sequential import STANDING, error_bound, level_in
 from fidelitree.trees.deferring import answered
@@ -76,6 +77,8 @@ def _check_promise(told: Certificate, space: World, stored: Stored) -> None:
     """What follows from the counts exactly, and what a run of these doors never has."""
     if told.entropy is not None or told.replayed:
         raise FormatError("it is the certificate of an audit")
+    if isinstance(space, Rows) and space.blend:
+        raise _UnsureError("neighbours of rows are not drawn again here")
     if told.assumes != assumptions(ASSUMES_DETERMINISTIC in told.assumes, space.assumes):
         raise FormatError("it assumes something else than the run did")
     if told.method == "exact":

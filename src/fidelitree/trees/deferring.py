@@ -57,18 +57,24 @@ def answered(tree: Tree, rows: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def filled(found: Labels, inputs: Any, fallback: Callable[[Any], Any]) -> Labels:
-    """Labels of a tree, those that it defers as ``fallback`` has them, which is called with these inputs alone."""
+    """Labels of a tree, those that it defers as ``fallback`` has them, which is called with these inputs alone.
+
+    Where the two are of one kind, so is the result; else every label stays what it is, among objects.
+    """
     asked = np.flatnonzero(found == DEFER)
     labels = found.tolist()
     if len(asked):
-        given = np.asarray(fallback(_rows(inputs, asked)))
+        ask = getattr(fallback, "predict", fallback)
+        if not callable(ask):
+            raise ParameterError(f"fallback must be a model, or a callable from inputs to labels; got {show(fallback)}")
+        given = np.asarray(ask(_rows(inputs, asked)))
         if given.shape != (len(asked),):
             raise ParameterError(
                 f"fallback must give one label for each of {len(asked)} inputs; it gave an array of shape {given.shape}"
             )
         for place, label in zip(asked.tolist(), given.tolist(), strict=True):
             labels[place] = label
-    return np.array(labels)
+    return np.array(labels, None if len({type(label) for label in labels}) == 1 else object)
 
 
 def _rows(inputs: Any, places: NDArray[np.intp]) -> Any:

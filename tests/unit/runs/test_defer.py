@@ -192,3 +192,83 @@ def test_prices_go_up_from_epsilon():
     prices = strategy._prices()
     assert prices[0] == pytest.approx(0.06)
     assert prices[-1] == pytest.approx(0.5)
+
+
+def test_production_rows_that_are_deferred_break_no_promise(made):
+    found, folder = made
+    rows = BITS.draw(2_000, seed=5)
+    for result in (found, folder):
+        monitor = ft.Monitor(result)
+        monitor.see(rows, half(rows))
+        assert monitor.alarm is None
+        assert 0 < monitor.watched[0].rows < len(rows)
+
+
+def test_doors_about_labels_alone_refuse_it(made):
+    found, _ = made
+    with pytest.raises(ft.ParameterError, match="tree must answer every input to become precision and recall"):
+        ft.errors_by_class(found.tree, half, BITS)
+    with pytest.raises(ft.ParameterError, match="tree must answer every input to become one side of a difference"):
+        ft.diff(found.tree, half, BITS)
+
+
+def test_a_coverage_that_is_forged_over_rows_is_refused_by_both(tmp_path):
+    """It was confirmed by the file that shares no code, because it looked at what was claimed."""
+    rng = np.random.default_rng(0)
+    table = {"a": rng.normal(size=3_000), "b": rng.normal(size=3_000)}
+    noise = lambda column: (np.sin(1e5 * np.asarray(column)) > 0).astype(int)  # noqa: E731
+    target = lambda batch: np.where(np.asarray(batch["a"]) > 0, 1, noise(batch["b"]))  # noqa: E731
+    found = ft.distill(target, ft.Rows(table), 0.1, defer=True, max_queries=2_000, journal=tmp_path / "journal.db")
+    assert 0.2 < found.certificate.coverage < 0.8
+    found.save(tmp_path / "kept")
+    assert subprocess.run(checking(tmp_path / "kept"), capture_output=True, check=False).returncode == 0
+    names = ("certificate.json", "frontier.json", "run.json")
+    told, front, run = (json.loads((tmp_path / "kept" / name).read_text()) for name in names)
+    same = (point["certificate"] for point in front["points"] if point["leaves"] == found.leaves)
+    for one in (told, *same):
+        one["coverage"] += 0.005
+    del run["files"]
+    for name, data in zip(names, (told, front, run), strict=True):
+        (tmp_path / "kept" / name).write_text(json.dumps(data))
+    done = subprocess.run(checking(tmp_path / "kept"), capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stdout
+    assert not ft.verify(tmp_path / "kept", answers=True).consistent
+
+
+@pytest.mark.parametrize("world", ["table", "mixture", "neighbours"])
+def test_worlds_that_the_file_does_not_know_are_undecided(tmp_path, world):
+    rng = np.random.default_rng(0)
+    table = {"a": rng.normal(size=400), "b": rng.normal(size=400)}
+    spaces = {
+        "table": lambda: table,
+        "mixture": lambda: ft.Mixture.from_data(table),
+        "neighbours": lambda: ft.Rows(table, blend=0.1),
+    }
+    found = ft.distill(
+        lambda batch: np.where(np.asarray(batch["a"]) > 0, 1, np.sin(1e5 * np.asarray(batch["b"])) > 0),
+        spaces[world](),
+        0.1,
+        defer=True,
+        max_queries=1_500,
+        journal=tmp_path / "journal.db",
+    )
+    found.save(tmp_path / "kept")
+    done = subprocess.run(checking(tmp_path / "kept"), capture_output=True, text=True, check=False)
+    assert done.returncode == 5, done.stdout
+    assert ft.verify(tmp_path / "kept", answers=True).consistent
+
+
+def test_a_fallback_changes_no_label_of_the_tree(made):
+    found, _ = made
+    rows = BITS.draw(200, seed=1)
+
+    class Model:
+        def predict(self, batch):
+            return np.full(len(batch), 0.5)
+
+    said = found.tree.predict(rows, fallback=Model())
+    own = found.tree.predict(rows)
+    assert [type(one) for one, other in zip(said, own, strict=True) if other is not ft.DEFER][:1] == [int]
+    assert 0.5 in said.tolist()
+    with pytest.raises(ft.ParameterError, match="fallback must be a model, or a callable"):
+        found.tree.predict(rows, fallback=3)

@@ -191,3 +191,13 @@ def test_a_stored_frontier_of_numbers_is_read_back(tmp_path: Path) -> None:
     again = ft.Frontier.load(tmp_path / "front")
     assert [point.leaf_labels is not None for point in again] == [True] * len(front)
     assert again[-1].leaf_errors == front[-1].leaf_errors
+
+
+def test_production_numbers_are_right_within_the_tolerance() -> None:
+    space = ft.ProductSpace([ft.Numeric("x", 0, 1)])
+    found = ft.distill(lambda batch: 10 * batch["x"], space, 0.1, tolerance=2, max_queries=2_000)
+    monitor, rows = ft.Monitor(found), space.draw(500, seed=3)
+    monitor.see(rows, 10 * rows["x"])
+    assert monitor.alarm is None
+    monitor.see(rows, 10 * rows["x"] + 5)
+    assert monitor.alarm is not None

@@ -96,7 +96,7 @@ class Run:
         pairs += [(f"{name} version", _minor(self.versions, name), _minor(now.versions, name)) for name in names]
         differ = [f"{name} was {_short(was)} and is {_short(new)} now" for name, was, new in pairs if was != new]
         ours, theirs = (run.versions.get("fidelitree", "?") for run in (now, self))
-        older = "" if ours == theirs else f", or go on with fidelitree {theirs:.20}, which wrote this one"
+        older = "" if ours == theirs else f", or go on with fidelitree {theirs!s:.20}, which wrote this one"
         if differ:
             raise OtherRunError(
                 f"journal must belong to the same run, and this one does not: {'; '.join(differ)} - give the same "
