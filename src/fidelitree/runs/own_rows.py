@@ -128,7 +128,7 @@ def _number(cell: str, gaps: bool) -> float:
 def _labels(tree: Tree, tolerance: float | None) -> tuple[Reader, str]:
     """How to read an answer of the target, of the kind that the tree's labels have; and how to call it."""
     known = answers_of(tree.labels.tolist())
-    kind = type(known[0]) if known else str
+    kind: type = type(known[0]) if known else str
     if tolerance is not None or kind is float:
         return _finite, "numbers, as the tree answers"
     if kind is bool:
