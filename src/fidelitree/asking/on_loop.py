@@ -15,6 +15,8 @@ from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fidelitree.asking.call import FIRST_WAIT, LONGEST_WAIT, Part, pieces
 from fidelitree.asking.guarded import CallFailedError, GuardedTarget, Inner
 from fidelitree.errors import RAISED, ParameterError, TargetError
@@ -35,7 +37,11 @@ PATIENCE = 12  # times that a call is put off by a server before it counts as fa
 LONGEST_ASKED = 600.0  # seconds that a server may ask for
 _LATE = 0.1  # seconds by which a sleep may be late without the calls after it being late, too
 _CLOSING = 5.0  # seconds for the end of a loop
-_LOOK = 0.05  # seconds between looks at whether a run was stopped
+_LOOK = 0.05  # seconds between looks at the clock of a run, and at whether it was stopped
+
+
+NOTHING_YET: Part = 0, np.empty(0)
+"""A part of no labels: whoever waits may look at the clock."""
 
 
 class Pacer:
@@ -95,7 +101,7 @@ class _Answers:
         self.lost.append(error)
 
     def arriving(self, job: Future[None]) -> Iterator[Part]:
-        """Parts as they come, until all calls have ended."""
+        """Parts as they come, until all calls have ended; while none comes, an empty one now and then."""
         job.add_done_callback(lambda _: self._more.set())
         while True:
             ended = job.done()
@@ -104,7 +110,8 @@ class _Answers:
                 self.done.popleft()
             if ended:
                 return
-            self._more.wait()
+            if not self._more.wait(_LOOK):
+                yield NOTHING_YET
             self._more.clear()
 
 
@@ -157,7 +164,7 @@ class OnLoop:
         """Parts that hold labels of the run's kind."""
         for start, found in answers.arriving(job):
             try:
-                labels = self._book.one_kind(found)
+                labels = self._book.one_kind(found) if len(found) else found
             except TargetError as error:
                 answers.lose(error)
             else:

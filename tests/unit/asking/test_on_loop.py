@@ -174,6 +174,48 @@ def test_a_call_that_hangs_is_ended() -> None:
         ft.distill(plain, BITS, timeout=1)
 
 
+async def never(batch: Any) -> Any:
+    await asyncio.sleep(1e6)
+
+
+async def asks_for_patience(batch: Any) -> Any:
+    raise BusyError(429, {"retry-after": "1e9"})
+
+
+@pytest.mark.parametrize("target", [never, asks_for_patience])
+def test_the_time_limit_ends_a_run_that_waits(target: Any) -> None:
+    began = time.monotonic()
+    with pytest.raises(ft.ParameterError, match="the budget ended before the first"):
+        ft.distill(target, ft.ProductSpace.bernoulli(20), 0.1, max_seconds=0.5)
+    rated = Remote(awaited, rows_per_second=1e-9)  # its first call is answered
+    assert ft.distill(rated, ft.ProductSpace.bernoulli(20), 0.1, max_seconds=0.5).reason == "max_seconds = 0.5"
+    assert time.monotonic() - began < 5
+
+
+def test_what_came_before_the_time_was_over_is_kept_and_replayed(tmp_path: Any) -> None:
+    wide, answered, cancelled = ft.ProductSpace.bernoulli(20), 0, 0
+
+    async def stuck(batch: Any) -> Any:
+        nonlocal answered, cancelled
+        if answered >= 40:
+            try:
+                await asyncio.sleep(1e6)
+            except asyncio.CancelledError:
+                cancelled += 1
+                raise
+        answered += len(batch)
+        return plain(batch)
+
+    result = ft.distill(
+        Remote(stuck, concurrency=1), wide, 0.01, max_seconds=0.5, batch_size=4, journal=tmp_path / "run.db", seed=1
+    )
+    assert result.reason == "max_seconds = 0.5"
+    assert journalled(tmp_path / "run.db") == int(result.queries.paid) == answered
+    assert cancelled
+    result.save(tmp_path / "out")
+    assert all(check.passed is not False for check in ft.verify(tmp_path / "out").checks)
+
+
 def test_what_a_target_cancels_is_its_failure() -> None:
     async def cancels(batch: Any) -> Any:
         raise asyncio.CancelledError
