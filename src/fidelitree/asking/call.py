@@ -32,7 +32,7 @@ class Calls(Protocol):
     """A way to the target."""
 
     def parts(self, inner: Inner, purpose: str) -> Iterator[Part]:
-        """Labels of all inputs, each part as soon as it is there, in any order.
+        """Labels of all inputs, each part as soon as it is there, in any order; one of no labels while none is there.
 
         It may be a generator that, once an interrupt is thrown into it, gives what is on its way still.
         """

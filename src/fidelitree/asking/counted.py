@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Generator
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -76,7 +77,8 @@ class Queries:
     rounds: int = field(default=0, compare=False)
     """Batches that had to be answered one after the other."""
     cost: float | None = None
-    """What the answers cost, where the target has a price."""
+    """What the answers cost, where the target has a price: rows times their price, and calls times theirs. As in
+    ``paid``, what failed and was sent again counts once; a batch that the clock cut off counts as a whole."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as the command line prints it."""
@@ -191,7 +193,7 @@ class Counted:
             codes = self._pay(batch, purpose, spare)
         else:
             recalled = self.memory.recall(batch)
-            codes = self._learn(recalled, self._pay(recalled.rows, purpose), purpose)
+            codes = self._learn(recalled, purpose)
         self._count(purpose, len(batch))
         return codes
 
@@ -245,7 +247,7 @@ class Counted:
         missing = self.memory.missing(batch)
         self._check(missing, purpose)
         recalled = self.memory.recall(batch, self._spare(len(batch), missing))
-        codes = self._learn(recalled, self._pay(recalled.rows, purpose), purpose)
+        codes = self._learn(recalled, purpose)
         self._count(purpose, missing)
         return codes
 
@@ -255,9 +257,16 @@ class Counted:
             return None
         return self.left - missing if rows == self.space.points else 0
 
-    def _learn(self, recalled: Recalled, answers: Codes, purpose: str) -> Codes:
-        """Take what was paid for into memory; repeats that were checked have a purpose of their own."""
+    def _learn(self, recalled: Recalled, purpose: str) -> Codes:
+        """Pay, and take the answers into memory; repeats that were checked have a purpose of their own."""
         assert self.memory is not None, "what was recalled came from a memory"
+        paid = self.paid
+        try:
+            answers = self._pay(recalled.rows, purpose)
+        except BudgetSpent:
+            if self.paid == paid:  # a replay, which knows that no answer came, does not ask
+                self.memory.take_back(recalled)
+            raise
         codes = self.memory.learn(recalled, answers)
         if recalled.repeats:
             self._paid[purpose] -= len(recalled.repeats)
@@ -283,7 +292,7 @@ class Counted:
         answered, replayed = sum(map(len, found.values())), self._cut_after()
         if answered >= replayed > 0 or (not replayed and self._late(learning)):
             self.late_looks.append((self.looks, answered))
-            self.cut = self.book.encode(np.concatenate(list(found.values())))
+            self.cut = self.book.encode(np.concatenate(list(found.values()))) if found else self.cut
             raise BudgetSpent(self.budget.time_over)
 
     def _pay(self, batch: NDArray[Any], purpose: str, spare: bool = False) -> Codes:
@@ -297,13 +306,18 @@ class Counted:
         coming = way(batch, purpose)
         try:
             for start, labels in coming:
-                found[start] = labels
-                self._paid[purpose] += len(labels)
+                if len(labels):  # else it is only time to look at the clock
+                    found[start] = labels
+                    self._paid[purpose] += len(labels)
                 answered += len(labels)
                 if answered < len(batch):
                     self._check_time(found, purpose != "certify")
         except KeyboardInterrupt as stop:
             self._paid[purpose] += sum(len(labels) for _, labels in on_their_way(coming, stop))
+            raise
+        except BudgetSpent:
+            if isinstance(coming, Generator):  # calls that nobody waits for any more are given up now
+                coming.close()
             raise
         self.rounds += 1
         # Labels are numbered in draw order, whatever order they were answered in.

@@ -6,6 +6,7 @@ it answered with, reaches no memory of a run.
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -71,10 +72,17 @@ class GuardedTarget:
 
         try:
             answers = await self.target(self._batch(inner))
-        except asyncio.CancelledError:  # the run's own, which gives the call up
+        except GeneratorExit:  # its loop is gone
             raise
         except BaseException as error:
+            task = asyncio.current_task()
+            if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+                raise  # the run's own, which gives the call up; what the target cancels by itself is a failure
             raise failed(error, len(inner)) from error
+        if inspect.isawaitable(answers):
+            if inspect.iscoroutine(answers):
+                answers.close()
+            raise TargetError("what the target awaits must be labels, and it has to be awaited again: await it inside")
         return answered(answers, len(inner), numbers=self.numbers)
 
     def _batch(self, inner: Inner, spare: bool = False) -> Any:

@@ -58,6 +58,8 @@ class Journalled:
     def _kept(self, place: tuple[str, int, int], inner: Inner, labels: NDArray[Any]) -> Part:
         """A part that is on disk now."""
         purpose, batch, first = place
+        if not len(labels):  # nothing came yet
+            return first, labels
         stored = input_bytes(inner[first : first + len(labels)])
         self._journal.keep(Record.made(purpose, batch, first, stored, labels))
         return first, labels

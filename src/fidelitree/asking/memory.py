@@ -143,6 +143,11 @@ class Memory:
         wanted = sorted({row for key, row in first.items() if key not in self._codes} | set(repeats))
         return Recalled(keys, [keys[row] for row in wanted], batch[wanted], [keys[row] for row in repeats])
 
+    def take_back(self, recalled: Recalled) -> None:
+        """A batch was not asked after all: its repeats are still to be checked."""
+        self._to_check += len(recalled.repeats)
+        self.checked -= len(recalled.repeats)
+
     def learn(self, recalled: Recalled, answers: Codes) -> Codes:
         """Codes of the whole batch, given those of what had to be asked; TargetError where a repeat differs."""
         known = dict(zip(recalled.asked, answers.tolist(), strict=True))

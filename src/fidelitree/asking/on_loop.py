@@ -15,13 +15,15 @@ from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fidelitree.asking.call import FIRST_WAIT, LONGEST_WAIT, Part, pieces
 from fidelitree.asking.guarded import CallFailedError, GuardedTarget, Inner
 from fidelitree.errors import RAISED, ParameterError, TargetError
 from fidelitree.targets.models.remote import Terms, is_awaited, terms_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -35,6 +37,11 @@ PATIENCE = 12  # times that a call is put off by a server before it counts as fa
 LONGEST_ASKED = 600.0  # seconds that a server may ask for
 _LATE = 0.1  # seconds by which a sleep may be late without the calls after it being late, too
 _CLOSING = 5.0  # seconds for the end of a loop
+_LOOK = 0.05  # seconds between looks at the clock of a run, and at whether it was stopped
+
+
+NOTHING_YET: Part = 0, np.empty(0)
+"""A part of no labels: whoever waits may look at the clock."""
 
 
 class Pacer:
@@ -46,14 +53,17 @@ class Pacer:
         self._free = 0.0
         self._queue = asyncio.Lock()
 
-    async def turn(self, rows: int) -> None:
-        """Wait until so many inputs may be sent; first come, first served."""
+    async def turn(self, rows: int, stopped: Callable[[], bool]) -> bool:
+        """Wait until so many inputs may be sent; first come, first served. False where nothing is any more."""
         async with self._queue:
-            while (left := self._free - time.monotonic()) > 0:
-                await asyncio.sleep(left)
+            while (left := self._free - time.monotonic()) > 0 and not stopped():
+                await asyncio.sleep(min(left, _LOOK))
+            if stopped():
+                return False
             late = time.monotonic() - self._free
             begins = self._free if late < _LATE else time.monotonic()
             self._free = begins + max(rows * self._row, self._call)
+            return True
 
     def hold(self, seconds: float) -> None:
         """Nobody sends anything for so long."""
@@ -66,6 +76,7 @@ class _Answers:
     def __init__(self, todo: Iterator[tuple[int, Inner]]) -> None:
         self.todo, self.done = deque(todo), deque[Part]()
         self.lost: list[TargetError] = []
+        self.stopped = False
         self._more = threading.Event()
 
     def put(self, start: int, labels: NDArray[Any]) -> None:
@@ -73,13 +84,24 @@ class _Answers:
         self.done.append((start, labels))
         self._more.set()
 
+    def next(self) -> tuple[int, Inner] | None:
+        """What is to be asked next; another thread may just have stopped it all."""
+        with suppress(IndexError):
+            return self.todo.popleft()
+        return None
+
+    def stop(self) -> None:
+        """No other call is begun, not even one that waits for its turn."""
+        self.stopped = True
+        self.todo.clear()
+
     def lose(self, error: TargetError) -> None:
         """A part will never come: no other is begun."""
-        self.todo.clear()
+        self.stop()
         self.lost.append(error)
 
     def arriving(self, job: Future[None]) -> Iterator[Part]:
-        """Parts as they come, until all calls have ended."""
+        """Parts as they come, until all calls have ended; while none comes, an empty one now and then."""
         job.add_done_callback(lambda _: self._more.set())
         while True:
             ended = job.done()
@@ -88,7 +110,8 @@ class _Answers:
                 self.done.popleft()
             if ended:
                 return
-            self._more.wait()
+            if not self._more.wait(_LOOK):
+                yield NOTHING_YET
             self._more.clear()
 
 
@@ -125,21 +148,23 @@ class OnLoop:
                     if stop is not None:
                         raise
                     stop = interrupt
-                    answers.todo.clear()
+                    answers.stop()
         finally:
-            answers.todo.clear()
+            answers.stop()
             job.cancel()
         if stop is not None:
             raise stop
         if answers.lost:  # what else was on its way has arrived first
             raise answers.lost[0]
+        if job.cancelled():  # not by us
+            raise CallFailedError("the target cancelled its own call, and must answer with labels")
         job.result()
 
     def _kinds(self, answers: _Answers, job: Future[None]) -> Iterator[Part]:
         """Parts that hold labels of the run's kind."""
         for start, found in answers.arriving(job):
             try:
-                labels = self._book.one_kind(found)
+                labels = self._book.one_kind(found) if len(found) else found
             except TargetError as error:
                 answers.lose(error)
             else:
@@ -147,20 +172,23 @@ class OnLoop:
 
     async def _all(self, answers: _Answers) -> None:
         assert self._terms is not None, "a target on a loop has terms"
-        await asyncio.gather(*(self._take_turns(answers) for _ in range(self._terms.concurrency)))
+        at_once = min(self._terms.concurrency, len(answers.todo))
+        await asyncio.gather(*(self._take_turns(answers) for _ in range(at_once)))
 
     async def _take_turns(self, answers: _Answers) -> None:
-        while answers.todo:
-            start, rows = answers.todo.popleft()
+        while (piece := answers.next()) is not None:
             try:
-                answers.put(start, await self._answer(rows))
+                labels = await self._answer(piece[1], lambda: answers.stopped)
             except TargetError as error:
                 answers.lose(error)
+            else:
+                if labels is not None:
+                    answers.put(piece[0], labels)
 
-    async def _answer(self, rows: Inner) -> NDArray[Any]:
+    async def _answer(self, rows: Inner, stopped: Callable[[], bool]) -> NDArray[Any] | None:
+        """Labels; None where the run was stopped before the call was begun, or made again."""
         failures = put_off = 0
-        while True:
-            await self._pacer.turn(len(rows))
+        while await self._pacer.turn(len(rows), stopped):
             try:
                 async with asyncio.timeout(self._timeout):
                     return await self._call(rows)
@@ -177,6 +205,7 @@ class OnLoop:
                 failures += 1
             else:
                 raise error
+        return None
 
     async def _call(self, rows: Inner) -> NDArray[Any]:
         if self._awaited:
@@ -192,15 +221,23 @@ class OnLoop:
             self._thread.start()
         return self._loop
 
+    async def _end(self) -> None:
+        given_up = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in given_up:
+            task.cancel()
+        if given_up:
+            await asyncio.wait(given_up, timeout=_CLOSING / 2)
+        closing = getattr(self._target.target, "aclose", None)
+        if callable(closing):
+            await closing()
+
     def close(self) -> None:
-        """End the loop; a target that holds connections closes them there."""
+        """End the loop and what was given up on it; a target that holds connections closes them there."""
         loop, self._loop = self._loop, None
         if loop is None or self._thread is None:
             return
-        closing = getattr(self._target.target, "aclose", None)
-        if callable(closing):
-            with suppress(*RAISED):
-                asyncio.run_coroutine_threadsafe(closing(), loop).result(_CLOSING)
+        with suppress(*RAISED):
+            asyncio.run_coroutine_threadsafe(self._end(), loop).result(_CLOSING)
         if self._pool is not None:
             self._pool.shutdown(wait=False)
         loop.call_soon_threadsafe(loop.stop)

@@ -58,7 +58,7 @@ class Certificate:
     ``real_rows`` is the error on rows of a table that were kept aside, where inputs come from a world fitted to others.
     ``helped`` tells of the surrogate that shortened the test, where one did.
     With a ``tolerance`` answers are numbers, and an error is to be further from the target than that. ``cost`` is what
-    all answers of the run cost, where the target has a price.
+    all answers of the run cost, where the target has a price; calls that failed and were made again are not in it.
     ``coverage`` is the share of inputs that the tree answers itself, at least, where it may defer: errors are those
     among them, and ``drawn`` inputs were drawn until so many ``samples`` were. It is true together with the bound.
     """

@@ -36,7 +36,7 @@ async def awaited(batch: Any) -> Any:
 def answers(target: Any, **running: Any) -> np.ndarray:
     calls = OnLoop(target, BITS, LabelBook(), Running(**running))
     try:
-        parts = dict(calls.parts(ROWS, "label"))
+        parts = dict(part for part in calls.parts(ROWS, "label") if len(part[1]))
     finally:
         calls.close()
     return np.concatenate([parts[start] for start in sorted(parts)])
@@ -174,6 +174,70 @@ def test_a_call_that_hangs_is_ended() -> None:
         ft.distill(plain, BITS, timeout=1)
 
 
+async def never(batch: Any) -> Any:
+    await asyncio.sleep(1e6)
+
+
+async def asks_for_patience(batch: Any) -> Any:
+    raise BusyError(429, {"retry-after": "1e9"})
+
+
+@pytest.mark.parametrize("target", [never, asks_for_patience])
+def test_the_time_limit_ends_a_run_that_waits(target: Any) -> None:
+    began = time.monotonic()
+    with pytest.raises(ft.ParameterError, match="the budget ended before the first"):
+        ft.distill(target, ft.ProductSpace.bernoulli(20), 0.1, max_seconds=0.5)
+    rated = Remote(awaited, rows_per_second=1e-9)  # its first call is answered
+    assert ft.distill(rated, ft.ProductSpace.bernoulli(20), 0.1, max_seconds=0.5).reason == "max_seconds = 0.5"
+    assert time.monotonic() - began < 5
+
+
+def test_what_came_before_the_time_was_over_is_kept_and_replayed(tmp_path: Any) -> None:
+    wide, answered, cancelled = ft.ProductSpace.bernoulli(20), 0, 0
+
+    async def stuck(batch: Any) -> Any:
+        nonlocal answered, cancelled
+        if answered >= 40:
+            try:
+                await asyncio.sleep(1e6)
+            except asyncio.CancelledError:
+                cancelled += 1
+                raise
+        answered += len(batch)
+        return plain(batch)
+
+    result = ft.distill(
+        Remote(stuck, concurrency=1), wide, 0.01, max_seconds=0.5, batch_size=4, journal=tmp_path / "run.db", seed=1
+    )
+    assert result.reason == "max_seconds = 0.5"
+    assert journalled(tmp_path / "run.db") == int(result.queries.paid) == answered
+    assert cancelled
+    result.save(tmp_path / "out")
+    assert all(check.passed is not False for check in ft.verify(tmp_path / "out").checks)
+
+
+def test_what_a_target_cancels_is_its_failure() -> None:
+    async def cancels(batch: Any) -> Any:
+        raise asyncio.CancelledError
+
+    async def ends_itself(batch: Any) -> Any:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        await asyncio.sleep(1)
+
+    async def twice(batch: Any) -> Any:
+        return awaited(batch)
+
+    for target, said in (
+        (cancels, "the target raised CancelledError on a batch of"),
+        (ends_itself, "the target cancelled its own call"),
+        (twice, "has to be awaited again: await it inside"),
+    ):
+        with pytest.raises(ft.TargetError, match=said):
+            ft.distill(target, BITS)
+
+
 def test_labels_of_another_kind_end_the_run_after_the_others_came() -> None:
     async def odd(batch: Any) -> Any:
         return plain(batch) if batch[0, 0] else plain(batch).astype(str)
@@ -209,6 +273,35 @@ class Interrupts(threading.Thread):
             self.sent.set()
 
 
+class AfterCtrlC:
+    """Calls that have to wait for their turn, and a Ctrl-C while the first is inside."""
+
+    def __init__(self) -> None:
+        self.begun, self.after = 0, 0
+        self.sent = False
+
+    async def target(self, batch: Any) -> Any:
+        import signal
+
+        self.begun += 1
+        self.after += self.sent
+        if self.begun == 2:
+            self.sent = True
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        return plain(batch)
+
+
+def test_no_call_is_begun_after_ctrl_c() -> None:
+    seen = AfterCtrlC()
+    began = time.monotonic()
+    calls = OnLoop(Remote(seen.target, rows_per_second=4), BITS, LabelBook(), Running(batch_size=1))
+    with pytest.raises(KeyboardInterrupt):
+        list(calls.parts(ROWS, "label"))
+    calls.close()
+    assert (seen.begun, seen.after) == (2, 0)
+    assert time.monotonic() - began < 3  # nor is any waited for
+
+
 def journalled(path: Any) -> int:
     with sqlite3.connect(path) as found:
         return int(found.execute("SELECT sum(count) FROM answers").fetchone()[0] or 0)
@@ -239,6 +332,25 @@ def test_a_loop_that_runs_already_does_not_disturb() -> None:
         return ft.distill(awaited, BITS).tree.size
 
     assert asyncio.run(notebook()) == 3
+
+
+def test_terms_are_given_once() -> None:
+    from functools import partial
+
+    from fidelitree.targets.models.fromscores import Above
+
+    priced = Remote(plain, cost_per_row=1)
+    for nested in (priced, partial(priced), Above(priced, 0.5)):
+        with pytest.raises(ft.ParameterError, match=r"function must be one without terms of its own; got .* once"):
+            Remote(nested, cost_per_row=2)
+    assert answers(Remote(Above(plain, 0.5))).tolist() == plain(ROWS).tolist()
+
+
+def test_extreme_terms() -> None:
+    for terms in ({"cost_per_row": 1e-320}, {"cost_per_call": 5e-324}, {"concurrency": 10**5, "cost_per_row": 1}):
+        began = time.monotonic()
+        assert ft.distill(Remote(awaited, **terms), BITS, max_cost=1e6).tree.size == 3
+        assert time.monotonic() - began < 5
 
 
 def test_odd_terms_are_refused() -> None:

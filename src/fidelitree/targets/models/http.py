@@ -6,24 +6,27 @@ headers elsewhere), and no error, name or file ever holds a header, a password o
 
 from __future__ import annotations
 
+import base64
 import json
 import math
 import os
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit, urlunsplit
 
-from fidelitree.errors import ParameterError, TargetError, check_names, check_number, show
+from fidelitree.errors import RAISED, ParameterError, TargetError, check_names, check_number, show
 from fidelitree.targets.models.model import ModelColumns, need
 from fidelitree.targets.models.remote import OnTerms, make_terms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 Rows = list[list[Any]]
 SCHEMES = ("http://", "https://")
 _ANSWER, _EACH = 1 << 16, 1 << 12  # bytes that an answer may have, and as many more for each input
 _SHOWN = 80  # characters of an answer that is none
+_SHORT = 3  # characters of a secret that is taken out where it is a word: it is a part of too many others
 _BUSY = (429, 503)
 _MASK = "***"
 
@@ -67,8 +70,9 @@ class HttpTarget(OnTerms):
             raise ParameterError(f"timeout must be above 0 seconds, and finite; got {timeout!r}")
         known = None if names is None else tuple(check_names("names", names, "the columns of an array"))
         self.columns = ModelColumns() if known is None else ModelColumns(known, len(known))
-        self._headers = {str(name): _filled(str(name), str(value)) for name, value in (headers or {}).items()}
+        self._headers = _headers(headers)
         self._url, self._schema, self._verify = url, schema or (_sent, _labels), verify
+        self._secret = _any_of({form for secret in _secrets(url, self._headers) for form in _forms(secret)})
         self._httpx = need("httpx", "http", "HTTP targets")
         self._client: Any = None
 
@@ -88,10 +92,10 @@ class HttpTarget(OnTerms):
         try:
             found = self._schema[1](answer)
             count = len(found)
-        except (KeyError, TypeError, IndexError, AttributeError) as error:
+        except RAISED as error:  # a schema is somebody's code, and may quote what it could not read
             raise TargetError(
-                f'{self.name} must answer {{"labels": [...]}}, or what schema reads; it answered {answer!r:.80} '
-                f"({type(error).__name__})"
+                f'{self.name} must answer {{"labels": [...]}}, or what schema reads; it answered '
+                f"{self._masked(repr(answer))} ({self._masked(show(error, _ANSWER))})"
             ) from None
         if count != len(rows):
             raise TargetError(f"{self.name} must answer one label for each input; {len(rows)} got {count} labels")
@@ -120,7 +124,7 @@ class HttpTarget(OnTerms):
                 self._check_status(response)
                 return await self._bounded(response, _ANSWER + _EACH * rows)
         except (self._httpx.HTTPError, self._httpx.InvalidURL, UnicodeError) as error:
-            said = self._masked(str(error)) or "no more is known"
+            said = self._masked(str(error), most=None) or "no more is known"
             raise TargetError(f"{self.name} could not be asked: {type(error).__name__}: {said}") from None
 
     def _check_status(self, response: Any) -> None:
@@ -129,7 +133,7 @@ class HttpTarget(OnTerms):
             after = response.headers.get("retry-after", "0")
             raise ServerBusyError(f"{self.name} answered {status}: it is busy", after)
         if response.has_redirect_location:
-            there = without_secrets(str(response.url.join(response.headers["location"])))
+            there = self._masked(without_secrets(str(response.url.join(response.headers["location"]))), most=None)
             raise TargetError(
                 f"{self.name} answered {status}: it has moved to {there} - give that address, if you trust it"
             )
@@ -149,17 +153,15 @@ class HttpTarget(OnTerms):
         try:
             return json.loads(body)
         except (ValueError, RecursionError):
-            shown = self._masked(body[:_SHOWN].decode(errors="replace"))
+            shown = self._masked(body.decode(errors="replace"))
             raise TargetError(f"{self.name} must answer with JSON; it answered {shown!r}") from None
 
-    def _masked(self, text: str) -> str:
-        """Text of a stranger without anything that must not be seen: it may repeat what it was sent."""
-        parts = urlsplit(self._url)
-        secrets = [*self._headers.values(), parts.password or "", parts.query, unquote(parts.password or "")]
-        secrets += [word for value in self._headers.values() for word in value.split()]
-        for secret in sorted({one for one in secrets if len(one) > 3}, key=len, reverse=True):
-            text = text.replace(secret, _MASK)
-        return text
+    def _masked(self, text: str, most: int | None = _SHOWN) -> str:
+        """The beginning of a stranger's text without anything that must not be seen: it may repeat what it was sent.
+
+        It is cut last, because half a secret would not be found.
+        """
+        return self._secret.sub(_MASK, text)[:most]
 
 
 def http(url: str, **options: Any) -> HttpTarget:
@@ -173,11 +175,54 @@ def without_secrets(url: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
+def _secrets(url: str, headers: Mapping[str, str]) -> Iterator[str]:
+    """All that a server is told in confidence."""
+    for value in headers.values():
+        yield from (value, *value.split())
+    parts = urlsplit(url)
+    user, password = parts.username or "", parts.password or ""
+    yield from (parts.query, user, password, unquote(user), unquote(password))
+    if user or password:  # as they are sent
+        yield base64.b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode()
+    yield from (value for _, value in parse_qsl(parts.query))
+    yield from (one.partition("=")[2] for one in parts.query.split("&"))
+
+
+def _forms(secret: str) -> Iterator[str]:
+    """How a text, an address, or Python's or JSON's notation of a text may show it."""
+    yield from (secret, quote(secret), quote(secret, safe=""), quote_plus(secret))
+    yield from (repr(secret)[1:-1], repr("'\"" + secret)[4:-1], json.dumps(secret)[1:-1])
+
+
+def _any_of(texts: set[str]) -> re.Pattern[str]:
+    """What finds them all, in capitals or not, the longest first; short ones as whole words only."""
+    longest = sorted(filter(None, texts), key=len, reverse=True)
+    found = (re.escape(text) if len(text) > _SHORT else rf"(?<!\w){re.escape(text)}(?!\w)" for text in longest)
+    return re.compile("|".join(found) or "(?!)", re.IGNORECASE)
+
+
 def _checked(url: Any) -> str:
-    if not isinstance(url, str) or not url.startswith(SCHEMES) or not urlsplit(url).hostname:
+    try:
+        named = isinstance(url, str) and url.startswith(SCHEMES) and bool(urlsplit(url).hostname)
         shown = show(url) if not isinstance(url, str) else repr(without_secrets(url))
+    except ValueError:  # of an address that cannot be taken apart no part can be shown
+        named, shown = False, "one that cannot be read: is a bracket missing?"
+    if not named:
         raise ParameterError(f"url must begin with http:// or https://, and name a server; got {shown}")
-    return url
+    return str(url)
+
+
+def _headers(given: Any) -> dict[str, str]:
+    """Headers that can be sent."""
+    if given is not None and not isinstance(given, Mapping):
+        raise ParameterError(f"headers must be a mapping of name to value; got one of type {type(given).__name__}")
+    found = {str(name): _filled(str(name), str(value)) for name, value in (given or {}).items()}
+    for name, value in found.items():
+        if not (value.isascii() and value.isprintable()):  # the value itself is not shown
+            raise ParameterError(
+                f"headers must hold printable ASCII characters only, and {show(name)} does not: is there a line end?"
+            )
+    return found
 
 
 def _filled(header: str, value: str) -> str:

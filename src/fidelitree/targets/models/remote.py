@@ -16,6 +16,8 @@ from fidelitree.targets.models.model import ModelColumns
 
 _TOGETHER = 8  # inputs that a call is taken to receive, where nothing says how many
 
+_ANY = 1 << 53  # labels that nobody can buy
+
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
@@ -67,7 +69,8 @@ class Terms:
     def affordable(self, cost: float, batch_size: int | None) -> int:
         """About how many labels a sum of money buys."""
         together = 1 if self.one_row else batch_size or _TOGETHER
-        return int(cost / (self.cost_per_row + self.cost_per_call / together))
+        each = self.cost_per_row + self.cost_per_call / together
+        return int(min(_ANY, cost / each)) if each else _ANY  # the least of floats may be halved to 0
 
 
 class OnTerms:
@@ -92,6 +95,11 @@ class Remote(OnTerms):
     def __init__(self, function: Callable[[Any], Any], **terms: Any) -> None:
         if not callable(function):
             raise ParameterError(f"function must be callable: a batch of inputs in, labels out; got {show(function)}")
+        if _has_terms(function):
+            raise ParameterError(
+                f"function must be one without terms of its own; got {show(function)} - give all terms once, where "
+                f"that is made"
+            )
         self.function, self.terms, self.columns = function, make_terms(terms), ModelColumns()
         self.inside = function
         found = getattr(function, "name", None) or getattr(function, "__qualname__", None)
@@ -121,6 +129,15 @@ def make_terms(given: Mapping[str, Any]) -> Terms:
     if unknown := [name for name in given if name not in known]:
         raise ParameterError(f"terms of a target are {', '.join(known)}; got {', '.join(unknown)}")
     return Terms(**given)
+
+
+def _has_terms(function: Any) -> bool:
+    """Whether a function has a rate or a price of its own, which nobody would know of."""
+    while isinstance(function, partial) or (isinstance(function, OnTerms) and function.inside is not None):
+        if isinstance(function, Remote):
+            return True
+        function = function.func if isinstance(function, partial) else function.inside
+    return isinstance(function, OnTerms)
 
 
 async def _listed(answer: Any) -> list[Any]:

@@ -108,6 +108,54 @@ def test_a_server_that_repeats_the_key_does_not_show_it() -> None:
             ft.distill(target, BITS)
 
 
+def told(answer: Any, url: str = "", headers: dict[str, str] | None = None, **options: Any) -> str:
+    """What a user reads when a server answers so; ``url`` has the user in front of the server, and the query."""
+    user, _, query = url.partition("?")
+    with serving(Endpoint(raw=answer)) as endpoint:
+        address = endpoint.url.replace("http://", f"http://{user}") + (f"?{query}" if query else "")
+        with pytest.raises(ft.TargetError) as caught:
+            ft.distill(ft.targets.http(address, headers=headers, **options), BITS)
+    return str(caught.value)
+
+
+def reason(said: str) -> Any:
+    def answer(handler: BaseHTTPRequestHandler, rows: Rows) -> None:
+        handler.send_response(401, said)
+        handler.send_header("content-length", "0")
+        handler.end_headers()
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "url", "header", "shown"),
+    [
+        (raw(200, b'{"error": "bad", "got": "Bearer S3CRET"}'), "", "Bearer S3CRET", "'got': '***'"),
+        (raw(200, b"invalid key S3CRET"), "?api_key=S3CRET&v=2", "", "invalid key ***"),
+        (reason("no key S3CRET"), "?api_key=S3CRET&v=2", "", "401 no key ***"),
+        (raw(200, b"invalid key a/S3CRET+"), "?api_key=a%2FS3CRET%2B", "", "invalid key ***"),
+        (raw(307, b"", location="/login/S3CRET/x"), "?api_key=S3CRET", "", "/login/***/x"),
+        (raw(200, b"nobody is called S3CRET"), "S3CRET:pass@", "", "called ***"),
+        (raw(200, b"Basic UzNDUkVUOnBhc3M="), "S3CRET:pass@", "", "Basic ***"),
+        (raw(200, b"your key is s3cret"), "", "Bearer S3CRET", "key is ***"),
+        (raw(200, b'{"got": "a\\\\S3CRET"}'), "", "a\\S3CRET", "'got': '***'"),
+        (raw(200, b"0" * 76 + b"S3CRET"), "", "Bearer S3CRET", "0" * 76 + "***"),
+        (raw(200, b"it is K3Y, not K3YS"), "?v=K3Y", "", "it is ***, not K3YS"),
+    ],
+)
+def test_no_way_of_repeating_a_secret_shows_it(answer: Any, url: str, header: str, shown: str) -> None:
+    said = told(answer, url, {"authorization": header} if header else None)
+    assert shown in said
+    assert not any(secret in said.lower() for secret in ("s3c", "uznd"))
+
+
+def test_a_header_that_cannot_be_sent_and_a_schema_that_quotes_show_no_secret() -> None:
+    assert "S3C" not in told(raw(200, b""), headers={"bad name": "a\\S3CRET", "x": "a\\S3CRET "})
+    schema = (lambda rows, names: {"inputs": rows}, lambda answer: [int(answer)])
+    assert "(ValueError(" in (said := told(raw(200, b'"S3CRET"'), "?key=S3CRET", schema=schema))
+    assert "S3CRET" not in said
+
+
 def test_tls_and_dead_servers() -> None:
     with serving(Endpoint()) as endpoint:
         with pytest.raises(ft.TargetError, match=r"could not be asked: ConnectError: .*SSL"):
@@ -126,6 +174,10 @@ def test_what_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
         ("http://x", {"timeout": 0}, "timeout must be above 0 seconds"),
         ("http://x", {"headers": {"key": "$NO_SUCH_KEY"}}, "headers name .NO_SUCH_KEY for 'key', and there is no such"),
         ("http://x", {"speed": 3}, "terms of a target are"),
+        (f"http://u:{SECRET}@[::1", {}, "url must begin with .* got one that cannot be read"),
+        ("http://x", {"headers": SECRET}, "headers must be a mapping of name to value; got one of type str"),
+        ("http://x", {"headers": {"key": f"{SECRET}\n"}}, "headers must hold printable ASCII .* and 'key' does not"),
+        ("http://x", {"headers": {"key": f"{SECRET}\xe9"}}, "headers must hold printable ASCII"),
     ):
         with pytest.raises(ft.ParameterError, match=said) as caught:
             ft.targets.http(url, **options)  # type: ignore[arg-type]
