@@ -60,7 +60,8 @@ def test_from_the_list_to_every_page(
     shown = page.locator("tbody tr").count()
     assert shown > 0
     page.fill("[name=text]", "nowhere-at-all")
-    page.keyboard.press("Enter")
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
     assert page.locator("tbody tr").count() == 0
     page.goto(f"{address}rows?of=kept")
     (tmp_path / "rows.csv").write_text("owner,job,age,children,label\n1,nurse,50,2,no\n", encoding="utf-8")

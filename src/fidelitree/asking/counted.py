@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -193,7 +194,9 @@ class Counted:
             codes = self._pay(batch, purpose, spare)
         else:
             recalled = self.memory.recall(batch)
-            codes = self._learn(recalled, purpose)
+            with self._taken_back(recalled):
+                answers = self._pay(recalled.rows, purpose)
+            codes = self._learn(recalled, answers, purpose)
         self._count(purpose, len(batch))
         return codes
 
@@ -247,7 +250,9 @@ class Counted:
         missing = self.memory.missing(batch)
         self._check(missing, purpose)
         recalled = self.memory.recall(batch, self._spare(len(batch), missing))
-        codes = self._learn(recalled, purpose)
+        with self._taken_back(recalled):
+            answers = self._pay(recalled.rows, purpose)
+        codes = self._learn(recalled, answers, purpose)
         self._count(purpose, missing)
         return codes
 
@@ -257,16 +262,21 @@ class Counted:
             return None
         return self.left - missing if rows == self.space.points else 0
 
-    def _learn(self, recalled: Recalled, purpose: str) -> Codes:
-        """Pay, and take the answers into memory; repeats that were checked have a purpose of their own."""
+    @contextmanager
+    def _taken_back(self, recalled: Recalled) -> Iterator[None]:
+        """Where the time ends before any answer came, repeats are still to be checked: a replay does not ask at all."""
         assert self.memory is not None, "what was recalled came from a memory"
         paid = self.paid
         try:
-            answers = self._pay(recalled.rows, purpose)
+            yield
         except BudgetSpent:
-            if self.paid == paid:  # a replay, which knows that no answer came, does not ask
+            if self.paid == paid:
                 self.memory.take_back(recalled)
             raise
+
+    def _learn(self, recalled: Recalled, answers: Codes, purpose: str) -> Codes:
+        """Take what was paid for into memory; repeats that were checked have a purpose of their own."""
+        assert self.memory is not None, "what was recalled came from a memory"
         codes = self.memory.learn(recalled, answers)
         if recalled.repeats:
             self._paid[purpose] -= len(recalled.repeats)

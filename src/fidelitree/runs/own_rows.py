@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,15 +20,12 @@ from fidelitree.theory.sequential import lower_bound, upper_bound
 from fidelitree.trees.deferring import DEFER, answers_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from numpy.typing import NDArray
 
     from fidelitree.trees.tree import Tree
 
-    Rows = Sequence[dict[str, str]]
-    Reader = Callable[[str], Any]
-
+Rows = Sequence[dict[str, str]]
+Reader = Callable[[str], Any]
 _LEVEL = 0.025  # at each end: 95 % together
 _TRUTH = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "true": True}
 
