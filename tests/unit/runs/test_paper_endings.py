@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -111,7 +112,7 @@ def test_max_seconds_ends_it_honestly(algorithm: str, monkeypatch: pytest.Monkey
     for limit in range(2, 90, 3):
         looks = itertools.count(time.monotonic())
         with monkeypatch.context() as patch:
-            patch.setattr(budget.time, "monotonic", lambda looks=looks: next(looks))
+            patch.setattr(budget, "time", SimpleNamespace(monotonic=lambda looks=looks: next(looks)))
             result = distil(algorithm, 0.05 if algorithm == "build" else 0.2, max_seconds=limit)
         assert result.reason in (f"max_seconds = {limit}", "good enough")
         assert honest(result)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -220,7 +221,7 @@ def test_max_seconds_ends_it_honestly(space: Any, monkeypatch: pytest.MonkeyPatc
     for limit in (3, 40, 80, 200, 600, 1_000, 1_400):  # a compiled search looks less often
         looks = itertools.count(time.monotonic())
         with monkeypatch.context() as patch:
-            patch.setattr(budget.time, "monotonic", lambda looks=looks: next(looks))
+            patch.setattr(budget, "time", SimpleNamespace(monotonic=lambda looks=looks: next(looks)))
             result = ft.distill(answer, space, 0.03, DELTA, max_seconds=limit)
         ended = f"max_seconds = {limit}"
         assert result.reason in (ended, f"certified, then {ended}", "certified"), "a standing attempt may be ahead"
