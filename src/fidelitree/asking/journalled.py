@@ -133,6 +133,8 @@ def _sample(journal: Journal) -> tuple[Inner, list[Any]]:
 class Replayed:
     """Stands in for a target that is not there: its answers come from a journal, and anything else is an error."""
 
+    replays = True
+
     def __call__(self, batch: Any) -> Any:
         raise LookupError("the journal does not have their answers, and the target is not there to be asked")
 

@@ -367,3 +367,9 @@ def test_odd_terms_are_refused() -> None:
         Remote(3)  # type: ignore[arg-type]
     with pytest.raises(ft.ParameterError, match="executor must be None where the target is async"):
         ft.distill(awaited, BITS, executor=ThreadPoolExecutor)
+
+
+@pytest.mark.parametrize("limits", [{}, {"max_queries": 300}])
+def test_money_is_no_limit_where_nothing_has_a_price(limits: dict[str, int]) -> None:
+    with pytest.raises(ft.ParameterError, match="max_cost must be None where nothing has a price; got 5"):
+        ft.distill(plain, BITS, max_cost=5, **limits)
