@@ -90,7 +90,8 @@ def fill(page: Any, space: ft.ProductSpace, row: Any) -> None:
     for i, feature in enumerate(space):
         control, value = page.locator(f"#feature-{i}"), row[i]
         if feature.kind == "boolean":
-            control.set_checked(bool(value), force=True)
+            if control.is_checked() != bool(value):  # by the keyboard: a click may miss while the page scrolls
+                control.press("Space")
         elif feature.kind == "categorical":
             control.select_option(value=str(int(value)))
         else:
