@@ -17,7 +17,7 @@ BARE := build/bare
 LOWEST := build/lowest
 
 .DELETE_ON_ERROR:
-.PHONY: help run check test soak bench bench-queries bench-leaves bench-frontier browser campaign mutants proofs docs lint lowest wheel clean
+.PHONY: help run check test soak bench bench-queries bench-leaves bench-frontier bench-audit browser campaign mutants proofs docs lint lowest wheel clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -45,6 +45,9 @@ bench-queries: $(VENV)/installed-bench ## count the labels that a certified tree
 bench-frontier: $(VENV)/installed-bench ## trees of all sizes of real models, ours and the peers' from as many labels
 	$(BIN)/python -m benchmarks.frontier
 
+bench-audit: $(VENV)/installed-audit ## what surrogate methods say of themselves, and what is certified about them
+	$(BIN)/python -m benchmarks.audit
+
 bench-leaves: $(VENV)/installed-bench ## count the leaves of certified trees of real models, ours and the peers'
 	$(BIN)/python -m benchmarks.leaves
 
@@ -69,7 +72,7 @@ proofs: ## check the machine-checked proofs (docs/proofs.md), and that the check
 
 docs: $(VENV)/installed-docs ## build the documentation into site/, every warning an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
-	@echo "pages: site/index.html (to search in them: $(BIN)/python -m http.server -d site)"
+	@echo "pages: site/index.html; search works from the disk"
 
 lint: $(VENV)/installed-test ## style, types and the direction of imports
 	$(BIN)/ruff check

@@ -23,7 +23,7 @@ NAMES = (
     "own_time",
     "worlds",
 )
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
+PAGE = Path(__file__).resolve().with_name("RESULTS.md")
 OPENING = """\
 # Benchmarks
 
@@ -44,7 +44,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one or more of {', '.join(NAMES)}")
     parser.add_argument("--smoke", action="store_true", help="toy sizes: shows that everything runs, times nothing")
-    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md as well")
+    parser.add_argument("--write", action="store_true", help="write benchmarks/RESULTS.md as well")
     chosen = parser.parse_args()
     if unknown := sorted(set(chosen.names) - set(NAMES)):
         parser.error(f"NAME must be one of {', '.join(NAMES)}; got {', '.join(unknown)}")

@@ -22,7 +22,7 @@ from benchmarks.report import Section, Table
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "leaves.md"
+PAGE = Path(__file__).resolve().with_name("RESULTS.md")
 HEADINGS = ["inputs", "epsilon", "method", "labels", "queries", "leaves", "certified", "true error", "seconds"]
 OPENING = """\
 # Leaves
@@ -59,7 +59,7 @@ def chosen() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=60.0, help="for pystreed, a row (default %(default)s)")
     parser.add_argument("--processes", type=int, default=1, help="subjects at once (default %(default)s)")
     parser.add_argument("--smoke", action="store_true", help="toy sizes: shows that everything runs, judges nothing")
-    parser.add_argument("--write", action="store_true", help="write docs/leaves.md as well")
+    parser.add_argument("--write", action="store_true", help="write benchmarks/leaves/RESULTS.md as well")
     options = parser.parse_args()
     if unknown := sorted(set(options.names) - set(SUBJECTS)):
         parser.error(f"NAME must be one of {', '.join(SUBJECTS)}; got {', '.join(unknown)}")

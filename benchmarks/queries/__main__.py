@@ -23,7 +23,7 @@ MODULES = {
     "workload": "workload",
     "juntas": "juntas",
 }
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "queries.md"
+PAGE = Path(__file__).resolve().with_name("RESULTS.md")
 OPENING = """\
 # Queries
 
@@ -36,7 +36,7 @@ At the default sizes, on your machine:
 $ make bench-queries
 ```
 
-![labels asked against the number of features](figures/queries-vs-n.png)
+![labels asked against the number of features](../../docs/figures/queries-vs-n.png)
 """
 
 
@@ -47,7 +47,7 @@ def settings_and_names() -> tuple[Settings, list[str]]:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one or more of {', '.join(MODULES)}")
     parser.add_argument("--smoke", action="store_true", help="toy sizes: shows that everything runs, judges nothing")
     parser.add_argument("--full", action="store_true", help="5 000 certified runs for honesty instead of 500")
-    parser.add_argument("--write", action="store_true", help="write docs/queries.md and its figure as well")
+    parser.add_argument("--write", action="store_true", help="write RESULTS.md beside this file, and its figure")
     parser.add_argument("--seed", type=int, default=usual.seed, help="of all targets and runs (default %(default)s)")
     parser.add_argument("--targets", type=int, default=usual.targets, help="targets a cell (default %(default)s)")
     slow = "targets of a slow cell (default %(default)s)"

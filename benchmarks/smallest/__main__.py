@@ -14,12 +14,13 @@ from benchmarks.report import Section
 from benchmarks.smallest import circuits, workload
 
 PARTS = {"circuits": circuits.run, "workload": workload.run}
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "smallest.md"
+PAGE = Path(__file__).resolve().with_name("RESULTS.md")
 OPENING = """\
 # Smallest trees, measured
 
 How few leaves `distill(strategy="smallest")` needs ([what it does](learners.md#the-smallest-certified-tree)): against
-Algorithm 1 on circuits, and against CART, pystreed and `strategy="auto"` on the targets of [Queries](queries.md).
+Algorithm 1 on circuits, and against CART, pystreed and `strategy="auto"` on the targets of
+[Queries](../queries/RESULTS.md).
 Written by `{command}`: every line was measured on one machine, which others used too. It has {machine}.
 """
 
@@ -33,7 +34,7 @@ def chosen() -> tuple[Settings, list[str]]:
     parser.add_argument("--processes", type=int, default=1, help="(default %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of all targets and runs (default %(default)s)")
     parser.add_argument("--smoke", action="store_true", help="toy sizes: shows that everything runs, judges nothing")
-    parser.add_argument("--write", action="store_true", help="write docs/smallest.md as well")
+    parser.add_argument("--write", action="store_true", help="write benchmarks/smallest/RESULTS.md as well")
     options = parser.parse_args()
     if unknown := sorted(set(options.names) - set(PARTS)):
         parser.error(f"NAME must be one of {', '.join(PARTS)}; got {', '.join(unknown)}")

@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import re
 import runpy
+import shutil
 import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -64,6 +65,7 @@ def test_learners_are_shown_as_they_are_called(site: Path) -> None:
 
 def test_site_is_built_without_a_warning(site: Path) -> None:
     built = {str(page.relative_to(site).with_suffix("")) for page in site.glob("**/*.html")} - {"404"}
+    built -= {str(page.relative_to(DOCS).with_suffix("")) for page in DOCS.glob("demo/*.html")}
     assert built == {str(page.relative_to(DOCS).with_suffix("")) for page in DOCS.glob("**/*.md")}
 
 
@@ -74,6 +76,29 @@ def test_pages_fetch_nothing_from_elsewhere(site: Path) -> None:
     assert found == []
     styles = "".join(style.read_text("utf-8") for style in site.glob("**/*.css"))
     assert re.findall(r"@import|url\(['\"]?(?:https?:)?//", styles) == []
+
+
+def test_search_works_from_the_disk(site: Path, absent: Callable[[str], NoReturn]) -> None:
+    """No server and no network: the index is a script, and the search runs in a frame."""
+    program = os.environ.get("FIDELITREE_CHROMIUM") or shutil.which("chromium")
+    if program is None or find_spec("playwright") is None:
+        absent("no Chromium or no Playwright")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
+        page, requests = browser.new_page(), []
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto((site / "index.html").as_uri())
+        page.evaluate("document.getElementById('__search').click()")
+        page.focus("input[name=query]")
+        page.keyboard.type("Chow-Liu")
+        page.locator(".md-search-result__link").first.wait_for(state="attached")
+        assert "inputs.html" in "".join(
+            link.get_attribute("href") or "" for link in page.locator(".md-search-result__link").all()
+        )
+        assert [url for url in requests if not url.startswith(("file:", "data:", "blob:"))] == []
+        browser.close()
 
 
 @pytest.mark.parametrize(
