@@ -25,7 +25,7 @@ NUMBER = re.compile(r"[<>]?\s*[\d.,]+(?:e-?\d+)?\s*(?:%|s|ms|µs|x|MB)?")
 
 
 def _name(page: Path) -> str:
-    return page.name
+    return str(page.relative_to(ROOT / "docs" if page.is_relative_to(ROOT / "docs") else ROOT))
 
 
 def measured(page: str) -> int:
@@ -39,7 +39,7 @@ def measured(page: str) -> int:
 @pytest.mark.parametrize("page", PAGES, ids=_name)
 def test_sentences_are_short(page: Path) -> None:
     found = [one for one in sentences(page.read_text(encoding="utf-8")) if words(one) > MOST_WORDS]
-    assert len(found) <= LONG.get(page.name, 0), "\n".join(found)
+    assert len(found) <= LONG.get(_name(page), 0), "\n".join(found)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=_name)
@@ -50,7 +50,7 @@ def test_words_are_plain(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=_name)
 def test_a_page_is_no_log(page: Path) -> None:
-    assert measured(page.read_text(encoding="utf-8")) <= LOGS.get(page.name, MOST_ROWS)
+    assert measured(page.read_text(encoding="utf-8")) <= LOGS.get(_name(page), MOST_ROWS)
 
 
 def test_what_is_long_banned_or_a_log_is_noticed() -> None:

@@ -76,8 +76,24 @@ class Frontier(Sequence[Distillation]):
     ) -> Distillation:
         """One point of the curve: by its size, by its error, or by what a leaf is worth.
 
-        ``leaves`` gives the largest tree with at most so many, ``epsilon`` the smallest one whose error is certified to
-        be at most that, ``price`` the last one whose leaves each bring so much agreement, or coverage.
+        Args:
+            leaves: Gives the largest tree with at most so many.
+            epsilon: Gives the smallest tree whose error is certified to be at most that.
+            price: Gives the last tree whose leaves each bring so much agreement, or coverage.
+
+        Returns:
+            The point as a result of its own, which can be printed, stored and reported.
+
+        Raises:
+            ParameterError: None or several of the three are given, or no tree reaches the epsilon.
+
+        Examples:
+            >>> from fidelitree.runs.frontier import frontier
+            >>> from fidelitree.spaces.product import ProductSpace
+            >>> from fidelitree.targets import majority
+            >>> curve = frontier(majority(5), ProductSpace.bernoulli(5), max_leaves=8)
+            >>> curve.at(leaves=3).leaves
+            2
         """
         given = {"leaves": leaves, "epsilon": epsilon, "price": price}
         if sum(value is not None for value in given.values()) != 1:
@@ -165,10 +181,16 @@ class Frontier(Sequence[Distillation]):
         return pandas.DataFrame(self.rows())
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
-        """The curve with both ends of every interval and the knee, written to ``path`` if there is one.
+        """The curve with both ends of every interval and the knee.
 
-        It needs matplotlib (the extra ``plot``) and returns its figure, which a notebook shows. Its paper is
-        transparent, and its colours are readable on light and on dark pages.
+        Args:
+            path: Where the picture goes, if anywhere; its ending (.png, .svg, .pdf) says which kind.
+
+        Returns:
+            The figure, which a notebook shows. It is transparent, and readable on light and on dark pages.
+
+        Raises:
+            MissingExtraError: matplotlib (the extra ``plot``) is not installed.
         """
         if path is not None:
             check_suffix("path", path)
@@ -180,12 +202,24 @@ class Frontier(Sequence[Distillation]):
     def report(self, path: str | os.PathLike[str], **about: Any) -> Path:
         """Write the curve as one HTML page, opened at the knee, with a control that moves along it.
 
-        It takes ``title``, ``target_name``, ``notes`` and ``date`` as `Distillation.report` does.
+        Args:
+            path: The file to write.
+            **about: ``title``, ``target_name``, ``notes`` and ``date``, as `Distillation.report` takes them.
+
+        Returns:
+            The path of the page.
         """
         return self.knee.report(path, **about)
 
     def save(self, folder: str | os.PathLike[str]) -> list[Path]:
-        """Write the knee as `Distillation.save` does, and with it all other points; `load` reads them again."""
+        """Write the knee as `Distillation.save` does, and with it all other points; `load` reads them again.
+
+        Args:
+            folder: Where the files go; it is made where it is missing.
+
+        Returns:
+            The files that were written, the report last.
+        """
         return self.knee.save(folder)
 
     @property
@@ -199,6 +233,16 @@ class Frontier(Sequence[Distillation]):
         """The frontier in a folder that `save`, or the ``save`` of any result that has one, wrote; nobody is asked.
 
         Its files are data, nothing in them is executed. `ft.verify` says whether they are what they claim to be.
+
+        Args:
+            folder: The folder of a result.
+
+        Returns:
+            The curve, as the run left it, but for the answers one by one.
+
+        Raises:
+            ParameterError: The folder holds no frontier.
+            FormatError: A file is damaged, or not of this kind.
         """
         kept = store.load(folder)
         if kept.frontier is None or kept.space is None:

@@ -108,8 +108,18 @@ class Distillation:
     def mean_error(self, low: float, high: float, delta: float = 0.05) -> MeanError:
         """How far the tree is from a target of numbers on average, where all of them are from ``low`` to ``high``.
 
-        It is a bound by the same test inputs as the certificate, with a confidence of its own. It needs a result of
-        `distill` or `frontier` with a tolerance, as the run returned it.
+        It is a bound by the same test inputs as the certificate, with a confidence of its own.
+
+        Args:
+            low: No answer of the target is below it.
+            high: No answer of the target is above it.
+            delta: The chance that the bound is false.
+
+        Returns:
+            The mean that was counted, and its bound.
+
+        Raises:
+            ParameterError: The result is not of a run with a tolerance, or was read from a folder.
         """
         if self.certificate.tolerance is None or self.answers is None or not len(self.answers):
             raise ParameterError("mean_error needs the answers of a run with a tolerance; this result has none")
@@ -125,11 +135,20 @@ class Distillation:
         notes: str = "",
         date: dt.date | str | None = None,
     ) -> Path:
-        """Write the result as one HTML page that needs nothing else, and return its path.
+        """Write the result as one HTML page that needs nothing else.
 
-        The page shows the certificate and what it does not say, the tree, where its error sits, examples of it, what
-        the inputs are, and how to check all this. ``title`` is its headline, ``target_name`` what the model is called,
-        ``notes`` a paragraph of yours, and ``date`` the day, today by default. The same arguments give the same bytes.
+        The page shows the certificate and what it does not say, the tree, where its error sits and examples of it. It
+        tells what the inputs are, and how to check all this. The same arguments give the same bytes.
+
+        Args:
+            path: The file to write.
+            title: The headline.
+            target_name: What the model is called.
+            notes: A paragraph of yours.
+            date: The day; today unless given.
+
+        Returns:
+            The path of the page.
         """
         path = check_path("path", path)
         page = self._page(title=title, target_name=target_name, notes=notes, date=date)
@@ -144,15 +163,32 @@ class Distillation:
         return render(self.contents, About.told(**{"date": None, **about}))
 
     def predict(self, inputs: Any) -> NDArray[Any]:
-        """The tree's answers, one for each row: `Tree.predict`."""
+        """The tree's answers: `Tree.predict`.
+
+        Args:
+            inputs: Rows as the target takes them: a table, a mapping of name to column, or an array.
+
+        Returns:
+            One answer for each row.
+        """
         return self.tree.predict(inputs)
 
     def disagreements(self, most: int | None = None) -> Disagreements:
         """The fresh inputs of the test on which target and tree differ, in the order in which they were drawn.
 
-        They print as a table; ``columns()`` and ``to_csv()`` give all features. A stored result, or one that counted
-        every input, did not keep its answers one by one. The certificate can name other numbers: it counts the tree
-        that was tested, of which this one may be a pruning, and only inputs drawn after its test began.
+        They print as a table; ``columns()`` and ``to_csv()`` give all features. The certificate can name other
+        numbers: it counts the tree that was tested, of which this one may be a pruning, and only inputs drawn after
+        its test began.
+
+        Args:
+            most: No more than so many; all of them unless given.
+
+        Returns:
+            A sequence of inputs with both answers.
+
+        Raises:
+            ParameterError: The answers were not kept one by one: the result was read from a folder, or every input
+                was counted.
         """
         if self.answers is None:
             raise ParameterError(
