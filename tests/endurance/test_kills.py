@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import resource
 import signal
@@ -73,6 +74,35 @@ def test_killed_and_resumed(tmp_path: Path, soak: bool) -> None:
     assert last.finish() == undisturbed(tmp_path, epsilon)
     calls = calls_in(tmp_path / "undisturbed.log")
     assert sum(last.calls()) <= sum(calls) + kills * max(calls) + (kills + 1) * ASKED_AGAIN
+
+
+def test_a_watch_that_is_killed_counts_every_row_once(tmp_path: Path, soak: bool) -> None:
+    """Its state is written with every 500 rows, all of it or nothing, and says how many rows it is about."""
+    space, moments, rows = ft.ProductSpace.bernoulli(4), random.Random(2), 40_000 if soak else 5_000
+    ft.distill(lambda batch: batch[:, 0], space).save(tmp_path / "kept")
+    batch = space.draw(rows, seed=1)
+    names = ft.Tree.load(tmp_path / "kept" / "tree.json").names
+    told = ({**dict(zip(names, row, strict=True)), "label": row[0] ^ row[1] & row[2]} for row in batch.tolist())
+    (tmp_path / "rows.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in told), encoding="utf-8")
+    command = [sys.executable, "-m", "fidelitree", "watch", "kept", "rows.jsonl", "--state", "state.json", "--json"]
+    state, seen = tmp_path / "state.json", 0
+    for _ in range(40 if soak else 2):
+        running = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL)
+        while running.poll() is None and seen == _rows_in(state):
+            time.sleep(0.001)
+        time.sleep(moments.uniform(0, 0.01))
+        running.kill()
+        running.wait()
+        before, seen = seen, _rows_in(state)
+        assert before <= seen <= rows
+    last = subprocess.run(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, check=False)
+    total = json.loads(last.stdout)["promises"][0]
+    assert (last.returncode, total["rows"]) == (4, rows)
+    assert total["errors"] == int((batch[:, 1] & batch[:, 2]).sum())
+
+
+def _rows_in(state: Path) -> int:
+    return int(json.loads(state.read_text(encoding="utf-8"))["promises"][0]["rows"]) if state.exists() else 0
 
 
 def calls_in(log: Path) -> list[int]:

@@ -93,6 +93,11 @@ def errors_by_class(
     """
     check_tree(tree)
     check_answers(tree, "precision and recall of labels")
+    if tree.labels.dtype.kind == "f":
+        raise ParameterError(
+            "tree must answer labels, each of which has a precision and a recall; this one answers numbers - "
+            "ft.certify(tree, target, space, tolerance=...) says how often they are further off"
+        )
     target, space = as_used(target, space)
     check_switch("deterministic", deterministic)
     check_observer(observer)

@@ -32,16 +32,18 @@ def stored_tree(target: Any) -> tuple[Any, World | None]:
     return target, None
 
 
-def known_difference(old: Tree, new: Tree, space: World, goal: tuple[float, tuple[float, float], int]) -> Difference:
-    """All about two trees; where too many leaves say where, those that leave the least unsaid."""
-    epsilon, asked, most = goal
+def known_difference(
+    trees: tuple[Tree, Tree, float | None], space: World, goal: tuple[float, tuple[float, float], int]
+) -> Difference:
+    """All about two trees, and numbers within a tolerance; where too many leaves say where, those that say most."""
+    (old, new, tolerance), (epsilon, asked, most) = trees, goal
     product, masses = space.product, space.masses
     assert masses is not None, "masses are known"
     old.check_space(product)
     new.check_space(product)
-    share = disagreement(old, new, masses)
-    nested, labels = _overlay(old, new, Region.whole(product))
+    nested, labels = _overlay(old, new, Region.whole(product), tolerance)
     whole = build(product, nested, labels)
+    share = disagreement(_told(whole, product), build(product, 0, [False]), masses)
     tree = whole if whole.size <= most else Prunings(whole, masses).with_leaves(most)
     precision, recall = _judged(tree, whole, masses)
     shown = _with_old_answer(tree, old, product)
@@ -52,12 +54,13 @@ def known_difference(old: Tree, new: Tree, space: World, goal: tuple[float, tupl
     )
 
 
-def _overlay(old: Tree, new: Tree, whole: Region) -> tuple[Nested, list[str]]:
+def _overlay(old: Tree, new: Tree, whole: Region, tolerance: float | None) -> tuple[Nested, list[str]]:
     """The tree that asks what both ask, as far as it matters, and says what changes."""
     texts = [SAME]
 
     def leaf(before: Any, after: Any) -> int:
-        text = SAME if before == after else f"{before} -> {after}"
+        near = before == after if tolerance is None else abs(before - after) <= tolerance
+        text = SAME if near else f"{before} -> {after}"
         if text not in texts:
             texts.append(text)
         return texts.index(text)

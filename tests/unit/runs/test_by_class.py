@@ -69,3 +69,10 @@ def test_arguments() -> None:
     noisy = ft.errors_by_class(TREE, on_mixed, MIXED, deterministic=False, seed=3, max_queries=500)
     assert sum(one.given for one in noisy) <= 500
     assert np.isfinite([one.level for one in noisy]).all()
+
+
+def test_numbers_have_no_precision() -> None:
+    space = ft.ProductSpace.bernoulli(4)
+    tree = ft.Tree.build(space, [(0, 1, 2), 0, 1], [0.25, 1.5])
+    with pytest.raises(ft.ParameterError, match=r"this one answers numbers - ft\.certify\(tree, target"):
+        ft.errors_by_class(tree, tree.predict, space)

@@ -75,6 +75,19 @@ def test_rows_may_come_in_any_portions(result: ft.Distillation) -> None:
     ]
 
 
+def test_an_alarm_goes_off_at_the_row_where_the_bet_has_won() -> None:
+    """The slow twin looks after every row, whatever it was."""
+    for seed, promised in enumerate((0.01, 0.05, 0.05, 0.3)):
+        wrong = np.random.default_rng(seed).random(3_000) < 2 * promised
+        rows = np.arange(1, 3_001)
+        won = np.flatnonzero(log_wealth(np.cumsum(wrong), rows, promised) >= math.log(1 / 0.01))
+        watched = Watched("all rows", promised, 0.01)
+        for start in range(0, 3_000, 700):
+            watched.see(wrong[start : start + 700])
+        assert watched.alarmed_at == rows[won[0]]
+        assert (watched.errors, watched.rows) == (int(wrong.sum()), 3_000)
+
+
 def test_a_stopped_monitor_goes_on(result: ft.Distillation, tmp_path: Path) -> None:
     rows, labels = MIXED.draw(2_000, seed=9), on_mixed(MIXED.draw(2_000, seed=9))
     through, first, second = (ft.Monitor(result) for _ in range(3))
