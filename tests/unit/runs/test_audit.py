@@ -404,4 +404,5 @@ def test_looks_that_cannot_end_an_audit_are_asked_together(monkeypatch: pytest.M
     monkeypatch.setattr("fidelitree.runs.claim._TOGETHER", 0)
     monkeypatch.setattr(HowFar, "_narrow", lambda *arguments: True)
     assert audited() == together
-    assert rounds <= 6 < 10 <= len(batches)
+    assert rounds <= 6
+    assert len(batches) >= 10
