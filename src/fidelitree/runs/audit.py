@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -343,31 +342,46 @@ class _Audit:
 
     def test(self, source: _TestInputs, observer: Observer) -> DrawnBet:
         """Inputs as they come, but for those that a tree defers, until the rule has seen enough, or patience ends."""
-        bet, limit, taken = DrawnBet(self.rule.level), self.counted.budget.max_queries, 0
-        patience = self.rule.patience if limit is None else limit
-        for block in itertools.count():
-            needed = self.rule.wanted(bet)
-            most = _PATIENT * patience if self.defers else patience
-            rows = int(min(needed, patience - bet.samples, most - taken, block_rows(len(self.counted.space))))
-            rows = int(min(rows, source.most - taken))
-            if rows <= 0:
-                return bet
-            observer(UnderTest(self.counted.asked, 0, bet.errors, bet.samples, bet.level, needed))
-            batch = source.take(block, taken, rows)
-            taken += rows
-            batch = batch[answered(self.predictor, batch)] if self.defers else batch
+        bet, taken, block = DrawnBet(self.rule.level), 0, 0
+        while looks := self._allowed(wanted := self.rule.looks(bet), bet, taken, source.most):
+            observer(UnderTest(self.counted.asked, 0, bet.errors, bet.samples, bet.level, wanted[0]))
+            parts = []
+            for rows in looks:
+                part = source.take(block, taken, rows)
+                parts.append(part[answered(self.predictor, part)] if self.defers else part)
+                taken, block = taken + rows, block + 1
             try:
-                if not len(batch):
-                    bet.draw(rows)
-                    continue
-                labels = self.counted.labels(self.counted.ask(batch, "certify"))
-                wrong = self._mistakes(batch, labels)
+                self._see(bet, looks, parts, observer)
             except (BudgetSpent, KeyboardInterrupt):
                 return bet
-            bet.draw(rows)
-            bet.count(int(wrong.sum()), len(batch))
-            observer(TreeJudged(self.counted.asked, 0, bet.errors / bet.samples, bet.error_bound))
-        raise AssertionError("patience ends every audit")
+        return bet
+
+    def _see(self, bet: DrawnBet, looks: list[int], parts: list[NDArray[Any]], observer: Observer) -> None:
+        """Have inputs answered, and count the answers look by look, until one of them ends the audit."""
+        whole = np.concatenate(parts) if len(parts) > 1 else parts[0]
+        labels = self.counted.labels(self.counted.ask(whole, "certify")) if len(whole) else np.zeros(0)
+        for number, (rows, part) in enumerate(zip(looks, parts, strict=True)):
+            if number and not self.rule.wanted(bet):
+                return
+            if len(part):
+                wrong, labels = self._mistakes(part, labels[: len(part)]), labels[len(part) :]
+                bet.draw(rows)
+                bet.count(int(wrong.sum()), len(part))
+                observer(TreeJudged(self.counted.asked, 0, bet.errors / bet.samples, bet.error_bound))
+            else:
+                bet.draw(rows)
+
+    def _allowed(self, looks: list[int], bet: DrawnBet, taken: int, rows: float) -> list[int]:
+        """Inputs until the next looks, as far as they may be asked about together; one look where a clock runs."""
+        limit = self.counted.budget.max_queries
+        patience = self.rule.patience if limit is None else limit
+        left = min(patience - bet.samples, (_PATIENT if self.defers else 1) * patience - taken, rows - taken)
+        found: list[int] = []
+        for wanted in looks if self.counted.budget.max_seconds is None and not self.defers else looks[:1]:
+            found.append(int(min(wanted, left - sum(found), block_rows(len(self.counted.space)))))
+            if found[-1] < wanted:
+                break
+        return [rows for rows in found if rows > 0]
 
     def _mistakes(
         self, batch: NDArray[Any], labels: NDArray[Any], weights: NDArray[np.float64] | None = None
