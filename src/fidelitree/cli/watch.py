@@ -39,10 +39,10 @@ class WatchOptions:
 
 
 def watch(folder: Folder, rows: Rows, options: WatchOptions, as_json: AsJson = False) -> int:
-    """Watch production rows with the target's answers; an alarm says that a promise is not kept.
+    """Check a stored tree on production rows that hold the target's answers.
 
-    Ends with 0 while all is well and with 4 after an alarm. With --state, rows of files that were read before are
-    passed over, so that the same command can be given again whenever a folder has grown.
+    Give the same command again whenever there are new rows: with --state it goes on where it stopped. An alarm means
+    that the tree errs more often than its certificate promises. Ends with 0 without an alarm, with 4 after one.
     """
     from fidelitree.runs.monitor import Monitor
 

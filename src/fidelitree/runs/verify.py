@@ -195,9 +195,7 @@ def verify(
     if target is None or not found.consistent:
         return found
     epsilon, delta = _promised(stored.certificate), stored.certificate.delta or _DELTA
-    most = max_queries
-    if most is None and epsilon > 0:
-        most = patience_of(_PATIENCE, epsilon, delta)
+    most = most_asked(stored.certificate) if max_queries is None else max_queries
     fresh = certify(
         stored.tree,
         target,
@@ -211,6 +209,12 @@ def verify(
         observer=observer,
     )
     return replace(found, fresh=fresh)
+
+
+def most_asked(certificate: Certificate) -> int | None:
+    """The most labels that a target is asked for to confirm a certificate; None where it is asked about every input."""
+    epsilon = _promised(certificate)
+    return patience_of(_PATIENCE, epsilon, certificate.delta or _DELTA) if epsilon > 0 else None
 
 
 def _checks(stored: Stored, given: World | None, answers: bool) -> Iterator[Check]:

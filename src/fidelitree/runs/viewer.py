@@ -7,7 +7,7 @@ folder can be named, and only files that lie in it themselves are read, so that 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -204,8 +204,9 @@ def _stored_disagreements(result: store.Stored) -> tuple[Disagreements, int]:
     rows, target = np.concatenate(inputs), np.concatenate(labels)
     own = answered(result.tree, rows)
     kept = Answers(rows[own], target[own])
-    found = Disagreements.of(result.tree, kept, result.space.product, result.certificate.tolerance)
-    return found, len(own) - len(kept)
+    told = result.certificate
+    found = Disagreements.of(result.tree, kept, result.space.product, told.tolerance)
+    return found.because(told.errors, told.samples), len(own) - len(kept)
 
 
 def _filtered(found: Disagreements, wanted: str) -> Disagreements:
@@ -213,12 +214,12 @@ def _filtered(found: Disagreements, wanted: str) -> Disagreements:
     if not wanted:
         return found
     kept = (one for one in found if any(wanted in text(value) for value in (*one.input.values(), one.tree, one.target)))
-    return Disagreements(tuple(kept), found.tests, found.wrong, found.asked)
+    return replace(found, found=tuple(kept))
 
 
 def _differing(found: Disagreements, deferred: int, asked: Mapping[str, str]) -> list[Html]:
     told = f"Tree and target differ on {whole(found.wrong)} of {whole(found.tests)} stored test answers of the run."
-    told += f" The tree defers {whole(deferred)} more, which are left out." if deferred else ""
+    told += found.why + (f" The tree defers {whole(deferred)} more, which are left out." if deferred else "")
     shown = f" {whole(len(found))} of them contain the text." if asked.get("text") else ""
     field = tag("label", "Contains ", tag("input", name_="text", value=asked.get("text", "")))
     which = tag("input", type="hidden", name_="of", value=asked["of"])

@@ -6,7 +6,7 @@ import csv
 import io
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -45,6 +45,8 @@ class Disagreements(Sequence[Differing]):
     tests: int
     wrong: int
     asked: tuple[str, ...]
+    counted: tuple[int, int] | None = None
+    """Errors and tests that the certificate counts, where these are others."""
 
     @classmethod
     def of(
@@ -117,8 +119,24 @@ class Disagreements(Sequence[Differing]):
         rows = [[*(text(one.input[name]) for name in names), text(one.tree), text(one.target)] for one in self[:most]]
         return [*map(shown, names), "tree", "target"], rows
 
+    def because(self, errors: int | None, tests: int) -> Disagreements:
+        """The same, which tells why a certificate that counts so many errors in so many tests names other numbers."""
+        other = errors is not None and (errors, tests) != (self.wrong, self.tests)
+        return replace(self, counted=(errors, tests)) if other else self
+
+    @property
+    def why(self) -> str:
+        """Why the certificate names other numbers; empty where it does not."""
+        if self.counted is None:
+            return ""
+        errors, tests = self.counted
+        return (
+            f" The certificate counts {errors:,} in {tests:,}: it counts the tree that was tested, and only inputs "
+            "drawn after its test began."
+        )
+
     def __str__(self) -> str:
-        told = f"{self.wrong:,} of {self.tests:,} fresh inputs."
+        told = f"{self.wrong:,} of {self.tests:,} fresh inputs.{self.why}"
         if not self.found:
             return told
         head, rows = self.cells(_LINES, _LINES)
@@ -127,7 +145,7 @@ class Disagreements(Sequence[Differing]):
         return "\n".join([*lines, *(["..."] if self.wrong > _LINES else []), told])
 
     def _repr_html_(self) -> str:
-        told = tag("p", f"Target and tree differ on {self.wrong:,} of {self.tests:,} fresh inputs.")
+        told = tag("p", f"Target and tree differ on {self.wrong:,} of {self.tests:,} fresh inputs.{self.why}")
         if not self.found:
             return told
         head, rows = self.cells(_LINES, _LINES)

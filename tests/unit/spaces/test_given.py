@@ -41,6 +41,11 @@ def test_every_row_is_in_one_half(form: Any) -> None:
     assert np.sort(np.concatenate([fitted, world.kept.inner[:, 0]])).tolist() == sorted(table()["age"])
 
 
+def test_a_world_of_few_rows_says_so_in_what_it_assumes() -> None:
+    assert world_of(table(60)).assumes == (ASSUMES_HALF,)
+    assert world_of(table(5)).assumes == (f"{ASSUMES_HALF}, which is only 3 rows: too few to stand for others",)
+
+
 def test_kept_rows_are_in_random_order_and_the_same_each_time() -> None:
     ordered = {"place": np.arange(1_000)}
     kept = world_of(ordered).kept
