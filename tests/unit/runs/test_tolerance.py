@@ -162,7 +162,7 @@ def test_numbers_without_a_tolerance_are_told_both_ways_out() -> None:
 
 
 def test_answers_must_be_finite_numbers() -> None:
-    with pytest.raises(ft.TargetError, match="answers must be finite numbers.* the target answered nan in row"):
+    with pytest.raises(ft.TargetError, match=r"answers must be finite numbers.* the target answered nan in row"):
         ft.distill(lambda batch: np.where(batch["age"] > 5, np.nan, 1.0), SPACE, tolerance=1)
     with pytest.raises(ft.TargetError, match=r"answered 1\.7e\+308 in row 0 - answer in a larger unit"):
         ft.distill(lambda batch: np.full(len(batch["age"]), 1.7e308), SPACE, tolerance=1)
