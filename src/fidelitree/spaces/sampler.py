@@ -131,7 +131,7 @@ class Sampler(Joint):
     def _look(self) -> None:
         """Draw a block, again and another one, so that a fault is seen before a run begins."""
         for rows in _LOOKS:
-            first = [self.inputs(Stream("look"), block, rows) for block in (0, 0, 1)][0]
+            first, *_ = (self.inputs(Stream("look"), block, rows) for block in (0, 0, 1))
             if _surprise(first) > _SURE:
                 break
 
