@@ -3,16 +3,19 @@
 Targets are regressors: gradient boosting and a network, fitted to the diabetes table and to three surfaces of Friedman
 (1991). We distil each within a tolerance, and prefer few leaves. CART learns from as many answers as we learnt from, is
 grown fully and pruned by cost complexity, or grown best first to every size; of all these trees the smallest counts
-that as many test inputs certify at the same level. So both are held to one protocol.
+that as many test inputs certify at the same level. So both are held to one protocol. With --keep FILE each case is
+written down at once, and none is measured twice, so that it can be done in pieces.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,7 +28,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 import fidelitree as ft
-from benchmarks.report import Table
+from benchmarks.report import Bar, Table
 from fidelitree.theory.sequential import error_bound
 
 EPSILON = 0.1
@@ -56,6 +59,21 @@ class Case:
     target: Callable[[Any], Any]
     space: Any
     tolerance: float
+
+
+@dataclass(frozen=True)
+class Found:
+    """Answers that both learnt from, and leaves of both; None where no tree is certified."""
+
+    name: str
+    learnt: int
+    ours: int | None
+    theirs: int | None
+    seconds: float
+
+    @property
+    def ratio(self) -> float | None:
+        return None if self.ours is None or self.theirs is None else self.ours / self.theirs
 
 
 def cases(names: list[str] | None, tolerances: Sequence[float]) -> list[Case]:
@@ -140,24 +158,36 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.regression", description=__doc__)
     parser.add_argument("--cases", nargs="*", help="parts of names, such as friedman1 or network (default: all)")
     parser.add_argument("--tolerances", type=float, nargs="*", default=TOLERANCES, help="(default %(default)s)")
+    parser.add_argument("--keep", type=Path, help="a file of measurements, read first and added to")
     chosen = parser.parse_args()
-    rows, logs = [], []
+    known = chosen.keep is not None and chosen.keep.exists()
+    found = [Found(**json.loads(line)) for line in chosen.keep.read_text().splitlines()] if known else []
     for case in cases(chosen.cases, chosen.tolerances):
-        begun = time.perf_counter()
-        found, certified = _ours(case)
-        taken = time.perf_counter() - begun
-        learnt = found.queries.asked["label"]
-        theirs = cart(case, learnt, found.certificate)
-        ours = found.leaves if certified else None
-        ratio = None if ours is None or theirs is None else ours / theirs
-        logs += [] if ratio is None else [math.log(ratio)]
-        said = ["-" if what is None else f"{what:.3g}" for what in (ours, theirs, ratio)]
-        rows.append([case.name, f"{learnt:,}", *said, f"{taken:.0f} s"])
-        print("  ".join(rows[-1]), flush=True)
-    print(Table(["case, tolerance in s.d.", "learnt from", "ours", "CART", "ratio", "time"], rows).text())
+        if case.name not in {one.name for one in found}:
+            found.append(measured(case))
+            print("  ".join(_row(found[-1])), flush=True)
+            if chosen.keep is not None:
+                with chosen.keep.open("a") as file:
+                    file.write(json.dumps(asdict(found[-1])) + "\n")
+    headings = ["case, tolerance in s.d.", "learnt from", "ours", "CART", "ratio", "time"]
+    print(Table(headings, [_row(one) for one in found]).text())
+    logs = [math.log(one.ratio) for one in found if one.ratio is not None]
     if logs:
         mean = math.exp(sum(logs) / len(logs))
-        print(f"geometric mean of {len(logs)}: {mean:.3f} (bar {BAR}: {'met' if mean <= BAR else 'NOT MET'})")
+        print(Bar(f"at most {BAR} of CART's leaves in the geometric mean", f"{mean:.3f} in {len(logs)}", mean <= BAR))
+
+
+def measured(case: Case) -> Found:
+    begun = time.perf_counter()
+    result, certified = _ours(case)
+    taken, learnt = time.perf_counter() - begun, result.queries.asked["label"]
+    theirs = cart(case, learnt, result.certificate)
+    return Found(case.name, learnt, result.leaves if certified else None, theirs, taken)
+
+
+def _row(one: Found) -> list[str]:
+    said = ["-" if what is None else f"{what:.3g}" for what in (one.ours, one.theirs, one.ratio)]
+    return [one.name, f"{one.learnt:,}", *said, f"{one.seconds:.0f} s"]
 
 
 if __name__ == "__main__":

@@ -313,4 +313,5 @@ DOORS: dict[str, GuardedTarget] = {
     "deferring, all points": deferring,
     "deferring, rows of a table": deferring_rows,
     "diff": difference,
+    "auto, Chow-Liu trees": lambda *run: Claim(*worlds.chow_liu(*run)),
 }

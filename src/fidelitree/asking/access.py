@@ -101,8 +101,8 @@ def as_used(target: Any, space: Any, threshold: float | None = None) -> tuple[Ta
 
     With a threshold, scores above it are 1, and others 0.
     """
-    model = not callable(target) and hasattr(target, "predict") and not isinstance(target, type)
-    found = from_model(target) if model else target
+    model = hasattr(target, "predict") and (isinstance(target, type) or not callable(target))
+    found = from_model(target) if model else target  # which refuses a class
     return found if threshold is None else Above(found, threshold), world_of(space)
 
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 ASSUMES_MIXTURE = "inputs follow the stated mixture of product distributions"
 ASSUMES_FITTED = "inputs follow the mixture of products fitted to this table"
 KEY = "mixture"
-_SUM = 1e-9  # how far from 1 weights may add up to
+_SUM, _ROUNDING = 1e-9, 1e-12  # how far from 1 weights may add up to, and up to where they are taken as they are
 _KNOWN = 10_000  # restrictions whose masses are remembered
 
 
@@ -196,8 +196,8 @@ def _checked(weights: Any, count: int) -> Floats:
     if found.shape != (count,) or not (found >= 0).all():
         raise ParameterError(f"weights must be at least 0, one for each of the {count} components; got {show(weights)}")
     if abs(found.sum() - 1) > _SUM:
-        raise ParameterError(f"weights must add up to 1; got {found.sum():.12g}")
-    return np.array(found)
+        raise ParameterError(f"weights must add up to 1; got {found.sum():.12g} - divide each by their sum")
+    return found / found.sum() if abs(found.sum() - 1) > _ROUNDING else np.array(found)
 
 
 def _mixed(column: Sequence[Feature], weights: Floats) -> Feature:

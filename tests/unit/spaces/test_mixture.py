@@ -82,6 +82,12 @@ def test_disagreements_of_trees_are_exact() -> None:
     assert disagreement(*trees, WORLD) == pytest.approx(exact, abs=1e-12)
 
 
+def test_weights_that_nearly_add_up_to_1_are_made_to() -> None:
+    world = ft.Mixture(PARTS, [0.3, 0.7 + 5e-10])
+    assert world.weights.sum() == pytest.approx(1, abs=1e-15)
+    assert ft.Mixture(PARTS, [0.3, 0.7]).weights.tolist() == [0.3, 0.7]
+
+
 def test_intervals_are_mixed_piece_by_piece() -> None:
     one, two = (ft.ProductSpace([ft.Numeric("x", low, high)]) for low, high in ((0, 4), (2, 6)))
     x = ft.Mixture([one, two]).product.features[0]
@@ -138,7 +144,8 @@ def test_the_certificate_says_which_mixture() -> None:
             None,
             "components must have the same features, kinds",
         ),
-        (PARTS, [0.5, 0.4], "weights must add up to 1; got 0.9"),
+        (PARTS, [0.5, 0.4], "weights must add up to 1; got 0.9 - divide each by their sum"),
+        (PARTS, [0.5, 0.5 + 2e-9], r"weights must add up to 1; got 1\.000000002 "),
         (PARTS, [1.5, -0.5], "weights must be at least 0, one for each of the 2 components"),
         (PARTS, [1.0], "weights must be at least 0, one for each of the 2 components"),
         (
