@@ -121,8 +121,9 @@ class Disagreements(Sequence[Differing]):
 
     def because(self, errors: int | None, tests: int) -> Disagreements:
         """The same, which tells why a certificate that counts so many errors in so many tests names other numbers."""
-        other = errors is not None and (errors, tests) != (self.wrong, self.tests)
-        return replace(self, counted=(errors, tests)) if other else self
+        if errors is None or (errors, tests) == (self.wrong, self.tests):
+            return self
+        return replace(self, counted=(errors, tests))
 
     @property
     def why(self) -> str:

@@ -11,9 +11,9 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.asking.events import Event, TreeJudged, UnderTest
-from fidelitree.runs import audit
-from fidelitree.runs.audit import FINGERPRINT
-from fidelitree.runs.claim import HowFar, patience_of
+from fidelitree.runs.agree import audit
+from fidelitree.runs.agree.audit import FINGERPRINT
+from fidelitree.runs.agree.claim import HowFar, patience_of
 from fidelitree.spaces.draw import Stream, draw
 from fidelitree.spaces.region import Region
 from fidelitree.theory.sequential import error_bound
@@ -401,7 +401,7 @@ def test_looks_that_cannot_end_an_audit_are_asked_together(monkeypatch: pytest.M
 
     together, rounds = audited(), len(batches)
     assert sum(batches) == together.samples
-    monkeypatch.setattr("fidelitree.runs.claim._TOGETHER", 0)
+    monkeypatch.setattr("fidelitree.runs.agree.claim._TOGETHER", 0)
     monkeypatch.setattr(HowFar, "_narrow", lambda *arguments: True)
     assert audited() == together
     assert rounds <= 6

@@ -19,13 +19,13 @@ from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, Certifica
 from fidelitree.certificates.consistency import UNCHECKED, Check, checks, same
 from fidelitree.certificates.store import POINT, Stored, load, table
 from fidelitree.errors import FormatError, ParameterError, TargetError, check_switch
-from fidelitree.runs.audit import certify
-from fidelitree.runs.claim import patience_of
+from fidelitree.runs.agree.audit import certify
+from fidelitree.runs.agree.claim import patience_of
+from fidelitree.runs.agree.recount import ABOUT as COUNTED
+from fidelitree.runs.agree.recount import recounted
 from fidelitree.runs.distill import distill
 from fidelitree.runs.frontier import frontier
 from fidelitree.runs.frontier_result import FORECAST
-from fidelitree.runs.recount import ABOUT as COUNTED
-from fidelitree.runs.recount import recounted
 from fidelitree.spaces.product import product_of
 from fidelitree.theory.sequential import log_e_value_below
 

@@ -31,7 +31,7 @@ from fidelitree.errors import (
     show,
 )
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge, known_error, tree_labels
-from fidelitree.runs.claim import FEW, Claim, HowFar
+from fidelitree.runs.agree.claim import FEW, Claim, HowFar
 from fidelitree.runs.kept_rows import KeptRows, told
 from fidelitree.spaces.draw import Stream, block_rows, fresh_entropy, fresh_seed
 from fidelitree.spaces.product import ProductSpace, product_of
