@@ -92,7 +92,7 @@ class ChangeExplorer:
         self._pair, self._world, self._most, self._seed = pair, world, max_leaves, seed
         self._stream, self._blocks = Stream.named(seed, "explore"), 0
         self.seen = Seen()
-        self._names = _free_name(world.names)
+        self._names = free_name(world.names)
 
     @property
     def extended(self) -> ProductSpace:
@@ -247,7 +247,7 @@ class ChangeExplorer:
             inside = (leaves == leaf) & (old != new)
             flagged = plain.label(leaf) == 1
             texts[leaf] = (
-                _in_words(old[inside], new[inside], weights[inside], self._pair.book.seen) if flagged else SAME
+                from_what_to_what(old[inside], new[inside], weights[inside], self._pair.book.seen) if flagged else SAME
             )
         labels = sorted({SAME, *texts.values()})
         return build(self.extended, _labelled(plain, texts, labels), labels)
@@ -266,7 +266,8 @@ class ChangeExplorer:
         return found
 
 
-def _free_name(names: Sequence[str]) -> str:
+def free_name(names: Sequence[str]) -> str:
+    """What the old answer is called as a feature."""
     name = "old answer"
     while name in names:
         name += "_"
@@ -308,7 +309,9 @@ def _some(changed: NDArray[np.bool_], seed: int) -> NDArray[np.intp]:
     return np.sort(np.concatenate([np.flatnonzero(changed), others]))
 
 
-def _in_words(old: NDArray[np.intp], new: NDArray[np.intp], weights: NDArray[np.float64], labels: Sequence[Any]) -> str:
+def from_what_to_what(
+    old: NDArray[np.intp], new: NDArray[np.intp], weights: NDArray[np.float64], labels: Sequence[Any]
+) -> str:
     """From what to what: the changes that make up nine in ten, the most frequent first."""
     shares: dict[tuple[int, int], float] = {}
     for pair, weight in zip(zip(old.tolist(), new.tolist(), strict=True), weights.tolist(), strict=True):
