@@ -147,13 +147,22 @@ def test_a_test_that_a_surrogate_helped_is_not_counted(tmp_path: Path, capsys: p
 
 
 def test_many_good_folders(tmp_path: Path, soak: bool) -> None:
-    """Seeds, sizes and budgets as they come; 200 of them in the soak."""
-    for seed in range(200 if soak else 6):
-        target, space = (on_bits, BITS) if seed % 2 else (on_mixed, MIXED)
-        where = tmp_path / str(seed)
-        budget = {"max_queries": 40 + 30 * seed} if seed % 3 == 0 else {}
+    """Targets, worlds, seeds and budgets as they come; 200 of them in the soak."""
+    rows = ft.Rows(MIXED.draw(600, seed=4))
+    cases: list[tuple[Any, Any, dict[str, Any]]] = [
+        (on_bits, BITS, {}),
+        (on_mixed, MIXED, {}),
+        (on_mixed, rows, {}),
+        (FORGED.on_numbers, MIXED, {"tolerance": 4.5}),
+        (FORGED.on_nine, BITS, {"defer": True, "max_queries": 900, "max_leaves": 4}),
+        (on_mixed, MIXED, {"prefer": "rounds"}),
+    ]
+    for seed in range(200 if soak else len(cases)):
+        (target, space, more), where = cases[seed % len(cases)], tmp_path / str(seed)
+        budget = {"max_queries": 40 + 30 * seed} if seed % 9 == 0 else {}
+        epsilon = (0.05, 0.1, 0.2)[seed // 7 % 3] if space is not rows else 0.2
         made = ft.distill(
-            target, space, epsilon=(0.05, 0.1, 0.2)[seed % 3], seed=seed, journal=tmp_path / f"{seed}.db", **budget
+            target, space, epsilon=epsilon, seed=seed, journal=tmp_path / f"{seed}.db", **{**more, **budget}
         )
         made.save(where)
         assert standalone.main(str(where)) == code_of(where) in (0, 3), seed
