@@ -178,7 +178,7 @@ class _Comparison:
     def __init__(self, pair: Pair, space: World, goal: _Goal) -> None:
         self._pair, self._space, self._goal = pair, space, goal
         self._source: Source = source_of(space, pair.seed)
-        self._explorer = ChangeExplorer(pair, space, pair.seed, goal.max_leaves)
+        self._explorer = ChangeExplorer(pair, self._source.world or space, pair.seed, goal.max_leaves)
         self._changed, self._attempts = Changed(goal.delta), list[DiffAttempt]()
         self._examples: list[dict[str, Any]] = []
         self._scattered = 0

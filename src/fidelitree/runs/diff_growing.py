@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.runs.input_source import inside
 from fidelitree.search.labelled import Binning
 from fidelitree.search.local.iterated import Refiner
-from fidelitree.spaces.draw import Stream, draw
+from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.features import Categorical, Numeric
 from fidelitree.spaces.features.feature import pick, uniforms
 from fidelitree.spaces.product import ProductSpace
@@ -86,7 +87,10 @@ def contains(box: Region, inner: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 class ChangeExplorer:
-    """Asks both targets about inputs of its own choice, and fits trees to all that is known."""
+    """Asks both targets about inputs of its own choice, and fits trees to all that is known.
+
+    ``world`` is the one that tests are drawn from: draws in its boxes are tests of precision, too.
+    """
 
     def __init__(self, pair: Pair, world: World, seed: int, max_leaves: int) -> None:
         self._pair, self._world, self._most, self._seed = pair, world, max_leaves, seed
@@ -123,12 +127,8 @@ class ChangeExplorer:
 
     def draw(self, box: Region, rows: int) -> NDArray[Any]:
         """Inputs of a box; none where nobody knows how to draw there."""
-        world, self._blocks = self._world, self._blocks + 1
-        if world.independent is not None:
-            return draw(Region(world.independent, box.restrictions), self._stream, self._blocks, rows).T
-        if world.redraws is not None:
-            return world.redraws.inside(box, self._stream, self._blocks, rows)
-        return np.empty((0, len(world.product)), world.product.dtype)
+        self._blocks += 1
+        return inside(self._world, box, self._stream, self._blocks, rows)
 
     def _look(self, box: Region, rows: int) -> None:
         if self.mass(box) > 0 and len(inner := self.draw(box, rows)):
