@@ -113,6 +113,11 @@ def other_numbers(batch: Any) -> Any:
     return 0.5 * batch["age"]
 
 
+def on_half(batch: Any) -> Any:
+    """What a small tree can answer where somebody is above 40."""
+    return np.where(batch["age"] > 40, batch["owner"] == 1, np.modf(batch["age"] * 7.7)[0] > 0.5)
+
+
 if os.environ.get("FIDELITREE_SOAK") == "1":
     KINDS |= {
         "numbers": (
@@ -120,8 +125,8 @@ if os.environ.get("FIDELITREE_SOAK") == "1":
             (other_numbers, MIXED, {"epsilon": 0.1, "tolerance": 5.5, "seed": 3}),
         ),
         "deferring": (
-            (on_nine, BITS, {"epsilon": 0.2, "defer": True, "max_queries": 900, "max_leaves": 4}),
-            (on_nine, BITS, {"epsilon": 0.25, "defer": True, "max_queries": 800, "max_leaves": 5, "seed": 2}),
+            (on_half, MIXED, {"epsilon": 0.2, "defer": True, "max_queries": 900, "max_leaves": 4}),
+            (on_half, MIXED, {"epsilon": 0.25, "defer": True, "max_queries": 800, "max_leaves": 5, "seed": 2}),
         ),
     }
 

@@ -331,7 +331,7 @@ class Folder:  # the checks; each ends well, or says why not, or that it could n
         need(math.isclose(bound, certified, rel_tol=1e-6), f"{errors} errors among {samples} give {certified:.6g}")
         if (defers := None in tree.labels) and self.space is None:
             raise Unsure("how often inputs reach a leaf is not known here")
-        drawn, boxes = told.get("drawn", 0), (box for label, box in tree.boxes({}) if label is not None)
+        drawn, boxes = told["drawn"] if defers else 0, (box for label, box in tree.boxes({}) if label is not None)
         some = 1 - upper(drawn - samples, drawn, level * 0.048 / 0.92) if defers else 1  # one more bet
         least = self.space.mass(boxes) if defers and self.space.rows is None else some
         need(abs(told.get("coverage", 1) - least) <= 1e-6, f"it answers {least:.6g} of inputs")
