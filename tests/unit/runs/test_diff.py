@@ -16,6 +16,7 @@ from fidelitree.asking.limits import Budget, Running
 from fidelitree.runs.agree.diff_growing import SAME, ChangeExplorer, contains
 from fidelitree.runs.agree.diff_testing import CURVE, Changed, DiffAttempt, level_in_curve, level_of
 from fidelitree.runs.agree.pair import Pair, paired
+from fidelitree.runs.input_source import source_of
 from fidelitree.spaces.features import IsIn, IsOne
 from fidelitree.spaces.region import Region
 from fidelitree.targets import balanced
@@ -279,3 +280,24 @@ def test_models_and_tables_are_taken_as_they_are() -> None:
             return plain(batch)
 
     assert ft.diff(Model(), plain, MIXED.draw(300), epsilon=0.01).holds
+
+
+def test_tests_come_from_one_part_of_the_rows_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of neighbours of rows, draws inside what is flagged are neighbours of the rows that tests are drawn from."""
+    table = {"x": np.arange(400.0), "job": np.array(["clerk", "nurse"] * 200)}
+    world = ft.Rows(table, blend=0.1)
+    tested, used = source_of(world, 0).world, set()
+
+    def seen(explorer: ChangeExplorer, box: Region) -> float:
+        used.add(explorer._world.digest)
+        return real(explorer, box)
+
+    real = ChangeExplorer.mass
+    monkeypatch.setattr(ChangeExplorer, "mass", seen)
+
+    def new(batch: Any) -> Any:
+        return (batch["x"] > 100) & ~((batch["x"] > 250) & (batch["job"] == "nurse"))
+
+    found = ft.diff(lambda batch: batch["x"] > 100, new, world, max_queries=6_000)
+    assert found.explained
+    assert used == {tested.digest}

@@ -31,8 +31,10 @@ from fidelitree.runs.agree.diff_known import known_difference, stored_tree
 from fidelitree.runs.agree.diff_testing import CURVE, Changed, DiffAttempt, level_in_curve, level_of
 from fidelitree.runs.agree.difference import Difference, Flagging
 from fidelitree.runs.agree.pair import Pair, paired
+from fidelitree.runs.diff_exact import Grower, few_inputs, listed, of_all_inputs, of_circuits
 from fidelitree.runs.input_source import source_of
 from fidelitree.spaces.draw import fresh_seed
+from fidelitree.targets.circuits.circuit import Circuit
 from fidelitree.trees.deferring import check_answers
 from fidelitree.trees.tree import Tree
 
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fidelitree.runs.diff_exact import Changes
     from fidelitree.runs.input_source import Source
     from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
@@ -105,13 +108,30 @@ def diff(
     before, after, world = _sides(old, new, space)
     running = Running(batch_size, executor, timeout, retries, journal)
     budget = Budget(max_queries=_PATIENCE if max_queries is None else max_queries, max_seconds=max_seconds)
-    if isinstance(before, Tree) and isinstance(after, Tree) and world.masses is not None:
-        return known_difference((before, after, near), world, (goal.epsilon, wanted, goal.max_leaves))
     told = {**goal.told(), "deterministic": check_switch("deterministic", deterministic), **budget.limits()}
     told |= {} if near is None else {"tolerance": near}
-    call, targets = Call("diff", known_seed, seed is not None, told), (_callable(before), _callable(after))
-    with paired(targets, world, running, call, budget, observer) as pair:
-        return _Comparison(pair, world, goal).run()
+    call = Call("diff", known_seed, seed is not None, told)
+    return _compared((before, after), world, goal, (running, call), budget, observer)
+
+
+def _compared(
+    sides: tuple[Any, Any], world: World, goal: _Goal, asked: tuple[Running, Call], budget: Budget, observer: Observer
+) -> Difference:
+    """Exactly where that costs nothing, or next to nothing; by draws elsewhere."""
+    (old, new), (running, call) = sides, asked
+    near = call.arguments.get("tolerance")
+    if isinstance(old, Tree) and isinstance(new, Tree) and world.masses is not None:
+        return known_difference((old, new, near), world, (goal.epsilon, (goal.precision, goal.recall), goal.max_leaves))
+    free = listed(old, new)
+    every = call.arguments["deterministic"] and few_inputs(world, free, budget)
+    limits = Budget() if every and free else budget
+    with paired((_callable(old), _callable(new)), world, running, call, limits, observer) as pair:
+        found = _Comparison(pair, world, goal)
+        if isinstance(old, Circuit) and isinstance(new, Circuit) and world.independent is not None:
+            changes = of_circuits(old, new, world.independent) if near is None else None
+            if changes is not None:
+                return found.known(changes, "both are circuits")
+        return found.all_inputs() if every else found.run()
 
 
 def _sides(old: Any, new: Any, space: Any) -> tuple[Any, Any, World]:
@@ -158,7 +178,7 @@ class _Comparison:
     def __init__(self, pair: Pair, space: World, goal: _Goal) -> None:
         self._pair, self._space, self._goal = pair, space, goal
         self._source: Source = source_of(space, pair.seed)
-        self._explorer = ChangeExplorer(pair, space, pair.seed, goal.max_leaves)
+        self._explorer = ChangeExplorer(pair, self._source.world or space, pair.seed, goal.max_leaves)
         self._changed, self._attempts = Changed(goal.delta), list[DiffAttempt]()
         self._examples: list[dict[str, Any]] = []
         self._scattered = 0
@@ -175,6 +195,18 @@ class _Comparison:
             reason = "interrupted"
         self._pair.end(reason)
         return self._result(reason)
+
+    def known(self, changes: Changes, reason: str) -> Difference:
+        """Everything is exact."""
+        self._pair.end(reason)
+        grown = Grower(changes, self._space.product, self._goal.max_leaves)
+        return self._summary(grown.curve(), (grown.share, grown.share), reason, exact=True)
+
+    def all_inputs(self) -> Difference:
+        """The same from all inputs."""
+        changes, inner, old, new = of_all_inputs(self._pair, self._space.product)
+        self._show(inner, old, new)
+        return self.known(changes, "every input was asked")
 
     def _found(self) -> str:
         while self._changed.changes < _CHANGES:
@@ -297,24 +329,31 @@ class _Comparison:
             self._examples.append({**told, "old": before, "new": after})
 
     def _result(self, reason: str) -> Difference:
-        goal, counted = self._goal, self._pair.counted
         curve = [Flagging(one.tree, one.precision, one.recall) for one in self._attempts if one.misses.samples]
+        return self._summary(curve, self._changed.interval, reason)
+
+    def _summary(
+        self, curve: list[Flagging], changed: tuple[float, float], reason: str, exact: bool = False
+    ) -> Difference:
+        """The smallest tree that has what was asked for, or the one that comes nearest."""
+        goal = self._goal
         good = [one for one in curve if one.precision >= goal.precision and one.recall >= goal.recall]
         ranked = sorted(curve, key=lambda one: -min(one.precision / goal.precision, one.recall / goal.recall))
         space = self._explorer.extended if self._pair.book.seen else self._space.product
         nothing = Flagging(Tree.constant(space, SAME), 1.0, 0.0)
         best = min(good, key=lambda one: one.leaves) if good else [*ranked, nothing][0]
         return Difference(
-            self._changed.interval,
+            changed,
             goal.epsilon,
-            goal.delta,
+            0.0 if exact else goal.delta,
             best.tree,
             best.precision,
             best.recall,
             (goal.precision, goal.recall),
             tuple(sorted(curve, key=lambda one: one.leaves)),
             tuple(self._examples),
-            counted.queries,
+            self._pair.counted.queries,
             self._space,
             reason,
+            exact,
         )

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from fidelitree.asking.counted import Queries, Tally
 from fidelitree.certificates.store import load
 from fidelitree.exact.paths import disagreement
-from fidelitree.runs.agree.diff_growing import SAME
+from fidelitree.runs.agree.diff_growing import SAME, free_name
 from fidelitree.runs.agree.difference import Difference, Flagging
 from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.spaces.features import Categorical
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
-from fidelitree.trees.nested import Nested, build, mapped, simplest
+from fidelitree.trees.nested import Nested, build, mapped, of, simplest
 
 if TYPE_CHECKING:
     from fidelitree.spaces.world import Weighed, World
@@ -115,19 +115,11 @@ def _told(tree: Tree, space: ProductSpace) -> Tree:
 
 def _with_old_answer(tree: Tree, old: Tree, product: ProductSpace) -> Tree:
     """The same tree over features that begin with the old answer, as every difference has them."""
-    name = "old answer"
-    while name in product.names:
-        name += "_"
-    space = ProductSpace([Categorical(name, old.labels.tolist()), *product.features])
+    space = ProductSpace([Categorical(free_name(product.names), old.labels.tolist()), *product.features])
 
-    def walk(node: int) -> Nested:
-        if tree.feature[node] < 0:
-            return int(tree.code[node])
-        return tree.test(node), walk(int(tree.no[node])), walk(int(tree.yes[node]))
-
-    return build(space, mapped(walk(0), lambda test, no, yes: (_later(test), no, yes)), tree.labels.tolist())
+    return build(space, mapped(of(tree), lambda test, no, yes: (later(test), no, yes)), tree.labels.tolist())
 
 
-def _later(test: Any) -> Any:
+def later(test: Any) -> Any:
     """A test of the same feature, which has one more before it."""
     return replace(test, feature=test.feature + 1)

@@ -301,7 +301,8 @@ def _differing(stored: Stored, journal: Path, space: World) -> str:
     names = ("door", "target", "space", "seed", "seed_chosen")
     theirs = {**{name: getattr(run, name) for name in names}, **run.arguments}
     ours = {**stored.run, "space": space.digest} if stored.run else theirs
-    differ = [name for name in theirs if name not in LIMITS and not same(theirs[name], ours.get(name))]
+    told = sorted({*theirs, *OPTIONAL} - {*LIMITS})
+    differ = [name for name in told if not same(theirs.get(name), ours.get(name))]
     limits = {name: ours.get(name, "none") for name in run.limits}
     differ += [] if limits in all_limits else [name for name in limits if limits[name] != run.limits[name]]
     differ += [] if list(run.features) == described(space) else ["features"]
