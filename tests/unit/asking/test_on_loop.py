@@ -15,10 +15,12 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
+from fidelitree.asking import on_loop
 from fidelitree.asking.limits import Running
 from fidelitree.asking.on_loop import OnLoop, wait_asked_for
 from fidelitree.targets import Remote
 from fidelitree.targets.labels import LabelBook
+from fidelitree.targets.models.remote import Terms
 
 BITS = ft.ProductSpace.bernoulli(6)
 ROWS = np.random.default_rng(0).integers(0, 2, (40, 6)).astype(np.uint8)
@@ -110,6 +112,38 @@ def test_limits_on_rows_and_calls_are_kept() -> None:
     sent.clear()
     answers(Remote(timed, calls_per_minute=3000), batch_size=10)  # 4 calls, one every 20 ms
     assert sent[-1] - sent[0] > 0.9 * 3 * 0.02
+
+
+def test_lost_time_is_made_up_for_and_no_second_is_crowded(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, sent = 100.0, list[float]()
+
+    async def pass_by(seconds: float) -> None:
+        nonlocal now
+        now += seconds + 1e-9
+
+    async def send() -> None:
+        nonlocal now
+        pacer = on_loop.Pacer(Terms(rows_per_second=50))
+        for call in range(200):
+            now += {60: 0.6, 150: 5.0}.get(call, 0.0)  # the learner thinks
+            assert await pacer.turn(2, lambda: False)
+            sent.append(now)
+
+    monkeypatch.setattr(on_loop, "time", SimpleNamespace(monotonic=lambda: now))
+    monkeypatch.setattr(on_loop.asyncio, "sleep", pass_by)
+    asyncio.run(send())
+    assert sent[149] - sent[0] == pytest.approx(149 * 2 / 50, abs=0.01)  # nothing is lost
+    assert sent[199] - sent[150] >= 49 * 2 / 50 - 1.01  # of a long silence, one second is made up for
+    assert max(2 * sum(at - 1 < one <= at for one in sent) for at in sent) <= 52
+    assert max(2 * sum(at - 1 < one <= at for one in sent[:60]) for at in sent) <= 50
+
+
+def test_a_call_takes_a_small_part_of_what_is_allowed_in_a_second() -> None:
+    assert Terms(rows_per_second=50).rows_a_call(1500, None) == 2
+    assert Terms(rows_per_second=50, calls_per_minute=60).rows_a_call(1500, None) == 50
+    assert Terms(rows_per_second=0.1).rows_a_call(1500, None) == 1
+    assert Terms(rows_per_second=50).rows_a_call(1500, 7) == 7
+    assert Terms().rows_a_call(1500, None) == 94
 
 
 class BusyError(Exception):
