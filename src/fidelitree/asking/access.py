@@ -134,7 +134,8 @@ def access(target: Target, space: World, running: Running, call: Call) -> Iterat
             calls = way = straight_to(target, product, book, running)
             closing.callback(way.close)
         elif isinstance(running.executor, str):
-            calls = OnJoblib(target, product, book, running)
+            calls = through = OnJoblib(target, product, book, running)
+            closing.callback(through.close)
         elif running.executor is not None:
             calls = workers = OnWorkers(target, product, book, running)
             closing.callback(workers.close)

@@ -407,3 +407,49 @@ def test_odd_terms_are_refused() -> None:
 def test_money_is_no_limit_where_nothing_has_a_price(limits: dict[str, int]) -> None:
     with pytest.raises(ft.ParameterError, match="max_cost must be None where nothing has a price; got 5"):
         ft.distill(plain, BITS, max_cost=5, **limits)
+
+
+def test_what_was_not_answered_costs_nothing(tmp_path: Any) -> None:
+    failed = answered = 0
+
+    async def shaky(batch: Any) -> Any:
+        nonlocal failed, answered
+        if (failed + answered) % 5 == 4:
+            failed += 1
+            raise ConnectionError("the line is dead")
+        answered += 1
+        return plain(batch)
+
+    priced = Remote(shaky, concurrency=1, cost_per_row=2, cost_per_call=3)
+    result = ft.distill(priced, ft.ProductSpace.bernoulli(20), 0.1, retries=3, batch_size=4)
+    assert failed > 0
+    assert result.queries.cost == 2 * result.queries.paid + 3 * answered
+
+
+def test_a_batch_that_the_clock_cuts_off_costs_what_was_answered(tmp_path: Any) -> None:
+    answered = calls = 0
+
+    async def stuck(batch: Any) -> Any:
+        nonlocal answered, calls
+        if answered >= 40:
+            await asyncio.sleep(1e6)
+        answered, calls = answered + len(batch), calls + 1
+        return plain(batch)
+
+    priced = Remote(stuck, concurrency=1, cost_per_row=2, cost_per_call=3)
+    wide, journal = ft.ProductSpace.bernoulli(20), tmp_path / "run.db"
+    result = ft.distill(priced, wide, 0.01, max_seconds=0.5, batch_size=4, journal=journal, seed=1, prefer="rounds")
+    assert result.reason == "max_seconds = 0.5"
+    assert result.queries.cost == result.certificate.cost == 2 * answered + 3 * calls
+    result.save(tmp_path / "out")
+    assert all(check.passed is not False for check in ft.verify(tmp_path / "out").checks)
+
+
+def test_what_ctrl_c_kept_from_being_sent_costs_nothing() -> None:
+    interrupts = Interrupts(40)  # calls: the second batch, of which most are not sent
+    interrupts.start()
+    target = Remote(interrupts.target, concurrency=4, cost_per_row=2)
+    result = ft.distill(target, ft.ProductSpace.bernoulli(40), batch_size=2, prefer="rounds")
+    assert result.reason.endswith("interrupted")
+    assert result.queries.cost == 2 * interrupts.finished == 2 * result.queries.paid
+    interrupts.join()

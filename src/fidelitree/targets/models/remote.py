@@ -70,10 +70,6 @@ class Terms:
         calls = min(_PARTS, self.calls_per_minute / 60 if self.calls_per_minute else _PARTS)
         return max(1, int(self.rows_per_second / calls))
 
-    def calls(self, rows: int, batch_size: int | None) -> int:
-        """Calls that a batch takes if none of them has to be made again."""
-        return -(-rows // max(1, self.rows_a_call(rows, batch_size)))
-
     def price(self, rows: int, calls: int) -> float:
         """What so many inputs in so many calls cost."""
         return self.cost_per_row * rows + self.cost_per_call * calls
