@@ -165,6 +165,8 @@ def _check_choices(
     check_choice("prefer", prefer, PREFERENCES)
     if check_switch("defer", defer):
         check_deferring(epsilon, strategy, tolerance)
+        if prefer == "rounds":
+            raise ParameterError('prefer must be "queries" or "leaves" with defer=True; got \'rounds\'')
     if strategy == "influence" and prefer != "queries":
         raise ParameterError(f'prefer must be "queries" with strategy="influence", whose tree is given; got {prefer!r}')
     if epsilon is None and strategy != "auto":
