@@ -76,7 +76,7 @@ class Disagreements(Sequence[Differing]):
         rows, leaves = answers.inputs[places], tree.reached_inner(answers.inputs[places]).tolist()
         both = zip(said[places].tolist(), answers.labels[places].tolist(), strict=True)
         found = (
-            Differing({one.name: _value(one, x) for one, x in zip(space, row, strict=True)}, *pair, leaf)
+            Differing({one.name: value_of(one, x) for one, x in zip(space, row, strict=True)}, *pair, leaf)
             for row, pair, leaf in zip(rows.tolist(), both, leaves, strict=True)
         )
         asked = tuple(tree.names[i] for i in dict.fromkeys(tree.feature.tolist()) if i >= 0)
@@ -158,7 +158,7 @@ def text(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else "missing" if value is None else shown(value)
 
 
-def _value(feature: Feature, inner: float) -> Any:
+def value_of(feature: Feature, inner: float) -> Any:
     """A value as the user writes it; None where it is missing."""
     if feature.values is not None:
         return feature.values[int(inner)]
