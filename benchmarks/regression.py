@@ -10,6 +10,7 @@ written down at once, and none is measured twice, so that it can be done in piec
 from __future__ import annotations
 
 import argparse
+import heapq
 import json
 import math
 import time
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn import datasets
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import HistGradientBoostingRegressor
@@ -119,21 +121,77 @@ def cart(case: Case, labels: int, certificate: ft.Certificate) -> int | None:
     answers, truth = (case.target(_named(some, case.space)) for some in (inputs, judges))
     enough: list[int] = []
 
-    def good(tree: DecisionTreeRegressor) -> bool:
-        wrong = int(np.count_nonzero(np.abs(tree.predict(judges) - truth) > case.tolerance))
+    def good(leaves: int, predicted: NDArray[np.float64]) -> bool:
+        wrong = int(np.count_nonzero(np.abs(predicted - truth) > case.tolerance))
         if error_bound(wrong, len(truth), certificate.level or 0.0) > EPSILON:
             return False
-        enough.append(int(tree.get_n_leaves()))
+        enough.append(leaves)
         return True
 
-    path = DecisionTreeRegressor(random_state=0).cost_complexity_pruning_path(inputs, answers).ccp_alphas
-    _last(lambda k: good(DecisionTreeRegressor(random_state=0, ccp_alpha=path[k]).fit(inputs, answers)), len(path))
+    def best_first(most: int) -> bool:
+        tree = DecisionTreeRegressor(random_state=0, max_leaf_nodes=most).fit(inputs, answers)
+        return good(int(tree.get_n_leaves()), tree.predict(judges))
+
+    pruned = Pruned(DecisionTreeRegressor(random_state=0).fit(inputs, answers))
+    _last(lambda k: good(pruned.leaves[k], pruned.predict(judges, k)), len(pruned.leaves))
     sizes = range(2, min(labels // 2, 400))
-    _last(
-        lambda k: good(DecisionTreeRegressor(random_state=0, max_leaf_nodes=sizes[-1 - k]).fit(inputs, answers)),
-        len(sizes),
-    )
+    _last(lambda k: best_first(sizes[-1 - k]), len(sizes))
     return min(enough, default=None)
+
+
+class Pruned:
+    """All prunings of a tree by cost complexity, ever smaller (Breiman and others 1984): the weakest link goes first.
+
+    scikit-learn prunes from scratch for every alpha, in time quadratic in leaves.
+    """
+
+    def __init__(self, tree: DecisionTreeRegressor) -> None:
+        arrays = tree.tree_
+        self._left, self._right = arrays.children_left.tolist(), arrays.children_right.tolist()
+        self._arrays, self.leaves = arrays, [int(arrays.n_leaves)]
+        self._order = np.full(arrays.node_count, np.iinfo(np.int64).max)  # at which step a node becomes a leaf
+        self._cut((arrays.impurity * arrays.weighted_n_node_samples).tolist())
+
+    def _cut(self, risk: list[float]) -> None:
+        inner = [node for node in range(len(risk)) if self._left[node] >= 0]
+        above, sizes, sums = [-1] * len(risk), [1] * len(risk), list(risk)
+        for node in reversed(inner):  # children come after their parents
+            one, two = self._left[node], self._right[node]
+            above[one] = above[two] = node
+            sizes[node], sums[node] = sizes[one] + sizes[two], sums[one] + sums[two]
+        waiting = [((risk[node] - sums[node]) / (sizes[node] - 1), node) for node in inner]
+        links = dict(zip(inner, (link for link, _ in waiting), strict=True))
+        heapq.heapify(waiting)
+        while waiting:
+            link, node = heapq.heappop(waiting)
+            if links.get(node) != link:
+                continue  # it was weighed again since, or is gone
+            self.leaves.append(self.leaves[-1] - sizes[node] + 1)
+            self._order[node] = len(self.leaves) - 1
+            self._forget(node, links)
+            less, more = sizes[node] - 1, risk[node] - sums[node]
+            while node >= 0:
+                sizes[node], sums[node] = sizes[node] - less, sums[node] + more
+                if node in links:
+                    links[node] = (risk[node] - sums[node]) / (sizes[node] - 1)
+                    heapq.heappush(waiting, (links[node], node))
+                node = above[node]
+
+    def _forget(self, node: int, links: dict[int, float]) -> None:
+        below = [node]
+        while below:
+            one = below.pop()
+            if links.pop(one, None) is not None:
+                below += [self._left[one], self._right[one]]
+
+    def predict(self, inputs: NDArray[Any], step: int) -> NDArray[np.float64]:
+        """The numbers of the tree after so many cuts."""
+        arrays, rows = self._arrays, np.arange(len(inputs))
+        values, node = inputs.astype(np.float32), np.zeros(len(inputs), np.intp)
+        while (down := (arrays.children_left[node] >= 0) & (self._order[node] > step)).any():
+            yes = values[rows, arrays.feature[node]] <= arrays.threshold[node]
+            node = np.where(down, np.where(yes, arrays.children_left[node], arrays.children_right[node]), node)
+        return np.asarray(arrays.value[node, 0, 0])
 
 
 def _last(good: Callable[[int], bool], count: int) -> None:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from fidelitree.errors import FormatError, ParameterError, show
 from fidelitree.spaces.draw import Stream
+from fidelitree.spaces.features import Numeric
 from fidelitree.spaces.inputs import row_keys
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.tables import column_types
@@ -38,9 +39,9 @@ Draw = Callable[[int, np.random.Generator], Any]
 class Sampler(Joint):
     """Inputs from ``draw(rows, rng)``, which returns a table of so many independent rows, by the generator ``rng``.
 
-    ``like`` is an example: a table of some rows, whose columns, types and categories all draws share; its numbers say
-    nothing about those to come. A sampler that returns anything else, or that does not repeat itself for an equal
-    ``rng``, is refused.
+    ``like`` is an example: a table of some rows, whose columns, types and categories all draws share; or it lists
+    features. Its numbers say nothing about those to come. A sampler that returns anything else, or that does not repeat
+    itself for an equal ``rng``, is refused.
 
     >>> def draw(rows, rng):
     ...     age = rng.integers(18, 90, rows)
@@ -55,8 +56,14 @@ class Sampler(Joint):
     def __init__(self, draw: Draw, like: Any, categorical: Iterable[str] = (), numeric: Iterable[str] = ()) -> None:
         if not callable(draw):
             raise ParameterError(f"draw must be a callable of rows and rng; got {show(draw)}")
-        self.product = ProductSpace.from_data(like, categorical, numeric)
-        self._types, self._draw = column_types(like), draw
+        self._types: dict[str, str | None] = {}
+        if isinstance(like, (list, tuple)):
+            self.product = ProductSpace(like)
+            self._types.update(dict.fromkeys(self.product.names))
+        else:
+            self.product = ProductSpace.from_data(like, categorical, numeric)
+            self._types.update(column_types(like))
+        self._draw = draw
         self._drawn: dict[tuple[str, int, int], bytes] = {}  # what each block of a stream was
         self._found: dict[bytes, tuple[str, int, int]] = {}  # and which block was that
         self._look()
@@ -113,7 +120,7 @@ class Sampler(Joint):
                 f"all of them: {', '.join(odd):.200}"
             )
         for name, kind in self._types.items():
-            if types[name] != kind:
+            if kind not in (None, types[name]):
                 raise ParameterError(
                     f"draw must return column {name!r} as {kind}, as in the example; it returned {types[name]}"
                 )
@@ -121,6 +128,8 @@ class Sampler(Joint):
         if len(inner) != rows:
             raise ParameterError(f"draw must return as many rows as it is asked for, {rows}; it returned {len(inner)}")
         for i, feature in enumerate(self.product):
+            if isinstance(feature, Numeric) and feature.integer and (inner[:, i] % 1 > 0).any():
+                raise ParameterError(f"draw must return whole numbers in column {feature.name!r}; some are not")
             if feature.values is not None and (inner[:, i] < 0).any():
                 raise ParameterError(
                     f"draw must return categories of the example in column {feature.name!r}; it returned others - give "

@@ -141,3 +141,19 @@ def test_rows_that_are_equal_by_chance_are_no_fault() -> None:
     assert len({tuple(one) for one in drawn}) < 50
     with pytest.raises(ft.ParameterError, match="draw must return new rows for another rng"):
         ft.Sampler(lambda rows, rng: {"rare": np.arange(rows) % 50 == 7}, {"rare": [True, False]})
+
+
+def test_features_may_be_listed_in_the_place_of_an_example() -> None:
+    features = [ft.Numeric.from_values("age", [18, 90]), ft.Categorical("job", ["clerk", "nurse"]), ft.Boolean("owner")]
+    world = ft.Sampler(people, features)
+    assert world.names == ("age", "job", "owner")
+    assert world.draw(100, seed=3)["age"].dtype == np.int64
+    found = ft.distill(lambda batch: batch["age"] > 50, world, 0.05)
+    assert found.certificate.holds
+    assert found.leaves == 2
+    with pytest.raises(ft.ParameterError, match="whole numbers in column 'age'; some are not"):
+        ft.Sampler(lambda rows, rng: {**people(rows, rng), "age": rng.random(rows)}, features)
+    with pytest.raises(ft.ParameterError, match=r"columns of the example, age, job; .*: owner$"):
+        ft.Sampler(people, features[:2])
+    with pytest.raises(ft.ParameterError, match="feature 'owner' must hold"):
+        ft.Sampler(lambda rows, rng: {**people(rows, rng), "owner": ["no"] * rows}, features)
