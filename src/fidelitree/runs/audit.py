@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +32,7 @@ from fidelitree.errors import (
 )
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge, known_error, tree_labels
 from fidelitree.runs.claim import FEW, Claim, HowFar
+from fidelitree.runs.device_tests import DeviceTests
 from fidelitree.runs.kept_rows import KeptRows, told
 from fidelitree.spaces.draw import Stream, block_rows, fresh_entropy, fresh_seed
 from fidelitree.spaces.product import ProductSpace, product_of
@@ -51,11 +51,12 @@ if TYPE_CHECKING:
 
     from fidelitree.asking.counted import Counted
     from fidelitree.spaces.world import World
-    from fidelitree.targets.labels import Target
+    from fidelitree.targets.labels import Codes, Target
 
 FINGERPRINT = 4096  # inputs on which a predictor that has no digest of its own is told from others
 FINGERPRINT_BYTES = 1 << 25  # of them, so that those of a space of many features fit into memory
 _PATIENT = 64  # times as many inputs are looked at as may be asked, where a tree defers most of them
+_LOOKS = 4  # past a few blocks, one look at the counts for so many parts of those before: looks take time
 ASSUMES_UNCHANGED = "the predictor was not changed since the journal was begun"
 
 
@@ -168,10 +169,11 @@ def _prediction(predictor: Any, space: World, rule: Claim | HowFar, numbers: boo
 
 @dataclass(frozen=True)
 class _TestInputs:
-    """Test inputs: ``take`` gives some of a numbered block, after those that were taken before."""
+    """Test inputs: ``take`` gives some of a numbered block, after those taken before; ``device`` counts the same."""
 
     take: Callable[[int, int, int], NDArray[Any]]
     most: float
+    device: DeviceTests | None = None
 
 
 def _source(space: World, stream: Stream) -> _TestInputs:
@@ -223,7 +225,10 @@ class _Audit:
     def source(self, space: World, way: Access) -> _TestInputs:
         """Inputs as they come, chosen by the seed, the predictor's digest and what nobody could foresee."""
         key = [self.digest] if way.entropy is None else [self.digest, way.entropy]
-        return _source(space, Stream.named(way.seed, "certify").child(*key))
+        stream, usual = Stream.named(way.seed, "certify").child(*key), self.tolerance is not None or self.defers
+        if space.independent is None or usual or not isinstance(self.predictor, Tree):
+            return _source(space, stream)
+        return replace(_source(space, stream), device=DeviceTests.of(self.counted, self.predictor, stream))
 
     @property
     def defers(self) -> bool:
@@ -343,31 +348,42 @@ class _Audit:
 
     def test(self, source: _TestInputs, observer: Observer) -> DrawnBet:
         """Inputs as they come, but for those that a tree defers, until the rule has seen enough, or patience ends."""
-        bet, limit, taken = DrawnBet(self.rule.level), self.counted.budget.max_queries, 0
-        patience = self.rule.patience if limit is None else limit
-        for block in itertools.count():
+        bet, limit, taken, block = DrawnBet(self.rule.level), self.counted.budget.max_queries, 0, 0
+        patience, size = self.rule.patience if limit is None else limit, block_rows(len(self.counted.space))
+        while True:
             needed = self.rule.wanted(bet)
-            most = _PATIENT * patience if self.defers else patience
-            rows = int(min(needed, patience - bet.samples, most - taken, block_rows(len(self.counted.space))))
-            rows = int(min(rows, source.most - taken))
+            most = min(_PATIENT * patience if self.defers else patience, source.most)
+            look = max(1, bet.samples // (_LOOKS * size)) * size
+            rows = int(min(needed, patience - bet.samples, most - taken, look))
             if rows <= 0:
                 return bet
             observer(UnderTest(self.counted.asked, 0, bet.errors, bet.samples, bet.level, needed))
-            batch = source.take(block, taken, rows)
-            taken += rows
-            batch = batch[answered(self.predictor, batch)] if self.defers else batch
             try:
-                if not len(batch):
-                    bet.draw(rows)
-                    continue
-                labels = self.counted.labels(self.counted.ask(batch, "certify"))
-                wrong = self._mistakes(batch, labels)
+                if source.device is not None:
+                    self._count_there(source.device, block, rows, bet)
+                for k, start in enumerate(range(0, rows, size) if source.device is None else ()):
+                    drawn = source.take(block + k, taken + start, min(size, rows - start))
+                    batch = drawn[answered(self.predictor, drawn)] if self.defers else drawn
+                    codes = self.counted.ask(batch, "certify") if len(batch) else np.zeros(0, np.intp)
+                    self._count_here(batch, codes, len(drawn), bet)
             except (BudgetSpent, KeyboardInterrupt):
                 return bet
-            bet.draw(rows)
-            bet.count(int(wrong.sum()), len(batch))
-            observer(TreeJudged(self.counted.asked, 0, bet.errors / bet.samples, bet.error_bound))
-        raise AssertionError("patience ends every audit")
+            taken, block = taken + rows, block - (-rows // size)
+            if bet.samples:
+                observer(TreeJudged(self.counted.asked, 0, bet.errors / bet.samples, bet.error_bound))
+
+    def _count_here(self, batch: NDArray[Any], codes: Codes, drawn: int, bet: DrawnBet) -> None:
+        """Count the answers to a batch, which may be empty where so many were ``drawn``."""
+        wrong = int(self._mistakes(batch, self.counted.labels(codes)).sum()) if len(batch) else 0
+        bet.draw(drawn)
+        bet.count(wrong, len(batch))
+
+    def _count_there(self, device: DeviceTests, block: int, rows: int, bet: DrawnBet) -> None:
+        """The same of inputs that never leave the target's device."""
+        found = device.count(block, rows)
+        self.both.add(rows, found)
+        bet.draw(rows)
+        bet.count(sum(count for (label, own), count in found.items() if label != own), rows)
 
     def _mistakes(
         self, batch: NDArray[Any], labels: NDArray[Any], weights: NDArray[np.float64] | None = None

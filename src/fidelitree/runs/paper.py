@@ -11,12 +11,14 @@ from fidelitree import theory
 from fidelitree.asking.access import Call, access
 from fidelitree.asking.events import Finished, Observer, nobody
 from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
+from fidelitree.asking.on_device import OnDevice
 from fidelitree.certificates.certificate import Certificate
 from fidelitree.errors import ParameterError, check_choice, check_delta, check_epsilon, check_observer
 from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction, labels_inside
 from fidelitree.exact.grid import MOST as GRID_MOST
 from fidelitree.runs.goal import greedy_result
 from fidelitree.runs.result import Distillation, written
+from fidelitree.search.device_pairs import DevicePairs, DeviceSet
 from fidelitree.search.exact_growth import grow_exactly
 from fidelitree.search.grow import Evidence, Probe, grow
 from fidelitree.search.sampled_probes import FreshPairs, ReusedPairs, SampleSet, Shelf, label_planes
@@ -137,10 +139,13 @@ def practical_top_down(
 
 def _grow_sampled(counted: Counted, sizes: _Sizes, seed: int, observer: Observer) -> Distillation:
     bare, trace, shelf = GrowingTree(counted.space), Trace(counted, observer), Shelf()
-    judge = _SampledJudge(counted, sizes, seed, trace, shelf)
+    asked = OnDevice.of(counted)
+    judge = _SampledJudge(counted, sizes, seed, trace, shelf if asked is None else asked)
     probe: Probe
     if sizes.schedule == "printed":
         probe = ReusedPairs(counted, Stream.named(seed, "grow"), sizes.pairs, shelf)
+    elif asked is not None:
+        probe = DevicePairs(asked, Stream.named(seed, "grow"), sizes.pairs)
     else:
         probe = FreshPairs(counted, Stream.named(seed, "grow"), sizes.pairs)
     try:
@@ -204,11 +209,16 @@ class _Verdict:
 class _SampledJudge:
     """Labels leaves from one set of inputs and measures the error on another; neither steers a split."""
 
-    def __init__(self, counted: Counted, sizes: _Sizes, seed: int, trace: Trace, shelf: Shelf) -> None:
+    def __init__(self, counted: Counted, sizes: _Sizes, seed: int, trace: Trace, where: Shelf | OnDevice) -> None:
         self._counted, self._sizes, self._trace = counted, sizes, trace
-        self._labels = SampleSet(Stream.named(seed, "label"), label_planes(counted, "label"), shelf)
-        self._tests = SampleSet(Stream.named(seed, "certify"), label_planes(counted, "certify"), shelf)
+        self._labels, self._tests = (self._set(seed, purpose, where) for purpose in ("label", "certify"))
         self._verdict: _Verdict | None = None
+
+    def _set(self, seed: int, purpose: str, where: Shelf | OnDevice) -> SampleSet | DeviceSet:
+        stream = Stream.named(seed, purpose)
+        if isinstance(where, OnDevice):
+            return DeviceSet(where, stream, purpose)
+        return SampleSet(stream, label_planes(self._counted, purpose), where)
 
     def hear(self, bare: GrowingTree, made: Sequence[GrowingLeaf]) -> None:
         sets = (self._labels, self._sizes.labels(bare.size)), (self._tests, self._sizes.tests(bare.size))
@@ -246,7 +256,7 @@ class _SampledJudge:
         errors = samples - sum(tests[number][code] for number, code in codes.items())
         return _Verdict(codes, errors, samples, tests)
 
-    def _counts(self, inputs: SampleSet, number: int) -> list[int]:
+    def _counts(self, inputs: SampleSet | DeviceSet, number: int) -> list[int]:
         counts: list[int] = inputs.counts.get(number, np.zeros(0, np.int64)).tolist()
         return counts + [0] * (len(self._counted.book.seen) - len(counts))
 
