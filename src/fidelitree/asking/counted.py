@@ -299,6 +299,13 @@ class Counted:
         self._paid[purpose] += len(answers)
         return self.book.encode(answers)
 
+    def ask_elsewhere(self, rows: int, purpose: str) -> None:
+        """Check and count labels that never come here: `on_device` asks for them."""
+        self._check(rows, purpose)
+        self._paid[purpose] += rows
+        self.rounds += 1
+        self._count(purpose, rows)
+
     def _check_time(self, found: Mapping[int, NDArray[Any]], learning: bool) -> None:
         """Of a batch that takes several calls, the time may be over after any of them; its labels are known then."""
         if self.budget.max_seconds is None:
