@@ -128,7 +128,7 @@ def practical_top_down(
         raise ParameterError(
             f"practical_top_down needs a space of bits, as the paper has it; got {space!r} - distill takes any features"
         )
-    sizes = _Sizes(len(space), epsilon, delta, schedule)
+    sizes = SetSizes(len(space), epsilon, delta, schedule)
     told = {"epsilon": epsilon, "delta": delta, "schedule": schedule, **limits.limits()}
     with access(target, space, running, Call("practical_top_down", seed, True, told)) as way:
         counted = way.counted(None, limits)
@@ -137,19 +137,11 @@ def practical_top_down(
     return replace(result, call=written(practical_top_down, arguments))
 
 
-def _grow_sampled(counted: Counted, sizes: _Sizes, seed: int, observer: Observer) -> Distillation:
-    bare, trace, shelf = GrowingTree(counted.space), Trace(counted, observer), Shelf()
-    asked = OnDevice.of(counted)
-    judge = _SampledJudge(counted, sizes, seed, trace, shelf if asked is None else asked)
-    probe: Probe
-    if sizes.schedule == "printed":
-        probe = ReusedPairs(counted, Stream.named(seed, "grow"), sizes.pairs, shelf)
-    elif asked is not None:
-        probe = DevicePairs(asked, Stream.named(seed, "grow"), sizes.pairs)
-    else:
-        probe = FreshPairs(counted, Stream.named(seed, "grow"), sizes.pairs)
+def _grow_sampled(counted: Counted, sizes: SetSizes, seed: int, observer: Observer) -> Distillation:
+    bare, trace, where = GrowingTree(counted.space), Trace(counted, observer), OnDevice.of(counted) or Shelf()
+    judge = SampledJudge(counted, sizes, seed, trace, where)
     try:
-        reason = grow(bare, probe, judge, trace, counted.budget)
+        reason = grow(bare, probe_of(counted, sizes, seed, where), judge, trace, counted.budget)
     except (BudgetSpent, KeyboardInterrupt) as stop:
         if isinstance(stop, KeyboardInterrupt) and not counted.book.seen:
             raise
@@ -161,8 +153,18 @@ def _grow_sampled(counted: Counted, sizes: _Sizes, seed: int, observer: Observer
     return result.knowing(judge.leaf_labels(bare))
 
 
+def probe_of(counted: Counted, sizes: SetSizes, seed: int, where: Shelf | OnDevice) -> Probe:
+    """The pairs that choose splits, as the schedule has them."""
+    stream = Stream.named(seed, "grow")
+    if sizes.schedule == "printed":
+        return ReusedPairs(counted, stream, sizes.pairs, where if isinstance(where, Shelf) else Shelf())
+    if isinstance(where, OnDevice):
+        return DevicePairs(where, stream, sizes.pairs)
+    return FreshPairs(counted, stream, sizes.pairs)
+
+
 @dataclass(frozen=True)
-class _Sizes:
+class SetSizes:
     """How many inputs each set of Algorithm 2 holds for a tree of j leaves (THEORY: reading the pseudocode)."""
 
     n: int
@@ -206,10 +208,10 @@ class _Verdict:
         return upper_bound(self.errors, self.samples, level) if self.samples else 1.0
 
 
-class _SampledJudge:
+class SampledJudge:
     """Labels leaves from one set of inputs and measures the error on another; neither steers a split."""
 
-    def __init__(self, counted: Counted, sizes: _Sizes, seed: int, trace: Trace, where: Shelf | OnDevice) -> None:
+    def __init__(self, counted: Counted, sizes: SetSizes, seed: int, trace: Trace, where: Shelf | OnDevice) -> None:
         self._counted, self._sizes, self._trace = counted, sizes, trace
         self._labels, self._tests = (self._set(seed, purpose, where) for purpose in ("label", "certify"))
         self._verdict: _Verdict | None = None
@@ -221,14 +223,22 @@ class _SampledJudge:
         return SampleSet(stream, label_planes(self._counted, purpose), where)
 
     def hear(self, bare: GrowingTree, made: Sequence[GrowingLeaf]) -> None:
-        sets = (self._labels, self._sizes.labels(bare.size)), (self._tests, self._sizes.tests(bare.size))
         if made[0].parent is not None:
-            for inputs, _ in sets:
-                inputs.follow(*made)
+            self.part(made)
+        sets = (self._labels, self._sizes.labels(bare.size)), (self._tests, self._sizes.tests(bare.size))
         for most in self._rounds(bare.size):
             for inputs, total in sets:
                 inputs.top_up(min(total, most), bare)
             self._verdict = self._judge(bare)
+
+    def part(self, made: Sequence[GrowingLeaf]) -> None:
+        """The inputs that reached a leaf go to the two that were made of it."""
+        for inputs in (self._labels, self._tests):
+            inputs.follow(*made)
+
+    def held(self, number: int) -> tuple[int, int]:
+        """How many inputs label a leaf, and how many test it."""
+        return sum(self._counts(self._labels, number)), sum(self._counts(self._tests, number))
 
     def _rounds(self, j: int) -> Iterator[int]:
         """How far both sets may grow before the next verdict on a tree of j leaves.

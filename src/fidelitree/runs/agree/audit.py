@@ -32,7 +32,7 @@ from fidelitree.errors import (
 )
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge, known_error, tree_labels
 from fidelitree.runs.agree.claim import FEW, Claim, HowFar
-from fidelitree.runs.device_tests import DeviceTests
+from fidelitree.runs.agree.device_tests import DeviceTests
 from fidelitree.runs.kept_rows import KeptRows, told
 from fidelitree.spaces.draw import Stream, block_rows, fresh_entropy, fresh_seed
 from fidelitree.spaces.product import ProductSpace, product_of
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     from fidelitree.asking.counted import Counted
     from fidelitree.spaces.world import World
-    from fidelitree.targets.labels import Codes, Target
+    from fidelitree.targets.labels import Target
 
 FINGERPRINT = 4096  # inputs on which a predictor that has no digest of its own is told from others
 FINGERPRINT_BYTES = 1 << 25  # of them, so that those of a space of many features fit into memory
@@ -348,42 +348,68 @@ class _Audit:
 
     def test(self, source: _TestInputs, observer: Observer) -> DrawnBet:
         """Inputs as they come, but for those that a tree defers, until the rule has seen enough, or patience ends."""
-        bet, limit, taken, block = DrawnBet(self.rule.level), self.counted.budget.max_queries, 0, 0
+        if source.device is not None:
+            return self._test_there(source.device, observer)
+        bet, taken, block = DrawnBet(self.rule.level), 0, 0
+        while looks := self._allowed(wanted := self.rule.looks(bet), bet, taken, source.most):
+            observer(UnderTest(self.counted.asked, 0, bet.errors, bet.samples, bet.level, wanted[0]))
+            parts = []
+            for rows in looks:
+                part = source.take(block, taken, rows)
+                parts.append(part[answered(self.predictor, part)] if self.defers else part)
+                taken, block = taken + rows, block + 1
+            try:
+                self._see(bet, looks, parts, observer)
+            except (BudgetSpent, KeyboardInterrupt):
+                return bet
+        return bet
+
+    def _see(self, bet: DrawnBet, looks: list[int], parts: list[NDArray[Any]], observer: Observer) -> None:
+        """Have inputs answered, and count the answers look by look, until one of them ends the audit."""
+        whole = np.concatenate(parts) if len(parts) > 1 else parts[0]
+        labels = self.counted.labels(self.counted.ask(whole, "certify")) if len(whole) else np.zeros(0)
+        for number, (rows, part) in enumerate(zip(looks, parts, strict=True)):
+            if number and not self.rule.wanted(bet):
+                return
+            if len(part):
+                wrong, labels = self._mistakes(part, labels[: len(part)]), labels[len(part) :]
+                bet.draw(rows)
+                bet.count(int(wrong.sum()), len(part))
+                observer(TreeJudged(self.counted.asked, 0, bet.errors / bet.samples, bet.error_bound))
+            else:
+                bet.draw(rows)
+
+    def _allowed(self, looks: list[int], bet: DrawnBet, taken: int, rows: float) -> list[int]:
+        """Inputs until the next looks, as far as they may be asked about together; one look where a clock runs."""
+        limit = self.counted.budget.max_queries
+        patience = self.rule.patience if limit is None else limit
+        left = min(patience - bet.samples, (_PATIENT if self.defers else 1) * patience - taken, rows - taken)
+        found: list[int] = []
+        for wanted in looks if self.counted.budget.max_seconds is None and not self.defers else looks[:1]:
+            found.append(int(min(wanted, left - sum(found), block_rows(len(self.counted.space)))))
+            if found[-1] < wanted:
+                break
+        return [rows for rows in found if rows > 0]
+
+    def _test_there(self, device: DeviceTests, observer: Observer) -> DrawnBet:
+        """The same of inputs that never leave the target's device; looks at the counts take time, so they get rarer."""
+        bet, limit, block = DrawnBet(self.rule.level), self.counted.budget.max_queries, 0
         patience, size = self.rule.patience if limit is None else limit, block_rows(len(self.counted.space))
         while True:
-            needed = self.rule.wanted(bet)
-            most = min(_PATIENT * patience if self.defers else patience, source.most)
-            look = max(1, bet.samples // (_LOOKS * size)) * size
-            rows = int(min(needed, patience - bet.samples, most - taken, look))
+            needed, look = self.rule.wanted(bet), max(1, bet.samples // (_LOOKS * size)) * size
+            rows = int(min(needed, patience - bet.samples, look))
             if rows <= 0:
                 return bet
             observer(UnderTest(self.counted.asked, 0, bet.errors, bet.samples, bet.level, needed))
             try:
-                if source.device is not None:
-                    self._count_there(source.device, block, rows, bet)
-                for k, start in enumerate(range(0, rows, size) if source.device is None else ()):
-                    drawn = source.take(block + k, taken + start, min(size, rows - start))
-                    batch = drawn[answered(self.predictor, drawn)] if self.defers else drawn
-                    codes = self.counted.ask(batch, "certify") if len(batch) else np.zeros(0, np.intp)
-                    self._count_here(batch, codes, len(drawn), bet)
+                found = device.count(block, rows)
             except (BudgetSpent, KeyboardInterrupt):
                 return bet
-            taken, block = taken + rows, block - (-rows // size)
-            if bet.samples:
-                observer(TreeJudged(self.counted.asked, 0, bet.errors / bet.samples, bet.error_bound))
-
-    def _count_here(self, batch: NDArray[Any], codes: Codes, drawn: int, bet: DrawnBet) -> None:
-        """Count the answers to a batch, which may be empty where so many were ``drawn``."""
-        wrong = int(self._mistakes(batch, self.counted.labels(codes)).sum()) if len(batch) else 0
-        bet.draw(drawn)
-        bet.count(wrong, len(batch))
-
-    def _count_there(self, device: DeviceTests, block: int, rows: int, bet: DrawnBet) -> None:
-        """The same of inputs that never leave the target's device."""
-        found = device.count(block, rows)
-        self.both.add(rows, found)
-        bet.draw(rows)
-        bet.count(sum(count for (label, own), count in found.items() if label != own), rows)
+            self.both.add(rows, found)
+            bet.draw(rows)
+            bet.count(sum(count for (label, own), count in found.items() if label != own), rows)
+            block -= -rows // size
+            observer(TreeJudged(self.counted.asked, 0, bet.errors / bet.samples, bet.error_bound))
 
     def _mistakes(
         self, batch: NDArray[Any], labels: NDArray[Any], weights: NDArray[np.float64] | None = None

@@ -26,12 +26,12 @@ from fidelitree.errors import (
     check_switch,
     check_tolerance,
 )
+from fidelitree.runs.agree.diff_exact import Grower, few_inputs, listed, of_all_inputs, of_circuits
 from fidelitree.runs.agree.diff_growing import BOXES, SAME, ChangeExplorer
 from fidelitree.runs.agree.diff_known import known_difference, stored_tree
 from fidelitree.runs.agree.diff_testing import CURVE, Changed, DiffAttempt, level_in_curve, level_of
 from fidelitree.runs.agree.difference import Difference, Flagging
 from fidelitree.runs.agree.pair import Pair, paired
-from fidelitree.runs.diff_exact import Grower, few_inputs, listed, of_all_inputs, of_circuits
 from fidelitree.runs.input_source import source_of
 from fidelitree.spaces.draw import fresh_seed
 from fidelitree.targets.circuits.circuit import Circuit
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fidelitree.runs.diff_exact import Changes
+    from fidelitree.runs.agree.diff_exact import Changes
     from fidelitree.runs.input_source import Source
     from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target

@@ -90,7 +90,7 @@ def test_audits_are_the_same_there(p: float, rule: dict[str, Any]) -> None:
 
 def test_a_long_audit_looks_seldom_and_counts_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fidelitree.runs.agree.audit.block_rows", lambda features: 64)
-    monkeypatch.setattr("fidelitree.runs.device_tests.block_rows", lambda features: 64)
+    monkeypatch.setattr("fidelitree.runs.agree.device_tests.block_rows", lambda features: 64)
     space, looks = ft.ProductSpace.bernoulli(13), []
     there, here = both(lambda x: x[:, 0] > 0, batch_size=200)
     tree = Tree.build(space, [(0, 1, 2), 0, 1], [False, True])
