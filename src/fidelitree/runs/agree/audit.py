@@ -385,8 +385,11 @@ class _Audit:
         patience = self.rule.patience if limit is None else limit
         left = min(patience - bet.samples, (_PATIENT if self.defers else 1) * patience - taken, rows - taken)
         found: list[int] = []
+        size = block_rows(len(self.counted.space))  # what fits into memory well
         for wanted in looks if self.counted.budget.max_seconds is None and not self.defers else looks[:1]:
-            found.append(int(min(wanted, left - sum(found), block_rows(len(self.counted.space)))))
+            if found and sum(found) + wanted > size:
+                break
+            found.append(int(min(wanted, left - sum(found), size)))
             if found[-1] < wanted:
                 break
         return [rows for rows in found if rows > 0]

@@ -98,10 +98,9 @@ def test_a_long_audit_looks_seldom_and_counts_the_same(monkeypatch: pytest.Monke
     assert found[0] == found[1]
     assert found[0].holds
     judged = [look.asked for look in looks if type(look).__name__ == "TreeJudged"]
-    half = len(judged) // 2
-    assert judged[:half] == judged[half:]
-    assert judged[:8] == [64, 128, 192, 256, 320, 384, 448, 512]
-    assert half < 30  # of 58 blocks
+    there_alone = judged[: judged.index(64, 1)]
+    assert there_alone[:8] == [64, 128, 192, 256, 320, 384, 448, 512]
+    assert len(there_alone) < 30  # of 58 blocks
 
 
 @pytest.mark.parametrize("limit", [{"max_leaves": 3}, {"max_queries": 9_000}, {"max_queries": 60_000}])
