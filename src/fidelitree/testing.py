@@ -51,8 +51,8 @@ def assert_agrees(
     wrong verdict has probability at most ``delta`` either way. Returns the certificate of this test.
     """
     __tracebackhide__ = True
-    from fidelitree.runs.audit import certify  # noqa: PLC0415 - pytest loads this file whether or not it is used
-    from fidelitree.runs.diff import diff  # noqa: PLC0415
+    from fidelitree.runs.agree.audit import certify  # noqa: PLC0415 - pytest loads this file whether or not it is used
+    from fidelitree.runs.agree.diff import diff  # noqa: PLC0415
 
     target = getattr(model, "predict", model)
     if _update:
@@ -68,9 +68,9 @@ def assert_agrees(
             f"{found.interval[0]:.4g} to {found.interval[1]:.4g} of inputs, and {allowed:.4g} is allowed - raise "
             f"max_queries or epsilon"
         )
-    if near is not None or tree.defers:  # where they differ is known of labels, and of trees that answer
+    if tree.defers:  # where they differ is known of trees that answer
         raise AssertionError(f"the model no longer agrees with {folder}: {allowed:.4g} is allowed.\n\n{found}")
-    change = diff(tree.predict, target, inputs, delta, epsilon=allowed, seed=seed, max_queries=20_000)
+    change = diff(tree.predict, target, inputs, delta, epsilon=allowed, seed=seed, max_queries=20_000, tolerance=near)
     raise AssertionError(
         f"the model no longer agrees with {folder}: {allowed:.4g} is allowed. What changed, and where:\n\n{change}\n\n"
         f"If that is meant, approve it: pytest {OPTION}"

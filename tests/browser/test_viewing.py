@@ -43,7 +43,9 @@ def _served(pages: Any) -> Iterator[str]:
 def test_from_the_list_to_every_page(
     browser: Any, address: str, curve: ft.Frontier, tmp_path: Path, width: int, scheme: str
 ) -> None:
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    context = browser.new_context(
+        viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
+    )
     page, messages, requests = context.new_page(), [], []
     page.on("console", lambda message: messages.append(message.text))
     page.on("pageerror", lambda error: messages.append(str(error)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import random
 import re
 import shutil
@@ -102,6 +103,32 @@ KINDS: dict[str, tuple[Call, Call]] = {
         (other_bits, BITS, {"epsilon": 0.1, "max_queries": 500, "max_leaves": 4}),
     ),
 }
+
+
+def on_numbers(batch: Any) -> Any:
+    return 0.37 * batch["age"] + 5.5 * (batch["owner"] == 1)
+
+
+def other_numbers(batch: Any) -> Any:
+    return 0.5 * batch["age"]
+
+
+def on_half(batch: Any) -> Any:
+    """What a small tree can answer where somebody is above 40."""
+    return np.where(batch["age"] > 40, batch["owner"] == 1, np.modf(batch["age"] * 7.7)[0] > 0.5)
+
+
+if os.environ.get("FIDELITREE_SOAK") == "1":
+    KINDS |= {
+        "numbers": (
+            (on_numbers, MIXED, {"epsilon": 0.2, "tolerance": 4.5}),
+            (other_numbers, MIXED, {"epsilon": 0.1, "tolerance": 5.5, "seed": 3}),
+        ),
+        "deferring": (
+            (on_half, MIXED, {"epsilon": 0.2, "defer": True, "max_queries": 900, "max_leaves": 4}),
+            (on_half, MIXED, {"epsilon": 0.25, "defer": True, "max_queries": 800, "max_leaves": 5, "seed": 2}),
+        ),
+    }
 
 
 def made(folder: Path, call: Call, kind: str) -> ft.Distillation:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import random
 import re
 import runpy
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -147,16 +150,40 @@ def test_a_test_that_a_surrogate_helped_is_not_counted(tmp_path: Path, capsys: p
 
 
 def test_many_good_folders(tmp_path: Path, soak: bool) -> None:
-    """Seeds, sizes and budgets as they come; 200 of them in the soak."""
-    for seed in range(200 if soak else 6):
-        target, space = (on_bits, BITS) if seed % 2 else (on_mixed, MIXED)
-        where = tmp_path / str(seed)
-        budget = {"max_queries": 40 + 30 * seed} if seed % 3 == 0 else {}
+    """Targets, worlds, seeds and budgets as they come; 200 of them in the soak."""
+    rows = ft.Rows(MIXED.draw(600, seed=4))
+    cases: list[tuple[Any, Any, dict[str, Any]]] = [
+        (on_bits, BITS, {}),
+        (on_mixed, MIXED, {}),
+        (on_mixed, rows, {}),
+        (FORGED.on_numbers, MIXED, {"tolerance": 4.5}),
+        (FORGED.on_half, MIXED, {"defer": True, "max_queries": 1_500, "max_leaves": 4}),
+        (on_mixed, MIXED, {"prefer": "rounds"}),
+    ]
+    for seed in range(200 if soak else len(cases)):
+        (target, space, more), where = cases[seed % len(cases)], tmp_path / str(seed)
+        budget = {"max_queries": 40 + 30 * seed} if seed % 9 == 0 else {}
+        epsilon = (0.05, 0.1, 0.2)[seed // 7 % 3] if space is not rows else 0.2
         made = ft.distill(
-            target, space, epsilon=(0.05, 0.1, 0.2)[seed % 3], seed=seed, journal=tmp_path / f"{seed}.db", **budget
+            target, space, epsilon=epsilon, seed=seed, journal=tmp_path / f"{seed}.db", **{**more, **budget}
         )
         made.save(where)
         assert standalone.main(str(where)) == code_of(where) in (0, 3), seed
+
+
+def test_what_a_run_was_told_must_be_in_its_journal(tmp_path: Path) -> None:
+    """Arguments that not every run has, removed from the journal: found by forging, once for all."""
+    asked = {"tolerance": (FORGED.on_numbers, {"tolerance": 4.5}), "defer": (FORGED.on_half, {"defer": True})}
+    for name, (target, more) in asked.items():
+        where = tmp_path / name
+        made = ft.distill(target, MIXED, 0.2, max_queries=900, journal=tmp_path / f"{name}.db", **more)
+        made.save(where)
+        assert standalone.main(str(where)) == code_of(where) in (0, 3)
+        with closing(sqlite3.connect(where / "journal.db")) as file, file:
+            told = json.loads(file.execute("SELECT value FROM run WHERE name = 'arguments'").fetchone()[0])
+            del told[name]
+            file.execute("UPDATE run SET value = ? WHERE name = 'arguments'", (json.dumps(told),))
+        assert standalone.main(str(where)) == code_of(where) == code_of(where, answers=False) == 5
 
 
 def test_it_is_a_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

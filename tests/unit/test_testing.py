@@ -69,6 +69,19 @@ def test_a_model_that_does_not_is_explained(kept: Path) -> None:
     assert "age <= 3" in str(failed.value)
 
 
+def test_numbers_are_explained_too(tmp_path: Path) -> None:
+    def price(batch: Any) -> Any:
+        return np.where(batch["age"] < 35, 10.5, 20.25)
+
+    def dearer(batch: Any) -> Any:
+        return price(batch) + 5 * (batch["owner"] == 1)
+
+    ft.distill(price, MIXED, epsilon=0.1, tolerance=0.5).save(tmp_path / "kept")
+    assert assert_agrees(price, tmp_path / "kept").holds
+    with pytest.raises(AssertionError, match=r"owner = 1: the old number -> a higher one"):
+        assert_agrees(dearer, tmp_path / "kept")
+
+
 def test_too_few_inputs_are_said(kept: Path) -> None:
     with pytest.raises(AssertionError, match="undecided after 5 inputs"):
         assert_agrees(on_mixed, kept, max_queries=5)

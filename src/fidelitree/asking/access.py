@@ -101,8 +101,8 @@ def as_used(target: Any, space: Any, threshold: float | None = None) -> tuple[Ta
 
     With a threshold, scores above it are 1, and others 0.
     """
-    model = not callable(target) and hasattr(target, "predict") and not isinstance(target, type)
-    found = from_model(target) if model else target
+    model = hasattr(target, "predict") and (isinstance(target, type) or not callable(target))
+    found = from_model(target) if model else target  # which refuses a class
     return found if threshold is None else Above(found, threshold), world_of(space)
 
 
@@ -122,27 +122,37 @@ def watched(observer: Observer) -> Observer:
     return Progress(console=Console(stderr=True), after=2.0)
 
 
+def way_to(
+    target: Target, product: ProductSpace, book: LabelBook, asked: tuple[Running, Call], closing: ExitStack
+) -> Calls:
+    """The way to a target that answers inputs of a space; what is opened for it is closed in the end."""
+    running, call = asked
+    listed = isinstance(target, (Circuit, TruthTable, Tree))  # it is read, not asked
+    seconds = None if listed else call.arguments.get("max_seconds")
+    calls: Calls = Direct(target, product, book, running.batch_size, running.retries, seconds)
+    if terms_of(target) is not None:
+        calls = way = straight_to(target, product, book, running)
+        closing.callback(way.close)
+    elif isinstance(running.executor, str):
+        calls = through = OnJoblib(target, product, book, running)
+        closing.callback(through.close)
+    elif running.executor is not None:
+        calls = workers = OnWorkers(target, product, book, running)
+        closing.callback(workers.close)
+    else:
+        running.check_timeout()
+    return calls
+
+
 @contextmanager
 def access(target: Target, space: World, running: Running, call: Call) -> Iterator[Access]:
     """Open the journal and the workers; both are closed at the end, and what was answered is kept."""
     product, book = product_of(space), LabelBook(call.arguments.get("tolerance") is not None)
     with ExitStack() as closing:
-        listed = isinstance(target, (Circuit, TruthTable, Tree))  # it is read, not asked
-        seconds = None if listed else call.arguments.get("max_seconds")
-        calls: Calls = Direct(target, product, book, running.batch_size, running.retries, seconds)
-        if terms_of(target) is not None:
-            calls = way = straight_to(target, product, book, running)
-            closing.callback(way.close)
-        elif isinstance(running.executor, str):
-            calls = OnJoblib(target, product, book, running)
-        elif running.executor is not None:
-            calls = workers = OnWorkers(target, product, book, running)
-            closing.callback(workers.close)
-        else:
-            running.check_timeout()
+        calls = way_to(target, product, book, (running, call), closing)
         journal, keys = None, (call.seed, call.seed_chosen, call.entropy, call.replayed)
         if running.journal is not None:
-            run = _run(target, space, call)
+            run = run_of(name_of(target), space, call, isinstance(target, (Circuit, TruthTable, Tree)))
             journal = closing.enter_context(_journal(target, running.journal, run))
             kept = journal.run
             keys = kept.seed, kept.seed_chosen, kept.entropy, kept.replayed
@@ -158,17 +168,17 @@ def access(target: Target, space: World, running: Running, call: Call) -> Iterat
         yield Access(target, product, calls, book, journal, *keys, batch_size=running.batch_size)
 
 
-def _run(target: Target, space: World, call: Call) -> Run:
+def run_of(target: str, space: World, call: Call, lists_answers: bool = False) -> Run:
     """What the journal of this call belongs to."""
     return Run(
         call.door,
-        name_of(target),
+        target,
         space.digest,
         described(space),
         call.seed,
         call.seed_chosen,
         call.arguments,
-        lists_answers=isinstance(target, (Circuit, TruthTable, Tree)),
+        lists_answers=lists_answers,
         entropy=call.entropy,
         replayed=call.replayed,
     )

@@ -29,14 +29,16 @@ class Journalled:
     """Calls behind a journal.
 
     A batch is known by its purpose, its number among those of the purpose, and its inputs. It may have been answered in
-    part when a run was killed; the other part is asked then.
+    part when a run was killed; the other part is asked then. Where a run has two targets, what each is asked has a
+    purpose that begins with its ``name``.
     """
 
-    def __init__(self, calls: Calls, journal: Journal) -> None:
-        self._calls, self._journal = calls, journal
+    def __init__(self, calls: Calls, journal: Journal, name: str = "") -> None:
+        self._calls, self._journal, self._name = calls, journal, name
         self._batches: Counter[str] = Counter()
 
     def parts(self, inner: Inner, purpose: str) -> Iterator[Part]:
+        purpose = self._name + purpose
         batch = self._batches[purpose]
         self._batches[purpose] += 1
         known = np.zeros(len(inner), np.bool_)
@@ -87,13 +89,15 @@ def _gaps(known: NDArray[np.bool_]) -> list[tuple[int, int]]:
     return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
 
 
-def ask_again(journal: Journal, calls: Calls, deterministic: bool = True) -> None:
+def ask_again(journal: Journal, calls: Calls, deterministic: bool = True, name: str = "") -> None:
     """Ask a few journalled inputs once more; OtherRunError where the target answers otherwise now.
 
     A noisy target may differ from itself. Among k labels it repeats itself with a chance of at least 1/k, whatever its
     noise, so it is taken for another one where it never does, and chance would hardly explain that.
     """
-    inputs, answers = _sample(journal)
+    inputs, answers = _sample(journal, name)
+    if not answers:
+        return
     asked = dict(_numbered(calls, inputs))
     changed = [(was, asked[row]) for row, was in enumerate(answers) if was != asked[row]]
     if deterministic and changed:
@@ -118,8 +122,8 @@ def _other_target(journal: Journal, why: str) -> OtherRunError:
     )
 
 
-def _sample(journal: Journal) -> tuple[Inner, list[Any]]:
-    run, records = journal.run, list(journal.some(ASKED_AGAIN))
+def _sample(journal: Journal, name: str) -> tuple[Inner, list[Any]]:
+    run, records = journal.run, list(journal.some(ASKED_AGAIN, name))
     each = -(-ASKED_AGAIN // max(1, len(records)))
     inputs: list[Inner] = []
     answers: list[Any] = []

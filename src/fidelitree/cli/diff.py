@@ -11,27 +11,38 @@ import typer
 
 from fidelitree.cli.certify import both
 from fidelitree.cli.ending import AsJson, Code, check_place, note, say, say_json, written
-from fidelitree.cli.shared_options import Budgets, Confidence
+from fidelitree.cli.shared_options import Budgets, CallOptions, Confidence
 from fidelitree.cli.space_options import SpaceOptions
 from fidelitree.cli.status_line import StatusLine
 from fidelitree.cli.target_options import TargetOptions, opened
 
 if TYPE_CHECKING:
-    from fidelitree.runs.difference import Difference
+    from fidelitree.runs.agree.difference import Difference
 
 OldText = Annotated[str, typer.Argument(metavar="OLD", help="Anything that TARGET may be, or a result folder.")]
 NewText = Annotated[str, typer.Argument(metavar="NEW", help="The same.")]
 
 
 @dataclass(frozen=True)
-class DiffOptions(Budgets, Confidence):
+class DiffOptions(CallOptions, Budgets, Confidence):
     """Everything that `ft.diff` can be told, and where to say what it found."""
 
     precision: Annotated[float, typer.Option(help="At least so much of what is flagged has changed.")] = 0.9
     recall: Annotated[float, typer.Option(help="At least so much of what has changed is flagged.")] = 0.9
     epsilon: Annotated[float, typer.Option(help="The share of inputs that may change.")] = 0.001
     max_leaves: Annotated[int, typer.Option(help="No larger tree.")] = 64
+    tolerance: Annotated[
+        float | None, typer.Option(metavar="T", help="Answers are numbers; a change is one by more than T.")
+    ] = None
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same tree.")] = 0
+    journal: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Keep every answer here: the same command goes on from there.",
+            rich_help_panel="Running",
+        ),
+    ] = None
     report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page for people.")] = None
     markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Add a Markdown summary to this file.")] = None
     github: Annotated[bool, typer.Option("--github", help="Print an annotation that GitHub shows.")] = False
@@ -50,14 +61,15 @@ def diff(
     Ends with 0 if at most --epsilon of inputs changed, with 4 if more did, and with 3 if a budget ended it before that
     was certain. Of two stored results everything is exact, and nobody is asked.
     """
-    from fidelitree.runs.diff import diff as compare_targets
+    from fidelitree.runs.agree.diff import diff as compare_targets
 
     for option, path in (("--report", options.report), ("--markdown", options.markdown)):
         if path is not None:
             check_place(option, path)
     with ExitStack() as stack:
-        before = stack.enter_context(opened(old, reading))
-        after = stack.enter_context(opened(new, reading))
+        ways = {text: reading.for_workers(text) for text in (old, new)}
+        before, after = (stack.enter_context(opened(text, ways[text][0])) for text in (old, new))
+        timeout = next((seconds for _, seconds in ways.values() if seconds is not None), None)
         space = inputs.open(both(after, before))
         progress = stack.enter_context(
             StatusLine(f"comparing {old} and {new}", options.epsilon, (options.max_queries, options.max_seconds))
@@ -71,10 +83,13 @@ def diff(
             recall=options.recall,
             epsilon=options.epsilon,
             max_leaves=options.max_leaves,
+            tolerance=options.tolerance,
             seed=options.seed,
+            deterministic=not options.noisy,
             max_queries=options.max_queries,
             max_seconds=options.max_seconds,
             observer=progress,
+            **stack.enter_context(options.arguments(options.journal, timeout)),
         )
     if as_json:
         say_json(found.to_dict())

@@ -15,7 +15,7 @@ from fidelitree.cli.status_line import StatusLine
 from fidelitree.cli.target_options import OpenedTarget, TargetOptions, opened
 
 if TYPE_CHECKING:
-    from fidelitree.runs.verify import Verification
+    from fidelitree.runs.agree.verify import Verification
     from fidelitree.spaces.world import World
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A folder that distill wrote.")]
@@ -47,7 +47,7 @@ def verify(
     contradicts it or the error asked for was not reached, with 5 if nothing confirms it. Results about rows of a table
     need new rows: --data NEW.csv --rows.
     """
-    from fidelitree.runs.verify import verify as verify_folder
+    from fidelitree.runs.agree.verify import verify as verify_folder
 
     with ExitStack() as stack:
         found = None
@@ -92,7 +92,7 @@ def _space(folder: Path, found: OpenedTarget, inputs: SpaceOptions) -> World | N
 def _announce(folder: Path, inputs: SpaceOptions) -> None:
     """What a fresh test may cost, before it costs anything; rows of a table need new ones before anybody is asked."""
     from fidelitree.certificates.store import load
-    from fidelitree.runs.verify import most_asked
+    from fidelitree.runs.agree.verify import most_asked
 
     kept = load(folder)
     rows = kept.space is not None and kept.space.table is not None

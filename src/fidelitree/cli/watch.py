@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fidelitree.cli.ending import AsJson, Code, check_place, say, say_json, written
+from fidelitree.cli.ending import AsJson, Code, check_place, note, say, say_json, written
 from fidelitree.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fidelitree.runs.monitor import Monitor
+    from fidelitree.runs.agree.monitor import Monitor
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A folder that distill wrote.")]
 Rows = Annotated[
@@ -44,7 +44,7 @@ def watch(folder: Folder, rows: Rows, options: WatchOptions, as_json: AsJson = F
     Give the same command again whenever there are new rows: with --state it goes on where it stopped. An alarm means
     that the tree errs more often than its certificate promises. Ends with 0 without an alarm, with 4 after one.
     """
-    from fidelitree.runs.monitor import Monitor
+    from fidelitree.runs.agree.monitor import Monitor
 
     for option, path in (("--state", options.state), ("--report", options.report)):
         if path is not None:
@@ -53,7 +53,10 @@ def watch(folder: Folder, rows: Rows, options: WatchOptions, as_json: AsJson = F
     if options.state is not None and options.state.exists():
         monitor.restore(options.state)
     for name, records in _batches(rows, monitor):
+        before = monitor.alarm
         _see(monitor, records, options.label)
+        if name is None and before is None and monitor.alarm is not None:
+            note(monitor.alarm)  # standard input may never end
         if name is not None:
             monitor.consumed[name] = monitor.consumed.get(name, 0) + len(records)
         if options.state is not None:
@@ -69,7 +72,7 @@ def watch(folder: Folder, rows: Rows, options: WatchOptions, as_json: AsJson = F
 
 
 def _see(monitor: Monitor, records: list[dict[str, Any]], label: str) -> None:
-    from fidelitree.runs.monitor import rows_of
+    from fidelitree.runs.agree.monitor import rows_of
 
     if any(label not in one for one in records):
         raise ParameterError(f"--label must name a column of every row; {label!r} is missing")
@@ -84,13 +87,23 @@ def _see(monitor: Monitor, records: list[dict[str, Any]], label: str) -> None:
 def _batches(rows: Path, monitor: Monitor) -> Iterator[tuple[str | None, list[dict[str, Any]]]]:
     """Rows that were not seen yet, some at a time, with the file that they are from; standard input has none."""
     if str(rows) == "-":
-        yield from ((None, batch) for batch in _in_batches(_parsed(sys.stdin)))
+        yield from ((None, batch) for batch in _arriving(sys.stdin.buffer))
         return
     if not rows.exists():
         raise ParameterError(f"ROWS must be a table, JSON lines or a folder; there is no {str(rows)!r}")
     for path in sorted(rows.iterdir()) if rows.is_dir() else [rows]:
         seen = monitor.consumed.get(path.name, 0)
         yield from ((path.name, batch) for batch in _in_batches(_records(path), seen))
+
+
+def _arriving(source: Any) -> Iterator[list[dict[str, Any]]]:
+    """The rows that have come in since the last look; nobody waits for more of them."""
+    rest, chunk = b"", b"-"
+    while chunk:
+        chunk = source.read1(1 << 16)
+        whole, end, rest = (rest + chunk).rpartition(b"\n") if chunk else (rest, b"\n", b"")
+        if batch := list(_parsed(f"{line}\n" for line in (whole + end).decode().split("\n"))):
+            yield batch
 
 
 def _records(path: Path) -> Iterator[dict[str, Any]]:

@@ -25,6 +25,8 @@ from fidelitree.trees.tree import Tree, check_tree
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from fidelitree.asking.limits import Watch
     from fidelitree.exact.subfunction import Subfunction
     from fidelitree.spaces.product import ProductSpace
@@ -68,7 +70,12 @@ def exact_subfunction(counted: Counted, region: Region, may_ask: int, watch: Wat
     ranks = counted.book.ranks()
     if ranks != sorted(ranks):
         codes = np.array(ranks, codes.dtype)[codes]
-    labels = counted.book.sorted()
+    return tabulated(codes, region, counted.book.sorted())
+
+
+def tabulated(codes: NDArray[Any], region: Region, labels: list[Any]) -> Subfunction:
+    """All answers in a region; ``codes`` are their places among the labels, inputs in truth-table order."""
+    bits = region.space.all_bits
     return TableSubfunction.of(codes, region, labels) if bits else GridSubfunction(region, codes, labels)
 
 

@@ -21,8 +21,8 @@ from fidelitree.display.markup import join, tag
 from fidelitree.display.wording import at_least
 from fidelitree.display.wording import leaves as in_words
 from fidelitree.errors import FormatError, MissingExtraError, ParameterError, check_count, check_number
-from fidelitree.runs.forecast import Forecast
 from fidelitree.runs.result import Distillation
+from fidelitree.runs.strategies.forecast import Forecast
 from fidelitree.theory.sequential import FRONTIER
 
 if TYPE_CHECKING:

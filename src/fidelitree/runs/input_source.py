@@ -6,7 +6,7 @@ Inputs for learning and inputs for tests are kept apart: they come from differen
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.certificates.certificate import assumptions
 from fidelitree.search.bits.feed import Feed
-from fidelitree.spaces.draw import Stream, block_rows
+from fidelitree.spaces.draw import Stream, block_rows, draw
+from fidelitree.spaces.region import Region
 
 if TYPE_CHECKING:
     from fidelitree.spaces.product import ProductSpace
@@ -198,6 +199,24 @@ class TableSource:
 
     def assumes(self, deterministic: bool) -> tuple[str, ...]:
         return assumptions(deterministic, self._assumes)
+
+
+@runtime_checkable
+class _DrawsInside(Protocol):
+    """A world whose features depend on each other, and which draws inside a box without rejection."""
+
+    def inside(self, region: Region, stream: Stream, block: int, rows: int) -> Inner:
+        """Independent inputs of the box."""
+
+
+def inside(world: World, box: Region, stream: Stream, block: int, rows: int) -> Inner:
+    """Inputs of a box, as a world draws them there; none where nobody knows how."""
+    if world.independent is not None:
+        return draw(Region(world.independent, box.restrictions), stream, block, rows).T
+    known: object = world.masses
+    if isinstance(known, _DrawsInside):
+        return known.inside(box, stream, block, rows)
+    return np.empty((0, len(world.product)), world.product.dtype)
 
 
 def source_of(space: World, seed: int, together: bool = False) -> Source:

@@ -12,7 +12,7 @@ from fidelitree.asking.counted import Counted
 from fidelitree.display.markup import Html, join, table, tag
 from fidelitree.display.wording import shown
 from fidelitree.errors import ParameterError
-from fidelitree.runs.own_rows import column_of
+from fidelitree.runs.agree.own_rows import column_of
 from fidelitree.targets.labels import apart
 from fidelitree.trees.deferring import DEFER
 from fidelitree.trees.disagreements import text, value_of

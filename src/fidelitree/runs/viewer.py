@@ -19,8 +19,8 @@ from fidelitree.certificates import store
 from fidelitree.display.markup import Html, join, plain_page, table, tag
 from fidelitree.display.wording import at_least, whole
 from fidelitree.errors import RAISED, FidelitreeError, FormatError, ParameterError, check_path, read_bytes
-from fidelitree.runs.diff import diff
-from fidelitree.runs.own_rows import agreement
+from fidelitree.runs.agree.diff import diff
+from fidelitree.runs.agree.own_rows import agreement
 from fidelitree.runs.trying import tried
 from fidelitree.trees.answers import Answers
 from fidelitree.trees.deferring import answered
@@ -194,7 +194,7 @@ def _report(result: store.Stored) -> str:
 
 def _verified(result: store.Stored) -> list[Html]:
     """Each check with a sign."""
-    from fidelitree.runs.verify import verify  # noqa: PLC0415 - only this page needs it, and all that it loads
+    from fidelitree.runs.agree.verify import verify  # noqa: PLC0415 - only this page needs it, and all that it loads
 
     found = verify(result.folder, answers=True)
     lines = [tag("li", f"{_SIGNS[check.passed]} {check.sentence}") for check in found.checks]

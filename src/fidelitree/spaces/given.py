@@ -76,5 +76,7 @@ def _marginal(feature: Feature, column: NDArray[Any]) -> Feature:
         values = feature.values or ()
         counts = np.bincount(column.astype(np.intp), minlength=len(values)).tolist()
         return Categorical.from_counts(feature.name, dict(zip(values, counts, strict=True)))
-    whole = isinstance(feature, Numeric) and feature.integer
-    return Numeric.from_values(feature.name, column.astype(np.int64) if whole else column)
+    known = column[~np.isnan(column)]
+    if len(known) and isinstance(feature, Numeric) and feature.integer:  # an integer has no NaN
+        return Numeric.from_values(feature.name, known.astype(np.int64)).with_missing(1 - len(known) / len(column))
+    return Numeric.from_values(feature.name, column)

@@ -53,3 +53,22 @@ def test_two_results_are_compared_exactly(models: Path) -> None:
 
 def test_bad_arguments(models: Path) -> None:
     assert "--recall must be above 0 and below 1" in refused("diff", "models:old", "models:new", *BITS, "--recall", 2)
+
+
+def test_a_journal_is_gone_on_with(models: Path) -> None:
+    command = ("diff", "models:old", "models:new", *BITS, "--journal", "run.db", "--json")
+    first, again = run(*command, "--max-queries", 40), run(*command)
+    assert (first.code, again.code) == (4, 4)
+    assert again.json == run("diff", "models:old", "models:new", *BITS, "--json").json
+    assert "new certify" in run("journal", "info", "run.db").out
+
+
+def test_numbers_and_noise(models: Path) -> None:
+    Path("others.py").write_text(
+        "import numpy as np\n\n\ndef price(batch):\n    return batch[:, 0] + 0.4\n\n\n"
+        "def coin(batch):\n    return np.random.randint(0, 2, len(batch))\n",
+        encoding="utf-8",
+    )
+    numbers = ("diff", "others:price", "models:old", *BITS, "--tolerance", 0.5)
+    assert "the old number -> a higher one" in run(*numbers).out
+    assert run("diff", "others:coin", "others:coin", *BITS, "--noisy", "--max-queries", 300).code == 4

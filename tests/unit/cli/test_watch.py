@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import fidelitree as ft
 from commandline import BITS, refused, run
+from fidelitree import cli
+from fidelitree.cli.watch import _arriving
 
 SPACE = ft.ProductSpace.bernoulli(20)
 
@@ -53,6 +57,31 @@ def test_a_line_that_is_being_written_waits(kept: Path) -> None:
     Path("rows.jsonl").write_text(whole, encoding="utf-8")
     done = run("watch", kept, "rows.jsonl", "--state", "state.json", "--json")
     assert json.loads(done.out)["promises"][0]["rows"] == 10
+
+
+def test_rows_on_standard_input_are_seen_as_they_come(kept: Path) -> None:
+    """The alarm is told at once, beside what is said at the end; the last line may have no end."""
+    lines(Path("rows.jsonl"), 1, rows=300, broken=True)
+    whole = Path("rows.jsonl").read_bytes().rstrip(b"\n")
+    done = CliRunner().invoke(cli.app, ["watch", str(kept), "-", "--state", "state.json", "--json"], input=whole)
+    assert done.exit_code == 4
+    assert json.loads(done.stdout)["promises"][0]["rows"] == 300
+    assert done.stderr.startswith("all rows: ")
+    assert "ALARM at row " in done.stderr
+
+
+def test_nobody_waits_for_more_rows() -> None:
+    """Cut anywhere, every whole line is there at the next look."""
+
+    class Slow(io.BytesIO):
+        def read1(self, size: int | None = -1) -> bytes:
+            return super().read1(7)
+
+    told = [{"x": number, "name": "a\u2028b"} for number in range(20)]
+    text = "\n".join(json.dumps(one, ensure_ascii=False) for one in told)
+    looks = list(_arriving(Slow(text.encode())))
+    assert [one for look in looks for one in look] == told
+    assert len(looks) == 20
 
 
 def test_bad_rows(kept: Path) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.runs.by_class import ClassErrors
+from fidelitree.runs.agree.by_class import ClassErrors
 from journals import MIXED, on_mixed
 
 TREE = ft.distill(on_mixed, MIXED, epsilon=0.2).tree
@@ -49,6 +49,25 @@ def test_a_rare_answer_is_tested_inside_its_leaves() -> None:
     assert rare.precision[0] > 0.9
 
 
+def test_a_rare_answer_is_tested_in_other_worlds_too() -> None:
+    """Features that depend on each other: draws inside a leaf follow the world, which two components make."""
+    parts = [ft.ProductSpace.bernoulli(10, p) for p in (0.45, 0.55)]
+    world = ft.Mixture(parts)
+    nodes: list[Any] = []
+    for bit in range(8):
+        nodes += [(bit, 2 * bit + 1, 2 * bit + 2), 0]
+    tree = ft.Tree.build(world.product, [*nodes, 1], [0, 1])
+
+    def target(batch: Any) -> Any:
+        return (batch[:, :8].all(axis=1) & (batch[:, 8] | batch[:, 9])).astype(int)
+
+    rare = ft.errors_by_class(tree, target, world, seed=0, max_queries=6_000)[1]
+    weights = np.array([0.45**8, 0.55**8])
+    truth = float(weights @ (1 - np.array([0.55, 0.45]) ** 2) / weights.sum())
+    assert rare.precision[0] <= truth <= rare.precision[1]
+    assert rare.precision[1] - rare.precision[0] < 0.12
+
+
 def test_levels_add_up() -> None:
     found = ft.errors_by_class(TREE, on_mixed, MIXED, 0.04, seed=1, max_queries=300)
     assert 2 * sum(one.level for one in found) <= 0.04
@@ -69,3 +88,10 @@ def test_arguments() -> None:
     noisy = ft.errors_by_class(TREE, on_mixed, MIXED, deterministic=False, seed=3, max_queries=500)
     assert sum(one.given for one in noisy) <= 500
     assert np.isfinite([one.level for one in noisy]).all()
+
+
+def test_numbers_have_no_precision() -> None:
+    space = ft.ProductSpace.bernoulli(4)
+    tree = ft.Tree.build(space, [(0, 1, 2), 0, 1], [0.25, 1.5])
+    with pytest.raises(ft.ParameterError, match=r"this one answers numbers - ft\.certify\(tree, target"):
+        ft.errors_by_class(tree, tree.predict, space)

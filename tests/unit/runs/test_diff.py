@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import fidelitree as ft
+from fidelitree.asking.access import Call
+from fidelitree.asking.journal.exporting import info
 from fidelitree.asking.limits import Budget, Running
-from fidelitree.runs.diff_growing import SAME, ChangeExplorer, contains
-from fidelitree.runs.diff_testing import CURVE, Changed, DiffAttempt, level_in_curve, level_of
-from fidelitree.runs.pair import Pair
+from fidelitree.runs.agree.diff_growing import SAME, ChangeExplorer, contains
+from fidelitree.runs.agree.diff_testing import CURVE, Changed, DiffAttempt, level_in_curve, level_of
+from fidelitree.runs.agree.pair import Pair, paired
+from fidelitree.runs.input_source import source_of
 from fidelitree.spaces.features import IsIn, IsOne
 from fidelitree.spaces.region import Region
 from fidelitree.targets import balanced
@@ -31,6 +35,11 @@ def plain(batch: Any) -> Any:
 def patched(batch: Any) -> Any:
     inside = (batch["age"] > 61.3) & (batch["job"] == "clerk")
     return np.where(inside, "no", plain(batch))
+
+
+def pair_of_both() -> Pair:
+    with paired((plain, patched), MIXED, Running(), Call("diff", 0, True, {"deterministic": True}), Budget()) as pair:
+        return pair
 
 
 def test_a_patch_is_found_with_its_borders() -> None:
@@ -131,7 +140,7 @@ def test_an_interval_holds_both_ends() -> None:
 
 def test_weights_stand_for_the_whole_space() -> None:
     """Draws from a small box and from everywhere: weighed, they give the mass of any part."""
-    explorer = ChangeExplorer(Pair((plain, patched), MIXED, Budget(), Running()), MIXED, 0, 8)
+    explorer = ChangeExplorer(pair_of_both(), MIXED, 0, 8)
     box = Region.of(MIXED, {"age": (60, 65), "job": {"clerk"}})
     whole = np.concatenate([explorer.draw(Region.whole(MIXED), 4_000)])
     for inner, kwargs in ((whole, {}), (explorer.draw(box, 4_000), {"put": True, "box": box})):
@@ -143,7 +152,7 @@ def test_weights_stand_for_the_whole_space() -> None:
 
 def test_draws_inside_what_is_flagged_are_as_the_space_draws_them() -> None:
     """Two flagged leaves that share one box, and a third: every leaf is reached as often as its mass says."""
-    pair = Pair((plain, patched), MIXED, Budget(), Running())
+    pair = pair_of_both()
     explorer = ChangeExplorer(pair, MIXED, 0, 8)
     pair.ask(explorer.draw(Region.whole(MIXED), 100), "label")
     owner = next(i for i, name in enumerate(explorer.extended.names) if name == "owner")
@@ -178,3 +187,117 @@ def test_report_and_data(tmp_path: Path) -> None:
     told = json.loads(found.to_json())
     assert told["precision"] == found.precision >= 0.9
     assert "| owner | job |" in found.markdown()
+
+
+def number(batch: Any) -> Any:
+    return 0.37 * batch["age"]
+
+
+def dearer(batch: Any) -> Any:
+    return number(batch) + 0.01 + 5.5 * ((batch["age"] > 61.3) & (batch["job"] == "clerk"))
+
+
+def test_numbers_change_by_more_than_a_tolerance() -> None:
+    found = ft.diff(number, dearer, MIXED, tolerance=0.5)
+    assert found.explained
+    assert found.leaves == 3
+    assert "the old number -> a higher one" in str(found.tree)
+    batch = MIXED.draw(20_000, seed=3)
+    changed = np.abs(number(batch) - dearer(batch)) > 0.5
+    assert found.changed[0] <= changed.mean() <= found.changed[1]
+    assert (found.flags(batch, ["the old number"] * 20_000) == changed).mean() > 0.9995
+    assert all(one["new"] - one["old"] == pytest.approx(5.51) for one in found.examples)
+    assert ft.diff(number, lambda batch: number(batch) + 0.01, MIXED, tolerance=0.5, epsilon=0.01).holds
+
+
+def test_trees_of_numbers_are_compared_within_a_tolerance() -> None:
+    one, two = (ft.Tree.build(BITS, [(0, 1, 2), 0, 1], [0.25, high]) for high in (1.5, 1.75))
+    assert ft.diff(one, two, BITS).changed == (0.5, 0.5)
+    assert ft.diff(one, two, BITS, tolerance=0.5).changed == (0.0, 0.0)
+
+
+class Failing:
+    """A model that is gone after some inputs."""
+
+    def __init__(self, model: Any, most: int) -> None:
+        self.model, self.left, self.asked = model, most, 0
+
+    def __call__(self, batch: Any) -> Any:
+        rows = len(batch["age"])
+        if rows > self.left:
+            raise RuntimeError("gone")
+        self.left, self.asked = self.left - rows, self.asked + rows
+        return self.model(batch)
+
+
+def test_a_journal_keeps_what_both_have_answered(tmp_path: Path) -> None:
+    """The new model fails after the old one has answered a batch: nobody is asked about it again."""
+    whole = ft.diff(plain, patched, MIXED)
+    old, new = Failing(plain, 10**6), Failing(patched, 0)
+    for more in (400, 200):
+        new.left = more
+        with pytest.raises(ft.TargetError, match="make the same call again, and it goes on from there"):
+            ft.diff(old, new, MIXED, journal=tmp_path / "run.db")
+    new.left = 10**6
+    found = ft.diff(old, new, MIXED, journal=tmp_path / "run.db")
+    assert (found.tree.digest, found.changed, found.precision, found.recall, found.examples) == (
+        whole.tree.digest,
+        whole.changed,
+        whole.precision,
+        whole.recall,
+        whole.examples,
+    )
+    assert found.queries.asked == whole.queries.asked
+    again = 2 * 16  # inputs that a resumed run asks once more
+    assert (old.asked, new.asked) == (whole.queries.paid + again, whole.queries.paid + again)
+    ft.diff(old, new, MIXED, journal=tmp_path / "run.db")
+    assert (old.asked, new.asked) == (whole.queries.paid + 3 * 16, whole.queries.paid + 3 * 16)
+    kept = info(tmp_path / "run.db")
+    assert kept.by_purpose["old certify"] == kept.by_purpose["new certify"] > 0
+    assert kept.answers == 2 * whole.queries.paid
+    with pytest.raises(ft.FidelitreeError, match="belongs to another one"):
+        ft.diff(Failing(patched, 10**6), new, MIXED, journal=tmp_path / "run.db")
+
+
+def test_a_journal_of_numbers_goes_on(tmp_path: Path) -> None:
+    early = ft.diff(number, dearer, MIXED, tolerance=0.5, max_queries=100, journal=tmp_path / "run.db")
+    assert early.reason == "max_queries = 100"
+    found = ft.diff(number, dearer, MIXED, tolerance=0.5, journal=tmp_path / "run.db")
+    assert found.to_dict() == ft.diff(number, dearer, MIXED, tolerance=0.5).to_dict()
+
+
+def test_workers_find_the_same_difference() -> None:
+    with ThreadPoolExecutor(2) as pool:
+        found = ft.diff(plain, patched, MIXED, executor=pool, batch_size=100)
+    assert found.to_dict() == ft.diff(plain, patched, MIXED).to_dict()
+    with pytest.raises(ft.ParameterError, match="timeout must be None where the target runs in this process"):
+        ft.diff(plain, patched, MIXED, timeout=3)
+
+
+def test_models_and_tables_are_taken_as_they_are() -> None:
+    class Model:
+        def predict(self, batch: Any) -> Any:
+            return plain(batch)
+
+    assert ft.diff(Model(), plain, MIXED.draw(300), epsilon=0.01).holds
+
+
+def test_tests_come_from_one_part_of_the_rows_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of neighbours of rows, draws inside what is flagged are neighbours of the rows that tests are drawn from."""
+    table = {"x": np.arange(400.0), "job": np.array(["clerk", "nurse"] * 200)}
+    world = ft.Rows(table, blend=0.1)
+    tested, used = source_of(world, 0).world, set()
+
+    def seen(explorer: ChangeExplorer, box: Region) -> float:
+        used.add(explorer._world.digest)
+        return real(explorer, box)
+
+    real = ChangeExplorer.mass
+    monkeypatch.setattr(ChangeExplorer, "mass", seen)
+
+    def new(batch: Any) -> Any:
+        return (batch["x"] > 100) & ~((batch["x"] > 250) & (batch["job"] == "nurse"))
+
+    found = ft.diff(lambda batch: batch["x"] > 100, new, world, max_queries=6_000)
+    assert found.explained
+    assert used == {tested.digest}

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.runs.monitor import WHOLE, Watched, log_wealth
+from fidelitree.runs.agree.monitor import WHOLE, Watched, log_wealth
 from fidelitree.theory.sequential import divergence
 from journals import BITS, MIXED, on_bits, on_mixed
 
@@ -73,6 +73,19 @@ def test_rows_may_come_in_any_portions(result: ft.Distillation) -> None:
     assert [(one.errors, one.rows, one.alarmed_at) for one in whole.watched] == [
         (one.errors, one.rows, one.alarmed_at) for one in parts.watched
     ]
+
+
+def test_an_alarm_goes_off_at_the_row_where_the_bet_has_won() -> None:
+    """The slow twin looks after every row, whatever it was."""
+    for seed, promised in enumerate((0.01, 0.05, 0.05, 0.3)):
+        wrong = np.random.default_rng(seed).random(3_000) < 2 * promised
+        rows = np.arange(1, 3_001)
+        won = np.flatnonzero(log_wealth(np.cumsum(wrong), rows, promised) >= math.log(1 / 0.01))
+        watched = Watched("all rows", promised, 0.01)
+        for start in range(0, 3_000, 700):
+            watched.see(wrong[start : start + 700])
+        assert watched.alarmed_at == rows[won[0]]
+        assert (watched.errors, watched.rows) == (int(wrong.sum()), 3_000)
 
 
 def test_a_stopped_monitor_goes_on(result: ft.Distillation, tmp_path: Path) -> None:

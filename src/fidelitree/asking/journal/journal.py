@@ -155,10 +155,13 @@ class Journal:
             for row in self._connection.execute(f"SELECT {COLUMNS} FROM answers ORDER BY id"):
                 yield Record.read(row)
 
-    def some(self, most: int) -> Iterator[Record]:
-        """A few records, evenly spread."""
+    def some(self, most: int, name: str = "") -> Iterator[Record]:
+        """A few records whose purpose begins with a name, evenly spread."""
         with self._talking():
-            numbers = [number for (number,) in self._connection.execute("SELECT id FROM answers ORDER BY id")]
+            found = self._connection.execute(
+                "SELECT id FROM answers WHERE substr(purpose, 1, ?) = ? ORDER BY id", (len(name), name)
+            )
+            numbers = [number for (number,) in found]
             for place in range(min(most, len(numbers))):
                 chosen = numbers[place * len(numbers) // min(most, len(numbers))]
                 yield Record.read(

@@ -19,7 +19,7 @@ from fidelitree.targets.circuits.source import MAX_WIRES
 from fidelitree.trees.bits import Words, unpack
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 _thread = threading.local()
 _WORDS = 1 << 19  # of all signals together: what stays near the processor
@@ -189,11 +189,16 @@ def difference(one: Circuit, two: Circuit) -> Circuit:
     >>> difference(expression("~(a & b)"), expression("~(b & a)", ["a", "b"]))
     <Circuit 'f0 differs from f0': 2 inputs, 0 gates>
     """
+    return joined(one, two, Gates.differ, "differs from")
+
+
+def joined(one: Circuit, two: Circuit, gate: Callable[[Gates, int, int], int], how: str = "with") -> Circuit:
+    """The circuit of a gate between two outputs."""
     if one.n != two.n:
         raise ParameterError(f"circuits must have as many inputs to be compared; got {one.n} and {two.n}")
     gates = Gates(one.n)
-    literal = gates.differ(_copy(one, gates), _copy(two, gates))
-    return Circuit(Network(one.names, (f"{one.output} differs from {two.output}",), gates.made, [literal]))
+    literal = gate(gates, _copy(one, gates), _copy(two, gates))
+    return Circuit(Network(one.names, (f"{one.output} {how} {two.output}",), gates.made, [literal]))
 
 
 def _copy(circuit: Circuit, gates: Gates) -> int:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fidelitree.asking.access import Call, as_used
 from fidelitree.asking.events import Observer, nobody
-from fidelitree.asking.limits import Budget, BudgetSpent, Running
+from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
 from fidelitree.errors import (
     ParameterError,
     check_count,
@@ -23,15 +24,17 @@ from fidelitree.errors import (
     check_number,
     check_observer,
     check_switch,
+    check_tolerance,
 )
-from fidelitree.runs.diff_growing import BOXES, SAME, ChangeExplorer
-from fidelitree.runs.diff_known import known_difference, stored_tree
-from fidelitree.runs.diff_testing import CURVE, Changed, DiffAttempt, level_in_curve, level_of
-from fidelitree.runs.difference import Difference, Flagging
+from fidelitree.runs.agree.diff_exact import Grower, few_inputs, listed, of_all_inputs, of_circuits
+from fidelitree.runs.agree.diff_growing import BOXES, SAME, ChangeExplorer
+from fidelitree.runs.agree.diff_known import known_difference, stored_tree
+from fidelitree.runs.agree.diff_testing import CURVE, Changed, DiffAttempt, level_in_curve, level_of
+from fidelitree.runs.agree.difference import Difference, Flagging
+from fidelitree.runs.agree.pair import Pair, paired
 from fidelitree.runs.input_source import source_of
-from fidelitree.runs.pair import Pair
 from fidelitree.spaces.draw import fresh_seed
-from fidelitree.spaces.product import product_of
+from fidelitree.targets.circuits.circuit import Circuit
 from fidelitree.trees.deferring import check_answers
 from fidelitree.trees.tree import Tree
 
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fidelitree.runs.agree.diff_exact import Changes
     from fidelitree.runs.input_source import Source
     from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
@@ -66,12 +70,16 @@ def diff(
     recall: float = 0.9,
     epsilon: float = 0.001,
     max_leaves: int = 64,
+    tolerance: float | None = None,
     seed: int | None = 0,
     deterministic: bool = True,
     max_queries: int | None = None,
     max_seconds: float | None = None,
     batch_size: int | None = None,
+    executor: Workers | None = None,
+    timeout: float | None = None,
     retries: int = 0,
+    journal: str | os.PathLike[str] | None = None,
     observer: Observer = nobody,
 ) -> Difference:
     """How often two targets answer differently, and a small tree of where, and from what to what.
@@ -81,8 +89,10 @@ def diff(
     trees of many sizes come with the bounds that they reach (``curve``), and the share that none explains is stated.
     All bounds are true together with confidence 1 - delta. The tree's first feature is what the old target answers.
 
-    ``old`` and ``new`` are callables, trees, or folders of stored results; of two trees everything is exact, and for
-    two folders the space may be left out. An input that both answer counts as one label.
+    ``old`` and ``new`` are callables, models, trees, or folders of stored results; of two trees everything is exact,
+    and for two folders the space may be left out. An input that both answer counts as one label. With a ``tolerance``
+    both answer numbers, and a change is one by more than that. A ``journal`` keeps what each of them has answered. For
+    the other arguments see `distill` and `Running`.
 
     >>> from fidelitree.spaces.product import ProductSpace
     >>> old, new = (lambda batch: batch[:, 0]), (lambda batch: batch[:, 0] & ~(batch[:, 1] & batch[:, 2]))
@@ -91,10 +101,41 @@ def diff(
     (True, 4)
     """
     wanted = _share("precision", precision), _share("recall", recall)
-    check_switch("deterministic", deterministic)
     check_observer(observer)
     goal = _Goal(check_epsilon(epsilon), check_delta(delta), *wanted, check_count("max_leaves", max_leaves, least=2))
     known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
+    near = check_tolerance(tolerance)
+    before, after, world = _sides(old, new, space)
+    running = Running(batch_size, executor, timeout, retries, journal)
+    budget = Budget(max_queries=_PATIENCE if max_queries is None else max_queries, max_seconds=max_seconds)
+    told = {**goal.told(), "deterministic": check_switch("deterministic", deterministic), **budget.limits()}
+    told |= {} if near is None else {"tolerance": near}
+    call = Call("diff", known_seed, seed is not None, told)
+    return _compared((before, after), world, goal, (running, call), budget, observer)
+
+
+def _compared(
+    sides: tuple[Any, Any], world: World, goal: _Goal, asked: tuple[Running, Call], budget: Budget, observer: Observer
+) -> Difference:
+    """Exactly where that costs nothing, or next to nothing; by draws elsewhere."""
+    (old, new), (running, call) = sides, asked
+    near = call.arguments.get("tolerance")
+    if isinstance(old, Tree) and isinstance(new, Tree) and world.masses is not None:
+        return known_difference((old, new, near), world, (goal.epsilon, (goal.precision, goal.recall), goal.max_leaves))
+    free = listed(old, new)
+    every = call.arguments["deterministic"] and few_inputs(world, free, budget)
+    limits = Budget() if every and free else budget
+    with paired((_callable(old), _callable(new)), world, running, call, limits, observer) as pair:
+        found = _Comparison(pair, world, goal)
+        if isinstance(old, Circuit) and isinstance(new, Circuit) and world.independent is not None:
+            changes = of_circuits(old, new, world.independent) if near is None else None
+            if changes is not None:
+                return found.known(changes, "both are circuits")
+        return found.all_inputs() if every else found.run()
+
+
+def _sides(old: Any, new: Any, space: Any) -> tuple[Any, Any, World]:
+    """Both sides as they are used, trees as trees, and where inputs come from."""
     (before, stored), (after, other) = stored_tree(old), stored_tree(new)
     for tree in (before, after):
         if isinstance(tree, Tree):
@@ -102,18 +143,9 @@ def diff(
     space = space if space is not None else other or stored
     if space is None:
         raise ParameterError("space must say where inputs come from, unless both are folders of results; got None")
-    budget = Budget(max_queries=_PATIENCE if max_queries is None else max_queries, max_seconds=max_seconds)
-    if isinstance(before, Tree) and isinstance(after, Tree) and space.masses is not None:
-        return known_difference(before, after, space, (goal.epsilon, wanted, goal.max_leaves))
-    pair = Pair(
-        (_callable(before), _callable(after)),
-        product_of(space),
-        budget,
-        Running(batch_size, None, None, retries),
-        deterministic,
-        observer,
-    )
-    return _Comparison(pair, space, goal, known_seed).run()
+    one, world = as_used(_callable(before), space)
+    two, _ = as_used(_callable(after), world)
+    return before if isinstance(before, Tree) else one, after if isinstance(after, Tree) else two, world
 
 
 def _share(name: str, value: float) -> float:
@@ -135,14 +167,18 @@ class _Goal:
         self.epsilon, self.delta, self.precision, self.recall = epsilon, delta, precision, recall
         self.max_leaves = max_leaves
 
+    def told(self) -> dict[str, Any]:
+        """All of it by name, as a journal keeps it."""
+        return dict(vars(self))
+
 
 class _Comparison:
     """One run."""
 
-    def __init__(self, pair: Pair, space: World, goal: _Goal, seed: int) -> None:
+    def __init__(self, pair: Pair, space: World, goal: _Goal) -> None:
         self._pair, self._space, self._goal = pair, space, goal
-        self._source: Source = source_of(space, seed)
-        self._explorer = ChangeExplorer(pair, space, seed, goal.max_leaves)
+        self._source: Source = source_of(space, pair.seed)
+        self._explorer = ChangeExplorer(pair, self._source.world or space, pair.seed, goal.max_leaves)
         self._changed, self._attempts = Changed(goal.delta), list[DiffAttempt]()
         self._examples: list[dict[str, Any]] = []
         self._scattered = 0
@@ -157,7 +193,20 @@ class _Comparison:
             if not self._changed.inputs:
                 raise
             reason = "interrupted"
+        self._pair.end(reason)
         return self._result(reason)
+
+    def known(self, changes: Changes, reason: str) -> Difference:
+        """Everything is exact."""
+        self._pair.end(reason)
+        grown = Grower(changes, self._space.product, self._goal.max_leaves)
+        return self._summary(grown.curve(), (grown.share, grown.share), reason, exact=True)
+
+    def all_inputs(self) -> Difference:
+        """The same from all inputs."""
+        changes, inner, old, new = of_all_inputs(self._pair, self._space.product)
+        self._show(inner, old, new)
+        return self.known(changes, "every input was asked")
 
     def _found(self) -> str:
         while self._changed.changes < _CHANGES:
@@ -270,34 +319,41 @@ class _Comparison:
             self._draw(min(_MOST, rows - start))
 
     def _show(self, inner: NDArray[Any], old: NDArray[np.intp], new: NDArray[np.intp]) -> None:
-        labels = self._pair.book.seen
         for row in np.flatnonzero(old != new)[: EXAMPLES - len(self._examples)].tolist():
             values = {
                 feature.name: feature.column(inner[row : row + 1, i].astype(np.float64))[0]
                 for i, feature in enumerate(self._space.product)
             }
             told = {name: value.item() if isinstance(value, np.generic) else value for name, value in values.items()}
-            self._examples.append({**told, "old": labels[old[row]], "new": labels[new[row]]})
+            before, after = self._pair.answers(inner[row], int(old[row]), int(new[row]))
+            self._examples.append({**told, "old": before, "new": after})
 
     def _result(self, reason: str) -> Difference:
-        goal, counted = self._goal, self._pair.counted
         curve = [Flagging(one.tree, one.precision, one.recall) for one in self._attempts if one.misses.samples]
+        return self._summary(curve, self._changed.interval, reason)
+
+    def _summary(
+        self, curve: list[Flagging], changed: tuple[float, float], reason: str, exact: bool = False
+    ) -> Difference:
+        """The smallest tree that has what was asked for, or the one that comes nearest."""
+        goal = self._goal
         good = [one for one in curve if one.precision >= goal.precision and one.recall >= goal.recall]
         ranked = sorted(curve, key=lambda one: -min(one.precision / goal.precision, one.recall / goal.recall))
         space = self._explorer.extended if self._pair.book.seen else self._space.product
         nothing = Flagging(Tree.constant(space, SAME), 1.0, 0.0)
         best = min(good, key=lambda one: one.leaves) if good else [*ranked, nothing][0]
         return Difference(
-            self._changed.interval,
+            changed,
             goal.epsilon,
-            goal.delta,
+            0.0 if exact else goal.delta,
             best.tree,
             best.precision,
             best.recall,
             (goal.precision, goal.recall),
             tuple(sorted(curve, key=lambda one: one.leaves)),
             tuple(self._examples),
-            counted.queries,
+            self._pair.counted.queries,
             self._space,
             reason,
+            exact,
         )

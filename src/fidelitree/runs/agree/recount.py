@@ -22,6 +22,7 @@ from fidelitree.runs.input_source import source_of
 from fidelitree.spaces.inputs import row_keys
 from fidelitree.spaces.region import Region
 from fidelitree.spaces.rows import Rows
+from fidelitree.targets.labels import apart
 from fidelitree.targets.table import enumerate_inputs
 from fidelitree.theory.sequential import STANDING, error_bound, level_in
 from fidelitree.trees.deferring import answered
@@ -88,7 +89,7 @@ def _check_promise(told: Certificate, space: World, stored: Stored) -> None:
             raise FormatError("an exact error has no delta, and no test inputs")
         return
     if told.method != "sequential" or told.protocol != "prequential" or told.helped is not None:
-        raise _UnsureError("only attempts of distill and frontier are counted here, that no surrogate helped")
+        raise _UnsureError("only tests of distill and frontier are counted here, that no surrogate helped")
     if told.seed_chosen != stored.run.get("seed_chosen", told.seed_chosen):
         raise FormatError("seed_chosen is not the same")
     level = level_in(told.ledger, told.attempt, told.delta)
@@ -167,7 +168,8 @@ class _Answers:
             raise FormatError("there are fewer test rows") from None
         inner = inner[answered(tree, inner)]
         labels = self.labels(inner)
-        wrong = tree.predict_inner(inner[: len(labels)]) != np.array(labels) if labels else np.zeros(0, np.bool_)
+        given = tree.predict_inner(inner[: len(labels)])
+        wrong = apart(given, np.array(labels), told.tolerance) if labels else np.zeros(0, np.bool_)
         return np.concatenate([[0], np.cumsum(wrong)]).astype(np.intp)
 
     def check_all(self, tree: Tree, told: Certificate) -> None:

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.runs.input_source import inside
 from fidelitree.search.labelled import Binning
 from fidelitree.search.local.iterated import Refiner
-from fidelitree.spaces.draw import Stream, draw
+from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.features import Categorical, Numeric
 from fidelitree.spaces.features.feature import pick, uniforms
 from fidelitree.spaces.product import ProductSpace
@@ -28,7 +29,7 @@ from fidelitree.trees.nested import Nested, build, simplest
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fidelitree.runs.pair import Pair
+    from fidelitree.runs.agree.pair import Pair
     from fidelitree.spaces.world import World
     from fidelitree.trees.tree import Tree
 
@@ -86,13 +87,16 @@ def contains(box: Region, inner: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 class ChangeExplorer:
-    """Asks both targets about inputs of its own choice, and fits trees to all that is known."""
+    """Asks both targets about inputs of its own choice, and fits trees to all that is known.
+
+    ``world`` is the one that tests are drawn from: draws in its boxes are tests of precision, too.
+    """
 
     def __init__(self, pair: Pair, world: World, seed: int, max_leaves: int) -> None:
         self._pair, self._world, self._most, self._seed = pair, world, max_leaves, seed
         self._stream, self._blocks = Stream.named(seed, "explore"), 0
         self.seen = Seen()
-        self._names = _free_name(world.names)
+        self._names = free_name(world.names)
 
     @property
     def extended(self) -> ProductSpace:
@@ -123,12 +127,8 @@ class ChangeExplorer:
 
     def draw(self, box: Region, rows: int) -> NDArray[Any]:
         """Inputs of a box; none where nobody knows how to draw there."""
-        world, self._blocks = self._world, self._blocks + 1
-        if world.independent is not None:
-            return draw(Region(world.independent, box.restrictions), self._stream, self._blocks, rows).T
-        if world.redraws is not None:
-            return world.redraws.inside(box, self._stream, self._blocks, rows)
-        return np.empty((0, len(world.product)), world.product.dtype)
+        self._blocks += 1
+        return inside(self._world, box, self._stream, self._blocks, rows)
 
     def _look(self, box: Region, rows: int) -> None:
         if self.mass(box) > 0 and len(inner := self.draw(box, rows)):
@@ -247,7 +247,7 @@ class ChangeExplorer:
             inside = (leaves == leaf) & (old != new)
             flagged = plain.label(leaf) == 1
             texts[leaf] = (
-                _in_words(old[inside], new[inside], weights[inside], self._pair.book.seen) if flagged else SAME
+                from_what_to_what(old[inside], new[inside], weights[inside], self._pair.book.seen) if flagged else SAME
             )
         labels = sorted({SAME, *texts.values()})
         return build(self.extended, _labelled(plain, texts, labels), labels)
@@ -266,7 +266,8 @@ class ChangeExplorer:
         return found
 
 
-def _free_name(names: Sequence[str]) -> str:
+def free_name(names: Sequence[str]) -> str:
+    """What the old answer is called as a feature."""
     name = "old answer"
     while name in names:
         name += "_"
@@ -308,7 +309,9 @@ def _some(changed: NDArray[np.bool_], seed: int) -> NDArray[np.intp]:
     return np.sort(np.concatenate([np.flatnonzero(changed), others]))
 
 
-def _in_words(old: NDArray[np.intp], new: NDArray[np.intp], weights: NDArray[np.float64], labels: Sequence[Any]) -> str:
+def from_what_to_what(
+    old: NDArray[np.intp], new: NDArray[np.intp], weights: NDArray[np.float64], labels: Sequence[Any]
+) -> str:
     """From what to what: the changes that make up nine in ten, the most frequent first."""
     shares: dict[tuple[int, int], float] = {}
     for pair, weight in zip(zip(old.tolist(), new.tolist(), strict=True), weights.tolist(), strict=True):

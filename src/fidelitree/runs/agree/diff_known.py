@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from fidelitree.asking.counted import Queries, Tally
 from fidelitree.certificates.store import load
 from fidelitree.exact.paths import disagreement
-from fidelitree.runs.diff_growing import SAME
-from fidelitree.runs.difference import Difference, Flagging
+from fidelitree.runs.agree.diff_growing import SAME, free_name
+from fidelitree.runs.agree.difference import Difference, Flagging
 from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.spaces.features import Categorical
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
-from fidelitree.trees.nested import Nested, build, mapped, simplest
+from fidelitree.trees.nested import Nested, build, mapped, of, simplest
 
 if TYPE_CHECKING:
     from fidelitree.spaces.world import Weighed, World
@@ -32,16 +32,18 @@ def stored_tree(target: Any) -> tuple[Any, World | None]:
     return target, None
 
 
-def known_difference(old: Tree, new: Tree, space: World, goal: tuple[float, tuple[float, float], int]) -> Difference:
-    """All about two trees; where too many leaves say where, those that leave the least unsaid."""
-    epsilon, asked, most = goal
+def known_difference(
+    trees: tuple[Tree, Tree, float | None], space: World, goal: tuple[float, tuple[float, float], int]
+) -> Difference:
+    """All about two trees, and numbers within a tolerance; where too many leaves say where, those that say most."""
+    (old, new, tolerance), (epsilon, asked, most) = trees, goal
     product, masses = space.product, space.masses
     assert masses is not None, "masses are known"
     old.check_space(product)
     new.check_space(product)
-    share = disagreement(old, new, masses)
-    nested, labels = _overlay(old, new, Region.whole(product))
+    nested, labels = _overlay(old, new, Region.whole(product), tolerance)
     whole = build(product, nested, labels)
+    share = disagreement(_told(whole, product), build(product, 0, [False]), masses)
     tree = whole if whole.size <= most else Prunings(whole, masses).with_leaves(most)
     precision, recall = _judged(tree, whole, masses)
     shown = _with_old_answer(tree, old, product)
@@ -52,12 +54,13 @@ def known_difference(old: Tree, new: Tree, space: World, goal: tuple[float, tupl
     )
 
 
-def _overlay(old: Tree, new: Tree, whole: Region) -> tuple[Nested, list[str]]:
+def _overlay(old: Tree, new: Tree, whole: Region, tolerance: float | None) -> tuple[Nested, list[str]]:
     """The tree that asks what both ask, as far as it matters, and says what changes."""
     texts = [SAME]
 
     def leaf(before: Any, after: Any) -> int:
-        text = SAME if before == after else f"{before} -> {after}"
+        near = before == after if tolerance is None else abs(before - after) <= tolerance
+        text = SAME if near else f"{before} -> {after}"
         if text not in texts:
             texts.append(text)
         return texts.index(text)
@@ -112,19 +115,11 @@ def _told(tree: Tree, space: ProductSpace) -> Tree:
 
 def _with_old_answer(tree: Tree, old: Tree, product: ProductSpace) -> Tree:
     """The same tree over features that begin with the old answer, as every difference has them."""
-    name = "old answer"
-    while name in product.names:
-        name += "_"
-    space = ProductSpace([Categorical(name, old.labels.tolist()), *product.features])
+    space = ProductSpace([Categorical(free_name(product.names), old.labels.tolist()), *product.features])
 
-    def walk(node: int) -> Nested:
-        if tree.feature[node] < 0:
-            return int(tree.code[node])
-        return tree.test(node), walk(int(tree.no[node])), walk(int(tree.yes[node]))
-
-    return build(space, mapped(walk(0), lambda test, no, yes: (_later(test), no, yes)), tree.labels.tolist())
+    return build(space, mapped(of(tree), lambda test, no, yes: (later(test), no, yes)), tree.labels.tolist())
 
 
-def _later(test: Any) -> Any:
+def later(test: Any) -> Any:
     """A test of the same feature, which has one more before it."""
     return replace(test, feature=test.feature + 1)

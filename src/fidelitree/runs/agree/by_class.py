@@ -23,10 +23,9 @@ from fidelitree.asking.limits import Budget, BudgetSpent
 from fidelitree.asking.memory import REMEMBERED_BYTES, Memory
 from fidelitree.display.wording import shown, span
 from fidelitree.errors import ParameterError, check_count, check_delta, check_number, check_observer, check_switch
-from fidelitree.runs.input_source import source_of
-from fidelitree.spaces.draw import Stream, draw, fresh_seed
+from fidelitree.runs.input_source import inside, source_of
+from fidelitree.spaces.draw import Stream, fresh_seed
 from fidelitree.spaces.features.feature import pick, uniforms
-from fidelitree.spaces.region import Region
 from fidelitree.theory.sequential import interval, level_of_attempt
 from fidelitree.trees.deferring import check_answers
 from fidelitree.trees.tree import Tree, check_tree
@@ -93,6 +92,11 @@ def errors_by_class(
     """
     check_tree(tree)
     check_answers(tree, "precision and recall of labels")
+    if tree.labels.dtype.kind == "f":
+        raise ParameterError(
+            "tree must answer labels, each of which has a precision and a recall; this one answers numbers - "
+            "ft.certify(tree, target, space, tolerance=...) says how often they are further off"
+        )
     target, space = as_used(target, space)
     check_switch("deterministic", deterministic)
     check_observer(observer)
@@ -164,25 +168,20 @@ class _Audit:
 
     def _draws(self, label: Any) -> NDArray[Any]:
         """Inputs that the tree gives a label; none where nobody knows how to draw there."""
-        space, product = self._space.independent, self._space.product
-        if space is None:
-            return np.empty((0, len(product)), product.dtype)
-        boxes = [
-            region
-            for node, region in self._tree.regions(space)
-            if self._tree.feature[node] < 0 and self._tree.label(node) == label
-        ]
-        masses = np.array([box.mass for box in boxes])
+        world, tree = self._source.world, self._tree
+        if world is None or world.masses is None:
+            return np.empty((0, len(self._space.product)), self._space.product.dtype)
+        ends = [(node, box) for node, box in tree.regions(self._space.product) if tree.feature[node] < 0]
+        boxes = [box for node, box in ends if tree.label(node) == label]
+        masses = np.array([world.masses.mass(box) for box in boxes])
         if not masses.sum() > 0:
-            return np.empty((0, len(product)), product.dtype)
+            return np.empty((0, len(self._space.product)), self._space.product.dtype)
         self._blocks += 1
         chosen = pick(uniforms(self._inside.child("leaf").lane(self._blocks, 0), _BATCH), masses)
         drawn = []
         for k in np.unique(chosen).tolist():
             self._blocks += 1
-            drawn.append(
-                draw(Region(space, boxes[k].restrictions), self._inside, self._blocks, int((chosen == k).sum())).T
-            )
+            drawn.append(inside(world, boxes[k], self._inside, self._blocks, int((chosen == k).sum())))
         return np.concatenate(drawn)
 
 

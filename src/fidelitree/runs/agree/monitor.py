@@ -80,11 +80,12 @@ class Watched:
         """Some more rows, in the order in which they came."""
         if not len(wrong):
             return
-        errors, rows = self.errors + np.cumsum(wrong), self.rows + np.arange(1, len(wrong) + 1)
+        at = np.flatnonzero(wrong)  # every rate that is bet on is above the promised one: only an error wins anything
+        errors, rows = self.errors + np.arange(1, len(at) + 1), self.rows + at + 1
         won = np.flatnonzero(log_wealth(errors, rows, self.promised) >= -math.log(self.level))
         if self.alarmed_at is None and len(won):
             self.alarmed_at = int(rows[won[0]])
-        self.errors, self.rows = int(errors[-1]), int(rows[-1])
+        self.errors, self.rows = self.errors + len(at), self.rows + len(wrong)
         if not self.course or self.rows >= 2 * self.course[-1][0]:
             self.course.append((self.rows, self.errors))
 

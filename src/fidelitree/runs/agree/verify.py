@@ -19,13 +19,13 @@ from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, Certifica
 from fidelitree.certificates.consistency import UNCHECKED, Check, checks, same
 from fidelitree.certificates.store import POINT, Stored, load, table
 from fidelitree.errors import FormatError, ParameterError, TargetError, check_switch
-from fidelitree.runs.audit import certify
-from fidelitree.runs.claim import patience_of
+from fidelitree.runs.agree.audit import certify
+from fidelitree.runs.agree.claim import patience_of
+from fidelitree.runs.agree.recount import ABOUT as COUNTED
+from fidelitree.runs.agree.recount import recounted
 from fidelitree.runs.distill import distill
 from fidelitree.runs.frontier import frontier
 from fidelitree.runs.frontier_result import FORECAST
-from fidelitree.runs.recount import ABOUT as COUNTED
-from fidelitree.runs.recount import recounted
 from fidelitree.spaces.product import product_of
 from fidelitree.theory.sequential import log_e_value_below
 
@@ -301,7 +301,8 @@ def _differing(stored: Stored, journal: Path, space: World) -> str:
     names = ("door", "target", "space", "seed", "seed_chosen")
     theirs = {**{name: getattr(run, name) for name in names}, **run.arguments}
     ours = {**stored.run, "space": space.digest} if stored.run else theirs
-    differ = [name for name in theirs if name not in LIMITS and not same(theirs[name], ours.get(name))]
+    told = sorted({*theirs, *OPTIONAL} - {*LIMITS})
+    differ = [name for name in told if not same(theirs.get(name), ours.get(name))]
     limits = {name: ours.get(name, "none") for name in run.limits}
     differ += [] if limits in all_limits else [name for name in limits if limits[name] != run.limits[name]]
     differ += [] if list(run.features) == described(space) else ["features"]

@@ -12,7 +12,7 @@ from fidelitree.display.markup import plain_page, table, tag
 from fidelitree.display.wording import at_least, at_most, counted, percent, span
 from fidelitree.display.wording import leaves as in_words
 from fidelitree.errors import ParameterError, check_path, writing
-from fidelitree.runs.diff_growing import SAME
+from fidelitree.runs.agree.diff_growing import SAME
 
 if TYPE_CHECKING:
     import os
@@ -103,11 +103,13 @@ class Difference:
         if self.holds:
             lines.append(f"That is at most {percent(self.epsilon)}, which was allowed.")
         if self.tree.size > 1:
+            shares = (at_least(1 - share) for share in (self.precision, self.recall))
+            precision, recall = (share if self.exact else f"at least {share}" for share in shares)
             lines.append(
-                f"A tree of {in_words(self.tree.size)} says where: at least {at_least(1 - self.precision)} of what it "
-                f"flags has changed, and it flags at least {at_least(1 - self.recall)} of all changes."
+                f"A tree of {in_words(self.tree.size)} says where: {precision} of what it flags has changed, and it "
+                f"flags {recall} of all changes."
             )
-        if not self.holds and not self.exact:
+        if not self.holds and self.recall < 1:
             lines.append(f"At most {at_most(self.unexplained)} of inputs changed where it does not say so.")
         return [*lines, f"{counted(int(self.queries.asked), 'input')} compared; {self.reason}."]
 

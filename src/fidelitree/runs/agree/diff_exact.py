@@ -1,0 +1,220 @@
+"""Two targets all of whose answers are known: what changed, exactly, and a tree of where.
+
+Two circuits become decision diagrams, one for each pair of answers. Of a space with few inputs all are asked. The tree
+grows by the influences of "has it changed?" (Algorithm 1 of the paper), at the leaf with the largest error. A leaf says
+changed or unchanged, or goes by the old answer, whichever is right most often.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.errors import MissingExtraError
+from fidelitree.exact.build import build_diagram
+from fidelitree.exact.diagram import NoDiagramError
+from fidelitree.exact.engine import DIAGRAM_FROM, ENUMERATE_UNASKED, tabulated
+from fidelitree.runs.agree.diff_growing import SAME, free_name, from_what_to_what
+from fidelitree.runs.agree.diff_known import later
+from fidelitree.runs.agree.difference import Flagging
+from fidelitree.spaces.features import Categorical, IsIn, IsOne
+from fidelitree.spaces.product import ProductSpace
+from fidelitree.spaces.region import Region
+from fidelitree.targets.circuits.circuit import Circuit, joined
+from fidelitree.targets.circuits.network import Gates
+from fidelitree.targets.table import TruthTable, enumerate_inputs
+from fidelitree.trees.growing import GrowingTree
+from fidelitree.trees.nested import Nested, build, of, simplest
+from fidelitree.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fidelitree.asking.limits import Budget
+    from fidelitree.exact.subfunction import Floats, Subfunction
+    from fidelitree.runs.agree.pair import Pair
+    from fidelitree.spaces.features import Test
+    from fidelitree.spaces.world import World
+
+FEW = 1 << 10
+"""Inputs of a space that are all asked: about as many as the smallest comparison by draws takes."""
+_CLOSE = 0.02  # of all changes may be wrong in a tree that grows no further
+SIZES = (2, 3, 5, 8, 13, 21, 34, 64)
+"""Leaves of the trees that are kept on the way."""
+_BITS = ((0, 0), (0, 1), (1, 0), (1, 1))
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Two targets inside a region: whether they differ, and how often each pair of answers comes.
+
+    ``parts`` holds functions and, of each, the places of the labels that stand for ``pairs``, in turn.
+    """
+
+    changed: Subfunction
+    parts: Sequence[tuple[Subfunction, Sequence[int]]]
+    pairs: Sequence[tuple[int, int]]
+    labels: Sequence[Any]
+
+    def shares(self) -> Floats:
+        """The probability of each pair."""
+        return np.concatenate([function.label_probabilities()[list(places)] for function, places in self.parts])
+
+    def split(self, test: Test) -> tuple[Changes, Changes]:
+        """Where the test says no and yes."""
+        sides = self.changed.split(test)
+        halves = [(function.split(test), places) for function, places in self.parts]
+        no, yes = (
+            Changes(sides[k], [(half[k], places) for half, places in halves], self.pairs, self.labels) for k in (0, 1)
+        )
+        return no, yes
+
+
+def listed(*targets: Any) -> bool:
+    """Whether all of them list their own answers, which cost nobody anything."""
+    return all(isinstance(one, (Circuit, TruthTable, Tree)) for one in targets)
+
+
+def few_inputs(space: World, free: bool, budget: Budget) -> bool:
+    """Whether all inputs of a space are asked; not where a clock may end it halfway."""
+    points = None if space.independent is None else space.independent.points
+    most = ENUMERATE_UNASKED if free else min(FEW, budget.max_queries or FEW)
+    return points is not None and points <= most and (free or budget.max_seconds is None)
+
+
+def of_circuits(old: Circuit, new: Circuit, space: ProductSpace) -> Changes | None:
+    """Two circuits as diagrams; None where there are none, or where a table is as good."""
+    if 1 << len(space) <= DIAGRAM_FROM:
+        return None
+    try:
+        changed = build_diagram(joined(old, new, Gates.differ), space)
+        both = [build_diagram(joined(old, new, partial(_are, one=a, two=b)), space) for a, b in _BITS]
+    except (MissingExtraError, NoDiagramError):
+        return None
+    return Changes(changed, [(function, [1]) for function in both], _BITS, [0, 1])
+
+
+def _are(gates: Gates, old: int, new: int, one: int, two: int) -> int:
+    """Whether one circuit answers ``one``, and the other ``two``."""
+    return gates.both(old ^ 1 - one, new ^ 1 - two)
+
+
+Codes = NDArray[np.intp]
+
+
+def of_all_inputs(pair: Pair, space: ProductSpace) -> tuple[Changes, NDArray[Any], Codes, Codes]:
+    """Every input asked; also the inputs, and both answers to them."""
+    assert space.points is not None, "only finite spaces are listed"
+    whole = Region.whole(space)
+    inner = enumerate_inputs(whole, 0, space.points)
+    old, new = pair.ask(inner, "enumerate")
+    pairs, codes = np.unique(np.column_stack([old, new]), axis=0, return_inverse=True)
+    told = tabulated(codes.ravel(), whole, list(range(len(pairs))))
+    changed = tabulated((old != new).astype(np.intp), whole, [0, 1])
+    some = [(int(a), int(b)) for a, b in pairs]
+    return Changes(changed, [(told, range(len(pairs)))], some, pair.book.seen), inner, old, new
+
+
+@dataclass(frozen=True)
+class _Leaf:
+    """A leaf in the making: the old answers that it flags; how often rightly, wrongly, and what it misses."""
+
+    changes: Changes
+    flags: frozenset[int]
+    whole: bool
+    """Whether it flags all or nothing, whatever the old answer."""
+    right: float
+    false: float
+    missed: float
+    words: str
+
+    @property
+    def size(self) -> int:
+        return 1 if self.whole else 2
+
+    @property
+    def wrong(self) -> float:
+        return self.false + self.missed
+
+
+class Grower:
+    """Grows one tree; the smaller ones on its way are a curve."""
+
+    def __init__(self, changes: Changes, space: ProductSpace, max_leaves: int) -> None:
+        self._labels, self._most = list(changes.labels), max_leaves
+        self._space = ProductSpace([Categorical(free_name(space.names), self._labels), *space.features])
+        self._old, self._new = np.array(changes.pairs).T
+        self._bare = GrowingTree(space)
+        self._leaves = {0: self._leaf(changes, 1.0)}
+        self.share = float(changes.shares()[self._old != self._new].sum())
+        """How much changed."""
+
+    def curve(self) -> list[Flagging]:
+        """Trees of growing sizes, each with its exact precision and recall; the last is as close as was asked."""
+        found = {}
+        while self.share and sum(leaf.wrong for leaf in self._leaves.values()) > _CLOSE * self.share and self._grow():
+            passed = [size for size in SIZES if size <= self._size]
+            if passed and passed[-1] not in found:
+                found[passed[-1]] = self._flagging()
+        last = self._flagging()
+        return [*(one for one in found.values() if one.leaves < last.leaves), last]
+
+    @property
+    def _size(self) -> int:
+        return sum(leaf.size for leaf in self._leaves.values())
+
+    def _grow(self) -> bool:
+        """Split the leaf that is wrong most often, where a test helps and there is room; whether there was one."""
+        for number in sorted(self._leaves, key=lambda one: (-self._leaves[one].wrong, one)):
+            leaf = self._leaves[number]
+            best = leaf.changes.changed.splits()
+            feature = int(np.argmax(best.drops))
+            if leaf.wrong > 0 and best.drops[feature] > 0:
+                test = best.tests[feature] if best.tests else IsOne(feature)
+                sides = zip(leaf.changes.split(test), self._bare.leaves[number].region.split(test), strict=True)
+                made = [self._leaf(part, region.mass) for part, region in sides]
+                if self._size - leaf.size + sum(one.size for one in made) > self._most:
+                    return False
+                del self._leaves[number]
+                self._leaves |= {
+                    one.number: kept for one, kept in zip(self._bare.split(number, test), made, strict=True)
+                }
+                return True
+        return False
+
+    def _leaf(self, changes: Changes, mass: float) -> _Leaf:
+        """What is right most often; the old answer is asked only where that helps."""
+        shares, codes = mass * changes.shares(), range(len(self._labels))
+        apart = self._old != self._new
+        changed, same = (np.bincount(self._old[some], shares[some], len(codes)) for some in (apart, ~apart))
+        nothing, everything = frozenset[int](), frozenset(codes)
+        each = frozenset(np.flatnonzero(changed > same).tolist())
+
+        def wrongs(flags: frozenset[int]) -> tuple[float, float]:
+            return float(sum(same[k] for k in flags)), float(sum(changed[k] for k in everything - flags))
+
+        flags = min((nothing, everything, each), key=lambda one: sum(wrongs(one)))
+        some = apart & np.isin(self._old, list(flags)) & (shares > 0)
+        words = from_what_to_what(self._old[some], self._new[some], shares[some], self._labels) if flags else SAME
+        return _Leaf(changes, flags, flags in (nothing, everything), float(shares[some].sum()), *wrongs(flags), words)
+
+    def _flagging(self) -> Flagging:
+        """The tree as it is now."""
+        kept = list(self._leaves.values())
+        texts = sorted({SAME, *(leaf.words for leaf in kept)})
+        bare = self._bare.complete(dict(zip(self._leaves, range(len(kept)), strict=True)), range(len(kept)))
+
+        def walk(part: Nested) -> Nested:
+            if isinstance(part, tuple):
+                return later(part[0]), walk(part[1]), walk(part[2])
+            leaf = kept[part]
+            said = texts.index(leaf.words)
+            return said if leaf.whole else (IsIn(0, leaf.flags), texts.index(SAME), said)
+
+        right, false, missed = (sum(getattr(leaf, name) for leaf in kept) for name in ("right", "false", "missed"))
+        precision, recall = (right / (right + other) if right + other else 1.0 for other in (false, missed))
+        return Flagging(build(self._space, simplest(walk(of(bare))), texts), precision, recall)

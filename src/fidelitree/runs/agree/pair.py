@@ -1,0 +1,135 @@
+"""Two targets asked as one: each through a way of its own, the same inputs, answers side by side.
+
+A journal keeps what each of them answered as soon as it is there: an answer of one is not lost where the other fails.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.asking.access import Access, run_of, way_to
+from fidelitree.asking.events import Observer, nobody
+from fidelitree.asking.journal.journal import Journal
+from fidelitree.asking.journalled import Journalled, ask_again, name_of
+from fidelitree.asking.memory import CHECKED, REMEMBERED_BYTES, Memory
+from fidelitree.spaces.product import product_of
+from fidelitree.targets.labels import LabelBook
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fidelitree.asking.access import Call
+    from fidelitree.asking.call import Calls, Part
+    from fidelitree.asking.guarded import Inner
+    from fidelitree.asking.limits import Budget, Running
+    from fidelitree.spaces.world import World
+    from fidelitree.targets.labels import Target
+
+NAMES = "old ", "new "
+"""What the purposes in a journal begin with."""
+OLD, HIGHER, LOWER = "the old number", "a higher one", "a lower one"
+"""Labels that stand for numbers: what was answered before, and where it went by more than the tolerance."""
+_BASE = 1 << 20  # more labels than a model has: a pair of codes is one number
+_SHOWN = 64  # pairs of numbers that are kept of a batch, for examples
+Codes = NDArray[np.intp]
+
+
+class _Both:
+    """A way to both targets; their labels are numbered in one book, so that equal labels have equal codes.
+
+    Numbers have three labels for all of them: that a number is another one is seen here, where both are known.
+    """
+
+    def __init__(self, ways: list[Calls], tolerance: float | None) -> None:
+        self._ways, self._tolerance, self.book = ways, tolerance, LabelBook()
+        self.numbers: dict[bytes, tuple[float, float]] = {}
+        """Both answers to inputs that changed in the last batch, where they are numbers."""
+        if tolerance is not None:
+            self.book.encode(np.array([OLD, HIGHER, LOWER]))
+
+    def __call__(self, batch: Any) -> Any:
+        raise AssertionError("a pair is asked part by part")
+
+    def parts(self, inner: Inner, purpose: str) -> Iterator[Part]:
+        old, new = (_gathered(way, inner, purpose) for way in self._ways)
+        before, after = self._labels(inner, old, new)
+        yield 0, self.book.encode(before).astype(np.int64) * _BASE + self.book.encode(after)
+
+    def _labels(self, inner: Inner, old: NDArray[Any], new: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        if self._tolerance is None:
+            return old, new
+        moved = np.where(np.abs(new - old) <= self._tolerance, OLD, np.where(new > old, HIGHER, LOWER))
+        changed = np.flatnonzero(moved != OLD)[:_SHOWN].tolist()
+        self.numbers = {inner[row].tobytes(): (float(old[row]), float(new[row])) for row in changed}
+        return np.full(len(old), OLD), moved
+
+
+def _gathered(way: Calls, inner: Inner, purpose: str) -> NDArray[Any]:
+    """All answers of one target, in the order of the inputs."""
+    found = {start: labels for start, labels in way.parts(inner, purpose) if len(labels)}
+    return np.concatenate([found[start] for start in sorted(found)])
+
+
+class Pair:
+    """Compares two targets: every input counts once, however many models answer it."""
+
+    def __init__(self, way: Access, both: _Both, budget: Budget, deterministic: bool, observer: Observer) -> None:
+        memory = Memory.within(REMEMBERED_BYTES, way.space, CHECKED) if deterministic else None
+        self._way, self._both, self.counted = way, both, way.counted(memory, budget, observer)
+
+    @property
+    def book(self) -> LabelBook:
+        """The labels of both."""
+        return self._both.book
+
+    @property
+    def seed(self) -> int:
+        """The journal's, where there is one."""
+        return self._way.seed
+
+    def ask(self, inner: NDArray[Any], purpose: str) -> tuple[Codes, Codes]:
+        """The codes of the old and the new labels; BudgetSpent before it would ask too much."""
+        if not len(inner):
+            return np.zeros(0, np.intp), np.zeros(0, np.intp)
+        codes = self.counted.ask(inner, purpose)
+        pairs = np.array(self.counted.book.seen, np.int64)[codes]
+        return (pairs // _BASE).astype(np.intp), (pairs % _BASE).astype(np.intp)
+
+    def answers(self, row: NDArray[Any], old: int, new: int) -> tuple[Any, Any]:
+        """Both answers to an input that changed, given their codes: numbers as they were, where it was just asked."""
+        return self._both.numbers.get(row.tobytes(), (self.book.seen[old], self.book.seen[new]))
+
+    def end(self, reason: str) -> None:
+        """Tell the journal how the run ended."""
+        self._way.end(self.counted, reason)
+
+
+@contextmanager
+def paired(
+    targets: tuple[Target, Target],
+    space: World,
+    running: Running,
+    call: Call,
+    budget: Budget,
+    observer: Observer = nobody,
+) -> Iterator[Pair]:
+    """Open the ways to both targets, and the journal; all are closed at the end, and what was answered is kept."""
+    product, told = product_of(space), call.arguments
+    with ExitStack() as closing:
+        book = LabelBook(told.get("tolerance") is not None)
+        ways = [way_to(one, product, book, (running, call), closing) for one in targets]
+        journal, seed = None, call.seed
+        if running.journal is not None:
+            run = run_of(" and ".join(map(name_of, targets)), space, call)
+            journal = closing.enter_context(Journal(running.journal, run))
+            seed = journal.run.seed
+            for name, way in zip(NAMES, ways, strict=True):
+                ask_again(journal, way, told["deterministic"], name)
+            ways = [Journalled(way, journal, name) for name, way in zip(NAMES, ways, strict=True)]
+        both = _Both(ways, told.get("tolerance"))
+        opened = Access(both, product, both, LabelBook(), journal, seed, call.seed_chosen)
+        yield Pair(opened, both, budget, told["deterministic"], observer)
