@@ -7,6 +7,7 @@ input the device keeps its label and its leaf. When a leaf is split, the feature
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -68,9 +69,10 @@ class DeviceSet:
         if rows <= 0:
             return
         tree, tally = _growing(bare, asked.model.device), None
-        # Where the budget may end among them, blocks are asked one by one, as they are everywhere else.
-        most = size if asked.short_of(rows) else asked.rows
-        for blocks, each in windows(self._blocks, rows, size, most):
+        # What the budget does not allow begins with a block of its own, as it does everywhere else.
+        sure = rows if asked.counted.left is None else min(rows, asked.counted.left // size * size)
+        some, then = windows(self._blocks, sure, size, asked.rows), self._blocks + sure // size
+        for blocks, each in chain(some, windows(then, rows - sure, size, size)):
             inputs = self._lanes.draw(blocks, each, asked.model.dtype)
             leaves = tree.reached(inputs)
             try:
@@ -95,20 +97,22 @@ class DevicePairs(FreshPairs):
 
     def __init__(self, asked: OnDevice, stream: Stream, plan: Plan) -> None:
         super().__init__(asked.counted, stream, plan)
-        self._asked = asked
+        self._asked, self._leaves = asked, dict[str, tuple[list[BitLanes], Changes]]()
 
     def _top_up(self, region: Region, count: Count, total: int) -> None:
-        device, free = self._asked.model.device, region.free()
         if count.pairs >= total:
             return
-        lanes = [BitLanes.of(region, count.stream, device, again) for again in (False, True)]
-        found = Changes(self._asked, free, "grow", usual_step(len(region.space)))
+        name, device, features = count.stream.name, self._asked.model.device, len(region.space)
+        if name not in self._leaves:
+            lanes = [BitLanes.of(region, count.stream, device, again) for again in (False, True)]
+            self._leaves[name] = lanes, Changes(self._asked, region.free(), "grow", usual_step(features))
+        lanes, found = self._leaves[name]
         while count.pairs < total:
-            rows, block = min(block_rows(len(region.space)), total - count.pairs), range(count.blocks, count.blocks + 1)
+            rows, block = min(block_rows(features), total - count.pairs), range(count.blocks, count.blocks + 1)
             found.add(*(lane.draw(block, rows, found.octets) for lane in lanes))
             count.pairs += rows
             count.blocks += 1
-        count.changed[free] += found.counts()[0]
+        count.changed[region.free()] = found.counts()[0]
 
 
 class Changes:

@@ -37,7 +37,7 @@ def fused_for(device: Any) -> Any:
 def placed(values: Any, device: Any, kind: str = "int32") -> Tensor:
     """Numbers on the device."""
     torch = need("torch", "torch", "models on a device")
-    return torch.as_tensor(np.ascontiguousarray(values), device=device, dtype=getattr(torch, kind))
+    return torch.as_tensor(np.array(values, order="C"), device=device, dtype=getattr(torch, kind))
 
 
 @dataclass(frozen=True, eq=False)
