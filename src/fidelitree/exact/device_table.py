@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fidelitree.errors import ParameterError
 from fidelitree.exact.cells import combined
-from fidelitree.targets.device.drawing import DeviceTree, fused_for, placed
+from fidelitree.targets.device.lanes import DeviceTree, fused_for, placed
 from fidelitree.targets.device.philox import signed
 from fidelitree.trees.tree import Tree, check_tree
 

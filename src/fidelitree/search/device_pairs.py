@@ -18,7 +18,7 @@ from fidelitree.asking.on_device import windows
 from fidelitree.search.sampled_probes import Count, FreshPairs, Plan, add, usual_step
 from fidelitree.spaces.draw import Stream, block_rows
 from fidelitree.spaces.region import Region
-from fidelitree.targets.device.drawing import BitLanes, DeviceTree, hybrids, placed
+from fidelitree.targets.device.lanes import BitLanes, DeviceTree, hybrids, placed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,6 +124,7 @@ class Changes:
         self._features, self._groups = placed([-1, *features], device), DeviceTree.of([0, 1], 0, device)
         self._changed: Any = placed(np.zeros(len(features)), device, "int64")
         self._tally: Any = None
+        self._group: Any = None  # inputs as they are, and those that were changed
         self.octets = placed([], device, "uint8").dtype
 
     def add(self, inputs: Tensor, again: Tensor | None = None) -> None:
@@ -136,9 +137,10 @@ class Changes:
             codes = asked.ask(hybrids(inputs, again, self._features, rows, asked.model.dtype), self._purpose)
             each = codes.view(parts, -1)
             self._changed += (each[1:] != each[0]).sum(1)
-            group = self._features.new_ones(len(codes))
-            group[: each.shape[1]] = 0
-            found = self._groups.tally(group, codes, asked.model.width)
+            if self._group is None or len(self._group) != len(codes):
+                self._group = self._features.new_ones(len(codes))
+                self._group[: each.shape[1]] = 0
+            found = self._groups.tally(self._group, codes, asked.model.width)
             self._tally = found if self._tally is None else self._tally + found
 
     def counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

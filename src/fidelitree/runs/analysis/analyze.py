@@ -178,9 +178,8 @@ def analyze(
     all inputs that are left may be asked: up to 4 096 of them, or up to ``max_queries`` where that is given (2^26 at
     most, 2^34 of a model on a device). Otherwise inputs are drawn and changed one feature at a time, bits by flipping,
     other features by drawing again inside the region, within ``max_queries`` (100 000 when not given), and all
-    intervals hold together with probability 1 - delta;
-    ``Analysis.reason`` says why where an exact answer was tried first. ``method="exact"`` ends with that reason
-    instead, ``method="sampled"`` always draws.
+    intervals hold together with probability 1 - delta; ``Analysis.reason`` says why where an exact answer was tried
+    first. ``method="exact"`` ends with that reason instead, ``method="sampled"`` always draws.
 
     Over a `ChowLiu` a feature is drawn again given all others. Where ``space`` is `Rows`, an influence is the
     probability that a row's label changes when its value of the feature is replaced by that of another row, both rows

@@ -1,4 +1,4 @@
-"""Kernels for CUDA devices, in Triton, which torch brings along; `drawing` and `philox` have their twins in torch.
+"""Kernels for CUDA devices, in Triton, which torch brings along; `lanes` and `philox` have their twins in torch.
 
 Tiles are counters by features: neighbouring threads write neighbouring features of one row. In the first two rounds of
 Philox half of the words depend on the counter alone and half on the lane alone, and a tile computes them once for each.
