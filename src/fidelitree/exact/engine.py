@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fidelitree.asking.counted import Counted, tabulate
+from fidelitree.asking.on_device import OnDevice
 from fidelitree.errors import MissingExtraError, ParameterError
 from fidelitree.exact.build import build_diagram
+from fidelitree.exact.device_table import device_error
 from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.grid import MOST as GRID_MOST
 from fidelitree.exact.grid import GridSubfunction
@@ -99,7 +101,8 @@ def tree_error(tree: Tree, target: Target, space: World) -> float:
     """Probability that a tree and a target answer differently, exact up to rounding.
 
     Two trees are compared path by path, at any number of features; a circuit of many inputs becomes a decision
-    diagram. Any other target is asked about every input, up to 2^20 of them (2^26 for a truth table or a circuit).
+    diagram. Any other target is asked about every input, up to 2^20 of them (2^26 for a truth table or a circuit, 2^30
+    for a model on a device).
 
     >>> from fidelitree.targets import balanced, majority
     >>> space = ProductSpace.bernoulli(2000, 0.3)
@@ -114,6 +117,9 @@ def tree_error(tree: Tree, target: Target, space: World) -> float:
     if isinstance(target, Tree) and space.masses is not None:
         return disagreement(tree, target, space.masses)
     check_space(space)
+    there = OnDevice.of(Counted(target, product))
+    if there is not None and tree.labels.dtype.kind in "biu":
+        return device_error(tree, there)
     return error_inside(tree, all_answers_of(target, product), product)
 
 

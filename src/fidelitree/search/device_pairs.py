@@ -7,6 +7,7 @@ input the device keeps its label and its leaf. When a leaf is split, the feature
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from fidelitree.asking.on_device import windows
 from fidelitree.search.sampled_probes import Count, FreshPairs, Plan, add, usual_step
 from fidelitree.spaces.draw import Stream, block_rows
 from fidelitree.spaces.region import Region
-from fidelitree.targets.device.drawing import BitLanes, DeviceTree, hybrids, placed
+from fidelitree.targets.device.lanes import BitLanes, DeviceTree, hybrids, placed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,9 +69,10 @@ class DeviceSet:
         if rows <= 0:
             return
         tree, tally = _growing(bare, asked.model.device), None
-        # Where the budget may end among them, blocks are asked one by one, as they are everywhere else.
-        most = size if asked.short_of(rows) else asked.rows
-        for blocks, each in windows(self._blocks, rows, size, most):
+        # What the budget does not allow begins with a block of its own, as it does everywhere else.
+        sure = rows if asked.counted.left is None else min(rows, asked.counted.left // size * size)
+        some, then = windows(self._blocks, sure, size, asked.rows), self._blocks + sure // size
+        for blocks, each in chain(some, windows(then, rows - sure, size, size)):
             inputs = self._lanes.draw(blocks, each, asked.model.dtype)
             leaves = tree.reached(inputs)
             try:
@@ -95,20 +97,22 @@ class DevicePairs(FreshPairs):
 
     def __init__(self, asked: OnDevice, stream: Stream, plan: Plan) -> None:
         super().__init__(asked.counted, stream, plan)
-        self._asked = asked
+        self._asked, self._leaves = asked, dict[str, tuple[list[BitLanes], Changes]]()
 
     def _top_up(self, region: Region, count: Count, total: int) -> None:
-        device, free = self._asked.model.device, region.free()
         if count.pairs >= total:
             return
-        lanes = [BitLanes.of(region, count.stream, device, again) for again in (False, True)]
-        found = Changes(self._asked, free, "grow", usual_step(len(region.space)))
+        name, device, features = count.stream.name, self._asked.model.device, len(region.space)
+        if name not in self._leaves:
+            lanes = [BitLanes.of(region, count.stream, device, again) for again in (False, True)]
+            self._leaves[name] = lanes, Changes(self._asked, region.free(), "grow", usual_step(features))
+        lanes, found = self._leaves[name]
         while count.pairs < total:
-            rows, block = min(block_rows(len(region.space)), total - count.pairs), range(count.blocks, count.blocks + 1)
+            rows, block = min(block_rows(features), total - count.pairs), range(count.blocks, count.blocks + 1)
             found.add(*(lane.draw(block, rows, found.octets) for lane in lanes))
             count.pairs += rows
             count.blocks += 1
-        count.changed[free] += found.counts()[0]
+        count.changed[region.free()] = found.counts()[0]
 
 
 class Changes:
@@ -120,6 +124,7 @@ class Changes:
         self._features, self._groups = placed([-1, *features], device), DeviceTree.of([0, 1], 0, device)
         self._changed: Any = placed(np.zeros(len(features)), device, "int64")
         self._tally: Any = None
+        self._group: Any = None  # inputs as they are, and those that were changed
         self.octets = placed([], device, "uint8").dtype
 
     def add(self, inputs: Tensor, again: Tensor | None = None) -> None:
@@ -132,9 +137,10 @@ class Changes:
             codes = asked.ask(hybrids(inputs, again, self._features, rows, asked.model.dtype), self._purpose)
             each = codes.view(parts, -1)
             self._changed += (each[1:] != each[0]).sum(1)
-            group = self._features.new_ones(len(codes))
-            group[: each.shape[1]] = 0
-            found = self._groups.tally(group, codes, asked.model.width)
+            if self._group is None or len(self._group) != len(codes):
+                self._group = self._features.new_ones(len(codes))
+                self._group[: each.shape[1]] = 0
+            found = self._groups.tally(self._group, codes, asked.model.width)
             self._tally = found if self._tally is None else self._tally + found
 
     def counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

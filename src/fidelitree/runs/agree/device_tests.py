@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fidelitree.asking.on_device import OnDevice, windows
 from fidelitree.spaces.draw import block_rows
 from fidelitree.spaces.region import Region
-from fidelitree.targets.device.drawing import BitLanes, DeviceTree
+from fidelitree.targets.device.lanes import BitLanes, DeviceTree
 
 if TYPE_CHECKING:
     from fidelitree.asking.counted import Counted

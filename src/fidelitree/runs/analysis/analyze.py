@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from fidelitree.asking.access import as_used
 from fidelitree.asking.counted import Counted, Queries
 from fidelitree.asking.limits import Budget
+from fidelitree.asking.on_device import OnDevice
 from fidelitree.display.canvas import bars, check_suffix, save
 from fidelitree.display.markup import tag
 from fidelitree.errors import ParameterError, check_choice, check_count, check_delta, check_switch
+from fidelitree.exact.device_table import FROM, MOST_FEATURES, DeviceTable
 from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import exact_subfunction
 from fidelitree.runs.analysis.control_variate import corrected
@@ -173,11 +175,11 @@ def analyze(
     ``{"owner": 1, "age": (18, 30), "job": {"nurse"}}``.
 
     The answer is exact where the target is a table, a tree, or a circuit whose decision diagram can be built, or where
-    all inputs that are left may be asked: up to 4 096 of them, or up to ``max_queries`` where that is given. Otherwise
-    inputs are drawn and changed one feature at a time, bits by flipping, other features by drawing again inside the
-    region, within ``max_queries`` (100 000 when not given), and all intervals hold together with probability 1 - delta;
-    ``Analysis.reason`` says why where an exact answer was tried first. ``method="exact"`` ends with that reason
-    instead, ``method="sampled"`` always draws.
+    all inputs that are left may be asked: up to 4 096 of them, or up to ``max_queries`` where that is given (2^26 at
+    most, 2^34 of a model on a device). Otherwise inputs are drawn and changed one feature at a time, bits by flipping,
+    other features by drawing again inside the region, within ``max_queries`` (100 000 when not given), and all
+    intervals hold together with probability 1 - delta; ``Analysis.reason`` says why where an exact answer was tried
+    first. ``method="exact"`` ends with that reason instead, ``method="sampled"`` always draws.
 
     Over a `ChowLiu` a feature is drawn again given all others. Where ``space`` is `Rows`, an influence is the
     probability that a row's label changes when its value of the feature is replaced by that of another row, both rows
@@ -245,6 +247,9 @@ def _exactly(counted: Counted, region: Region, method: str, may_ask: int) -> Ana
     """The exact analysis; or the reason why there is none, empty where it is that nobody allowed the queries."""
     if method == "sampled":
         return ""
+    there = None if region.restrictions or not FROM <= len(region.space) <= MOST_FEATURES else OnDevice.of(counted)
+    if there is not None and region.points is not None and region.points <= may_ask:
+        return _from_table(there)
     try:
         function = exact_subfunction(counted, region, may_ask)
         influences = None if function is None else function.influences()
@@ -263,6 +268,15 @@ def _exactly(counted: Counted, region: Region, method: str, may_ask: int) -> Ana
             f"{may_ask:,}; raise max_queries (a table may hold 2^26), or use method='auto'"
         )
     return ""
+
+
+def _from_table(there: OnDevice) -> Analysis:
+    """The exact analysis of a model on a device, whose table never leaves it."""
+    table, space = DeviceTable.of(there), there.counted.space
+    found, labels = table.influences(), [there.model.label(code) for code in range(len(table.shares))]
+    kept = [code for code, share in enumerate(table.shares.tolist()) if share > 0]
+    labels, shares = [labels[code] for code in kept], table.shares[kept]
+    return Analysis(space.names, found, np.stack([found, found], axis=1), True, labels, shares, there.counted.queries)
 
 
 def _estimated(counted: Counted, stars: Stars, delta: float) -> Analysis:

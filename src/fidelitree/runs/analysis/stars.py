@@ -26,7 +26,7 @@ from fidelitree.search.device_pairs import Changes
 from fidelitree.spaces.draw import Inputs, Stream, block_rows, draw, paired, redraw
 from fidelitree.spaces.features import Boolean
 from fidelitree.spaces.features.feature import uniforms
-from fidelitree.targets.device.drawing import BalancedLanes, BitLanes, placed
+from fidelitree.targets.device.lanes import BalancedLanes, BitLanes, placed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Kernels for CUDA devices, in Triton, which torch brings along; `drawing` and `philox` have their twins in torch.
+"""Kernels for CUDA devices, in Triton, which torch brings along; `lanes` and `philox` have their twins in torch.
 
 Tiles are counters by features: neighbouring threads write neighbouring features of one row. In the first two rounds of
 Philox half of the words depend on the counter alone and half on the lane alone, and a tile computes them once for each.
@@ -205,3 +205,85 @@ def tally(out, nodes, held, codes, rows, width, height, BINS: tl.constexpr, R: t
     cell = tl.where(wrong, height * width, tl.load(held + node) * width + code)
     found = tl.histogram(tl.where(there, cell, height * width + 1), BINS)
     tl.atomic_add(out + tl.arange(0, BINS), found.to(tl.int64))
+
+
+@triton.jit
+def _mass(word, octets):
+    """The mass of a word's set bits, byte by byte."""
+    one = tl.load(octets + (word & 255)) + tl.load(octets + 256 + ((word >> 8) & 255))
+    two = tl.load(octets + 512 + ((word >> 16) & 255)) + tl.load(octets + 768 + (word >> 24))
+    return one + two
+
+
+@triton.jit
+def changes_outside(
+    table, octets, low, high, out, digits, words, LB: tl.constexpr, HB: tl.constexpr, B: tl.constexpr, C: tl.constexpr
+):
+    """For a slot beyond the words, words in pairs: where they differ, weighed by the other slots."""
+    slot = tl.program_id(1)
+    step = 1 << slot.to(tl.int64)
+    total = tl.zeros([B], tl.float64)
+    start = tl.program_id(0).to(tl.int64) * (B * C)
+    lows, highs = low + (slot << LB), high + (slot << HB)
+    for c in range(C):
+        pair = start + c * B + tl.arange(0, B)
+        w = pair + (pair & (-step))
+        apart = tl.load(table + w) ^ tl.load(table + w + step)
+        for digit in range(1, digits):
+            apart |= tl.load(table + digit * words + w) ^ tl.load(table + digit * words + w + step)
+        weight = tl.load(lows + (w & ((1 << LB) - 1)).to(tl.int32)) * tl.load(highs + (w >> LB).to(tl.int32))
+        total += _mass(apart.to(tl.uint32, bitcast=True), octets) * weight
+    tl.store(out + slot * tl.num_programs(0) + tl.program_id(0), tl.sum(total))
+
+
+@triton.jit
+def _paired(table, w, digits, words, first, mask: tl.constexpr, shift: tl.constexpr):
+    """Both positions of a pair inside a word where they differ."""
+    apart = first ^ (first >> shift)
+    for digit in range(1, digits):
+        word = tl.load(table + digit * words + w).to(tl.uint32, bitcast=True)
+        apart |= word ^ (word >> shift)
+    apart = apart & mask
+    return apart | (apart << shift)
+
+
+@triton.jit
+def changes_inside(table, octets, low, high, out, digits, words, LB: tl.constexpr, B: tl.constexpr, C: tl.constexpr):
+    """The five slots inside a word."""
+    a0 = tl.zeros([B], tl.float64)
+    a1, a2, a3, a4 = a0, a0, a0, a0
+    start = tl.program_id(0).to(tl.int64) * (B * C)
+    for c in range(C):
+        w = start + c * B + tl.arange(0, B)
+        word = tl.load(table + w).to(tl.uint32, bitcast=True)
+        weight = tl.load(low + (w & ((1 << LB) - 1)).to(tl.int32)) * tl.load(high + (w >> LB).to(tl.int32))
+        a0 += _mass(_paired(table, w, digits, words, word, 0x55555555, 1), octets) * weight
+        a1 += _mass(_paired(table, w, digits, words, word, 0x33333333, 2), octets) * weight
+        a2 += _mass(_paired(table, w, digits, words, word, 0x0F0F0F0F, 4), octets) * weight
+        a3 += _mass(_paired(table, w, digits, words, word, 0x00FF00FF, 8), octets) * weight
+        a4 += _mass(_paired(table, w, digits, words, word, 0x0000FFFF, 16), octets) * weight
+    own, programs = tl.program_id(0), tl.num_programs(0)
+    tl.store(out + own, tl.sum(a0))
+    tl.store(out + programs + own, tl.sum(a1))
+    tl.store(out + 2 * programs + own, tl.sum(a2))
+    tl.store(out + 3 * programs + own, tl.sum(a3))
+    tl.store(out + 4 * programs + own, tl.sum(a4))
+
+
+@triton.jit(do_not_specialize=["start"])
+def list_bits(out, start, n, R: tl.constexpr, F: tl.constexpr):
+    """Inputs by their numbers: feature i is bit i."""
+    row = tl.program_id(0).to(tl.int64) * R + tl.arange(0, R)[:, None]
+    column = tl.arange(0, F)[None, :]
+    value = ((start + row) >> column) & 1
+    tl.store(out + row * n + column, value.to(out.dtype.element_ty), mask=column < n)
+
+
+@triton.jit
+def pack_bits(out, codes, digit, B: tl.constexpr):
+    """One digit of 32 codes to a word."""
+    word = tl.program_id(0).to(tl.int64) * B + tl.arange(0, B)
+    found = tl.zeros([B], tl.uint32)
+    for k in range(32):
+        found |= ((tl.load(codes + word * 32 + k) >> digit) & 1).to(tl.uint32) << k
+    tl.store(out + word, found.to(tl.int32, bitcast=True))

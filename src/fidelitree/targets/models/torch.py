@@ -131,8 +131,8 @@ class TorchModel(Model):
         self.width = scores.shape[1] if scores.ndim == 2 else 2
         if scores.ndim == 1:
             return (scores > rule).long().masked_fill_(scores.isnan(), -1)
-        best = scores.argmax(1) if rule == "argmax" else scores.argmin(1)
-        return best.masked_fill_(scores.sum(1).isnan() & scores.isnan().any(1), -1)
+        top, best = scores.max(1) if rule == "argmax" else scores.min(1)  # the first of equals, and NaN before all
+        return best.masked_fill_(top.isnan(), -1)
 
     def label(self, code: int) -> Any:
         """What a code stands for."""

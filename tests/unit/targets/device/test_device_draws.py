@@ -13,7 +13,7 @@ from fidelitree.spaces.region import Region
 torch = pytest.importorskip("torch")
 
 from fidelitree.targets.device import philox  # noqa: E402 - torch comes first
-from fidelitree.targets.device.drawing import (  # noqa: E402
+from fidelitree.targets.device.lanes import (  # noqa: E402
     BalancedLanes,
     BitLanes,
     DeviceTree,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -37,7 +38,7 @@ def fused_for(device: Any) -> Any:
 def placed(values: Any, device: Any, kind: str = "int32") -> Tensor:
     """Numbers on the device."""
     torch = need("torch", "torch", "models on a device")
-    return torch.as_tensor(np.ascontiguousarray(values), device=device, dtype=getattr(torch, kind))
+    return torch.as_tensor(np.array(values, order="C"), device=device, dtype=getattr(torch, kind))
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,14 +102,13 @@ class BitLanes:
 
     def _launch(self, fused: Any, out: Tensor, blocks: range, rows: int) -> None:
         n, counters = len(self.limits), -(-rows // 32)
-        columns, numbers = min(64, _power(n)), min(8, _power(counters))
-        if n < 16:  # a few lanes only: a tile is as large
-            numbers = min(_power(counters), 512 // columns)
+        columns = min(128, _power(n))
+        numbers = min(1024 // columns, _power(counters))
         grid = -(-n // columns), -(-counters // numbers), len(blocks)
         shape = (len(blocks), counters, n) if self.ties else (1, 1, 1)
         ties, counts = self.limits.new_empty(shape), self.limits.new_empty(shape)
         ends = n, rows, blocks.start, self.lane, counters
-        size = {"J": numbers, "F": columns, "num_warps": 2}
+        size = {"J": numbers, "F": columns, "num_warps": 4}
         fused.draw_bits[grid](out, self.key, self.limits, self.tied, ties, counts, *ends, TIES=self.ties, **size)
         if self.ties:
             before = counts.cumsum(1, dtype=counts.dtype) - counts
@@ -131,17 +131,26 @@ class BalancedLanes:
         assert dtype == self.start.dtype, "bits are drawn as bytes here"
         n, device = len(self.start), self.start.device
         out = self.start.expand(len(blocks) * rows, n).contiguous()
-        ends, most = np.cumsum(self.chances[0]), int(np.flatnonzero(self.chances[0])[-1])
-        fused, tables = fused_for(device), [placed(t, device, "float64") for t in (self.biases, self.chances, ends)]
+        most, fused, tables = int(np.flatnonzero(self.chances[0])[-1]), fused_for(device), self._tables
         if fused is None:
-            self._in_torch(out.view(len(blocks), rows, n), blocks, rows, (*tables, most))
+            self._in_torch(out.view(len(blocks), rows, n), blocks, rows, (*tables[2:], most))
             return out
-        key = placed([signed(word) for word in key_of(self.stream)], device, "int64")
-        free, numbers = placed(self.free, device), min(64, _power(-(-rows // 4)))
+        numbers = min(64, _power(-(-rows // 4)))
         grid = -(-rows // (4 * numbers)), len(blocks)
         sizes = n, rows, blocks.start, len(self.free), self.chances.shape[1], most
-        fused.draw_balanced[grid](out, key, free, *tables, *sizes, J=numbers, num_warps=2)
+        fused.draw_balanced[grid](out, *tables, *sizes, J=numbers, num_warps=2)
         return out
+
+    @cached_property
+    def _tables(self) -> tuple[Tensor, ...]:
+        """What kernels read: a copy to the device takes as long as thousands of draws."""
+        key, floats = (
+            [signed(word) for word in key_of(self.stream)],
+            (self.biases, self.chances, np.cumsum(self.chances[0])),
+        )
+        device = self.start.device
+        numbers = placed(key, device, "int64"), placed(self.free, device)
+        return *numbers, *(placed(table, device, "float64") for table in floats)
 
     def _in_torch(self, out: Tensor, blocks: range, rows: int, tables: tuple[Any, ...]) -> None:
         (biases, chances, ends, most), device, n = tables, out.device, out.shape[2]
