@@ -54,6 +54,7 @@ class Blend(Joint):
         self.assumes: tuple[str, ...] = (neighbours(len(inner), rho),)
         self._met: dict[tuple[int, Restriction], NDArray[np.bool_]] = {}
         self._last: tuple[list[tuple[int, Restriction]], list[Floats]] = [], [np.ones(len(inner))]
+        self._weighed: tuple[bytes, Floats] = b"", np.empty(0)
 
     @property
     def masses(self) -> Blend:
@@ -169,16 +170,25 @@ class Blend(Joint):
         return self._neighbours(feature, chosen, left, again, block)
 
     def _likely(self, inner: NDArray[Any], but: int) -> Floats:
-        """For each input and row, how likely neighbours of the row are it: logarithms, but for what all rows share."""
-        found = np.zeros((len(inner), len(self.inner)))
-        for i, column in enumerate(self._columns):
-            if i != but:
-                values, shares = self.product.features[i].listed(None)
-                anew = self.rho * shares[np.searchsorted(values, inner[:, i])]
-                own, theirs = inner[:, i][:, None], column[None]
-                same = (own == theirs) | (np.isnan(own) & np.isnan(theirs))
-                found += same * np.log1p((1 - self.rho) / anew)[:, None]
-        return found
+        """For each input and row, how likely neighbours of the row are it: logarithms, but for what all rows share.
+
+        All features but one; what all of them say of these inputs is kept, for others are left out next.
+        """
+        name = inner.tobytes()
+        if self._weighed[0] != name:
+            total = np.zeros((len(inner), len(self.inner)))
+            for i, column in enumerate(inner.T):
+                total += self._agreement(i, column)
+            self._weighed = name, total
+        return np.asarray(self._weighed[1] - self._agreement(but, inner[:, but]))
+
+    def _agreement(self, i: int, column: Column) -> Floats:
+        """What a value says for the rows that have it."""
+        values, shares = self.product.features[i].listed(None)
+        anew = self.rho * shares[np.searchsorted(values, column)]
+        own, theirs = column[:, None], self._columns[i]
+        same = (own == theirs) | (np.isnan(own) & np.isnan(theirs))
+        return np.asarray(same * np.log1p((1 - self.rho) / anew)[:, None])
 
 
 def meets(column: NDArray[Any], left: Restriction) -> NDArray[np.bool_]:

@@ -206,14 +206,19 @@ class Mixture(Joint):
 
     def _shares_of_values(self, i: int, column: NDArray[Any]) -> Floats:
         """How likely each value of a feature is in each component; of an interval, that of the piece it lies in."""
-        whole, parts = self.product.features[i], [one.features[i] for one in self.components]
-        if whole.points is None and isinstance(whole, Numeric) and isinstance(whole.marginal, Pieces):
+        whole = self.product.features[i]
+        if isinstance(whole, Numeric) and isinstance(whole.marginal, Pieces):
             bins = Bins(whole, tuple(whole.marginal.edges[1:-1].tolist()))
-            return np.array([[one.mass(part) for part in bins.parts] for one in parts])[:, bins.codes(column)]
-        values, shares = whole.listed(None)[0], np.zeros((len(parts), whole.points or 0))
-        for own, (known, found) in zip(shares, (one.listed(None) for one in parts), strict=True):
-            own[np.searchsorted(values, known)] = found
-        return shares[:, np.searchsorted(values, column)]
+            masses = [[one.features[i].mass(part) for part in bins.parts] for one in self.components]
+            return np.array(masses)[:, bins.codes(column)]
+        values, places = np.unique(column, return_inverse=True)
+        shares = np.zeros((len(self.components), len(values)))
+        for own, one in zip(shares, self.components, strict=True):
+            known, found = one.features[i].listed(None)
+            at = np.minimum(np.searchsorted(known, values), len(known) - 1)
+            same = (known[at] == values) | (np.isnan(known[at]) & np.isnan(values))
+            own[same] = found[at[same]]
+        return shares[:, places]
 
     def __repr__(self) -> str:
         said = "" if self.fit is None else f"; {self.fit}"
