@@ -39,7 +39,7 @@ SLOW = (
     "auto, rows held out of a fit",
     "auto, extended three times",
 )
-FEW = {"certify": 36, "certify, patched predictor": 36, "auto": 12, "practical_top_down": 12}
+FEW = {"auto, numbers": 1, "certify": 36, "certify, patched predictor": 36, "auto": 12, "practical_top_down": 12}
 CURVES = ("frontier, all points", "frontier, helped by a surrogate", "deferring, all points")
 WORLDS = (
     "auto, mixtures",

@@ -108,7 +108,9 @@ class Sampler(Joint):
             ) from error
         inner = self._checked(table, rows)
         self._check_new((stream.name, block, rows), inner)
-        return inner
+        # Mixture models give rows component by component: the first of them alone would be no fair draw.
+        order = np.argsort(stream.child("order").lane(block, 0).random_raw(rows), kind="stable")
+        return np.asarray(inner[order])
 
     def _checked(self, table: Any, rows: int) -> NDArray[Any]:
         """Inner values of what the sampler returned; ParameterError where it is not like the example."""
@@ -128,6 +130,8 @@ class Sampler(Joint):
         if len(inner) != rows:
             raise ParameterError(f"draw must return as many rows as it is asked for, {rows}; it returned {len(inner)}")
         for i, feature in enumerate(self.product):
+            if np.isinf(inner[:, i]).any():
+                raise ParameterError(f"draw must return finite numbers in column {feature.name!r}; some are not")
             if isinstance(feature, Numeric) and feature.integer and (inner[:, i] % 1 > 0).any():
                 raise ParameterError(f"draw must return whole numbers in column {feature.name!r}; some are not")
             if feature.values is not None and (inner[:, i] < 0).any():
