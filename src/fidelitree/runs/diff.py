@@ -26,7 +26,7 @@ from fidelitree.errors import (
     check_switch,
     check_tolerance,
 )
-from fidelitree.runs.diff_exact import Grower, few_inputs, listed, of_all_inputs, of_circuits
+from fidelitree.runs.diff_exact import ChangeGrower, few_inputs, listed, of_all_inputs, of_circuits
 from fidelitree.runs.diff_growing import BOXES, SAME, ChangeExplorer
 from fidelitree.runs.diff_known import known_difference, stored_tree
 from fidelitree.runs.diff_testing import CURVE, Changed, DiffAttempt, level_in_curve, level_of
@@ -199,7 +199,7 @@ class _Comparison:
     def known(self, changes: Changes, reason: str) -> Difference:
         """Everything is exact."""
         self._pair.end(reason)
-        grown = Grower(changes, self._space.product, self._goal.max_leaves)
+        grown = ChangeGrower(changes, self._space.product, self._goal.max_leaves)
         return self._summary(grown.curve(), (grown.share, grown.share), reason, exact=True)
 
     def all_inputs(self) -> Difference:

@@ -141,7 +141,7 @@ class _Leaf:
         return self.false + self.missed
 
 
-class Grower:
+class ChangeGrower:
     """Grows one tree; the smaller ones on its way are a curve."""
 
     def __init__(self, changes: Changes, space: ProductSpace, max_leaves: int) -> None:
