@@ -107,4 +107,4 @@ def repeatable_entropy(request: pytest.FixtureRequest, monkeypatch: pytest.Monke
     def fresh() -> str:
         return hashlib.sha256(f"{name} {next(audits)}".encode()).hexdigest()[:32]
 
-    monkeypatch.setattr("fidelitree.runs.audit.fresh_entropy", fresh)
+    monkeypatch.setattr("fidelitree.runs.agree.audit.fresh_entropy", fresh)

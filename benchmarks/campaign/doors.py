@@ -17,9 +17,10 @@ import fidelitree as ft
 from benchmarks.campaign import worlds
 from benchmarks.campaign.targets import Case, N, cube, places
 from fidelitree.certificates import helped
-from fidelitree.runs import audit, defer_strategy, frontier_strategy
-from fidelitree.runs import diff as compared
-from fidelitree.runs.frontier_strategy import EFFORTS, Effort
+from fidelitree.runs.agree import audit
+from fidelitree.runs.agree import diff as compared
+from fidelitree.runs.strategies import defer_strategy, frontier_strategy
+from fidelitree.runs.strategies.frontier_strategy import EFFORTS, Effort
 from fidelitree.search.local import boosted
 from fidelitree.spaces.draw import Stream, draw
 from fidelitree.spaces.region import Region
@@ -313,4 +314,5 @@ DOORS: dict[str, GuardedTarget] = {
     "deferring, all points": deferring,
     "deferring, rows of a table": deferring_rows,
     "diff": difference,
+    "auto, Chow-Liu trees": lambda *run: Claim(*worlds.chow_liu(*run)),
 }

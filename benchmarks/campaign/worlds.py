@@ -25,10 +25,12 @@ class WorldCase(Case):
     chances: NDArray[np.float64] | None = None
     numbers: NDArray[np.float64] | None = None
 
+    def weights(self) -> NDArray[np.float64]:
+        return super().weights() if self.chances is None else self.chances
+
     def error(self, predicted: NDArray[Any]) -> float:
-        weights = self.weights() if self.chances is None else self.chances
         wrong = predicted != self.labels if self.numbers is None else np.abs(predicted - self.numbers) > TOLERANCE
-        return float(weights[wrong].sum())
+        return float(self.weights()[wrong].sum())
 
 
 Found = tuple[ft.Certificate, NDArray[Any], Case]
@@ -71,6 +73,19 @@ def blend(case: Case, epsilon: float, delta: float, seed: int) -> Found:
         sides = [(1 - BLEND) * (tested[:, i] == value)[:, None] + BLEND * feature.mass(value) for value in (0, 1)]
         chances = np.concatenate([chances * side for side in sides], axis=1)
     return _over(case, rows, chances.mean(axis=0), (epsilon, delta), seed)
+
+
+def chow_liu(case: Case, epsilon: float, delta: float, seed: int) -> Found:
+    """Bits that mostly repeat the one before them, in few rows; an input's probability is a product of its cells."""
+    random = np.random.default_rng([seed, 5])
+    bits = random.random((TABLE, N)) < case.space.biases
+    for i in range(1, N):
+        bits[:, i] = np.where(random.random(TABLE) < KEEPS, bits[:, i - 1], bits[:, i])
+    world = ft.ChowLiu.from_data(bits)
+    chances = np.ones(len(cube()))
+    for i, (parent, cells) in enumerate(zip(world.dependence.parents, world.dependence.tables, strict=True)):
+        chances *= cells[cube()[:, parent] if parent >= 0 else 0, cube()[:, i]]
+    return _over(case, world, chances, (epsilon, delta), seed)
 
 
 def gaps(case: Case, epsilon: float, delta: float, seed: int) -> Found:

@@ -12,7 +12,7 @@ from benchmarks.frontier.cases import MODELS, Case
 from benchmarks.frontier.trial import DELTA, SIZES, labelled, true_errors
 from benchmarks.report import Bar, Section, Table
 from fidelitree.asking.limits import go_on
-from fidelitree.runs.forecast import Forecast, forecast
+from fidelitree.runs.strategies.forecast import Forecast, forecast
 from fidelitree.search.labelled import Binning
 from fidelitree.search.local.every_size import EverySize
 

@@ -16,7 +16,7 @@ from fidelitree.asking.counted import Counted
 from fidelitree.asking.events import TreeJudged
 from fidelitree.asking.memory import Memory
 from fidelitree.runs.input_source import source_of
-from fidelitree.runs.sized_trees import sizes_up_to
+from fidelitree.runs.strategies.sized_trees import sizes_up_to
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,7 +18,7 @@ from fidelitree.runs.input_source import Source
 from fidelitree.runs.outcome import best_so_far
 from fidelitree.runs.session import Session
 from fidelitree.runs.stopping import AsTested
-from fidelitree.runs.table_strategy import Plan, TableStrategy
+from fidelitree.runs.strategies.table_strategy import Plan, TableStrategy
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ TESTS: dict[str, tuple[str, ...]] = {  # below tests/unit, the quickest first
         "display/test_card",
         "certificates/test_certificate_json",
     ),
-    "runs/audit": ("runs/test_audit", "runs/test_audit_entropy", "runs/test_audit_journal", "spaces/test_rows"),
+    "runs/agree/audit": ("runs/test_audit", "runs/test_audit_entropy", "runs/test_audit_journal", "spaces/test_rows"),
     "runs/goal": ("runs/test_goal",),
     "spaces/region": ("spaces/test_region",),
     "theory/sequential": ("theory/test_sequential", "theory/test_binomial"),

@@ -26,18 +26,18 @@ if TYPE_CHECKING:
     )
     from fidelitree.exact.engine import tree_error
     from fidelitree.learners.compare import Comparison, compare
+    from fidelitree.runs.agree.audit import certify
+    from fidelitree.runs.agree.by_class import errors_by_class
+    from fidelitree.runs.agree.diff import diff
+    from fidelitree.runs.agree.difference import Difference
+    from fidelitree.runs.agree.monitor import Monitor
+    from fidelitree.runs.agree.verify import Verification, verify
     from fidelitree.runs.analysis.analyze import Analysis, analyze
-    from fidelitree.runs.audit import certify
-    from fidelitree.runs.by_class import errors_by_class
-    from fidelitree.runs.diff import diff
-    from fidelitree.runs.difference import Difference
     from fidelitree.runs.distill import distill
     from fidelitree.runs.frontier import frontier
     from fidelitree.runs.frontier_result import Frontier
-    from fidelitree.runs.monitor import Monitor
     from fidelitree.runs.paper import build_top_down, practical_top_down
     from fidelitree.runs.result import Distillation
-    from fidelitree.runs.verify import Verification, verify
     from fidelitree.spaces.chow_liu import ChowLiu
     from fidelitree.spaces.features import Boolean, Categorical, Numeric
     from fidelitree.spaces.mixture import Mixture
@@ -56,7 +56,7 @@ _HOMES = {
     "ChowLiu": "spaces.chow_liu",
     "Comparison": "learners.compare",
     "DEFER": "trees.deferring",
-    "Difference": "runs.difference",
+    "Difference": "runs.agree.difference",
     "Distillation": "runs.result",
     "FidelitreeError": "errors",
     "FittedRowsWarning": "errors",
@@ -64,7 +64,7 @@ _HOMES = {
     "Frontier": "runs.frontier_result",
     "JournalError": "errors",
     "Mixture": "spaces.mixture",
-    "Monitor": "runs.monitor",
+    "Monitor": "runs.agree.monitor",
     "Numeric": "spaces.features",
     "ParameterError": "errors",
     "ProductSpace": "spaces.product",
@@ -74,18 +74,18 @@ _HOMES = {
     "Sampler": "spaces.sampler",
     "TargetError": "errors",
     "Tree": "trees.tree",
-    "Verification": "runs.verify",
+    "Verification": "runs.agree.verify",
     "analyze": "runs.analysis.analyze",
     "build_top_down": "runs.paper",
-    "certify": "runs.audit",
+    "certify": "runs.agree.audit",
     "compare": "learners.compare",
-    "diff": "runs.diff",
+    "diff": "runs.agree.diff",
     "distill": "runs.distill",
-    "errors_by_class": "runs.by_class",
+    "errors_by_class": "runs.agree.by_class",
     "frontier": "runs.frontier",
     "practical_top_down": "runs.paper",
     "tree_error": "exact.engine",
-    "verify": "runs.verify",
+    "verify": "runs.agree.verify",
 }
 _MODULES = {
     "export": "export",

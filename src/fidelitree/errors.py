@@ -216,10 +216,10 @@ def check_tolerance(value: object, threshold: object = None) -> float | None:
     if value is not None and threshold is not None:
         raise ParameterError("tolerance must be left out where threshold is given: scores above that are 1, others 0")
     found = None if value is None else check_number("tolerance", value)
-    if found is not None and not found > 0:
+    if found is not None and not 0 < found < math.inf:
         raise ParameterError(
-            f"tolerance must be above 0: how far a tree may be from the target; got {show(value)} - leave it out where "
-            f"answers are labels"
+            f"tolerance must be above 0 and finite: how far a tree may be from the target; got {show(value)} - leave "
+            f"it out where answers are labels"
         )
     return found
 

@@ -51,8 +51,8 @@ def assert_agrees(
     wrong verdict has probability at most ``delta`` either way. Returns the certificate of this test.
     """
     __tracebackhide__ = True
-    from fidelitree.runs.audit import certify  # noqa: PLC0415 - pytest loads this file whether or not it is used
-    from fidelitree.runs.diff import diff  # noqa: PLC0415
+    from fidelitree.runs.agree.audit import certify  # noqa: PLC0415 - pytest loads this file whether or not it is used
+    from fidelitree.runs.agree.diff import diff  # noqa: PLC0415
 
     target = getattr(model, "predict", model)
     if _update:

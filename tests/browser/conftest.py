@@ -68,7 +68,9 @@ def visit(browser: Any) -> Iterator[Callable[..., Opened]]:
     opened: list[tuple[Opened, Any]] = []
 
     def open_page(path: Path, width: int = 1280, scheme: str = "light", tab: str = "lines") -> Opened:
-        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
+        )  # a click cannot miss what does not move
         found = Opened(context.new_page())
         found.page.on("console", lambda message: found.messages.append(message.text))
         found.page.on("pageerror", lambda error: found.messages.append(str(error)))

@@ -15,6 +15,7 @@ import pytest
 
 import fidelitree as ft
 import slowrun
+from endpoints import Endpoint, Rows, serving
 from fidelitree.asking.journalled import ASKED_AGAIN
 
 SCRIPT = Path(slowrun.__file__)
@@ -135,3 +136,45 @@ def test_a_full_disk_is_told_and_loses_nothing(tmp_path: Path) -> None:
     kept, asked = ft.journal.info(tmp_path / "run.db").answers, session.calls()
     assert 0 < kept == sum(asked[:-1])
     assert Session(tmp_path, seconds=0).finish() == undisturbed(tmp_path)
+
+
+ASKING = """
+import sys, fidelitree as ft
+target = ft.targets.http(sys.argv[1], concurrency=4)
+space = ft.ProductSpace.bernoulli(16)
+found = ft.distill(target, space, float(sys.argv[4]), seed=1, prefer=sys.argv[3], journal=sys.argv[2], batch_size=3)
+print(found.tree.digest, found.certificate, found.queries)
+"""
+CONCURRENT, ROWS = 4, 3
+
+
+def branching(rows: Rows) -> list[int]:
+    return [row[1 + 2 * row[0]] if row[5] else row[6 + row[7]] ^ row[9] for row in rows]
+
+
+@pytest.mark.parametrize("prefer", ["rounds", "queries"])
+def test_killed_while_a_server_is_asked_it_pays_twice_for_calls_in_flight_alone(
+    tmp_path: Path, prefer: str, soak: bool
+) -> None:
+    pytest.importorskip("httpx")
+    moments, journal = random.Random(7), tmp_path / "run.db"
+    kills, epsilon = (60, 0.002) if soak else (2, 0.02)
+    with serving(Endpoint(branching, latency=SECONDS)) as endpoint:
+        words = [sys.executable, "-c", ASKING, endpoint.url, str(journal), prefer, str(epsilon)]
+        undisturbed = subprocess.run(
+            [*words[:4], str(tmp_path / "other.db"), *words[5:]], capture_output=True, check=True
+        )
+        paid, endpoint.rows = endpoint.rows, 0
+        for _ in range(kills):
+            goal = endpoint.calls + moments.randint(1, 24)  # sixteen inputs see that it is the same target
+            child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            while endpoint.calls < goal and child.poll() is None:
+                time.sleep(0.002)
+            time.sleep(moments.uniform(0, 2 * SECONDS))
+            assert child.poll() is None, "the run is longer than all sessions together"
+            child.send_signal(signal.SIGKILL)
+            child.communicate()
+        endpoint.latency = 0
+        last = subprocess.run(words, capture_output=True, check=True)
+    assert last.stdout == undisturbed.stdout
+    assert endpoint.rows <= paid + kills * CONCURRENT * ROWS + (kills + 1) * ASKED_AGAIN

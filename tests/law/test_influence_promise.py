@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import fidelitree as ft
 from fidelitree.asking.counted import Counted
-from fidelitree.runs.greedy import Greedy, _bound, _GreedyPlan
+from fidelitree.runs.strategies.greedy import Greedy, _bound, _GreedyPlan
 from small import cube, random_tree, weights
 
 if TYPE_CHECKING:

@@ -41,10 +41,18 @@ SLOW = (
 )
 FEW = {"certify": 36, "certify, patched predictor": 36, "auto": 12, "practical_top_down": 12}
 CURVES = ("frontier, all points", "frontier, helped by a surrogate", "deferring, all points")
+WORLDS = (
+    "auto, mixtures",
+    "auto, samplers",
+    "auto, neighbours of rows",
+    "auto, numbers",
+    "auto, missing numbers",
+    "auto, Chow-Liu trees",
+)
 HOSTILE = ("auto, scribbling target", "auto, re-used buffer", "auto, NUL labels")
 
 
-@pytest.mark.parametrize("door", [*QUICK, *SLOW, *CURVES, *HOSTILE])
+@pytest.mark.parametrize("door", [*QUICK, *SLOW, *CURVES, *WORLDS, *HOSTILE])
 def test_certificates_keep_their_word(door: str, soak: bool) -> None:
     from benchmarks.campaign.judge import Line, perform, runs_of
 

@@ -17,7 +17,7 @@ import pytest
 import fidelitree as ft
 from chances import too_many
 from fidelitree.certificates.attempts import Attempt, Attempts
-from fidelitree.runs.bit_strategy import READY
+from fidelitree.runs.strategies.bit_strategy import READY
 from fidelitree.theory.sequential import level_of_attempt
 from fidelitree.trees.tree import Tree
 from small import Bits, true_error

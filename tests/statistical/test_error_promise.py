@@ -63,8 +63,8 @@ def test_at_most_a_share_of_delta_has_an_error_above_epsilon(schedule: str) -> N
 
 @schedules
 def test_stopping_at_twice_epsilon_would_be_seen(schedule: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    allowed = paper._Sizes.errors_allowed
-    monkeypatch.setattr(paper._Sizes, "errors_allowed", lambda sizes, j: 8 / 3 * allowed(sizes, j))
+    allowed = paper.SetSizes.errors_allowed
+    monkeypatch.setattr(paper.SetSizes, "errors_allowed", lambda sizes, j: 8 / 3 * allowed(sizes, j))
     assert broken(errors(schedule))
 
 
@@ -87,10 +87,10 @@ def bounds_broken(schedule: str, leaves: int = 32) -> bool:
 
 @pytest.fixture
 def tiny_sets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(paper._Sizes, "pairs", lambda sizes, j: 100)
-    monkeypatch.setattr(paper._Sizes, "labels", lambda sizes, j: 3 * j)
-    monkeypatch.setattr(paper._Sizes, "tests", lambda sizes, j: 3 * j)
-    monkeypatch.setattr(paper._Sizes, "errors_allowed", lambda sizes, j: -1)
+    monkeypatch.setattr(paper.SetSizes, "pairs", lambda sizes, j: 100)
+    monkeypatch.setattr(paper.SetSizes, "labels", lambda sizes, j: 3 * j)
+    monkeypatch.setattr(paper.SetSizes, "tests", lambda sizes, j: 3 * j)
+    monkeypatch.setattr(paper.SetSizes, "errors_allowed", lambda sizes, j: -1)
 
 
 @schedules

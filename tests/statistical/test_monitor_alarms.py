@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from chances import too_many
-from fidelitree.runs.monitor import Watched
+from fidelitree.runs.agree.monitor import Watched
 
 PROMISED, LEVEL = 0.05, 0.05
 

@@ -16,7 +16,7 @@ import pytest
 
 import fidelitree as ft
 from chances import too_many
-from fidelitree.runs import audit
+from fidelitree.runs.agree import audit
 
 SPACE = ft.ProductSpace.bernoulli(40)
 EPSILON, DELTA, TRIALS, ALARM = 0.0625, 0.05, 100, 1e-6

@@ -8,7 +8,7 @@ import numpy as np
 
 import fidelitree as ft
 from chances import too_many
-from fidelitree.runs import greedy
+from fidelitree.runs.strategies import greedy
 from fidelitree.search.trace import SplitRecord
 from fidelitree.spaces.region import Region
 

@@ -15,7 +15,7 @@ import numpy as np
 import fidelitree as ft
 from chances import too_many
 from fidelitree.certificates.attempts import Attempts
-from fidelitree.runs.bit_strategy import READY
+from fidelitree.runs.strategies.bit_strategy import READY
 from fidelitree.trees.tree import Tree
 
 ALARM = 1e-7

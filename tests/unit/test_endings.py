@@ -12,8 +12,8 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.asking.counted import Counted
+from fidelitree.runs.agree.verify import replay
 from fidelitree.runs.result import Distillation
-from fidelitree.runs.verify import replay
 from fidelitree.spaces.draw import Stream, draw
 from fidelitree.spaces.region import Region
 

@@ -101,8 +101,8 @@ def as_used(target: Any, space: Any, threshold: float | None = None) -> tuple[Ta
 
     With a threshold, scores above it are 1, and others 0.
     """
-    model = not callable(target) and hasattr(target, "predict") and not isinstance(target, type)
-    found = from_model(target) if model else target
+    model = hasattr(target, "predict") and (isinstance(target, type) or not callable(target))
+    found = from_model(target) if model else target  # which refuses a class
     return found if threshold is None else Above(found, threshold), world_of(space)
 
 
@@ -134,7 +134,8 @@ def way_to(
         calls = way = straight_to(target, product, book, running)
         closing.callback(way.close)
     elif isinstance(running.executor, str):
-        calls = OnJoblib(target, product, book, running)
+        calls = through = OnJoblib(target, product, book, running)
+        closing.callback(through.close)
     elif running.executor is not None:
         calls = workers = OnWorkers(target, product, book, running)
         closing.callback(workers.close)

@@ -98,6 +98,8 @@ class Direct:
         keep_freed_memory()
         self._target, self._book = GuardedTarget(target, space, book.numbers), book
         self._batch_size, self._retries, self._pace = batch_size, retries, Pace(max_seconds)
+        self.plain = not (batch_size or retries)
+        """Whether nothing was said about calls."""
 
     def parts(self, inner: Inner, purpose: str) -> Iterator[Part]:
         start, most = 0, at_most(inner, self._batch_size)

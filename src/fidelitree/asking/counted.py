@@ -79,7 +79,8 @@ class Queries:
     """Batches that had to be answered one after the other."""
     cost: float | None = None
     """What the answers cost, where the target has a price: rows times their price, and calls times theirs. As in
-    ``paid``, what failed and was sent again counts once; a batch that the clock cut off counts as a whole."""
+    ``paid``, what was not answered does not count: calls that failed, and those that the clock or Ctrl-C gave up. Whose
+    server charges for them too pays for ``retries`` and for ``concurrency`` calls more at most."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as the command line prints it."""
@@ -176,13 +177,16 @@ class Counted:
         """What the answers have cost so far, where the target has a price."""
         return self._terms.price(*self._sent) if self._terms is not None and self._terms.costs else None
 
-    def _charge(self, rows: int) -> None:
-        """BudgetSpent where a batch would cost too much."""
+    def _charge(self, rows: int, answered: int | None = None) -> None:
+        """BudgetSpent where a batch would cost too much; then charge what was ``answered`` of it."""
         if self._terms is not None:
             sent, calls = self._sent
-            after = sent + rows, calls + self._terms.calls(rows, self.batch_size)
-            self.budget.check_cost(self._terms.price(*after))
-            self._sent = after
+            each = max(1, self._terms.rows_a_call(rows, self.batch_size))
+            after = sent + (came := rows if answered is None else answered), calls - (-came // each)
+            if answered is None:
+                self.budget.check_cost(self._terms.price(*after))
+            else:
+                self._sent = after
 
     def ask(self, batch: NDArray[Any], purpose: str, spare: bool = False) -> Codes:
         """Label codes of inner values (rows by features); raises BudgetSpent before it would ask too much.
@@ -295,6 +299,13 @@ class Counted:
         self._paid[purpose] += len(answers)
         return self.book.encode(answers)
 
+    def ask_elsewhere(self, rows: int, purpose: str) -> None:
+        """Check and count labels that never come here: `on_device` asks for them."""
+        self._check(rows, purpose)
+        self._paid[purpose] += rows
+        self.rounds += 1
+        self._count(purpose, rows)
+
     def _check_time(self, found: Mapping[int, NDArray[Any]], learning: bool) -> None:
         """Of a batch that takes several calls, the time may be over after any of them; its labels are known then."""
         if self.budget.max_seconds is None:
@@ -323,12 +334,16 @@ class Counted:
                 if answered < len(batch):
                     self._check_time(found, purpose != "certify")
         except KeyboardInterrupt as stop:
-            self._paid[purpose] += sum(len(labels) for _, labels in on_their_way(coming, stop))
+            came = sum(len(labels) for _, labels in on_their_way(coming, stop))
+            self._paid[purpose] += came
+            answered += came
             raise
         except BudgetSpent:
             if isinstance(coming, Generator):  # calls that nobody waits for any more are given up now
                 coming.close()
             raise
+        finally:
+            self._charge(len(batch), answered)
         self.rounds += 1
         # Labels are numbered in draw order, whatever order they were answered in.
         parts = [found[start] for start in sorted(found)]

@@ -26,6 +26,7 @@ class OnJoblib:
     """A target called through the back-end of joblib that is active: ``joblib.parallel_config`` chooses it.
 
     Where nothing is chosen, processes on all cores. The target travels once to each worker, as it does with executors.
+    Workers are kept from batch to batch: those of Ray take seconds to start.
     """
 
     def __init__(self, target: Target, space: ProductSpace, book: LabelBook, running: Running) -> None:
@@ -38,6 +39,7 @@ class OnJoblib:
         self._joblib, self._book, self._running = joblib, book, running
         self._target, self._pickled, self._key = GuardedTarget(target, space, book.numbers), b"", ""
         self._carries = True  # whether the next calls take the target along
+        self._workers: Any = None
 
     def parts(self, inner: Inner, purpose: str) -> Iterator[Part]:
         backend, jobs = self._joblib.parallel.get_active_backend()
@@ -83,10 +85,19 @@ class OnJoblib:
                 self._key = hashlib.sha256(self._pickled).hexdigest()
             home, carried = os.getpid(), self._pickled if self._carries else None
             work = [call(start, call_in_worker, home, self._key, carried, rows) for start, rows in waiting.items()]
-        yield from self._joblib.Parallel(n_jobs=jobs, return_as=how)(work)
+        if self._workers is None:
+            self._workers = self._joblib.Parallel(n_jobs=jobs, return_as=how).__enter__()
+        try:
+            yield from self._workers(work)
+        except BaseException:  # given up, or broken: whoever is asked next begins anew
+            self.close()
+            raise
 
     def close(self) -> None:
-        """Workers belong to joblib, which keeps them for the next call."""
+        """Let the workers go; some back-ends keep them for the next run."""
+        workers, self._workers = self._workers, None
+        if workers is not None:
+            workers.__exit__(None, None, None)
 
 
 def _numbered(start: int, call: Any, *arguments: Any) -> tuple[int, Any]:

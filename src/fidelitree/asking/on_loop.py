@@ -35,7 +35,8 @@ BUSY = (429, 503)
 """What a server answers that wants to be asked again later."""
 PATIENCE = 12  # times that a call is put off by a server before it counts as failed
 LONGEST_ASKED = 600.0  # seconds that a server may ask for
-_LATE = 0.1  # seconds by which a sleep may be late without the calls after it being late, too
+_LATE = 1.0  # seconds that can be made up for: while a learner thought, or the machine was busy, nothing was sent
+_CROWDED = 1.05  # of the limit are sent in no second, whatever there is to be made up for
 _CLOSING = 5.0  # seconds for the end of a loop
 _LOOK = 0.05  # seconds between looks at the clock of a run, and at whether it was stopped
 
@@ -45,25 +46,34 @@ NOTHING_YET: Part = 0, np.empty(0)
 
 
 class Pacer:
-    """Spreads calls so that no limit is exceeded in any stretch of time, and holds them all while a server is busy."""
+    """Spreads calls so that limits are kept in the long run, and in every second; all wait while a server is busy."""
 
     def __init__(self, terms: Terms) -> None:
         self._row = 1 / terms.rows_per_second if terms.rows_per_second else 0.0
         self._call = 60 / terms.calls_per_minute if terms.calls_per_minute else 0.0
-        self._free = 0.0
+        self._free = time.monotonic()
+        self._sent = deque[tuple[float, int]]()
         self._queue = asyncio.Lock()
 
     async def turn(self, rows: int, stopped: Callable[[], bool]) -> bool:
         """Wait until so many inputs may be sent; first come, first served. False where nothing is any more."""
         async with self._queue:
-            while (left := self._free - time.monotonic()) > 0 and not stopped():
+            while (left := self._left(rows)) > 0 and not stopped():
                 await asyncio.sleep(min(left, _LOOK))
             if stopped():
                 return False
-            late = time.monotonic() - self._free
-            begins = self._free if late < _LATE else time.monotonic()
-            self._free = begins + max(rows * self._row, self._call)
+            now = time.monotonic()
+            self._free = max(self._free, now - _LATE) + max(rows * self._row, self._call)
+            self._sent.append((now, rows))
             return True
+
+    def _left(self, rows: int) -> float:
+        """Seconds until so many inputs may be sent: their time has come, and the last second was not crowded."""
+        now = time.monotonic()
+        while self._sent and self._sent[0][0] <= now - 1:
+            self._sent.popleft()
+        crowded = self._sent and (rows + sum(sent for _, sent in self._sent)) * self._row > _CROWDED
+        return max(self._free - now, self._sent[0][0] + 1 - now if crowded else 0.0)
 
     def hold(self, seconds: float) -> None:
         """Nobody sends anything for so long."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -43,8 +44,10 @@ def mean_error(
     that one, but where they differ: there it may be as far away as any.
     """
     low, high = (check_number(name, end) for name, end in zip(("low", "high"), ends, strict=True))
-    if not low < high:
-        raise ParameterError(f"low must be below high: the target's numbers lie between them; got {low:g} and {high:g}")
+    if not low < high or not math.isfinite(high - low):
+        raise ParameterError(
+            f"low must be below high, and both finite: the target's numbers lie between them; got {low:g} and {high:g}"
+        )
     odd = answers.labels[(answers.labels < low) | (answers.labels > high)]
     if len(odd):
         raise ParameterError(f"low and high must be ends of all that the target answers; it answered {odd[0]:g}")

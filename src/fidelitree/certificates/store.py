@@ -63,10 +63,12 @@ JOURNAL = "journal.db"
 """The answers of the run, where it kept them here."""
 VERIFIER, README = "verify.py", "README.txt"
 _README = """\
-A decision tree (tree.json), what is promised about it (certificate.json), and the answers behind it (journal.db).
+A decision tree (tree.json), what is promised about it (certificate.json){answers}.
 Python alone can check this folder, with nothing installed: python3 -I -S verify.py .
-With fidelitree: "fidelitree verify ." makes the run again, "fidelitree verify . --target MODEL" asks the model.
+With fidelitree: "fidelitree verify ." {offline}, "fidelitree verify . --target MODEL" asks the model.
 """
+_WITH = {"answers": ", and the answers behind it (journal.db)", "offline": "makes the run again"}
+_WITHOUT = {"answers": "; no answers were kept", "offline": "checks the files"}
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,9 @@ def save(folder: str | os.PathLike[str], tree: Tree, certificate: Certificate, r
     files = {name: _digest(text.encode()) for name, text in texts.items() if name != RUN}
     texts[RUN] = json.dumps({**record.run, FILES: files}, indent=1) + "\n"
     with writing(folder, "give a folder, or a name that is not taken"), _beside(folder) as place:
-        beside = {VERIFIER: Path(standalone.__file__).read_text(encoding="utf-8"), README: _README}
+        kept = (folder / JOURNAL).is_file() or (record.journal is not None and record.journal.is_file())
+        readme = _README.format_map(_WITH if kept else _WITHOUT)
+        beside = {VERIFIER: Path(standalone.__file__).read_text(encoding="utf-8"), README: readme}
         for name, text in {**texts, **beside}.items():
             with (place / name).open("wb") as file:
                 file.write(text.encode())

@@ -67,7 +67,7 @@ def certify(
 
     The predictor may be a tree of yours or any model. Options that say how to read it apply to TARGET only.
     """
-    from fidelitree.runs.audit import certify as certify_predictor
+    from fidelitree.runs.agree.audit import certify as certify_predictor
     from fidelitree.trees.tree import Tree
 
     if options.out is not None:

@@ -17,7 +17,7 @@ from fidelitree.cli.status_line import StatusLine
 from fidelitree.cli.target_options import TargetOptions, opened
 
 if TYPE_CHECKING:
-    from fidelitree.runs.difference import Difference
+    from fidelitree.runs.agree.difference import Difference
 
 OldText = Annotated[str, typer.Argument(metavar="OLD", help="Anything that TARGET may be, or a result folder.")]
 NewText = Annotated[str, typer.Argument(metavar="NEW", help="The same.")]
@@ -61,7 +61,7 @@ def diff(
     Ends with 0 if at most --epsilon of inputs changed, with 4 if more did, and with 3 if a budget ended it before that
     was certain. Of two stored results everything is exact, and nobody is asked.
     """
-    from fidelitree.runs.diff import diff as compare_targets
+    from fidelitree.runs.agree.diff import diff as compare_targets
 
     for option, path in (("--report", options.report), ("--markdown", options.markdown)):
         if path is not None:

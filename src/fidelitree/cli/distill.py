@@ -66,7 +66,7 @@ def _run(target: str, found: OpenedTarget, inputs: SpaceOptions, arguments: dict
     from fidelitree.runs.distill import distill as distill_target
 
     space, limits = inputs.open(found), (arguments["max_queries"], arguments["max_seconds"])
-    with StatusLine(f"distilling {target}", arguments["epsilon"], limits) as progress:
+    with StatusLine(f"distilling {target}", arguments["epsilon"], limits, arguments.pop("observer")) as progress:
         made = distill_target(found.target, space, **arguments, observer=progress)
     command = command_line()
     curve = None if made.frontier is None else made.frontier.commanded(command)

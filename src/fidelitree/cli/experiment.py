@@ -17,6 +17,7 @@ class ExperimentName(StrEnum):
 
     SIZE_VS_EPSILON = "size-vs-epsilon"
     SIZE_VS_DIMENSION = "size-vs-dimension"
+    ITERATION = "iteration"
     BOUNDS = "bounds"
     ERRATA = "errata"
     TIGHT_EXPONENT = "tight-exponent"

@@ -68,7 +68,7 @@ def _run(target: str, found: OpenedTarget, inputs: SpaceOptions, arguments: dict
     from fidelitree.runs.frontier import frontier as frontier_of_target
 
     space, limits = inputs.open(found), (arguments["max_queries"], arguments["max_seconds"])
-    with StatusLine(f"frontier of {target}", None, limits) as progress:
+    with StatusLine(f"frontier of {target}", None, limits, arguments.pop("observer")) as progress:
         made = frontier_of_target(found.target, space, **arguments, observer=progress)
     return made.commanded(command_line())
 

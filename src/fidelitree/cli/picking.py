@@ -19,8 +19,8 @@ PickText = Annotated[
     typer.Option(
         "--pick",
         metavar="leaves=N|epsilon=E|price=P|knee",
-        help="Another tree of the stored frontier: the largest with at most N leaves, the smallest with an error of at "
-        "most E, the last whose leaves each bring P of agreement, or the knee.",
+        help="Another tree of the stored frontier: leaves=8, the largest with at most 8; epsilon=0.1, the smallest "
+        "whose certified error is at most 10 %; price=0.01, the last whose leaves each bring 1 %; or the knee.",
     ),
 ]
 _KINDS = {"leaves": int, "epsilon": float, "price": float}

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeAlias, TypeVar
 
 import typer
 
 from fidelitree.cli.ending import AsJson, check_place, say, say_json
 from fidelitree.cli.shared_options import RunningOptions, interruptible
 from fidelitree.cli.target_options import OpenedTarget, TargetOptions, opened, plain_name
+from fidelitree.cli.view import stay, streaming
 from fidelitree.errors import FidelitreeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from fidelitree.runs.live import LiveRun
 
 
 class Saved(Protocol):
@@ -25,6 +28,7 @@ class Saved(Protocol):
 
 
 Made = TypeVar("Made", bound=Saved)
+Begin: TypeAlias = "Callable[[OpenedTarget, dict[str, Any]], Made]"
 
 
 @contextmanager
@@ -54,6 +58,7 @@ class ResultOptions(RunningOptions):
         Path | None, typer.Option(metavar="DIR", help="Folder for the result (default: results/NAME of the target).")
     ] = None
     as_json: AsJson = False
+    view: Annotated[bool, typer.Option("--view", help="Watch the run in a browser page on this machine.")] = False
 
     def folder(self, target: str) -> Path:
         """Where the result of a target goes."""
@@ -63,14 +68,33 @@ class ResultOptions(RunningOptions):
         self,
         target: str,
         reading: TargetOptions,
-        begin: Callable[[OpenedTarget, dict[str, Any]], Made],
+        begin: Begin[Made],
         sentences: Callable[[Made], list[str]],
         plain: Callable[[Made], dict[str, Any]],
     ) -> Made:
         """Run a target with its journal, say what came out, in words or as JSON, and keep it."""
         folder = self.folder(target)
         check_place("--out", folder, folder=True)
-        reading, timeout = reading.for_workers(target)
+        with ExitStack() as page:
+            live = page.enter_context(streaming(f"A run: {plain_name(target)}")) if self.view else None
+            made, journal = self._run(target, reading, begin, live)
+            if not self.as_json:
+                say(*sentences(made))
+            self.clear(folder, journal)
+            files = made.save(folder)
+            if self.as_json:
+                say_json({**plain(made), "files": [str(path) for path in files]})
+            else:
+                say(f"wrote {folder}: {', '.join(path.name for path in files)}", f"report: {files[-1]}")
+            if live is not None:
+                stay(live, folder)
+        return made
+
+    def _run(
+        self, target: str, reading: TargetOptions, begin: Begin[Made], live: LiveRun | None
+    ) -> tuple[Made, Path | None]:
+        """The run, and where it kept its answers; a page that shows it hears of every event."""
+        folder, (reading, timeout) = self.folder(target), reading.for_workers(target)
         with (
             nothing_left(folder),
             opened(target, reading) as found,
@@ -78,13 +102,4 @@ class ResultOptions(RunningOptions):
             interruptible(),
         ):
             folder.mkdir(parents=True, exist_ok=True)  # now, not after hours
-            made = self.run(lambda: begin(found, more), more["journal"])
-        if not self.as_json:
-            say(*sentences(made))
-        self.clear(folder, more["journal"])
-        files = made.save(folder)
-        if self.as_json:
-            say_json({**plain(made), "files": [str(path) for path in files]})
-        else:
-            say(f"wrote {folder}: {', '.join(path.name for path in files)}", f"report: {files[-1]}")
-        return made
+            return self.run(lambda: begin(found, {**more, "observer": live}), more["journal"]), more["journal"]

@@ -124,7 +124,7 @@ class SearchOptions:
     prefer: Annotated[
         PreferenceName,
         typer.Option(
-            help="queries: ask little; leaves: a smaller tree, for ten times as many; rounds: in few large batches."
+            help="queries: ask little; leaves: a smaller certified tree, for ten times as many; rounds: large batches."
         ),
     ] = PreferenceName.QUERIES
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same tree.")] = 0

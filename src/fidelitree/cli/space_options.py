@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 _PARQUET = (".parquet", ".pq")
-_OF_TABLES = ("rows", "chow_liu", "mixture", "drop", "categorical", "numeric")
+_KINDS = ("rows", "chow_liu", "mixture", "marginals")
+_OF_TABLES = (*_KINDS, "drop", "categorical", "numeric")
 Backend = Literal["pandas", "polars", "pyarrow"]
 
 
@@ -94,18 +95,24 @@ class SpaceOptions:
     """One of --data, --space and --bernoulli; the others belong to one of them."""
 
     PANEL: ClassVar = "Inputs"
-    data: Annotated[Path | None, typer.Option(metavar="TABLE", help="Marginals of a table (.csv .tsv .parquet).")] = (
-        None
-    )
-    rows: Annotated[bool, typer.Option("--rows", help="With --data: its rows as they are, not marginals.")] = False
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="TABLE",
+            help="Inputs like those of a table (.csv .tsv .parquet): a Chow-Liu tree of one half; the other checks it.",
+        ),
+    ] = None
+    rows: Annotated[bool, typer.Option("--rows", help="With --data: its rows as they are.")] = False
     blend: Annotated[
         str | None, typer.Option(metavar="P", help="With --rows: neighbours of rows; P is a number, or auto.")
     ] = None
-    chow_liu: Annotated[bool, typer.Option("--chow-liu", help="With --data: a Chow-Liu tree fitted to it.")] = False
-    keep_half: Annotated[
-        bool, typer.Option("--keep-half", help="With --chow-liu: fit one half; show the error on rows of the other.")
+    chow_liu: Annotated[
+        bool, typer.Option("--chow-liu", help="With --data: a Chow-Liu tree of all rows; none is kept for a check.")
     ] = False
     mixture: Annotated[bool, typer.Option("--mixture", help="With --data: a mixture of products fitted to it.")] = False
+    marginals: Annotated[
+        bool, typer.Option("--marginals", help="With --data: each column by itself, independent of the others.")
+    ] = False
     drop: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN", help="With --data: leave a column out. Repeatable.")
     ] = None
@@ -152,8 +159,8 @@ class SpaceOptions:
         ways = [name for name in ("data", "space", "bernoulli") if getattr(self, name) is not None]
         if len(ways) > 1:
             raise ParameterError(f"inputs come from one place: give --{ways[0]} or --{ways[1]}, not both")
-        needs = {"bernoulli": ("features",), "data": _OF_TABLES, "chow_liu": ("keep_half",), "rows": ("blend",)}
-        ways += [name for name in ("chow_liu", "rows") if getattr(self, name)]
+        needs = {"bernoulli": ("features",), "data": _OF_TABLES, "rows": ("blend",)}
+        ways += ["rows"] if self.rows else []
         for way, options in needs.items():
             for name in options:
                 if getattr(self, name) and way not in ways:
@@ -161,7 +168,7 @@ class SpaceOptions:
                     raise ParameterError(
                         f"--{option} says nothing without --{needed}; leave it out, or give --{needed}"
                     )
-        kinds = [f"--{name.replace('_', '-')}" for name in ("rows", "chow_liu", "mixture") if getattr(self, name)]
+        kinds = [f"--{name.replace('_', '-')}" for name in _KINDS if getattr(self, name)]
         if len(kinds) > 1:
             raise ParameterError(f"a table stands for one kind of inputs: give {kinds[0]} or {kinds[1]}, not both")
 
@@ -175,14 +182,14 @@ class SpaceOptions:
         table = _used(read_table(path, self.drop or ()), opened, path)
         for option in ("categorical", "numeric"):
             check_columns(f"--{option}", getattr(self, option) or (), list(table.columns), path)
-        if self.keep_half:
-            return of_halves(ProductSpace.from_data(table, self.categorical or (), self.numeric or ()), table)
+        columns = self.categorical or (), self.numeric or ()
         if self.blend is not None:
-            return Rows(table, self.categorical or (), self.numeric or (), _number_or_word(self.blend))
-        make: Callable[..., World] = Rows if self.rows else ProductSpace.from_data
-        if self.chow_liu or self.mixture:
-            make = ChowLiu.from_data if self.chow_liu else Mixture.from_data
-        return make(table, self.categorical or (), self.numeric or ())
+            return Rows(table, *columns, _number_or_word(self.blend))
+        makers: tuple[Callable[..., World], ...] = Rows, ChowLiu.from_data, Mixture.from_data, ProductSpace.from_data
+        for kind, make in zip(_KINDS, makers, strict=True):
+            if getattr(self, kind):
+                return make(table, *columns)
+        return of_halves(ProductSpace.from_data(table, *columns), table)  # as in Python, where a table is given
 
     def _bits(self, p: float, opened: OpenedTarget) -> ProductSpace:
         from fidelitree.spaces.product import ProductSpace

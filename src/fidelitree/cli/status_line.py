@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.live import Live
 
-    from fidelitree.asking.events import Event
+    from fidelitree.asking.events import Event, Observer
 
 _EVERY = 10.0  # seconds between two lines where nobody watches
 _PER_SECOND = 4  # pictures where somebody does
@@ -26,9 +26,13 @@ class StatusLine:
     """An observer that shows a run; use it in a ``with`` block."""
 
     def __init__(
-        self, title: str, epsilon: float | None, limits: tuple[int | None, float | None] = (None, None)
+        self,
+        title: str,
+        epsilon: float | None,
+        limits: tuple[int | None, float | None] = (None, None),
+        also: Observer | None = None,
     ) -> None:
-        self._wanted = epsilon, limits
+        self._wanted, self._also = (epsilon, limits), also
         self._told = time.monotonic()
         self.begin(title)
         self._live: Live | None = None
@@ -56,6 +60,8 @@ class StatusLine:
     def __call__(self, event: Event) -> None:
         """Hear an event."""
         self._status.see(event)
+        if self._also is not None:
+            self._also(event)
         if self._live is None and time.monotonic() - self._told >= _EVERY:
             self._told = time.monotonic()
             note(self.line())

@@ -28,7 +28,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "report": ("report results/model --title 'Audit of March' --out page.html",),
     "space": ("space table.csv --out space.toml",),
     "view": ("view results",),
-    "watch": ("watch results/model rows.csv --labels label",),
+    "watch": ("watch results/model rows.csv --label answer",),
 }
 """A first command line or two for each command, without the program's name."""
 

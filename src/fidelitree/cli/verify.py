@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fidelitree.cli.ending import AsJson, Code, say, say_json
+from fidelitree.cli.ending import AsJson, Code, note, say, say_json
 from fidelitree.cli.space_options import SpaceOptions
 from fidelitree.cli.status_line import StatusLine
 from fidelitree.cli.target_options import OpenedTarget, TargetOptions, opened
 
 if TYPE_CHECKING:
-    from fidelitree.runs.verify import Verification
+    from fidelitree.runs.agree.verify import Verification
     from fidelitree.spaces.world import World
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A folder that distill wrote.")]
@@ -47,12 +47,14 @@ def verify(
     contradicts it or the error asked for was not reached, with 5 if nothing confirms it. Results about rows of a table
     need new rows: --data NEW.csv --rows.
     """
-    from fidelitree.runs.verify import verify as verify_folder
+    from fidelitree.runs.agree.verify import verify as verify_folder
 
     with ExitStack() as stack:
         found = None
         if options.target is not None:
             found = stack.enter_context(opened(options.target, reading))
+            if options.max_queries is None:
+                _announce(folder, inputs)
         space = _space(folder, found or OpenedTarget(_nobody), inputs)
         progress = stack.enter_context(StatusLine(f"verifying {folder}", None, (options.max_queries, None)))
         report = verify_folder(
@@ -85,6 +87,19 @@ def _space(folder: Path, found: OpenedTarget, inputs: SpaceOptions) -> World | N
         names = load(folder).tree.names
         found = replace(found, names=names, count=len(names))
     return inputs.open(found)
+
+
+def _announce(folder: Path, inputs: SpaceOptions) -> None:
+    """What a fresh test may cost, before it costs anything; rows of a table need new ones before anybody is asked."""
+    from fidelitree.certificates.store import load
+    from fidelitree.runs.agree.verify import most_asked
+
+    kept = load(folder)
+    rows = kept.space is not None and kept.space.table is not None
+    if kept.certificate.error_bound < 1 and (inputs.given or not rows):
+        most = most_asked(kept.certificate)
+        times = "about every input" if most is None else f"at most {most:,} times"
+        note(f"the target is asked {times}; --max-queries sets another limit")
 
 
 def _nobody(batch: object) -> object:

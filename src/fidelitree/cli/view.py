@@ -1,26 +1,38 @@
-"""``fidelitree view``: a folder of results in a browser on this machine, and on no other."""
+"""``fidelitree view``: a folder of results, or a run, in a browser on this machine, and on no other."""
 
 from __future__ import annotations
 
 import hmac
+import os
 import secrets
+import signal
+import sys
+import threading
 import time
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from email import message_from_bytes
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 from urllib.parse import parse_qsl, urlsplit
 
 import typer
 
 from fidelitree.cli.ending import Code, note, say
+from fidelitree.cli.target_options import TargetOptions, opened
 
 if TYPE_CHECKING:
-    from fidelitree.runs.viewer import Page, Viewer
+    from collections.abc import Iterator, Mapping
+
+    from fidelitree.runs.live import LiveRun
+    from fidelitree.runs.viewer import Page
 
 _MOST = 20 << 20  # bytes of a table that is sent
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; "
+    "frame-src 'self'; frame-ancestors 'none'"
+)
+_FRAMED = _POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
 _FOREIGN = (  # a report may be a stranger's: its scripts run in an origin of their own, and reach nothing
     "sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'unsafe-inline'; "
     "style-src 'unsafe-inline'; img-src data:; font-src data:; frame-ancestors 'none'"
@@ -29,8 +41,18 @@ _SECONDS = 30  # that a table may take on its way, and that nothing may come
 _PORTION = 1 << 16
 
 
+class Pages(Protocol):
+    """What is served: a page for a name and what was asked."""
+
+    def page(self, name: str, asked: Mapping[str, str], uploaded: str | None = None) -> Page: ...
+
+
 def view(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of results, or one result.")],
+    reading: TargetOptions,
+    target: Annotated[
+        str | None, typer.Option(metavar="TARGET", help="Its answer stands beside the tree's, on inputs that you try.")
+    ] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port (default: any that is free).")] = 0,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser.")] = True,
 ) -> int:
@@ -41,19 +63,45 @@ def view(
     """
     from fidelitree.runs.viewer import Viewer
 
-    server = serving(Viewer(folder), port)
-    say(f"{server.address} (Ctrl-C ends it)")
-    if browser:
-        import webbrowser
+    with ExitStack() as stack:
+        found = None if target is None else stack.enter_context(opened(target, reading))
+        server = serving(Viewer(folder, None if found is None else found.target), port)
+        say(f"{server.address} (Ctrl-C ends it)")
+        if browser:
+            import webbrowser
 
-        webbrowser.open(server.address)
-    try:
-        server.serve_forever()
-    except KeyboardInterrupt:
-        note("ended")
-    finally:
-        server.server_close()
+            webbrowser.open(server.address)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            note("ended")
+        finally:
+            server.server_close()
     return Code.CERTIFIED
+
+
+@contextmanager
+def streaming(title: str) -> Iterator[LiveRun]:
+    """A run as a page, from its first label on; after its end its folder, until somebody closes it or Ctrl-C comes."""
+    from fidelitree.runs.live import LiveRun
+
+    live = LiveRun(title, lambda: os.kill(os.getpid(), signal.SIGINT))
+    server = serving(live)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    note(f"watch it at {server.address}live")
+    try:
+        yield live
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def stay(live: LiveRun, folder: Path) -> None:
+    """Serve the result of a run until somebody closes the page, or Ctrl-C comes."""
+    live.ended(folder)
+    note("the page stays open; its button closes it, or Ctrl-C")
+    with suppress(KeyboardInterrupt):
+        live.over.wait()
 
 
 class ViewServer(ThreadingHTTPServer):
@@ -61,9 +109,14 @@ class ViewServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, viewer: Viewer, port: int) -> None:
+    def __init__(self, viewer: Pages, port: int) -> None:
         super().__init__(("127.0.0.1", port), _Answer)
         self.viewer, self.token = viewer, secrets.token_urlsafe(24)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A browser that goes away in the middle of a page is no error; anything else is told as usual."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -76,7 +129,7 @@ class ViewServer(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}/{self.token}/"
 
 
-def serving(viewer: Viewer, port: int = 0) -> ViewServer:
+def serving(viewer: Pages, port: int = 0) -> ViewServer:
     """A server that has its port, and waits for ``serve_forever``."""
     return ViewServer(viewer, port)
 
@@ -145,7 +198,8 @@ class _Answer(BaseHTTPRequestHandler):
         self.send_response(page.status)
         self.send_header("Content-Type", f"{page.kind}; charset=utf-8")
         self.send_header("Content-Length", str(len(body)))
-        self.send_header("Content-Security-Policy", _FOREIGN if page.foreign else _POLICY)
+        ours = _FRAMED if page.framed else _POLICY
+        self.send_header("Content-Security-Policy", _FOREIGN if page.foreign else ours)
         for name, value in (("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "same-origin")):
             self.send_header(name, value)
         self.send_header("Cache-Control", "no-store")

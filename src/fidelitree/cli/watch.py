@@ -16,7 +16,7 @@ from fidelitree.errors import ParameterError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fidelitree.runs.monitor import Monitor
+    from fidelitree.runs.agree.monitor import Monitor
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A folder that distill wrote.")]
 Rows = Annotated[
@@ -39,12 +39,12 @@ class WatchOptions:
 
 
 def watch(folder: Folder, rows: Rows, options: WatchOptions, as_json: AsJson = False) -> int:
-    """Watch production rows with the target's answers; an alarm says that a promise is not kept.
+    """Check a stored tree on production rows that hold the target's answers.
 
-    Ends with 0 while all is well and with 4 after an alarm. With --state, rows of files that were read before are
-    passed over, so that the same command can be given again whenever a folder has grown.
+    Give the same command again whenever there are new rows: with --state it goes on where it stopped. An alarm means
+    that the tree errs more often than its certificate promises. Ends with 0 without an alarm, with 4 after one.
     """
-    from fidelitree.runs.monitor import Monitor
+    from fidelitree.runs.agree.monitor import Monitor
 
     for option, path in (("--state", options.state), ("--report", options.report)):
         if path is not None:
@@ -72,7 +72,7 @@ def watch(folder: Folder, rows: Rows, options: WatchOptions, as_json: AsJson = F
 
 
 def _see(monitor: Monitor, records: list[dict[str, Any]], label: str) -> None:
-    from fidelitree.runs.monitor import rows_of
+    from fidelitree.runs.agree.monitor import rows_of
 
     if any(label not in one for one in records):
         raise ParameterError(f"--label must name a column of every row; {label!r} is missing")

@@ -32,7 +32,8 @@ _TONE, _GREY = "#2b8cb0", "#808080"
 class Mark:
     """A tree with so many leaves: both ends of its error, and whether it is the knee.
 
-    With ``coverage`` they are those of the share of inputs that it defers.
+    With ``coverage`` they are those of the share of inputs that it defers. With a ``tolerance`` answers are numbers,
+    and an error is one that is further away.
     """
 
     leaves: int
@@ -40,11 +41,18 @@ class Mark:
     high: float
     knee: bool = False
     coverage: bool = False
+    tolerance: float | None = None
 
     @property
     def verb(self) -> str:
-        """What the tree does on the share that is shown."""
-        return "answers" if self.coverage else "agrees on"
+        """What the tree does on the share that is shown.
+
+        >>> Mark(2, 0.0, 0.1).verb, Mark(2, 0.0, 0.1, tolerance=2.5).verb
+        ('agrees on', 'is within 2.5 on')
+        """
+        if self.coverage:
+            return "answers"
+        return "agrees on" if self.tolerance is None else f"is within {self.tolerance:.6g} on"
 
     @property
     def what(self) -> str:
@@ -79,9 +87,10 @@ def table(marks: Sequence[Mark]) -> list[str]:
          1               60.0%    70.0%
          5               90.0%    92.0%  <- knee
     """
-    lines = [f"leaves  {f'{marks[0].verb} at least':>18}  at most"]
+    head = f"{marks[0].verb} at least".rjust(18)
+    lines = [f"leaves  {head}  at most"]
     for mark in marks:
-        line = f"{mark.leaves:6,}  {mark.agreement:>18}  {mark.at_most:>7}"
+        line = f"{mark.leaves:6,}  {mark.agreement:>{len(head)}}  {mark.at_most:>7}"
         lines.append(f"{line}{'  <- knee' if mark.knee else ''}")
     return lines
 

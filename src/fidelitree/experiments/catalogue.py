@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,13 +12,17 @@ import numpy as np
 
 from fidelitree import theory
 from fidelitree.errors import ParameterError
-from fidelitree.experiments import errata, pictures, published, sizes
+from fidelitree.experiments import errata, iteration, pictures, published, sizes
 from fidelitree.experiments.sizes import BIASES, FAMILIES, Row
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from matplotlib.figure import Figure
+
     from fidelitree.theory.bounds import WorkedExample
+
+    Figures = Mapping[str, Figure]
 
 EPSILONS = (0.3, 0.1, 0.03, 0.01)
 DEPTHS = tuple(range(1, 21))
@@ -77,6 +81,14 @@ def run(name: str, settings: Settings, advance: Advance) -> Report:
     return EXPERIMENTS[name](settings, advance)
 
 
+def _written(settings: Settings, name: str, rows: Sequence[Any], figures: Figures, lines: list[str]) -> Report:
+    """Rows as a table, figures by what their names add to the experiment's, and the summary."""
+    files = [save_rows(rows, settings.out / f"{name}.csv")]
+    for suffix, picture in figures.items():
+        files += pictures.save(picture, settings.out, name + suffix)
+    return Report([*files, save_text(lines, settings.out / f"{name}.txt")], lines)
+
+
 def _sizes(axis: str, settings: Settings, advance: Advance) -> Report:
     plan = sizes.size_vs_epsilon if axis == "epsilon" else sizes.size_vs_dimension
     cells = plan(settings.schedule, settings.repetitions, settings.seed)
@@ -89,11 +101,9 @@ def _sizes(axis: str, settings: Settings, advance: Advance) -> Report:
 
     rows = sizes.run(cells, settings.jobs, one_more)
     name = f"{'size-vs-epsilon' if axis == 'epsilon' else 'size-vs-dimension'}-{settings.schedule}"
-    files = [save_rows(rows, settings.out / f"{name}.csv")]
-    files += pictures.save(pictures.sizes_figure(rows, axis), settings.out, name)
-    summary = _sizes_summary(rows, axis)
-    files.append(save_text(summary, settings.out / f"{name}.txt"))
-    return Report(files, summary)
+    papers = pictures.sizes_figure(rows, axis, ["leaves"])
+    figures = {"-paper": papers, "": pictures.sizes_figure(rows, axis)}
+    return _written(settings, name, rows, figures, _sizes_summary(rows, axis))
 
 
 def _sizes_summary(rows: Sequence[Row], axis: str) -> list[str]:
@@ -121,26 +131,23 @@ def _cells(rows: Sequence[Row], axis: str) -> list[list[Row]]:
 
 def _bounds(settings: Settings, advance: Advance) -> Report:
     rows = worked_examples()
-    advance(1, 1)
-    files = [save_rows(rows, settings.out / "bounds.csv")]
-    files += pictures.save(pictures.bounds_figure(rows), settings.out, "bounds")
     lines = ["ln of the size bounds        leaves  printed (Thm 1.1)  corrected (best form)"]
     for row in rows:
         if row.epsilon == 0.1 and row.leaves in (16, 17, 65, 1024):
             name = f"{row.name}, epsilon = {row.epsilon:g}"
             lines.append(f"{name:<29}{row.leaves:<8}{row.theorem_1_1_printed:<19.1f}{row.corrected:.1f}")
-    files.append(save_text(lines, settings.out / "bounds.txt"))
-    return Report(files, lines)
+    return _written(settings, "bounds", rows, {"": pictures.bounds_figure(rows)}, lines)
 
 
 def _errata(settings: Settings, advance: Advance) -> Report:
     rows = errata.rows()
-    advance(1, 1)
-    files = [save_rows(rows, settings.out / "errata.csv")]
-    files += pictures.save(pictures.errata_figure(rows), settings.out, "errata")
-    lines = errata.lines(rows)
-    files.append(save_text(lines, settings.out / "errata.txt"))
-    return Report(files, lines)
+    return _written(settings, "errata", rows, {"": pictures.errata_figure(rows)}, errata.lines(rows))
+
+
+def _iteration(settings: Settings, advance: Advance) -> Report:
+    seen = iteration.watched(settings.schedule, settings.seed)
+    rows, lines = iteration.rows(seen), iteration.summary(seen)
+    return _written(settings, f"iteration-{settings.schedule}", rows, {"": iteration.drawn(seen)}, lines)
 
 
 @dataclass(frozen=True)
@@ -177,17 +184,13 @@ def tight_rows() -> list[TightRow]:
 
 def _tight(settings: Settings, advance: Advance) -> Report:
     rows = tight_rows()
-    advance(1, 1)
-    files = [save_rows(rows, settings.out / "tight-exponent.csv")]
-    files += pictures.save(pictures.tight_figure(rows), settings.out, "tight-exponent")
     lines = [f"{'r':>4}{'features':>10}{'D':>7}{'Delta':>9}{'ln s':>9}{'ln size >=':>13}{'<=':>13}{'ratio':>8}"]
     lines += [
         f"{row.r:>4}{row.n:>10,}{row.depth:>7,}{row.average_depth:>9,.1f}{row.log_target_size:>9,.1f}"
         f"{row.lower:>13,.1f}{row.upper:>13,.1f}{row.lower / row.upper:>8.4f}"
         for row in rows
     ]
-    files.append(save_text(lines, settings.out / "tight-exponent.txt"))
-    return Report(files, lines)
+    return _written(settings, "tight-exponent", rows, {"": pictures.tight_figure(rows)}, lines)
 
 
 def _published(name: str, settings: Settings, advance: Advance) -> Report:
@@ -196,14 +199,13 @@ def _published(name: str, settings: Settings, advance: Advance) -> Report:
     for case in cases:
         rows.append(published.row(case))
         advance(len(rows), len(cases))
-    lines = published.summary(rows)
-    files = [save_rows(rows, settings.out / f"{name}.csv"), save_text(lines, settings.out / f"{name}.txt")]
-    return Report(files, lines)
+    return _written(settings, name, rows, {}, published.summary(rows))
 
 
 EXPERIMENTS: dict[str, Callable[[Settings, Advance], Report]] = {
     "size-vs-epsilon": partial(_sizes, "epsilon"),
     "size-vs-dimension": partial(_sizes, "n"),
+    "iteration": _iteration,
     "bounds": _bounds,
     "errata": _errata,
     "tight-exponent": _tight,

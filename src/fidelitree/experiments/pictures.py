@@ -36,17 +36,32 @@ def save(picture: Figure, folder: Path, name: str) -> list[Path]:
     return paths
 
 
-def sizes_figure(rows: Sequence[Row], axis: str) -> Figure:
-    """Sizes, label queries and true errors against ``axis`` ("epsilon" or "n"), a column for each family."""
-    picture, axes = figure(3, len(FAMILIES), 2.7)
+MEASURES: dict[str, Callable[[Row], float]] = {
+    "leaves": lambda row: row.size,
+    "label queries": lambda row: row.asked,
+    "exact error": lambda row: row.error,
+}
+TITLES = {"balanced": "balanced target", "chain-1": "chain, exits at 1", "chain-0": "chain, exits at 0"}
+
+
+def sizes_figure(rows: Sequence[Row], axis: str, measures: Sequence[str] = tuple(MEASURES)) -> Figure:
+    """A row for each measure against ``axis`` ("epsilon" or "n"), a column for each family.
+
+    The paper's own figure is the leaves alone.
+    """
+    picture, axes = figure(len(measures), len(FAMILIES), 2.7)
+    picture.set_figwidth(4.2 * len(FAMILIES))
     for column, family in enumerate(FAMILIES):
         mine = [row for row in rows if row.family == family]
-        _curves(axes[0, column], mine, axis, lambda row: row.size)
-        _curves(axes[1, column], mine, axis, lambda row: row.asked)
-        _curves(axes[2, column], mine, axis, lambda row: row.error)
-        _dress(axes[:, column], mine, axis)
-        name = "balanced target" if family == "balanced" else "chain target (unbalanced)"
-        axes[0, column].set_title(f"{name}, {rows[0].schedule} schedule")
+        for place, measure in zip(axes[:, column], measures, strict=True):
+            _curves(place, mine, axis, MEASURES[measure])
+            _dress(place, mine, axis, measure)
+        axes[-1, column].set_xlabel("1 / epsilon" if axis == "epsilon" else "number of features n")
+        axes[0, column].set_title(f"{TITLES[family]}, {rows[0].schedule} schedule")
+    for line in axes:  # sizes of different targets are compared at a glance
+        ends = np.array([place.get_ylim() for place in line])
+        for place in line:
+            place.set_ylim(ends.min(), ends.max())
     handles, names = axes[0, 0].get_legend_handles_labels()
     picture.legend(handles, names, loc="outside upper center", ncols=len(names), fontsize=8, frameon=False)
     return picture
@@ -76,35 +91,29 @@ def _curves(axes: Axes, rows: Sequence[Row], axis: str, value: Callable[[Row], f
         )
 
 
-def _dress(axes: Sequence[Axes], rows: Sequence[Row], axis: str) -> None:
+def _dress(place: Axes, rows: Sequence[Row], axis: str, measure: str) -> None:
     places = sorted({getattr(row, axis) for row in rows})
-    ground = [np.mean([row.target_size for row in rows if getattr(row, axis) == place]) for place in places]
-    x = [1 / place if axis == "epsilon" else place for place in places]
-    axes[0].plot(x, ground, color="0.4", ls="--", lw=1, label="target's leaves")
-    axes[0].plot(
-        [],
-        [],
-        "o",
-        color="white",
-        markeredgecolor="0.3",
-        label="a constant suffices (half the targets or more)",
-    )
-    limit = places if axis == "epsilon" else [rows[0].epsilon] * len(places)
-    axes[2].plot(x, limit, color="0.4", ls=":", lw=1.2, label="epsilon")
-    axes[2].legend(handles=axes[2].get_lines()[-1:], loc="best", fontsize=8)
-    for one, text in zip(axes, ("leaves", "label queries", "exact error"), strict=True):
-        one.set_ylabel(text)
-        one.grid(alpha=0.25)
-    axes[1].set_yscale("log")
-    axes[2].set_ylim(bottom=0)
-    if axis == "epsilon":
-        axes[0].set_yscale("log", base=2)
-    for one in axes:
+    x = [1 / one if axis == "epsilon" else one for one in places]
+    if measure == "leaves":
+        ground = [np.mean([row.target_size for row in rows if getattr(row, axis) == one]) for one in places]
+        place.plot(x, ground, color="0.4", ls="--", lw=1, label="target's leaves")
+        hollow = "a constant suffices (half the targets or more)"
+        place.plot([], [], "o", color="white", markeredgecolor="0.3", label=hollow)
         if axis == "epsilon":
-            one.set_xscale("log")
-        one.set_xticks(x, [f"1/{place:g}" if axis == "epsilon" else f"{place}" for place in places])
-        one.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
-    axes[2].set_xlabel("1 / epsilon" if axis == "epsilon" else "number of features n")
+            place.set_yscale("log", base=2)
+    elif measure == "exact error":
+        limit = places if axis == "epsilon" else [rows[0].epsilon] * len(places)
+        place.plot(x, limit, color="0.4", ls=":", lw=1.2, label="epsilon")
+        place.legend(handles=place.get_lines()[-1:], loc="best", fontsize=8)
+        place.set_ylim(bottom=0)
+    else:
+        place.set_yscale("log")
+    place.set_ylabel(measure)
+    place.grid(alpha=0.25)
+    if axis == "epsilon":
+        place.set_xscale("log")
+    place.set_xticks(x, [f"1/{one:g}" if axis == "epsilon" else f"{one}" for one in places])
+    place.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
 
 
 def bounds_figure(rows: Sequence[WorkedExample]) -> Figure:

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from fidelitree.trees.tree import Tree
 
 BIASES = (0.5, 0.3, 0.1)
-FAMILIES = ("balanced", "chain")
+EXITS = {"chain-1": 1, "chain-0": 0}
+"""The paper does not say on which side a chain exits; under biased bits the two are different targets."""
+FAMILIES = ("balanced", *EXITS)
 DELTA = 0.1
 
 
@@ -40,10 +42,12 @@ class PlannedRun:
     seed: int
 
     def target(self, space: ProductSpace) -> Tree:
-        """A new target for each repetition: balanced of this depth, or a chain with as many leaves."""
-        name = f"{self.seed}/{self.family}/{self.p}/{self.n}/{self.epsilon}/{self.repetition}"
+        """A target for each repetition, whatever epsilon and p are: balanced, or a chain with as many leaves."""
+        name = f"{self.seed}/{self.n}/{self.repetition}"
         seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:6], "big")
-        return balanced(space, self.depth, seed) if self.family == "balanced" else chain(space, 2**self.depth, seed)
+        if self.family == "balanced":
+            return balanced(space, self.depth, seed)
+        return chain(space, 2**self.depth, seed, EXITS[self.family])
 
 
 @dataclass(frozen=True)

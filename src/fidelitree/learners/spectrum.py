@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.errors import ParameterError
 from fidelitree.learners.lesson import Lesson, check_bits
-from fidelitree.runs.audit import certify
+from fidelitree.runs.agree.audit import certify
 from fidelitree.search.questions import Ask, Steps
 from fidelitree.spaces.draw import Stream, draw
 from fidelitree.spaces.region import Region

@@ -114,7 +114,7 @@ class SizeCurve:
     def marks(self) -> list[Mark]:
         """The points as a drawing needs them."""
         told = ((one.tree.size, one.certificate, one.knee) for one in self.points)
-        return [Mark(size, *found.ends, knee, found.coverage is not None) for size, found, knee in told]
+        return [Mark(size, *one.ends, knee, one.coverage is not None, one.tolerance) for size, one, knee in told]
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,23 +27,31 @@ from fidelitree.errors import (
 from fidelitree.exact.cells import ALL_SUBSETS
 from fidelitree.exact.engine import free_of_charge
 from fidelitree.runs.all_answers import distil_exactly, distil_known, no_error_allowed
-from fidelitree.runs.bit_strategy import BitStrategy
-from fidelitree.runs.defer_strategy import check_deferring, distil_deferring
 from fidelitree.runs.frontier import frontier
 from fidelitree.runs.frontier_of_attempts import at_the_knee, frontier_of, shortfall
 from fidelitree.runs.goal import Goal, certificate_of
-from fidelitree.runs.greedy import Greedy
 from fidelitree.runs.input_source import Source, source_of
 from fidelitree.runs.kept_rows import KeptRows, beside
 from fidelitree.runs.last_tests import CERTIFIED, OutOfReach, put_to_test, use_reserve
 from fidelitree.runs.outcome import Outcome, best_so_far
 from fidelitree.runs.result import Distillation, written
-from fidelitree.runs.round_strategy import RoundStrategy
 from fidelitree.runs.session import Session, Strategy
-from fidelitree.runs.shrinking import SPENT, shrunk
-from fidelitree.runs.sized_trees import LARGEST
 from fidelitree.runs.stopping import AsTested, FewestLeaves, Known, Smallest, Stopping, exact_error, lists_its_answers
-from fidelitree.runs.table_strategy import FAITHFUL, FRUGAL, IN_ROUNDS, TAKING_OVER, Plan, TableStrategy, patient
+from fidelitree.runs.strategies.bit_strategy import BitStrategy
+from fidelitree.runs.strategies.defer_strategy import check_deferring, distil_deferring
+from fidelitree.runs.strategies.greedy import Greedy
+from fidelitree.runs.strategies.round_strategy import RoundStrategy
+from fidelitree.runs.strategies.shrinking import SPENT, shrunk
+from fidelitree.runs.strategies.sized_trees import LARGEST
+from fidelitree.runs.strategies.table_strategy import (
+    FAITHFUL,
+    FRUGAL,
+    IN_ROUNDS,
+    TAKING_OVER,
+    Plan,
+    TableStrategy,
+    patient,
+)
 from fidelitree.spaces.draw import fresh_seed
 from fidelitree.spaces.rows import check_test_rows
 
@@ -157,6 +165,8 @@ def _check_choices(
     check_choice("prefer", prefer, PREFERENCES)
     if check_switch("defer", defer):
         check_deferring(epsilon, strategy, tolerance)
+        if prefer == "rounds":
+            raise ParameterError('prefer must be "queries" or "leaves" with defer=True; got \'rounds\'')
     if strategy == "influence" and prefer != "queries":
         raise ParameterError(f'prefer must be "queries" with strategy="influence", whose tree is given; got {prefer!r}')
     if epsilon is None and strategy != "auto":

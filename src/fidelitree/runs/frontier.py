@@ -24,15 +24,15 @@ from fidelitree.errors import (
 )
 from fidelitree.runs.frontier_known import known_points
 from fidelitree.runs.frontier_result import Frontier
-from fidelitree.runs.frontier_strategy import EFFORTS, FrontierStrategy, learn_and_test
 from fidelitree.runs.goal import Goal, certificate_of
 from fidelitree.runs.input_source import source_of
 from fidelitree.runs.kept_rows import KeptRows, beside_all
 from fidelitree.runs.outcome import Outcome
 from fidelitree.runs.result import Distillation, written
 from fidelitree.runs.session import Session
-from fidelitree.runs.sized_trees import LARGEST, sizes_up_to
 from fidelitree.runs.stopping import exact_error, lists_its_answers
+from fidelitree.runs.strategies.frontier_strategy import EFFORTS, FrontierStrategy, learn_and_test
+from fidelitree.runs.strategies.sized_trees import LARGEST, sizes_up_to
 from fidelitree.spaces.draw import fresh_seed
 from fidelitree.theory.sequential import FRONTIER
 

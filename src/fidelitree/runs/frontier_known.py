@@ -81,8 +81,11 @@ def _candidates(counted: Counted, root: Subfunction, sizes: Sequence[int], seed:
         for size in sizes:
             least = curve.first_within(float(curve.errors[min(size, solved) - 1]))
             yield size, nested.build(space, curve.build(least or size), root.labels)
+        if curve.errors[-1] <= 0:
+            return  # no size can do better
     for size in [size for size in sizes if size > solved and size > 1]:
-        refiner.improve_at(size, _STEPS)
+        if refiner.with_leaves(size).errors > 0:
+            refiner.improve_at(size, _STEPS)
         yield size, binning.tree(refiner.with_leaves(size).tree, ranks, root.labels)
 
 

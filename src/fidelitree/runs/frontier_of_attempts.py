@@ -14,7 +14,7 @@ from fidelitree.runs.frontier_result import PRICE, Frontier
 from fidelitree.runs.goal import Goal, certificate_of
 from fidelitree.runs.outcome import Outcome
 from fidelitree.runs.result import Distillation
-from fidelitree.runs.sized_trees import sizes_up_to
+from fidelitree.runs.strategies.sized_trees import sizes_up_to
 from fidelitree.search.optimal.substitutes import Prunings
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from fidelitree.display.markup import join, tag
 from fidelitree.display.wording import at_least
 from fidelitree.display.wording import leaves as in_words
 from fidelitree.errors import FormatError, MissingExtraError, ParameterError, check_count, check_number
-from fidelitree.runs.forecast import Forecast
 from fidelitree.runs.result import Distillation
+from fidelitree.runs.strategies.forecast import Forecast
 from fidelitree.theory.sequential import FRONTIER
 
 if TYPE_CHECKING:
@@ -234,7 +234,7 @@ class Frontier(Sequence[Distillation]):
         """The points as a drawing needs them."""
         knee = self.knee.leaves if self.has_knee else None
         told = ((point.leaves, point.certificate) for point in self.points)
-        return [Mark(size, *one.ends, size == knee, one.coverage is not None) for size, one in told]
+        return [Mark(size, *one.ends, size == knee, one.coverage is not None, one.tolerance) for size, one in told]
 
     def __str__(self) -> str:
         return "\n".join([*table(self.marks), *self.sentences()])
@@ -293,6 +293,9 @@ def _reach(point: Distillation) -> str:
     least = "" if point.certificate.method == "exact" else "at least "
     if point.certificate.coverage is not None:
         return f"{size} answer{'s' if point.leaves == 1 else ''} {least}{at_least(point.certificate.lost)} of inputs"
+    if point.certificate.tolerance is not None:
+        verb, near = ("comes" if point.leaves == 1 else "come"), f"{point.certificate.tolerance:.6g}"
+        return f"{size} {verb} within {near} of the target on {least}{at_least(point.error_bound)} of inputs"
     return f"{size} {verb} with the target on {least}{at_least(point.error_bound)} of inputs"
 
 

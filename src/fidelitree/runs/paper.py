@@ -11,12 +11,14 @@ from fidelitree import theory
 from fidelitree.asking.access import Call, access
 from fidelitree.asking.events import Finished, Observer, nobody
 from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
+from fidelitree.asking.on_device import OnDevice
 from fidelitree.certificates.certificate import Certificate
 from fidelitree.errors import ParameterError, check_choice, check_delta, check_epsilon, check_observer
 from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction, labels_inside
 from fidelitree.exact.grid import MOST as GRID_MOST
 from fidelitree.runs.goal import greedy_result
 from fidelitree.runs.result import Distillation, written
+from fidelitree.search.device_pairs import DevicePairs, DeviceSet
 from fidelitree.search.exact_growth import grow_exactly
 from fidelitree.search.grow import Evidence, Probe, grow
 from fidelitree.search.sampled_probes import FreshPairs, ReusedPairs, SampleSet, Shelf, label_planes
@@ -126,7 +128,7 @@ def practical_top_down(
         raise ParameterError(
             f"practical_top_down needs a space of bits, as the paper has it; got {space!r} - distill takes any features"
         )
-    sizes = _Sizes(len(space), epsilon, delta, schedule)
+    sizes = SetSizes(len(space), epsilon, delta, schedule)
     told = {"epsilon": epsilon, "delta": delta, "schedule": schedule, **limits.limits()}
     with access(target, space, running, Call("practical_top_down", seed, True, told)) as way:
         counted = way.counted(None, limits)
@@ -135,16 +137,11 @@ def practical_top_down(
     return replace(result, call=written(practical_top_down, arguments))
 
 
-def _grow_sampled(counted: Counted, sizes: _Sizes, seed: int, observer: Observer) -> Distillation:
-    bare, trace, shelf = GrowingTree(counted.space), Trace(counted, observer), Shelf()
-    judge = _SampledJudge(counted, sizes, seed, trace, shelf)
-    probe: Probe
-    if sizes.schedule == "printed":
-        probe = ReusedPairs(counted, Stream.named(seed, "grow"), sizes.pairs, shelf)
-    else:
-        probe = FreshPairs(counted, Stream.named(seed, "grow"), sizes.pairs)
+def _grow_sampled(counted: Counted, sizes: SetSizes, seed: int, observer: Observer) -> Distillation:
+    bare, trace, where = GrowingTree(counted.space), Trace(counted, observer), OnDevice.of(counted) or Shelf()
+    judge = SampledJudge(counted, sizes, seed, trace, where)
     try:
-        reason = grow(bare, probe, judge, trace, counted.budget)
+        reason = grow(bare, probe_of(counted, sizes, seed, where), judge, trace, counted.budget)
     except (BudgetSpent, KeyboardInterrupt) as stop:
         if isinstance(stop, KeyboardInterrupt) and not counted.book.seen:
             raise
@@ -156,8 +153,18 @@ def _grow_sampled(counted: Counted, sizes: _Sizes, seed: int, observer: Observer
     return result.knowing(judge.leaf_labels(bare))
 
 
+def probe_of(counted: Counted, sizes: SetSizes, seed: int, where: Shelf | OnDevice) -> Probe:
+    """The pairs that choose splits, as the schedule has them."""
+    stream = Stream.named(seed, "grow")
+    if sizes.schedule == "printed":
+        return ReusedPairs(counted, stream, sizes.pairs, where if isinstance(where, Shelf) else Shelf())
+    if isinstance(where, OnDevice):
+        return DevicePairs(where, stream, sizes.pairs)
+    return FreshPairs(counted, stream, sizes.pairs)
+
+
 @dataclass(frozen=True)
-class _Sizes:
+class SetSizes:
     """How many inputs each set of Algorithm 2 holds for a tree of j leaves (THEORY: reading the pseudocode)."""
 
     n: int
@@ -201,24 +208,37 @@ class _Verdict:
         return upper_bound(self.errors, self.samples, level) if self.samples else 1.0
 
 
-class _SampledJudge:
+class SampledJudge:
     """Labels leaves from one set of inputs and measures the error on another; neither steers a split."""
 
-    def __init__(self, counted: Counted, sizes: _Sizes, seed: int, trace: Trace, shelf: Shelf) -> None:
+    def __init__(self, counted: Counted, sizes: SetSizes, seed: int, trace: Trace, where: Shelf | OnDevice) -> None:
         self._counted, self._sizes, self._trace = counted, sizes, trace
-        self._labels = SampleSet(Stream.named(seed, "label"), label_planes(counted, "label"), shelf)
-        self._tests = SampleSet(Stream.named(seed, "certify"), label_planes(counted, "certify"), shelf)
+        self._labels, self._tests = (self._set(seed, purpose, where) for purpose in ("label", "certify"))
         self._verdict: _Verdict | None = None
 
+    def _set(self, seed: int, purpose: str, where: Shelf | OnDevice) -> SampleSet | DeviceSet:
+        stream = Stream.named(seed, purpose)
+        if isinstance(where, OnDevice):
+            return DeviceSet(where, stream, purpose)
+        return SampleSet(stream, label_planes(self._counted, purpose), where)
+
     def hear(self, bare: GrowingTree, made: Sequence[GrowingLeaf]) -> None:
-        sets = (self._labels, self._sizes.labels(bare.size)), (self._tests, self._sizes.tests(bare.size))
         if made[0].parent is not None:
-            for inputs, _ in sets:
-                inputs.follow(*made)
+            self.part(made)
+        sets = (self._labels, self._sizes.labels(bare.size)), (self._tests, self._sizes.tests(bare.size))
         for most in self._rounds(bare.size):
             for inputs, total in sets:
                 inputs.top_up(min(total, most), bare)
             self._verdict = self._judge(bare)
+
+    def part(self, made: Sequence[GrowingLeaf]) -> None:
+        """The inputs that reached a leaf go to the two that were made of it."""
+        for inputs in (self._labels, self._tests):
+            inputs.follow(*made)
+
+    def held(self, number: int) -> tuple[int, int]:
+        """How many inputs label a leaf, and how many test it."""
+        return sum(self._counts(self._labels, number)), sum(self._counts(self._tests, number))
 
     def _rounds(self, j: int) -> Iterator[int]:
         """How far both sets may grow before the next verdict on a tree of j leaves.
@@ -246,7 +266,7 @@ class _SampledJudge:
         errors = samples - sum(tests[number][code] for number, code in codes.items())
         return _Verdict(codes, errors, samples, tests)
 
-    def _counts(self, inputs: SampleSet, number: int) -> list[int]:
+    def _counts(self, inputs: SampleSet | DeviceSet, number: int) -> list[int]:
         counts: list[int] = inputs.counts.get(number, np.zeros(0, np.int64)).tolist()
         return counts + [0] * (len(self._counted.book.seen) - len(counts))
 

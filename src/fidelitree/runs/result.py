@@ -151,7 +151,8 @@ class Distillation:
         """The fresh inputs of the test on which target and tree differ, in the order in which they were drawn.
 
         They print as a table; ``columns()`` and ``to_csv()`` give all features. A stored result, or one that counted
-        every input, did not keep its answers one by one.
+        every input, did not keep its answers one by one. The certificate can name other numbers: it counts the tree
+        that was tested, of which this one may be a pruning, and only inputs drawn after its test began.
         """
         if self.answers is None:
             raise ParameterError(
@@ -159,7 +160,8 @@ class Distillation:
                 "from a folder, or every input was counted - run distill again"
             )
         most = most if most is None else check_count("most", most)
-        return Disagreements.of(self.tree, self.answers, self.space.product, self.certificate.tolerance, most)
+        found = Disagreements.of(self.tree, self.answers, self.space.product, self.certificate.tolerance, most)
+        return found.because(self.certificate.errors, self.certificate.samples)
 
     @property
     def contents(self) -> Contents:

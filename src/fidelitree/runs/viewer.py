@@ -1,4 +1,4 @@
-"""A folder of results as pages: list, report, compare two, disagreements, rows of one's own, verify.
+"""A folder of results as pages: list, report, compare two, disagreements, rows of one's own, one input, verify.
 
 Nothing here listens to a network: a page is a function of its name and what was asked. Only results that lie in the
 folder can be named, and only files that lie in it themselves are read, so that no path and no link leads out of it.
@@ -7,7 +7,7 @@ folder can be named, and only files that lie in it themselves are read, so that 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -19,8 +19,9 @@ from fidelitree.certificates import store
 from fidelitree.display.markup import Html, join, plain_page, table, tag
 from fidelitree.display.wording import at_least, whole
 from fidelitree.errors import RAISED, FidelitreeError, FormatError, ParameterError, check_path, read_bytes
-from fidelitree.runs.diff import diff
-from fidelitree.runs.own_rows import agreement
+from fidelitree.runs.agree.diff import diff
+from fidelitree.runs.agree.own_rows import agreement
+from fidelitree.runs.trying import tried
 from fidelitree.trees.answers import Answers
 from fidelitree.trees.deferring import answered
 from fidelitree.trees.disagreements import Disagreements, text
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fidelitree.certificates.certificate import Certificate
+    from fidelitree.targets.labels import Target
 
 _LISTED, _FEATURES = 200, 8
 _TESTS = "certify"
@@ -46,12 +48,15 @@ class Page:
     status: int = 200
     foreign: bool = False
     file: str = ""
+    framed: bool = False
+    """Whether another page of ours holds it in a frame."""
 
 
 class Viewer:
-    """The results in a folder, and the folder itself where it is one."""
+    """The results in a folder, and the folder itself where it is one; a target answers beside their trees."""
 
-    def __init__(self, folder: str | os.PathLike[str]) -> None:
+    def __init__(self, folder: str | os.PathLike[str], target: Target | None = None) -> None:
+        self.target = target
         self.folder = check_path("folder", folder)
         if not self.folder.is_dir():
             raise ParameterError(f"DIR must be a folder of results; there is no folder {str(self.folder)!r}")
@@ -75,7 +80,7 @@ class Viewer:
                 return Page(plain_page("Results", self._list()))
             if name == "compare":
                 return Page(plain_page("Compare two trees", *self._compare(asked)))
-            if name in ("report", "verify", "differ", "differ.csv", "rows"):
+            if name in ("report", "verify", "differ", "differ.csv", "rows", "ask"):
                 result = self._opened(self._chosen(asked, "of"))
                 return self._about(name, result, asked, uploaded)
         except RAISED as error:  # whatever a stranger's files or table bring about
@@ -102,6 +107,8 @@ class Viewer:
             return Page(_report(result), foreign=True)
         if name == "verify":
             return Page(plain_page(f"{title}checked", *_verified(result)))
+        if name == "ask":
+            return Page(plain_page(f"{title}one input", *tried(result, asked, self.target), _BACK))
         if name == "rows":
             return Page(plain_page(f"{title}rows of your own", *_rows(result, asked, uploaded)))
         every, deferred = _stored_disagreements(result)
@@ -146,7 +153,13 @@ def _one_line(error: BaseException) -> str:
 
 
 def _facts(name: str, result: store.Stored) -> list[Html]:
-    places = {"report": "report", "verify": "verify", "differ": "disagreements", "rows": "rows of your own"}
+    places = {
+        "report": "report",
+        "verify": "verify",
+        "differ": "disagreements",
+        "ask": "one input",
+        "rows": "rows of your own",
+    }
     links = (join(tag("a", words, href=f"{page}?of={quote(name)}"), " ") for page, words in places.items())
     cells = (result.tree.size, _promise(result.certificate), whole(result.certificate.samples))
     return [*(tag("td", cell) for cell in cells), tag("td", *links)]
@@ -181,7 +194,7 @@ def _report(result: store.Stored) -> str:
 
 def _verified(result: store.Stored) -> list[Html]:
     """Each check with a sign."""
-    from fidelitree.runs.verify import verify  # noqa: PLC0415 - only this page needs it, and all that it loads
+    from fidelitree.runs.agree.verify import verify  # noqa: PLC0415 - only this page needs it, and all that it loads
 
     found = verify(result.folder, answers=True)
     lines = [tag("li", f"{_SIGNS[check.passed]} {check.sentence}") for check in found.checks]
@@ -204,8 +217,9 @@ def _stored_disagreements(result: store.Stored) -> tuple[Disagreements, int]:
     rows, target = np.concatenate(inputs), np.concatenate(labels)
     own = answered(result.tree, rows)
     kept = Answers(rows[own], target[own])
-    found = Disagreements.of(result.tree, kept, result.space.product, result.certificate.tolerance)
-    return found, len(own) - len(kept)
+    told = result.certificate
+    found = Disagreements.of(result.tree, kept, result.space.product, told.tolerance)
+    return found.because(told.errors, told.samples), len(own) - len(kept)
 
 
 def _filtered(found: Disagreements, wanted: str) -> Disagreements:
@@ -213,12 +227,12 @@ def _filtered(found: Disagreements, wanted: str) -> Disagreements:
     if not wanted:
         return found
     kept = (one for one in found if any(wanted in text(value) for value in (*one.input.values(), one.tree, one.target)))
-    return Disagreements(tuple(kept), found.tests, found.wrong, found.asked)
+    return replace(found, found=tuple(kept))
 
 
 def _differing(found: Disagreements, deferred: int, asked: Mapping[str, str]) -> list[Html]:
     told = f"Tree and target differ on {whole(found.wrong)} of {whole(found.tests)} stored test answers of the run."
-    told += f" The tree defers {whole(deferred)} more, which are left out." if deferred else ""
+    told += found.why + (f" The tree defers {whole(deferred)} more, which are left out." if deferred else "")
     shown = f" {whole(len(found))} of them contain the text." if asked.get("text") else ""
     field = tag("label", "Contains ", tag("input", name_="text", value=asked.get("text", "")))
     which = tag("input", type="hidden", name_="of", value=asked["of"])

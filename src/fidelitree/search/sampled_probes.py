@@ -185,7 +185,7 @@ class _Changed:
 
 
 @dataclass
-class _Count:
+class Count:
     """Pairs drawn inside one leaf, and how many changed label for each feature."""
 
     stream: Stream
@@ -194,19 +194,24 @@ class _Count:
     blocks: int = field(default=0, repr=False)
 
 
+def usual_step(features: int) -> int:
+    """Inputs that are asked about at once, each with all its changes."""
+    return max(1, min(_ASK_ROWS // (features + 1), _ASK_BYTES // (features * (features + 1))))
+
+
 class FreshPairs:
     """A stream of its own for every leaf, drawn inside it; one input is shared by the pairs of all features."""
 
     def __init__(self, target: Counted, stream: Stream, plan: Plan) -> None:
         self._target, self._stream, self._plan = target, stream, plan
-        self._counts: dict[int, _Count] = {}
+        self._counts: dict[int, Count] = {}
 
     def look(self, bare: GrowingTree, made: Sequence[GrowingLeaf]) -> Mapping[int, Evidence]:
         """Every leaf is topped up to its share of the pairs that a tree of this size needs."""
         for leaf in made:
             self._counts.pop(leaf.parent if leaf.parent is not None else leaf.number, None)
             own = self._stream.child("leaf", leaf.number)
-            self._counts[leaf.number] = _Count(own, np.zeros(len(bare.space), np.int64))
+            self._counts[leaf.number] = Count(own, np.zeros(len(bare.space), np.int64))
         total = self._plan(bare.size)
         for leaf in bare.leaves.values():
             self._top_up(leaf.region, self._counts[leaf.number], math.ceil(leaf.region.mass * total))
@@ -216,9 +221,9 @@ class FreshPairs:
         count = self._counts[leaf.number]
         return leaf.region.mass * count.changed / max(1, count.pairs)
 
-    def _top_up(self, region: Region, count: _Count, total: int) -> None:
+    def _top_up(self, region: Region, count: Count, total: int) -> None:
         features = len(region.space)
-        step = max(1, min(_ASK_ROWS // (features + 1), _ASK_BYTES // (features * (features + 1))))
+        step = usual_step(features)
         while count.pairs < total:
             rows = min(block_rows(features), total - count.pairs)
             inputs = draw(region, count.stream, count.blocks, rows)

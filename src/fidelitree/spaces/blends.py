@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import FormatError, ParameterError, check_number, show
-from fidelitree.spaces.features.feature import pick, uniforms
+from fidelitree.spaces.features.feature import pick, pick_each, uniforms
 from fidelitree.spaces.features.numeric import left_of
 from fidelitree.spaces.packing import packed, unpacked
 from fidelitree.spaces.product import ProductSpace
@@ -147,6 +147,38 @@ class Blend(Joint):
         places = np.flatnonzero(uniform < anew)
         values[places] = feature.draw(stream.lane(block, 1 + len(self.names) + i), len(places), left)
         return values
+
+    @property
+    def redraws(self) -> Blend:
+        """The world itself."""
+        return self
+
+    def redrawn(self, inner: NDArray[Any], feature: int, region: Region, stream: Stream, block: int) -> NDArray[Any]:
+        """Another value of a feature for each input of a region, given its values of all others.
+
+        They tell how likely it is that the input is a neighbour of each row; one is chosen so, and has another one.
+        """
+        left, again = region.restrictions.get(feature), stream.child("again", feature)
+        here = 1.0 if left is None else self._shares(Region(self.product, {feature: left}))
+        uniform, chosen = uniforms(again.lane(block, 0), len(inner)), np.empty(len(inner), np.intp)
+        step = max(1, _BYTES // (8 * len(self.inner)))
+        for start in range(0, len(inner), step):
+            some = slice(start, start + step)
+            logs = self._likely(inner[some], feature)
+            chosen[some] = pick_each(uniform[some], here * np.exp(logs - logs.max(axis=1, keepdims=True)))
+        return self._neighbours(feature, chosen, left, again, block)
+
+    def _likely(self, inner: NDArray[Any], but: int) -> Floats:
+        """For each input and row, how likely neighbours of the row are it: logarithms, but for what all rows share."""
+        found = np.zeros((len(inner), len(self.inner)))
+        for i, column in enumerate(self._columns):
+            if i != but:
+                values, shares = self.product.features[i].listed(None)
+                anew = self.rho * shares[np.searchsorted(values, inner[:, i])]
+                own, theirs = inner[:, i][:, None], column[None]
+                same = (own == theirs) | (np.isnan(own) & np.isnan(theirs))
+                found += same * np.log1p((1 - self.rho) / anew)[:, None]
+        return found
 
 
 def meets(column: NDArray[Any], left: Restriction) -> NDArray[np.bool_]:

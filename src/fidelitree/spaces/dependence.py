@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.spaces.features.feature import pick, uniforms
+from fidelitree.spaces.features.feature import pick, pick_each, uniforms
 from fidelitree.spaces.held_out import Fit, quarters
 
 if TYPE_CHECKING:
@@ -84,9 +84,7 @@ class Dependence:
         weights = self.tables[column][codes[self.parents[column]] if self.parents[column] >= 0 else 0] * evidence
         for child in self.children[column]:
             weights = weights * self.tables[child][:, codes[child]].T
-        ends = np.cumsum(np.broadcast_to(weights, (codes.shape[1], weights.shape[-1])), axis=1)
-        found = (uniform[:, None] * ends[:, -1:] >= ends).sum(axis=1)
-        return np.asarray(np.minimum(found, (ends < ends[:, -1:]).sum(axis=1)))  # rounding may carry it to the very end
+        return pick_each(uniform, np.broadcast_to(weights, (codes.shape[1], weights.shape[-1])))
 
 
 def _picked(uniform: Floats, weights: Floats, above: Codes) -> Codes:

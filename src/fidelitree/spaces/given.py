@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.display.wording import counted
 from fidelitree.errors import ParameterError
 from fidelitree.spaces.chow_liu import ChowLiu
 from fidelitree.spaces.draw import Stream
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 ASSUMES_HALF = "inputs follow the Chow-Liu tree fitted to one half of this table"
 _FEWEST = 2  # rows, so that each half has one
+_FEW = 30  # rows of a half: with fewer a fitted world says little about other inputs
 
 
 def world_of(space: Any) -> World:
@@ -52,8 +54,18 @@ def of_halves(whole: ProductSpace, table: Any) -> ChowLiu:
     fit, keep = np.array_split(order, 2)
     product = whole.with_features([_marginal(feature, inner[fit, i]) for i, feature in enumerate(whole)])
     world = ChowLiu.fitted_to(product, inner[fit])
-    world.keep(Rows.of(product, inner[keep]), (ASSUMES_HALF,))  # in random order
+    world.keep(Rows.of(product, inner[keep]), (assumes_half(len(fit)),))  # in random order
     return world
+
+
+def assumes_half(fitted: int) -> str:
+    """What is assumed about inputs; where few rows are behind it, that is said.
+
+    >>> print(assumes_half(3))
+    inputs follow the Chow-Liu tree fitted to one half of this table, which is only 3 rows: too few to stand for others
+    """
+    few = f", which is only {counted(fitted, 'row')}: too few to stand for others" if fitted < _FEW else ""
+    return f"{ASSUMES_HALF}{few}"
 
 
 def _marginal(feature: Feature, column: NDArray[Any]) -> Feature:
@@ -64,5 +76,7 @@ def _marginal(feature: Feature, column: NDArray[Any]) -> Feature:
         values = feature.values or ()
         counts = np.bincount(column.astype(np.intp), minlength=len(values)).tolist()
         return Categorical.from_counts(feature.name, dict(zip(values, counts, strict=True)))
-    whole = isinstance(feature, Numeric) and feature.integer
-    return Numeric.from_values(feature.name, column.astype(np.int64) if whole else column)
+    known = column[~np.isnan(column)]
+    if len(known) and isinstance(feature, Numeric) and feature.integer:  # an integer has no NaN
+        return Numeric.from_values(feature.name, known.astype(np.int64)).with_missing(1 - len(known) / len(column))
+    return Numeric.from_values(feature.name, column)

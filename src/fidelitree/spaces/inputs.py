@@ -126,7 +126,10 @@ def as_table(inputs: Any) -> nw.DataFrame[Any] | None:
     try:
         table = nw.from_native(inputs, eager_only=True, pass_through=True)
     except RAISED as error:  # pandas allows names that no other table does: tuples, None, one name twice
-        raise ParameterError(f"columns of a table must have different texts as names; {error!s:.200}") from None
+        told = " ".join(str(error).split())
+        raise ParameterError(
+            f"columns of a table must have different texts as names; {told:.200} - rename columns, or leave some out"
+        ) from None
     return table if isinstance(table, nw.DataFrame) else None
 
 

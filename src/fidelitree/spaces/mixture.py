@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import FormatError, ParameterError, check_array, check_list, show
-from fidelitree.spaces.bins import binned
+from fidelitree.spaces.bins import Bins, binned
 from fidelitree.spaces.draw import Stream, draw
 from fidelitree.spaces.features import Boolean, Categorical, Numeric
-from fidelitree.spaces.features.feature import pick, uniforms
+from fidelitree.spaces.features.feature import pick, pick_each, uniforms
 from fidelitree.spaces.features.marginals import Observed, Pieces
 from fidelitree.spaces.held_out import Fit, folds
 from fidelitree.spaces.latent import MOST_ROWS, best_count, fitted
@@ -31,13 +31,12 @@ from fidelitree.spaces.world import Joint, over_features
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from fidelitree.spaces.bins import Bins
     from fidelitree.spaces.features import Feature, Floats, Restriction
 
 ASSUMES_MIXTURE = "inputs follow the stated mixture of product distributions"
 ASSUMES_FITTED = "inputs follow the mixture of products fitted to this table"
 KEY = "mixture"
-_SUM = 1e-9  # how far from 1 weights may add up to
+_SUM, _ROUNDING = 1e-9, 1e-12  # how far from 1 weights may add up to, and up to where they are taken as they are
 _KNOWN = 10_000  # restrictions whose masses are remembered
 
 
@@ -180,6 +179,42 @@ class Mixture(Joint):
                 columns[:, places] = draw(here, stream.child("component", number), block, len(places))
         return columns.T
 
+    @property
+    def redraws(self) -> Mixture:
+        """The world itself."""
+        return self
+
+    def redrawn(self, inner: NDArray[Any], feature: int, region: Region, stream: Stream, block: int) -> NDArray[Any]:
+        """Another value of a feature for each input of a region, given its values of all others.
+
+        They tell how likely each component is; one of them is chosen so, and draws the value.
+        """
+        left, again = region.restrictions.get(feature), stream.child("again", feature)
+        here = np.ones(len(self.components)) if left is None else self._masses_of(feature, left)
+        with np.errstate(divide="ignore"):  # some components do not have the value
+            logs = np.log(self.weights * here)[:, None] + np.zeros(len(inner))
+            for i in range(len(self.names)):
+                if i != feature:
+                    logs += np.log(self._shares_of_values(i, inner[:, i]))
+        chosen = pick_each(uniforms(again.lane(block, 0), len(inner)), np.exp(logs - logs.max(axis=0)).T)
+        values = np.empty(len(inner), self.dtype)
+        for number, one in enumerate(self.components):
+            places = np.flatnonzero(chosen == number)
+            if len(places):
+                values[places] = one.features[feature].draw(again.lane(block, 1 + number), len(places), left)
+        return values
+
+    def _shares_of_values(self, i: int, column: NDArray[Any]) -> Floats:
+        """How likely each value of a feature is in each component; of an interval, that of the piece it lies in."""
+        whole, parts = self.product.features[i], [one.features[i] for one in self.components]
+        if whole.points is None and isinstance(whole, Numeric) and isinstance(whole.marginal, Pieces):
+            bins = Bins(whole, tuple(whole.marginal.edges[1:-1].tolist()))
+            return np.array([[one.mass(part) for part in bins.parts] for one in parts])[:, bins.codes(column)]
+        values, shares = whole.listed(None)[0], np.zeros((len(parts), whole.points or 0))
+        for own, (known, found) in zip(shares, (one.listed(None) for one in parts), strict=True):
+            own[np.searchsorted(values, known)] = found
+        return shares[:, np.searchsorted(values, column)]
+
     def __repr__(self) -> str:
         said = "" if self.fit is None else f"; {self.fit}"
         return f"<Mixture: {len(self.components)} products of {over_features('', self.product).strip()}{said}>"
@@ -196,8 +231,8 @@ def _checked(weights: Any, count: int) -> Floats:
     if found.shape != (count,) or not (found >= 0).all():
         raise ParameterError(f"weights must be at least 0, one for each of the {count} components; got {show(weights)}")
     if abs(found.sum() - 1) > _SUM:
-        raise ParameterError(f"weights must add up to 1; got {found.sum():.12g}")
-    return np.array(found)
+        raise ParameterError(f"weights must add up to 1; got {found.sum():.12g} - divide each by their sum")
+    return found / found.sum() if abs(found.sum() - 1) > _ROUNDING else np.array(found)
 
 
 def _mixed(column: Sequence[Feature], weights: Floats) -> Feature:

@@ -117,6 +117,11 @@ class Rows(Joint):
         return None if self.blend else self
 
     @property
+    def redraws(self) -> Blend | None:
+        """Neighbours of all rows; None where rows are taken as they are."""
+        return self._near(self.inner) if self.blend else None
+
+    @property
     def assumes(self) -> tuple[str, ...]:
         """What a certificate takes for granted; that of a run names the rows of its tested part."""
         return (neighbours(self.count, self.blend) if self.blend else ASSUMES_ROWS, ASSUMES_NOT_FITTED)

@@ -107,7 +107,9 @@ def _check_names(names: Iterable[Any]) -> list[str]:
     found = list(names)
     for name in found:
         if not isinstance(name, str):
-            raise ParameterError(f"columns of a table must have strings as names; got {show(name)}")
+            raise ParameterError(
+                f"columns of a table must have strings as names; got {show(name)} - rename them, such as by str"
+            )
         check_text("name of a column", name)
     return found
 
@@ -276,6 +278,7 @@ def _read_numbers(column: Column, name: str) -> tuple[Feature, Writer]:
     found = numbers(column, name, gaps=True)
     dtype, known = column.dtype, found[~np.isnan(found)]
     if isinstance(column, np.ndarray) and column.dtype.kind == "O":
+        _check_types(categories(column), name)
         whole = object_numbers(column)[1]
     else:
         whole = dtype.kind in "biu" if isinstance(dtype, np.dtype) else dtype.is_integer()
@@ -326,17 +329,17 @@ def _read_categories(column: Column, name: str) -> tuple[Feature, Writer]:
     for value in counts:
         if isinstance(value, _TIMES):
             raise ParameterError(f"column {name!r} holds dates or times, which cannot be features; {_DATES}")
-    first: dict[Any, int] = {}
-    for row, value in enumerate(found):
-        first.setdefault(value, row)
-    _check_types(found, first, name)
+    first = _check_types(found, name)
     order = _in_order(list(counts), column)
     rows = column[np.array([first[value] for value in order])]
     return Categorical.from_counts(name, {value: counts[value] for value in order}), Palette(name, None, _native(rows))
 
 
-def _check_types(found: list[Any], first: Mapping[Any, int], name: str) -> None:
-    """Refuse 1, 1.0 and True in one column: to Python they are one value, to a target they may be different."""
+def _check_types(found: list[Any], name: str) -> dict[Any, int]:
+    """The first row of each value. Refuse 1, 1.0 and True in one column: they are equal, and a target may differ."""
+    first: dict[Any, int] = {}
+    for row, value in enumerate(found):
+        first.setdefault(value, row)
     for value in found if len({type(value) for value in found}) > 1 else ():
         other = found[first[value]]
         if type(value) is not type(other):
@@ -344,6 +347,7 @@ def _check_types(found: list[Any], first: Mapping[Any, int], name: str) -> None:
                 f"column {name!r} must hold equal values of one type; got {show(other)} ({type(other).__name__}) and "
                 f"{show(value)} ({type(value).__name__}) - turn them into one type first, or into text"
             )
+    return first
 
 
 def _in_order(values: list[Any], column: Column) -> list[Any]:

@@ -19,10 +19,12 @@ from fidelitree.targets.models import (
     Model,
     OnnxModel,
     Remote,
+    TorchModel,
     XGBoostModel,
     from_model,
     http,
     load_model,
+    torch,
 )
 from fidelitree.targets.random_trees import balanced, chain
 from fidelitree.targets.table import TruthTable
@@ -66,6 +68,7 @@ __all__ = [
     "Remote",
     "Target",
     "Textbook",
+    "TorchModel",
     "TruthTable",
     "XGBoostModel",
     "balanced",
@@ -91,6 +94,7 @@ __all__ = [
     "sort4",
     "star",
     "threshold",
+    "torch",
     "tribes",
 ]
 

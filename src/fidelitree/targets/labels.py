@@ -16,6 +16,7 @@ Codes = NDArray[np.integer[Any]]
 LONGEST = 1_000
 """Characters of a text label. NumPy gives every label of an array the room of the longest."""
 _TRUTH = {bool, np.bool_}
+_LARGEST = 1e100  # of answers that are numbers: squares of sums of them stay finite
 _KINDS = {"b": "bool", "i": "int", "u": "int", "f": "int", "U": "str", "O": "str"}
 
 
@@ -142,8 +143,12 @@ def _as_numbers(answers: NDArray[Any]) -> NDArray[np.float64]:
             f"where answers are labels"
         )
     found = answers.astype(np.float64)
-    if len(odd := np.flatnonzero(~np.isfinite(found))):
-        raise TargetError(f"answers must be finite numbers; the target answered {found[odd[0]]} in row {odd[0]}")
+    if len(odd := np.flatnonzero(~(np.abs(found) <= _LARGEST))):
+        way_out = " - answer in a larger unit" if np.isfinite(found[odd[0]]) else ""
+        raise TargetError(
+            f"answers must be finite numbers, of {_LARGEST:g} at most in size; the target answered {found[odd[0]]} in "
+            f"row {odd[0]}{way_out}"
+        )
     return found
 
 

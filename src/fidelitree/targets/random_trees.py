@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fidelitree.errors import check_count
+from fidelitree.errors import ParameterError, check_count, show
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.features import IsOne
 from fidelitree.spaces.product import ProductSpace, check_space
@@ -33,20 +33,24 @@ def balanced(space: ProductSpace, depth: int, seed: int = 0) -> Tree:
     return build(space, below(0, frozenset(), 0), [0, 1] if depth else [0])
 
 
-def chain(space: ProductSpace, leaves: int, seed: int = 0) -> Tree:
-    """A path: features in random order, a fair coin at each node says which value exits, labels alternate.
+def chain(space: ProductSpace, leaves: int, seed: int = 0, exits: int | None = None) -> Tree:
+    """A path: features in random order, every node exits where its bit is ``exits``, labels alternate.
 
-    The last two leaves have different labels. A path over n features has at most n + 1 leaves.
+    Without ``exits`` a fair coin decides at each node. The last two leaves have different labels. A path over n
+    features has at most n + 1 leaves.
     """
     check_space(space)
     leaves = min(check_count("leaves", leaves), len(space) + 1)
+    if exits is not None and exits not in (0, 1):
+        raise ParameterError(f"exits must be 0, 1 or None, which lets a coin decide at each node; got {show(exits)}")
     random = _random(seed, "chain")
     order = random.permutation(len(space))[: leaves - 1]
     first = int(random.integers(2))
     nodes: list[tuple[int, int, int] | int] = []
     for step, feature in enumerate(order):
         exit_at, go_on = 2 * step + 1, 2 * step + 2
-        sides = (exit_at, go_on) if random.integers(2) else (go_on, exit_at)
+        low = bool(random.integers(2)) if exits is None else not exits
+        sides = (exit_at, go_on) if low else (go_on, exit_at)
         nodes += [(int(feature), *sides), first ^ (step % 2)]
     nodes.append(first ^ (len(order) % 2))
     return Tree.build(space, nodes, [0, 1]) if len(order) else Tree.constant(space, 0)

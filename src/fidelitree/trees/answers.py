@@ -183,7 +183,11 @@ class Crosstab:
         sums = np.bincount(row * len(columns) + column, weights, len(rows) * len(columns)).tolist()
         pairs = itertools.product(rows, columns)
         found = Counter({pair: count for pair, count in zip(pairs, sums, strict=True) if count})
-        self._batches.append((len(target), found))
+        self.add(len(target), found)
+
+    def add(self, rows: int, found: Counter[tuple[Any, Any]]) -> None:
+        """A batch of so many rows whose labels were counted elsewhere."""
+        self._batches.append((rows, found))
 
     def table(self, inputs: float = math.inf) -> dict[tuple[Any, Any], Any]:
         """The batches that the first so many inputs came in."""

@@ -6,7 +6,7 @@ import csv
 import io
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -45,6 +45,8 @@ class Disagreements(Sequence[Differing]):
     tests: int
     wrong: int
     asked: tuple[str, ...]
+    counted: tuple[int, int] | None = None
+    """Errors and tests that the certificate counts, where these are others."""
 
     @classmethod
     def of(
@@ -74,7 +76,7 @@ class Disagreements(Sequence[Differing]):
         rows, leaves = answers.inputs[places], tree.reached_inner(answers.inputs[places]).tolist()
         both = zip(said[places].tolist(), answers.labels[places].tolist(), strict=True)
         found = (
-            Differing({one.name: _value(one, x) for one, x in zip(space, row, strict=True)}, *pair, leaf)
+            Differing({one.name: value_of(one, x) for one, x in zip(space, row, strict=True)}, *pair, leaf)
             for row, pair, leaf in zip(rows.tolist(), both, leaves, strict=True)
         )
         asked = tuple(tree.names[i] for i in dict.fromkeys(tree.feature.tolist()) if i >= 0)
@@ -117,8 +119,25 @@ class Disagreements(Sequence[Differing]):
         rows = [[*(text(one.input[name]) for name in names), text(one.tree), text(one.target)] for one in self[:most]]
         return [*map(shown, names), "tree", "target"], rows
 
+    def because(self, errors: int | None, tests: int) -> Disagreements:
+        """The same, which tells why a certificate that counts so many errors in so many tests names other numbers."""
+        if errors is None or (errors, tests) == (self.wrong, self.tests):
+            return self
+        return replace(self, counted=(errors, tests))
+
+    @property
+    def why(self) -> str:
+        """Why the certificate names other numbers; empty where it does not."""
+        if self.counted is None:
+            return ""
+        errors, tests = self.counted
+        return (
+            f" The certificate counts {errors:,} in {tests:,}: it counts the tree that was tested, and only inputs "
+            "drawn after its test began."
+        )
+
     def __str__(self) -> str:
-        told = f"{self.wrong:,} of {self.tests:,} fresh inputs."
+        told = f"{self.wrong:,} of {self.tests:,} fresh inputs.{self.why}"
         if not self.found:
             return told
         head, rows = self.cells(_LINES, _LINES)
@@ -127,7 +146,7 @@ class Disagreements(Sequence[Differing]):
         return "\n".join([*lines, *(["..."] if self.wrong > _LINES else []), told])
 
     def _repr_html_(self) -> str:
-        told = tag("p", f"Target and tree differ on {self.wrong:,} of {self.tests:,} fresh inputs.")
+        told = tag("p", f"Target and tree differ on {self.wrong:,} of {self.tests:,} fresh inputs.{self.why}")
         if not self.found:
             return told
         head, rows = self.cells(_LINES, _LINES)
@@ -139,7 +158,7 @@ def text(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else "missing" if value is None else shown(value)
 
 
-def _value(feature: Feature, inner: float) -> Any:
+def value_of(feature: Feature, inner: float) -> Any:
     """A value as the user writes it; None where it is missing."""
     if feature.values is not None:
         return feature.values[int(inner)]

@@ -46,6 +46,11 @@ class GrowingTree:
         """Number of leaves."""
         return len(self.leaves)
 
+    @property
+    def nodes(self) -> Sequence[tuple[Test, int, int] | int]:
+        """Every node by its number: a test with its no and its yes side, or the number of a leaf."""
+        return self._nodes
+
     def split(self, number: int, test: Test) -> tuple[GrowingLeaf, GrowingLeaf]:
         """Replace a leaf by a test; the new leaves are numbered in order, no before yes."""
         regions = self.leaves[number].region.split(test)

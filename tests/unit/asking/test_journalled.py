@@ -17,7 +17,7 @@ from fidelitree.asking.journal.journal import Journal
 from fidelitree.asking.journal.records import Record, input_bytes
 from fidelitree.asking.journal.run import Run
 from fidelitree.asking.journalled import ASKED_AGAIN, Journalled, Replayed, ask_again, name_of
-from fidelitree.runs.verify import replay
+from fidelitree.runs.agree.verify import replay
 from fidelitree.targets.labels import LabelBook
 from journals import BITS, MIXED, Counting, alike, drawn, on_bits, on_mixed
 

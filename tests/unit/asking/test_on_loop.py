@@ -15,10 +15,12 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
+from fidelitree.asking import on_loop
 from fidelitree.asking.limits import Running
 from fidelitree.asking.on_loop import OnLoop, wait_asked_for
 from fidelitree.targets import Remote
 from fidelitree.targets.labels import LabelBook
+from fidelitree.targets.models.remote import Terms
 
 BITS = ft.ProductSpace.bernoulli(6)
 ROWS = np.random.default_rng(0).integers(0, 2, (40, 6)).astype(np.uint8)
@@ -110,6 +112,38 @@ def test_limits_on_rows_and_calls_are_kept() -> None:
     sent.clear()
     answers(Remote(timed, calls_per_minute=3000), batch_size=10)  # 4 calls, one every 20 ms
     assert sent[-1] - sent[0] > 0.9 * 3 * 0.02
+
+
+def test_lost_time_is_made_up_for_and_no_second_is_crowded(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, sent = 100.0, list[float]()
+
+    async def pass_by(seconds: float) -> None:
+        nonlocal now
+        now += seconds + 1e-9
+
+    async def send() -> None:
+        nonlocal now
+        pacer = on_loop.Pacer(Terms(rows_per_second=50))
+        for call in range(200):
+            now += {60: 0.6, 150: 5.0}.get(call, 0.0)  # the learner thinks
+            assert await pacer.turn(2, lambda: False)
+            sent.append(now)
+
+    monkeypatch.setattr(on_loop, "time", SimpleNamespace(monotonic=lambda: now))
+    monkeypatch.setattr(on_loop.asyncio, "sleep", pass_by)
+    asyncio.run(send())
+    assert sent[149] - sent[0] == pytest.approx(149 * 2 / 50, abs=0.01)  # nothing is lost
+    assert sent[199] - sent[150] >= 49 * 2 / 50 - 1.01  # of a long silence, one second is made up for
+    assert max(2 * sum(at - 1 < one <= at for one in sent) for at in sent) <= 52
+    assert max(2 * sum(at - 1 < one <= at for one in sent[:60]) for at in sent) <= 50
+
+
+def test_a_call_takes_a_small_part_of_what_is_allowed_in_a_second() -> None:
+    assert Terms(rows_per_second=50).rows_a_call(1500, None) == 2
+    assert Terms(rows_per_second=50, calls_per_minute=60).rows_a_call(1500, None) == 50
+    assert Terms(rows_per_second=0.1).rows_a_call(1500, None) == 1
+    assert Terms(rows_per_second=50).rows_a_call(1500, 7) == 7
+    assert Terms().rows_a_call(1500, None) == 94
 
 
 class BusyError(Exception):
@@ -373,3 +407,49 @@ def test_odd_terms_are_refused() -> None:
 def test_money_is_no_limit_where_nothing_has_a_price(limits: dict[str, int]) -> None:
     with pytest.raises(ft.ParameterError, match="max_cost must be None where nothing has a price; got 5"):
         ft.distill(plain, BITS, max_cost=5, **limits)
+
+
+def test_what_was_not_answered_costs_nothing(tmp_path: Any) -> None:
+    failed = answered = 0
+
+    async def shaky(batch: Any) -> Any:
+        nonlocal failed, answered
+        if (failed + answered) % 5 == 4:
+            failed += 1
+            raise ConnectionError("the line is dead")
+        answered += 1
+        return plain(batch)
+
+    priced = Remote(shaky, concurrency=1, cost_per_row=2, cost_per_call=3)
+    result = ft.distill(priced, ft.ProductSpace.bernoulli(20), 0.1, retries=3, batch_size=4)
+    assert failed > 0
+    assert result.queries.cost == 2 * result.queries.paid + 3 * answered
+
+
+def test_a_batch_that_the_clock_cuts_off_costs_what_was_answered(tmp_path: Any) -> None:
+    answered = calls = 0
+
+    async def stuck(batch: Any) -> Any:
+        nonlocal answered, calls
+        if answered >= 40:
+            await asyncio.sleep(1e6)
+        answered, calls = answered + len(batch), calls + 1
+        return plain(batch)
+
+    priced = Remote(stuck, concurrency=1, cost_per_row=2, cost_per_call=3)
+    wide, journal = ft.ProductSpace.bernoulli(20), tmp_path / "run.db"
+    result = ft.distill(priced, wide, 0.01, max_seconds=0.5, batch_size=4, journal=journal, seed=1, prefer="rounds")
+    assert result.reason == "max_seconds = 0.5"
+    assert result.queries.cost == result.certificate.cost == 2 * answered + 3 * calls
+    result.save(tmp_path / "out")
+    assert all(check.passed is not False for check in ft.verify(tmp_path / "out").checks)
+
+
+def test_what_ctrl_c_kept_from_being_sent_costs_nothing() -> None:
+    interrupts = Interrupts(40)  # calls: the second batch, of which most are not sent
+    interrupts.start()
+    target = Remote(interrupts.target, concurrency=4, cost_per_row=2)
+    result = ft.distill(target, ft.ProductSpace.bernoulli(40), batch_size=2, prefer="rounds")
+    assert result.reason.endswith("interrupted")
+    assert result.queries.cost == 2 * interrupts.finished == 2 * result.queries.paid
+    interrupts.join()

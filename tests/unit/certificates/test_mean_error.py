@@ -58,6 +58,7 @@ def test_a_run_tells_how_far_away_it_is_on_average() -> None:
     ("ends", "rule"),
     [
         ((1, 0), "low must be below high"),
+        ((-math.inf, math.inf), "both finite: the target's numbers lie between them; got -inf and inf"),
         ((0, 0.5), "must be ends of all that the target answers; it answered 0"),
         ((0, math.nan), "high must be a"),
     ],

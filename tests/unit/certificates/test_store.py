@@ -188,4 +188,8 @@ def test_a_result_takes_its_journal_along(tmp_path: Path) -> None:
     assert ft.journal.info(tmp_path / "kept" / "journal-1.db").run.seed == 0
     assert (tmp_path / "kept" / "journal.db").stat().st_mode & 0o077 == 0
     assert ft.verify(tmp_path / "kept").holds
-    assert (tmp_path / "kept" / "README.txt").read_text(encoding="utf-8").count("\n") == 3
+    told = (tmp_path / "kept" / "README.txt").read_text(encoding="utf-8")
+    assert (told.count("\n"), "(journal.db)" in told) == (3, True)
+    ft.distill(lambda batch: batch[:, 0], space).save(tmp_path / "without")
+    told = (tmp_path / "without" / "README.txt").read_text(encoding="utf-8")
+    assert (told.count("\n"), "journal" in told, "no answers were kept" in told) == (3, False, True)

@@ -118,7 +118,17 @@ def test_rows_are_analysed(folder: Path) -> None:
 
 
 def test_numbers_have_sobol_indices(folder: Path) -> None:
-    inputs = ("aims:price", "--data", people(folder), "--drop", "label", "--numbers", "--max-queries", 3000)
+    inputs = (
+        "aims:price",
+        "--data",
+        people(folder),
+        "--marginals",
+        "--drop",
+        "label",
+        "--numbers",
+        "--max-queries",
+        3000,
+    )
     done = run("analyze", *inputs)
     assert done.code == 0
     assert done.out.startswith("Sobol indices of each feature, first and total; mean ")

@@ -130,15 +130,16 @@ def test_a_circuit_needs_no_space_and_an_output_has_a_name_or_a_place(folder: Pa
         assert "on 100% of all inputs" in done.out
 
 
-def test_a_table_gives_marginals_or_rows(folder: Path) -> None:
+def test_a_table_gives_the_world_that_python_gives_or_another_kind(folder: Path) -> None:
     table = people(folder)
     for more, assumed in (
-        ((), "stated product distribution"),
+        ((), "inputs follow the Chow-Liu tree fitted to one half of this table"),
+        ((), "real rows that were kept aside"),
+        (("--marginals",), "stated product distribution"),
         (("--rows",), "inputs are rows like those of this table"),
         (("--mixture",), "inputs follow the mixture of products fitted to this table"),
         (("--chow-liu",), "inputs follow the Chow-Liu tree fitted to this table"),
         (("--chow-liu",), "held-out log-likelihood per row"),
-        (("--chow-liu", "--keep-half"), "real rows that were kept aside"),
         (("--rows", "--blend", "0.2"), "inputs are neighbours of these"),
         (("--rows", "--blend", "auto"), "each feature drawn anew with probability 0.2"),
     ):
@@ -240,7 +241,7 @@ def test_independent_columns_that_take_a_large_tree_end_with_a_hint(folder: Path
     rows = [",".join(f"{i % 97 + (i * k) % 5}" for k in range(1, 7)) for i in range(400)]
     (folder / "sizes.csv").write_text("\n".join(["a,b,c,d,e,f", *rows]) + "\n", encoding="utf-8")
     (folder / "sums.py").write_text("def large(t):\n    return sum(t[n] for n in 'abcdef') > 300\n", encoding="utf-8")
-    done = run("distill", "sums:large", "--data", "sizes.csv", "--max-queries", 1500)
+    done = run("distill", "sums:large", "--data", "sizes.csv", "--marginals", "--max-queries", 1500)
     hint = next(line for line in done.out.splitlines() if line.startswith("Hint: "))
     assert "over rows of the table (--rows)" in hint
     assert "(--rows --blend auto)" in hint

@@ -198,7 +198,7 @@ def test_tabs_separate_too(folder: Path) -> None:
         (["--data", "a.csv", "--rows", "--chow-liu"], "a table stands for one kind of inputs: give --rows"),
         (["--data", "a.csv", "--chow-liu", "--mixture"], "a table stands for one kind of inputs: give --chow-liu or"),
         (["--data", "a.csv", "--blend", "0.2"], "--blend says nothing without --rows; leave it out, or give --rows"),
-        (["--data", "a.csv", "--mixture", "--keep-half"], "--keep-half says nothing without --chow-liu; leave it out"),
+        (["--data", "a.csv", "--rows", "--marginals"], "a table stands for one kind of inputs: give --rows or --marg"),
         (["--space", "b.toml", "--drop", "x"], "--drop says nothing without --data; leave it out, or give --data"),
         (["--bernoulli", "0.5"], "--bernoulli P needs --features N: the target does not say how many features it has"),
         (["--bernoulli", "0.5", "--features", "0"], "--features must be at least 1; got 0"),

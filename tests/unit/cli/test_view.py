@@ -14,7 +14,7 @@ import pytest
 
 import fidelitree as ft
 import fidelitree.cli.view
-from commandline import refused
+from commandline import refused, run
 from fidelitree.cli.view import ViewServer, serving
 from fidelitree.runs.viewer import Viewer
 from journals import MIXED, on_mixed
@@ -203,3 +203,50 @@ def test_a_table_that_is_no_text_is_refused(server: ViewServer) -> None:
 def test_the_command_refuses_what_holds_no_results(folder: Path) -> None:
     assert refused("view", "nowhere") == "DIR must be a folder of results; there is no folder 'nowhere'"
     assert refused("view", ".") == "DIR must hold results, each in a folder of its own; there is none in '.'"
+
+
+def test_a_run_streams_into_a_page_whose_button_ends_it(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Nobody waits for a clock: the page is asked until it says what the run has done."""
+    begun, told = threading.Event(), []
+
+    def serving_here(live: Any, port: int = 0) -> ViewServer:
+        server = ViewServer(live, port)
+        threading.Thread(target=_press_until_closed, args=(server, told, begun), daemon=True).start()
+        return server
+
+    monkeypatch.setattr(fidelitree.cli.view, "serving", serving_here)
+    done = run("distill", "aims:alarm", "--bernoulli", 0.5, "--features", 20, "--out", "kept", "--view")
+    assert done.code == 0
+    assert "watch it at http://127.0.0.1:" in done.err
+    assert "Ended: " in told[-1]
+    assert (folder / "kept" / "tree.json").is_file()
+
+
+def _press_until_closed(server: ViewServer, told: list[str], begun: threading.Event) -> None:
+    """Look until the run has ended, then press the button, which closes the page."""
+    while "Ended: " not in (told[-1] if told else ""):
+        told.append(ask(server, f"/{server.token}/state")[1])
+        begun.wait(0.05)
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    ask(server, f"/{server.token}/stop", "POST", b"stop=1", **headers)
+
+
+def test_the_target_answers_beside_the_tree(results: Path) -> None:
+    server = serving(Viewer(results / "inside", on_mixed))
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    status, text, _ = ask(server, f"/{server.token}/ask?of=few&f0=1&f1=nurse&f2=50&f3=2")
+    server.shutdown()
+    server.server_close()
+    assert (status, "The target" in text) == (200, True)
+
+
+@pytest.mark.parametrize(("error", "told"), [(BrokenPipeError(), False), (ValueError("odd"), True)])
+def test_a_browser_that_goes_away_is_no_error(
+    server: ViewServer, capsys: pytest.CaptureFixture[str], error: Exception, told: bool
+) -> None:
+    try:
+        raise error
+    except Exception:  # noqa: BLE001 - the server looks at the exception that is being handled
+        server.handle_error(None, ("127.0.0.1", 1))
+    assert ("odd" in capsys.readouterr().err) is told

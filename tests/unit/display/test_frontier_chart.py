@@ -51,3 +51,9 @@ def test_a_single_exact_point_is_drawn() -> None:
 
 def test_the_curve_can_be_heard() -> None:
     assert summary(MARKS[:3]) == "Certified agreement: 1 leaf 60.0%, 2 leaves 65.0%, 5 leaves 90.0% (the knee)."
+
+
+def test_numbers_are_within_a_tolerance() -> None:
+    lines = table([Mark(1, 0.3, 0.4, tolerance=2.5), Mark(5, 0.08, 0.1, tolerance=2.5)])
+    assert lines[0] == "leaves  is within 2.5 on at least  at most"
+    assert len({len(line) for line in lines}) == 1, "columns are aligned"

@@ -48,13 +48,29 @@ def rows(axis: str) -> list[Row]:
 def test_sizes_queries_and_errors_stand_below_each_other(axis: str) -> None:
     figure = pictures.sizes_figure(rows(axis), axis)
     axes = figure.axes
-    assert len(axes) == 3 * 2
-    assert [place.get_ylabel() for place in axes[::2]] == ["leaves", "label queries", "exact error"]
-    assert "balanced target, printed schedule" in axes[0].get_title()
-    assert "chain target" in axes[1].get_title()
+    assert len(axes) == 3 * 3
+    assert [place.get_ylabel() for place in axes[::3]] == ["leaves", "label queries", "exact error"]
+    assert [place.get_title() for place in axes[:3]] == [
+        "balanced target, printed schedule",
+        "chain, exits at 1, printed schedule",
+        "chain, exits at 0, printed schedule",
+    ]
+    for line in range(3):
+        assert len({place.get_ylim() for place in axes[3 * line : 3 * line + 3]}) == 1, "one scale for all targets"
     texts = [text.get_text() for text in figure.legends[0].get_texts()]
     assert {f"p = {p}" for p in BIASES} <= set(texts)
     assert any("a constant suffices" in text for text in texts)
+
+
+@pytest.mark.parametrize("axis", ["epsilon", "n"])
+def test_the_papers_own_figure_is_the_top_row(axis: str) -> None:
+    whole, alone = (pictures.sizes_figure(rows(axis), axis, measures) for measures in (pictures.MEASURES, ["leaves"]))
+    assert len(alone.axes) == 3
+    for place, same in zip(alone.axes, whole.axes[:3], strict=True):
+        assert place.get_ylabel() == "leaves"
+        assert place.get_xlabel() == ("1 / epsilon" if axis == "epsilon" else "number of features n")
+        drawn, again = ([line.get_xydata().tolist() for line in one.get_lines()] for one in (place, same))
+        assert drawn == again
 
 
 def test_curves_are_means_with_standard_deviations() -> None:

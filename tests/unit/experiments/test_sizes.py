@@ -18,37 +18,54 @@ QUICK = PlannedRun("balanced", 0.5, 4, 2, 0.3, 0, "printed", 0)
 
 def test_the_first_figure_has_the_papers_grid() -> None:
     cells = sizes.size_vs_epsilon("printed", 6, 0)
-    assert len(cells) == 2 * 3 * 5 * 6
+    assert len(cells) == 3 * 3 * 5 * 6
     assert {cell.n for cell in cells} == {20}
     assert sorted({cell.epsilon for cell in cells}) == [0.10, 0.15, 0.20, 0.25, 0.30]
     assert {cell.p for cell in cells} == {0.5, 0.3, 0.1}
     space = ft.ProductSpace.bernoulli(20)
     assert {cell.target(space).size for cell in cells} == {16}
     assert {cell.target(space).depth for cell in cells if cell.family == "balanced"} == {4}
-    assert {cell.target(space).depth for cell in cells if cell.family == "chain"} == {15}
+    assert {cell.target(space).depth for cell in cells if cell.family != "balanced"} == {15}
 
 
 def test_the_second_figure_has_the_papers_grid() -> None:
     cells = sizes.size_vs_dimension("corrected", 6, 0)
-    assert len(cells) == 2 * 3 * 5 * 6
+    assert len(cells) == 3 * 3 * 5 * 6
     assert sorted({cell.n for cell in cells}) == [3, 4, 5, 6, 7]
     assert {cell.epsilon for cell in cells} == {0.15}
     sizes_of = {(cell.family, cell.n): cell.target(ft.ProductSpace.bernoulli(cell.n)).size for cell in cells}
     assert [sizes_of["balanced", n] for n in range(3, 8)] == [8] * 5
-    assert [sizes_of["chain", n] for n in range(3, 8)] == [4, 5, 6, 7, 8], "as many leaves as n allows"
+    for family in sizes.EXITS:
+        assert [sizes_of[family, n] for n in range(3, 8)] == [4, 5, 6, 7, 8], "as many leaves as n allows"
 
 
-def test_every_repetition_has_a_new_target_and_both_schedules_the_same_ones() -> None:
+def test_six_targets_go_along_the_whole_axis_under_every_bias_and_both_schedules() -> None:
     space = ft.ProductSpace.bernoulli(20)
     printed, corrected = (sizes.size_vs_epsilon(schedule, 6, 0) for schedule in ("printed", "corrected"))
+    for family in sizes.FAMILIES:
+        cells = [cell for cell in printed if cell.family == family]
+        found = {(cell.p, cell.epsilon): [] for cell in cells}
+        for cell in cells:
+            found[cell.p, cell.epsilon].append(cell.target(space).digest)
+        six = found[0.5, 0.1]
+        assert len(set(six)) == 6
+        assert all(digests == six for digests in found.values())
     digests = [cell.target(space).digest for cell in printed]
-    assert len(set(digests)) == len(digests)
     assert [cell.target(space).digest for cell in corrected] == digests
     assert {cell.target(space).digest for cell in sizes.size_vs_epsilon("printed", 6, 1)}.isdisjoint(digests)
 
 
+def test_the_two_chains_differ_in_their_exits_alone() -> None:
+    """What one answers about an input, the other answers about its complement."""
+    space = ft.ProductSpace.bernoulli(7)
+    one, zero = (dataclasses.replace(QUICK, family=family, n=7, depth=3).target(space) for family in sizes.EXITS)
+    inputs = space.draw(200, seed=1)
+    assert (one.predict(inputs) == zero.predict(1 - inputs)).all()
+    assert one != zero
+
+
 @pytest.mark.parametrize("schedule", ["printed", "corrected"])
-@pytest.mark.parametrize("family", ["balanced", "chain"])
+@pytest.mark.parametrize("family", sizes.FAMILIES)
 def test_a_row_reports_its_run_exactly(family: str, schedule: str) -> None:
     cell = dataclasses.replace(QUICK, family=family, schedule=schedule, p=0.3)
     row = run_cell(cell)
@@ -69,7 +86,7 @@ def without_time(rows: list[Row]) -> list[Row]:
 
 CELLS = [
     dataclasses.replace(QUICK, family=family, n=n, epsilon=epsilon)
-    for family in ("chain", "balanced")
+    for family in ("chain-1", "balanced")
     for n, epsilon in ((4, 0.3), (3, 0.4))
 ]
 

@@ -11,9 +11,9 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.asking.events import Event, TreeJudged, UnderTest
-from fidelitree.runs import audit
-from fidelitree.runs.audit import FINGERPRINT
-from fidelitree.runs.claim import patience_of
+from fidelitree.runs.agree import audit
+from fidelitree.runs.agree.audit import FINGERPRINT
+from fidelitree.runs.agree.claim import HowFar, patience_of
 from fidelitree.spaces.draw import Stream, draw
 from fidelitree.spaces.region import Region
 from fidelitree.theory.sequential import error_bound
@@ -386,3 +386,23 @@ def test_an_endless_space_is_drawn_from() -> None:
 def test_a_tree_of_another_space_is_refused() -> None:
     with pytest.raises(ft.ParameterError, match="space must have the tree's 2 features"):
         ft.certify(ft.Tree.constant(AGES, False), nurses, ROOMS)
+
+
+def test_looks_that_cannot_end_an_audit_are_asked_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    batches: list[int] = []
+
+    def heard(batch: np.ndarray) -> np.ndarray:
+        batches.append(len(batch))
+        return batch[:, 0] & batch[:, 1]
+
+    def audited() -> ft.Certificate:
+        batches.clear()
+        return ft.certify(ft.Tree.constant(SPACE, 0), heard, SPACE, within=0.02, seed=4)
+
+    together, rounds = audited(), len(batches)
+    assert sum(batches) == together.samples
+    monkeypatch.setattr("fidelitree.runs.agree.claim._TOGETHER", 0)
+    monkeypatch.setattr(HowFar, "_narrow", lambda *arguments: True)
+    assert audited() == together
+    assert rounds <= 6
+    assert len(batches) >= 10

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.runs.audit import ASSUMES_UNCHANGED
+from fidelitree.runs.agree.audit import ASSUMES_UNCHANGED
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.asking.journalled import ASKED_AGAIN
-from fidelitree.runs.audit import ASSUMES_UNCHANGED
+from fidelitree.runs.agree.audit import ASSUMES_UNCHANGED
 from journals import BITS, Counting, on_bits
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 import fidelitree as ft
 from chances import plausible
 from fidelitree.certificates.attempts import Attempts
-from fidelitree.runs.bit_strategy import READY, REFERENCE, Readiness, ReferenceInputs, changed
+from fidelitree.runs.strategies.bit_strategy import READY, REFERENCE, Readiness, ReferenceInputs, changed
 from fidelitree.search.bits import learner
 from fidelitree.spaces.draw import Stream
 from fidelitree.trees.tree import Tree

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.runs.by_class import ClassErrors
+from fidelitree.runs.agree.by_class import ClassErrors
 from journals import MIXED, on_mixed
 
 TREE = ft.distill(on_mixed, MIXED, epsilon=0.2).tree

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.runs.defer_strategy import DeferStrategy, _Shape
+from fidelitree.runs.strategies.defer_strategy import DeferStrategy, _Shape
 from fidelitree.trees.deferring import DEFER
 
 BITS = ft.ProductSpace.bernoulli(12)

@@ -10,7 +10,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 import fidelitree as ft
 from fidelitree.errors import MissingExtraError
-from fidelitree.runs import diff_exact
+from fidelitree.runs.agree import diff_exact
 from fidelitree.spaces.region import Region
 from fidelitree.targets.circuits import expression
 from fidelitree.targets.table import enumerate_inputs

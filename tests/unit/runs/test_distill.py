@@ -568,8 +568,8 @@ def scrambled(batch: Any) -> Any:
 
 
 def test_a_run_over_bits_that_is_stuck_goes_on_as_one_over_a_table_and_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fidelitree.runs.bit_strategy.MANY", 200)
-    monkeypatch.setattr("fidelitree.runs.table_strategy.MOST_LABELS", 800)
+    monkeypatch.setattr("fidelitree.runs.strategies.bit_strategy.MANY", 200)
+    monkeypatch.setattr("fidelitree.runs.strategies.table_strategy.MOST_LABELS", 800)
     result = ft.distill(scrambled, ft.ProductSpace.bernoulli(30), 0.2)
     assert result.reason.startswith("no small tree was found that is good enough: after")
     assert 0.2 < result.certificate.error_bound < 1

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import fidelitree as ft
-from fidelitree.runs import table_strategy
+from fidelitree.runs.strategies import table_strategy
 from fidelitree.spaces.features import Numeric
 
 SPACE = ft.ProductSpace([Numeric(name, 0, 1) for name in "abcdef"])

@@ -14,7 +14,7 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.certificates.store import SURROGATE, load
-from fidelitree.runs import frontier_strategy
+from fidelitree.runs.strategies import frontier_strategy
 
 SPACE = ft.ProductSpace([ft.Numeric(name, 0, 1) for name in "xyz"])
 

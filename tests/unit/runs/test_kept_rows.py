@@ -57,6 +57,8 @@ def test_a_booster_as_it_comes() -> None:
 def test_what_has_no_predict_or_is_a_class_is_refused() -> None:
     with pytest.raises(ft.ParameterError, match="target must be callable"):
         ft.distill(3, table())
+    with pytest.raises(ft.ParameterError, match="model must be a fitted model with a method predict; got <class"):
+        ft.distill(DecisionTreeClassifier, table())
     with pytest.raises(ft.ParameterError, match="model must be fitted"):
         ft.distill(DecisionTreeClassifier(), table())
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.runs.monitor import WHOLE, Watched, log_wealth
+from fidelitree.runs.agree.monitor import WHOLE, Watched, log_wealth
 from fidelitree.theory.sequential import divergence
 from journals import BITS, MIXED, on_bits, on_mixed
 

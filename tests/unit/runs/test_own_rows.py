@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import fidelitree as ft
-from fidelitree.runs.own_rows import agreement
+from fidelitree.runs.agree.own_rows import agreement
 from fidelitree.spaces.features import AtMost, IsIn
 from fidelitree.trees.deferring import DEFER
 

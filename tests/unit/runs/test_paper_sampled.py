@@ -78,7 +78,7 @@ def sorted_by_split(leaf: str, result: ft.Distillation) -> list[tuple[int, str]]
 @schedules
 def test_it_stops_at_three_quarters_of_epsilon_and_not_before(schedule: str) -> None:
     result = run(schedule)
-    sizes = paper._Sizes(N, EPSILON, DELTA, schedule)
+    sizes = paper.SetSizes(N, EPSILON, DELTA, schedule)
     for record in result.trace:
         errors = round(record.error * sizes.tests(record.size))
         allowed = 3 * EPSILON / 4 * theory.test_samples(record.size, EPSILON, DELTA)

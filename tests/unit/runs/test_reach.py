@@ -11,9 +11,9 @@ import pytest
 import fidelitree as ft
 from fidelitree.certificates.attempts import Attempts
 from fidelitree.runs import all_answers as everything
-from fidelitree.runs import table_limits as reach
 from fidelitree.runs.outcome import AS_GOOD, best_so_far
-from fidelitree.runs.table_limits import LEAST, LearningCurve
+from fidelitree.runs.strategies import table_limits as reach
+from fidelitree.runs.strategies.table_limits import LEAST, LearningCurve
 
 SQUARE = ft.ProductSpace([ft.Numeric("x", 0, 1), ft.Numeric("y", 0, 1)])
 

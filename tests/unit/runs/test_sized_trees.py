@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.runs.sized_trees import filled, sizes_up_to
+from fidelitree.runs.strategies.sized_trees import filled, sizes_up_to
 from fidelitree.theory.sequential import ROUND
 
 

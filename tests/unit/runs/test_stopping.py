@@ -17,8 +17,8 @@ from fidelitree.certificates.attempts import Attempts
 from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import all_answers_of
 from fidelitree.runs import stopping
-from fidelitree.runs.greedy import KAPPA, Greedy, _closeness
 from fidelitree.runs.stopping import Smallest, exact_error, forecast
+from fidelitree.runs.strategies.greedy import KAPPA, Greedy, _closeness
 from fidelitree.spaces.region import Region
 from fidelitree.targets.table import enumerate_inputs
 from fidelitree.theory.sequential import divergence

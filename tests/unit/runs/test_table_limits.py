@@ -13,7 +13,7 @@ from sklearn.ensemble import RandomForestClassifier
 import fidelitree as ft
 from fidelitree.certificates.attempts import Attempts
 from fidelitree.runs.input_source import DrawnSource, TableSource
-from fidelitree.runs.table_limits import EARLY, Allowance
+from fidelitree.runs.strategies.table_limits import EARLY, Allowance
 from mixed import MIXED
 from population import loan, table_of
 

@@ -21,11 +21,11 @@ from fidelitree.asking.memory import Memory
 from fidelitree.certificates.attempts import Attempts
 from fidelitree.errors import ParameterError, TargetError
 from fidelitree.runs import all_answers as everything
-from fidelitree.runs import table_strategy
 from fidelitree.runs.input_source import source_of
 from fidelitree.runs.session import Session
 from fidelitree.runs.stopping import AsTested
-from fidelitree.runs.table_strategy import FRUGAL, TableStrategy, patient
+from fidelitree.runs.strategies import table_strategy
+from fidelitree.runs.strategies.table_strategy import FRUGAL, TableStrategy, patient
 from fidelitree.search.trace import SplitRecord
 from fidelitree.spaces.features import AtMost, IsIn, IsOne
 from fidelitree.spaces.region import Region

@@ -146,6 +146,7 @@ def test_a_regressor_as_it_comes() -> None:
     ({"tolerance": -1}, "tolerance must be above 0"),
     ({"tolerance": "wide"}, "tolerance must be"),
     ({"tolerance": float("nan")}, "tolerance must be"),
+    ({"tolerance": float("inf")}, "tolerance must be above 0 and finite.* got inf - leave it out"),
     ({"tolerance": 1, "epsilon": 0}, "epsilon must be above 0 where a tolerance is given"),
     ({"tolerance": 1, "strategy": "smallest"}, 'strategy must be "auto" where a tolerance is given'),
     ({"threshold": "high"}, "threshold must be"),
@@ -161,8 +162,10 @@ def test_numbers_without_a_tolerance_are_told_both_ways_out() -> None:
 
 
 def test_answers_must_be_finite_numbers() -> None:
-    with pytest.raises(ft.TargetError, match="answers must be finite numbers; the target answered nan"):
+    with pytest.raises(ft.TargetError, match=r"answers must be finite numbers.* the target answered nan in row"):
         ft.distill(lambda batch: np.where(batch["age"] > 5, np.nan, 1.0), SPACE, tolerance=1)
+    with pytest.raises(ft.TargetError, match=r"answered 1\.7e\+308 in row 0 - answer in a larger unit"):
+        ft.distill(lambda batch: np.full(len(batch["age"]), 1.7e308), SPACE, tolerance=1)
     with pytest.raises(ft.TargetError, match="answers must be numbers where a tolerance is given"):
         ft.distill(lambda batch: batch["job"], SPACE, tolerance=1)
 

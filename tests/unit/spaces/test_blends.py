@@ -82,11 +82,35 @@ def test_masses_and_draws_inside_a_box_are_those_of_all_inputs(given: dict[str, 
         assert plausible(int(inside(smaller, drawn).sum()), len(drawn), round(share, 12), FALSE_ALARM)
 
 
+@pytest.mark.parametrize("given", REGIONS[:4])
+def test_a_feature_drawn_again_follows_from_all_others(given: dict[str, Any]) -> None:
+    """Many copies of one input: each value is drawn as often as inputs with it are likely."""
+    region = Region.of(WORLD.product, given)
+    kept = inside(region, INPUTS) & (CHANCES > 0)
+    row = INPUTS[kept][int(kept.sum()) // 2]
+    for i in range(3):
+        alike = kept & (np.delete(INPUTS, i, axis=1) == np.delete(row, i)).all(axis=1)
+        drawn = WORLD.redrawn(np.tile(row, (20_000, 1)), i, region, Stream.named(2, "any"), i)
+        for value, own in zip(INPUTS[alike, i], CHANCES[alike] / CHANCES[alike].sum(), strict=True):
+            assert plausible(int((drawn == value).sum()), len(drawn), round(float(own), 12), FALSE_ALARM)
+
+
 def test_disagreements_of_trees_are_exact() -> None:
     targets = (lambda batch: batch["kind"] == "a", lambda batch: (batch["size"] > 2) & (batch["large"] == 1))
     one, two = (ft.distill(target, ROWS, 0.1).tree for target in targets)
     exact = CHANCES[one.predict_inner(INPUTS) != two.predict_inner(INPUTS)].sum()
     assert disagreement(one, two, WORLD) == pytest.approx(exact, abs=1e-12)
+
+
+def test_what_is_missing_is_a_value_like_others_when_a_feature_is_drawn_again() -> None:
+    gone = np.array([np.nan, 1.0] * 20)
+    rows = ft.Rows({"gone": gone, "bit": np.isnan(gone)}, blend=0.01)
+    assert rows.redraws is not None
+    drawn = rows.redraws.redrawn(rows.inner, 1, Region.whole(rows.product), Stream("any"), 0)
+    assert (drawn == np.isnan(gone)).mean() > 0.9
+    found = ft.analyze(lambda batch: batch["bit"], rows, max_queries=3_000)
+    assert found.influences[1] < 0.1 < ft.analyze(lambda batch: batch["bit"], rows.product).influences[1]
+    assert ft.Rows({"gone": gone}).redraws is None
 
 
 def test_the_ends_are_the_rows_and_the_product() -> None:

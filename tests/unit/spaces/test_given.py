@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import fidelitree as ft
@@ -41,6 +43,11 @@ def test_every_row_is_in_one_half(form: Any) -> None:
     assert np.sort(np.concatenate([fitted, world.kept.inner[:, 0]])).tolist() == sorted(table()["age"])
 
 
+def test_a_world_of_few_rows_says_so_in_what_it_assumes() -> None:
+    assert world_of(table(60)).assumes == (ASSUMES_HALF,)
+    assert world_of(table(5)).assumes == (f"{ASSUMES_HALF}, which is only 3 rows: too few to stand for others",)
+
+
 def test_kept_rows_are_in_random_order_and_the_same_each_time() -> None:
     ordered = {"place": np.arange(1_000)}
     kept = world_of(ordered).kept
@@ -48,6 +55,25 @@ def test_kept_rows_are_in_random_order_and_the_same_each_time() -> None:
     assert 300 < np.median(kept.inner[:50]) < 700
     assert world_of(ordered).digest == world_of(ordered).digest
     assert world_of({"place": np.arange(1_001)}).digest != world_of(ordered).digest
+
+
+@pytest.mark.parametrize("form", [
+    pd.DataFrame({"age": pd.array([31, 35, None] * 40, "Int64")}),
+    pl.DataFrame({"age": [31, 35, None] * 40}),
+    pa.table({"age": [31, 35, None] * 40}),
+    {"age": np.array([31, 35, None] * 40, object)},
+])  # fmt: skip
+def test_whole_numbers_with_gaps_stay_whole(form: Any) -> None:
+    """A number that is missing in a column of integers is missing in both halves, and in what is drawn."""
+    world = world_of(form)
+    age = world.features[0]
+    assert isinstance(age, ft.Numeric)
+    assert age.integer
+    assert world.kept is not None
+    assert age.missing * 60 + np.isnan(world.kept.inner).sum() == pytest.approx(40)
+    drawn = world.draw(50)["age"]
+    assert drawn.type == pa.int64() if isinstance(form, pa.Table) else drawn.dtype == form["age"].dtype
+    assert np.isnan(world.product.encode(world.draw(50))).any()
 
 
 def test_categories_of_the_kept_half_are_known_though_they_are_not_drawn() -> None:

@@ -76,10 +76,43 @@ def test_draws_inside_a_box_have_their_chances(given: dict[str, Any]) -> None:
         assert plausible(int((drawn == row).all(axis=1).sum()), len(drawn), round(float(own), 12), FALSE_ALARM)
 
 
+@pytest.mark.parametrize("given", REGIONS)
+def test_a_feature_drawn_again_follows_from_all_others(given: dict[str, Any]) -> None:
+    """Many copies of one input: each value is drawn as often as inputs with it are likely."""
+    region = Region.of(WORLD.product, given)
+    kept = inside(region, INPUTS) & (CHANCES > 0)
+    row = INPUTS[kept][int(kept.sum()) // 2]
+    for i in range(3):
+        alike = kept & (np.delete(INPUTS, i, axis=1) == np.delete(row, i)).all(axis=1)
+        drawn = WORLD.redrawn(np.tile(row, (20_000, 1)), i, region, Stream.named(2, "any"), i)
+        for value, own in zip(INPUTS[alike, i], CHANCES[alike] / CHANCES[alike].sum(), strict=True):
+            assert plausible(int((drawn == value).sum()), len(drawn), round(float(own), 12), FALSE_ALARM)
+
+
 def test_disagreements_of_trees_are_exact() -> None:
     trees = [ft.distill(lambda b: b["owner"], WORLD, 0.2).tree, ft.distill(lambda b: b["age"] > 30, WORLD, 0.2).tree]
     exact = CHANCES[trees[0].predict_inner(INPUTS) != trees[1].predict_inner(INPUTS)].sum()
     assert disagreement(*trees, WORLD) == pytest.approx(exact, abs=1e-12)
+
+
+def test_weights_that_nearly_add_up_to_1_are_made_to() -> None:
+    world = ft.Mixture(PARTS, [0.3, 0.7 + 5e-10])
+    assert world.weights.sum() == pytest.approx(1, abs=1e-15)
+    assert ft.Mixture(PARTS, [0.3, 0.7]).weights.tolist() == [0.3, 0.7]
+
+
+def test_intervals_and_gaps_tell_which_component_it_was() -> None:
+    """A number above 1 is of the second component, a missing one of the first: the bit is drawn again as there."""
+    parts = [
+        ft.ProductSpace([ft.Boolean("bit", 0), ft.Numeric("size", 0, 1, missing=0.5)]),
+        ft.ProductSpace([ft.Boolean("bit", 1), ft.Numeric("size", 0, 2)]),
+    ]
+    world, stream = ft.Mixture(parts), Stream.named(3, "any")
+    inner = np.column_stack([np.zeros(3_000), np.repeat([np.nan, 0.5, 1.5], 1_000)])
+    bits = world.redrawn(inner, 0, Region.whole(world.product), stream, 0).reshape(3, 1_000).sum(axis=1)
+    assert (bits[0], bits[2]) == (0, 1_000)
+    assert plausible(int(bits[1]), 1_000, 0.5, FALSE_ALARM)  # a half of .5 against a half of .5
+    assert ft.analyze(lambda batch: batch["bit"], world, max_queries=900).influences[1] == 0
 
 
 def test_intervals_are_mixed_piece_by_piece() -> None:
@@ -138,7 +171,8 @@ def test_the_certificate_says_which_mixture() -> None:
             None,
             "components must have the same features, kinds",
         ),
-        (PARTS, [0.5, 0.4], "weights must add up to 1; got 0.9"),
+        (PARTS, [0.5, 0.4], "weights must add up to 1; got 0.9 - divide each by their sum"),
+        (PARTS, [0.5, 0.5 + 2e-9], r"weights must add up to 1; got 1\.000000002 "),
         (PARTS, [1.5, -0.5], "weights must be at least 0, one for each of the 2 components"),
         (PARTS, [1.0], "weights must be at least 0, one for each of the 2 components"),
         (

@@ -107,3 +107,53 @@ def test_what_needs_masses_is_refused_with_the_way_out() -> None:
         type(world).from_dict(world.to_dict()).draw(3)
     with pytest.raises(ft.FormatError, match="it must be named by a digest; got 7"):
         type(world).from_dict({**world.to_dict(), "sampler": 7})
+
+
+def test_a_sampler_that_forgets_its_generator_in_the_middle_of_a_run_is_noticed() -> None:
+    calls: list[int] = []
+
+    def forgetful(rows: int, rng: np.random.Generator) -> dict[str, Any]:
+        calls.append(rows)
+        return people(rows, rng if len(calls) < 5 else np.random.default_rng(0))
+
+    with pytest.raises(ft.ParameterError, match="draw must return new rows for another rng"):
+        ft.distill(lambda batch: batch["age"] % 7 > 2, ft.Sampler(forgetful, LIKE), 0.01, max_queries=5_000)
+
+
+def test_a_sampler_with_a_memory_is_noticed_when_it_is_asked_again() -> None:
+    calls: list[int] = []
+
+    def ageing(rows: int, rng: np.random.Generator) -> dict[str, Any]:
+        calls.append(rows)
+        return {**people(rows, rng), "age": rng.integers(18, 90, rows) + len(calls) // 5}
+
+    world = ft.Sampler(ageing, LIKE)
+    world.draw(100, seed=1)
+    world.draw(100, seed=2)
+    with pytest.raises(ft.ParameterError, match="keep no place in a file or a cursor"):
+        world.draw(100, seed=1)
+
+
+def test_rows_that_are_equal_by_chance_are_no_fault() -> None:
+    """A rare bit: most blocks of a hundred rows hold it in few places, and some are equal."""
+    world = ft.Sampler(lambda rows, rng: {"rare": rng.random(rows) < 0.01}, {"rare": [True, False]})
+    drawn = [world.draw(100, seed=seed)["rare"].tolist() for seed in range(60)]
+    assert len({tuple(one) for one in drawn}) < 50
+    with pytest.raises(ft.ParameterError, match="draw must return new rows for another rng"):
+        ft.Sampler(lambda rows, rng: {"rare": np.arange(rows) % 50 == 7}, {"rare": [True, False]})
+
+
+def test_features_may_be_listed_in_the_place_of_an_example() -> None:
+    features = [ft.Numeric.from_values("age", [18, 90]), ft.Categorical("job", ["clerk", "nurse"]), ft.Boolean("owner")]
+    world = ft.Sampler(people, features)
+    assert world.names == ("age", "job", "owner")
+    assert world.draw(100, seed=3)["age"].dtype == np.int64
+    found = ft.distill(lambda batch: batch["age"] > 50, world, 0.05)
+    assert found.certificate.holds
+    assert found.leaves == 2
+    with pytest.raises(ft.ParameterError, match="whole numbers in column 'age'; some are not"):
+        ft.Sampler(lambda rows, rng: {**people(rows, rng), "age": rng.random(rows)}, features)
+    with pytest.raises(ft.ParameterError, match=r"columns of the example, age, job; .*: owner$"):
+        ft.Sampler(people, features[:2])
+    with pytest.raises(ft.ParameterError, match="feature 'owner' must hold"):
+        ft.Sampler(lambda rows, rng: {**people(rows, rng), "owner": ["no"] * rows}, features)

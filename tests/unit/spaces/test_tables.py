@@ -394,8 +394,8 @@ def test_objects_may_be_named_as_numbers() -> None:
 
 @pytest.mark.parametrize(
     "column",
-    [[1, "a", 1.0], [True, "b", 1], [0, None, "c", False, 2], [True, 1, 0]],
-    ids=["float", "bool", "gap", "ints"],
+    [[1, "a", 1.0], [True, "b", 1], [0, None, "c", False, 2], [True, 1, 0], [1, 2.5, None, 1.0]],
+    ids=["float", "bool", "gap", "ints", "numbers"],
 )
 @pytest.mark.parametrize("kind", [pd.DataFrame, dict], ids=["pandas", "dict"])
 def test_equal_values_of_different_types_are_refused(column: list[Any], kind: Any) -> None:
@@ -413,7 +413,8 @@ def test_different_values_of_different_types_stay_as_they_are() -> None:
 
 def test_a_name_that_comes_twice_is_refused() -> None:
     twice = pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"])
-    with pytest.raises(ft.ParameterError, match="columns of a table must have different texts as names"):
+    told = "columns of a table must have different texts as names; .*'a' 2 times - rename columns, or leave some out"
+    with pytest.raises(ft.ParameterError, match=told):
         ft.ProductSpace.from_data(twice)
     with pytest.raises(ft.ParameterError, match="columns of a table must have different texts as names"):
         ft.distill(lambda batch: np.zeros(len(batch)), twice)

@@ -53,6 +53,19 @@ def test_labels_alternate_along_a_chain_and_the_last_two_differ() -> None:
         assert set(labels[6:]) == {0, 1}
 
 
+@pytest.mark.parametrize("exits", [0, 1])
+def test_a_chain_exits_where_it_is_told(exits: int) -> None:
+    """Features and labels are those of the chain with coins."""
+    space = ft.ProductSpace.bernoulli(9)
+    for seed in SEEDS:
+        tree, coins = chain(space, 8, seed, exits), chain(space, 8, seed)
+        inner = np.flatnonzero(tree.feature >= 0)
+        ends = (tree.yes if exits else tree.no)[inner]
+        assert (tree.feature[ends] < 0).all()
+        assert tree.feature[inner].tolist() == coins.feature[coins.feature >= 0].tolist()
+        assert tree.depth == 7
+
+
 def test_every_choice_is_made_both_ways() -> None:
     """Which feature, which side exits, which label comes first: 60 trees show all of them."""
     space = ft.ProductSpace.bernoulli(4)
@@ -89,6 +102,10 @@ def test_the_seed_decides_and_nothing_else() -> None:
         (lambda space: balanced(space, -1), "depth must be at least 0; got -1"),
         (lambda space: chain(space, 0), "leaves must be at least 1; got 0"),
         (lambda space: chain(space, 4, -1), "seed must be at least 0; got -1"),
+        (
+            lambda space: chain(space, 4, exits=2),
+            "exits must be 0, 1 or None, which lets a coin decide at each node; got 2",
+        ),
     ],
 )
 def test_bad_arguments_are_refused(call: object, message: str) -> None:

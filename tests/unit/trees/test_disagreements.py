@@ -97,3 +97,14 @@ def test_a_result_tells_its_own_and_a_stored_one_does_not(tmp_path: Path) -> Non
         ft.Frontier.load(str(tmp_path)).knee.disagreements()
     with pytest.raises(ft.ParameterError, match="most must be at least 1; got 0"):
         result.disagreements(most=0)
+
+
+def test_a_certificate_with_other_numbers_is_explained() -> None:
+    found = Disagreements.of(TREE, answers(7), MIXED)
+    assert found.because(7, 50) is found
+    assert found.because(None, 0) is found
+    other = found.because(3, 40)
+    why = "The certificate counts 3 in 40: it counts the tree that was tested, and only inputs drawn after its test "
+    why += "began."
+    assert str(other).endswith(f"7 of 50 fresh inputs. {why}")
+    assert why in other._repr_html_()

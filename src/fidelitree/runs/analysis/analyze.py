@@ -236,7 +236,7 @@ def _redraws(space: World, method: str) -> Redraws:
     if space.redraws is None:
         raise ParameterError(
             f"space must say how a feature depends on all others; inputs are {space.in_words} - analyze over its "
-            f"marginals (space.product), over Rows, or over a ChowLiu"
+            f"marginals (space.product), over Rows, or over a world that is fitted to draws of it"
         )
     return space.redraws
 

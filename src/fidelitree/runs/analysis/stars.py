@@ -20,10 +20,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.asking.on_device import OnDevice, windows
 from fidelitree.errors import ParameterError
+from fidelitree.search.device_pairs import Changes
 from fidelitree.spaces.draw import Inputs, Stream, block_rows, draw, paired, redraw
 from fidelitree.spaces.features import Boolean
 from fidelitree.spaces.features.feature import uniforms
+from fidelitree.targets.device.drawing import BalancedLanes, BitLanes, placed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -152,6 +155,10 @@ def draw_stars(counted: Counted, region: Region, queries: int, stream: Stream) -
     balanced = can_balance(region)
     keep = not others and rows * (len(bits) + 1) <= HELD
     step = max(1, block_rows(len(features)) // (len(able) + 1))
+    asked = None if others or keep else OnDevice.of(counted)
+    if asked is not None:
+        count_there(stars, asked, rows, step)
+        return stars
     for block, start in enumerate(range(0, rows, step)):
         some = min(step, rows - start)
         inputs = (draw_balanced if balanced else draw)(region, stream, block, some)
@@ -159,6 +166,23 @@ def draw_stars(counted: Counted, region: Region, queries: int, stream: Stream) -
         values.update({i: redraw(region, stream, block, some, i) for i in others})
         stars.add(counted, inputs, values, keep)
     return stars
+
+
+def count_there(stars: Stars, asked: OnDevice, rows: int, size: int) -> None:
+    """Flips of all bits on the target's device: the same inputs, in blocks of ``size``, of which counts come back."""
+    region, device = stars.region, asked.model.device
+    found, balanced = Changes(asked, stars.changes, "analyze", size), can_balance(region)
+    draws: BitLanes | BalancedLanes = BitLanes.of(region, stars.stream, device)
+    if balanced:
+        free = region.free()
+        biases = np.array([region.space.features[i].mass(1) for i in free])
+        fixed = placed([region.restrictions.get(i, 0) for i in range(len(region.space))], device, "uint8")
+        draws = BalancedLanes(stars.stream, free, biases, _chances_of_ones(biases), fixed)
+    for blocks, each in windows(0, rows, size, max(size, asked.rows // (len(stars.changes) + 1))):
+        found.add(draws.draw(blocks, each, found.octets))
+    changed, stars.labels = found.counts()
+    stars.changed[list(stars.changes)] += changed
+    stars.rows += rows
 
 
 def stars_of_rows(counted: Counted, rows: Rows, region: Region, queries: int, stream: Stream) -> Stars:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from fidelitree.search.bits.pool import Bits, Pool
 
 PAIRS = 1 << 22  # of inputs that are compared at once
+FEATURES = 1 << 14  # that they are compared in at a time
 
 
 class RelevantCells:
@@ -45,15 +46,8 @@ class RelevantCells:
         bits, codes = self._pool.bits, self._pool.codes
         best: tuple[float, int, int] = np.inf, -1, -1
         for cell in sorted(self._mixed):
-            watch()
             rows = np.array(self._cells[cell][0])
-            for part in np.array_split(rows, min(len(rows), -(-(len(rows) ** 2) // PAIRS))):  # memory is bounded
-                watch()
-                apart = distances(bits[part], bits[rows])
-                apart[codes[part][:, None] == codes[rows][None, :]] = np.inf
-                one, two = np.unravel_index(int(apart.argmin()), apart.shape)
-                if apart[one, two] < best[0]:
-                    best = float(apart[one, two]), int(part[one]), int(rows[two])
+            best = min(best, _closest(bits, codes, rows, watch), key=lambda found: found[0])
         return best[1:] if best[0] < np.inf else None
 
     def _update(self, relevant: list[int]) -> None:
@@ -76,8 +70,27 @@ def _keys(bits: Bits, relevant: list[int]) -> list[bytes]:
     return row_keys(bits[:, relevant]) if relevant else [b""] * len(bits)
 
 
+def _closest(bits: Bits, codes: NDArray[np.intp], rows: NDArray[np.intp], watch: Watch) -> tuple[float, int, int]:
+    """The closest pair with different labels, and how far it is apart; of several, that of the first rows."""
+    best: tuple[float, int, int] = np.inf, -1, -1
+    for label in np.unique(codes[rows])[:-1].tolist():
+        some, others = rows[codes[rows] == label], rows[codes[rows] > label]
+        for part in np.array_split(some, min(len(some), -(-len(some) * len(others) // PAIRS))):  # memory is bounded
+            watch()
+            apart = distances(bits[part], bits[others])
+            least = np.argwhere(apart == apart.min())
+            pairs = np.sort(np.stack([part[least[:, 0]], others[least[:, 1]]], axis=1), axis=1)
+            best = min(best, (float(apart.min()), *min(map(tuple, pairs.tolist()))))
+    return best
+
+
 def distances(one: Bits, two: Bits) -> NDArray[np.float32]:
-    """Number of features in which rows differ, for all pairs."""
-    left, right = one.astype(np.float32), two.astype(np.float32)
-    apart: NDArray[np.float32] = left.sum(axis=1)[:, None] + right.sum(axis=1)[None, :] - 2 * (left @ right.T)
+    """Number of features in which rows differ, for all pairs.
+
+    Features are taken some at a time: as floats, all of a wide space would take four times its memory.
+    """
+    apart = np.zeros((len(one), len(two)), np.float32)
+    for start in range(0, one.shape[1], FEATURES):
+        left, right = (rows[:, start : start + FEATURES].astype(np.float32) for rows in (one, two))
+        apart += left.sum(axis=1)[:, None] + right.sum(axis=1)[None, :] - 2 * (left @ right.T)
     return apart

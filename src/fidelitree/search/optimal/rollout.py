@@ -62,7 +62,7 @@ class Rollouts:
     most: int
     exact: bool
     clock: Clock
-    steps: float = affordable.STEPS
+    steps: float = field(default_factory=lambda: affordable.STEPS)
     """After the first search, where no time is given."""
     few: int = affordable.SOLVED[0]
     _steps: float = 0.0

@@ -178,6 +178,13 @@ def pick(uniform: Floats, shares: Floats) -> NDArray[np.intp]:
     return np.asarray(np.minimum(places, last))
 
 
+def pick_each(uniform: Floats, shares: Floats) -> NDArray[np.intp]:
+    """The same where each uniform number has shares of its own, a row of these."""
+    ends = np.cumsum(shares, axis=1)
+    places = (uniform[:, None] * ends[:, -1:] >= ends).sum(axis=1)
+    return np.asarray(np.minimum(places, (ends < ends[:, -1:]).sum(axis=1)))
+
+
 def json_value(value: Any) -> Any:
     """A value as JSON can hold it, different for different values: floats in hexadecimal, foreign kinds by repr."""
     if value is None or isinstance(value, (str, bool, int)):

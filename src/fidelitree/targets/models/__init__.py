@@ -9,6 +9,7 @@ from fidelitree.targets.models.loading import from_model, load_model
 from fidelitree.targets.models.model import Model, ModelColumns
 from fidelitree.targets.models.onnx import OnnxModel
 from fidelitree.targets.models.remote import Remote
+from fidelitree.targets.models.torch import TorchModel, torch
 from fidelitree.targets.models.xgboost import XGBoostModel
 
 __all__ = [
@@ -21,8 +22,10 @@ __all__ = [
     "ModelColumns",
     "OnnxModel",
     "Remote",
+    "TorchModel",
     "XGBoostModel",
     "from_model",
     "http",
     "load_model",
+    "torch",
 ]

@@ -15,6 +15,7 @@ from fidelitree.errors import ParameterError, check_count, check_number, check_s
 from fidelitree.targets.models.model import ModelColumns
 
 _TOGETHER = 8  # inputs that a call is taken to receive, where nothing says how many
+_PARTS = 20  # calls a second that a limit on inputs is spread over
 
 _ANY = 1 << 53  # labels that nobody can buy
 
@@ -53,14 +54,21 @@ class Terms:
         return self.cost_per_row > 0 or self.cost_per_call > 0
 
     def rows_a_call(self, rows: int, batch_size: int | None) -> int:
-        """Inputs that each call of a batch receives: where calls cost nothing, as many calls as may wait at a time."""
+        """Inputs that each call of a batch receives: where calls cost nothing, as many calls as may wait at a time.
+
+        Where inputs are limited there are more calls, so that none uses up a second.
+        """
         if self.one_row:
             return 1
-        return batch_size or (rows if self.cost_per_call else -(-rows // self.concurrency))
+        return batch_size or (rows if self.cost_per_call else min(self._in_time, -(-rows // self.concurrency)))
 
-    def calls(self, rows: int, batch_size: int | None) -> int:
-        """Calls that a batch takes if none of them has to be made again."""
-        return -(-rows // max(1, self.rows_a_call(rows, batch_size)))
+    @property
+    def _in_time(self) -> int:
+        """Inputs of a call where their number is limited: small parts of a second, but for a limit on calls."""
+        if self.rows_per_second is None:
+            return _ANY
+        calls = min(_PARTS, self.calls_per_minute / 60 if self.calls_per_minute else _PARTS)
+        return max(1, int(self.rows_per_second / calls))
 
     def price(self, rows: int, calls: int) -> float:
         """What so many inputs in so many calls cost."""

@@ -5,10 +5,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from fidelitree.theory.sequential import AUDIT, INTERVAL, LEDGERS, LOWER_ENDS, Bet, least_error, log_e_value_below
+from fidelitree.theory.sequential import (
+    AUDIT,
+    INTERVAL,
+    LEDGERS,
+    LOWER_ENDS,
+    Bet,
+    error_bound,
+    least_error,
+    log_e_value_below,
+)
 
 PATIENCE = 64  # how many times ln(1/delta)/epsilon answers an undecided audit may take
 _FIRST, _PART = 100, 4  # answers before the first look at an interval, then one in so many of those counted
+_TOGETHER = 400  # answers, or as many as are counted: no more are asked at once, because Ctrl-C would lose them
 _COUNTABLE = 2.0**62
 FEW = 1 << 12
 """Inputs that are asked without further ado where both ends of the error are wanted."""
@@ -43,6 +53,10 @@ class Claim:
         refuted = against >= -math.log(LOWER_ENDS[self.ledger]) - math.log(self.delta)
         return 0 if refuted else bet.needed_for(self.epsilon)
 
+    def looks(self, bet: Bet) -> list[int]:
+        """Any answer may be the last."""
+        return [self.wanted(bet)]
+
 
 @dataclass(frozen=True)
 class HowFar:
@@ -67,7 +81,28 @@ class HowFar:
         """Some more, while both ends are too far from each other."""
         if bet.samples and bet.error_bound - least_error(*bet.counts, self.ledger, bet.level) <= 2 * self.within:
             return 0
-        return max(_FIRST, bet.samples // _PART)
+        return self._until_next(bet.samples)
+
+    def looks(self, bet: Bet) -> list[int]:
+        """Answers until the next look, and until those after it that are sure to come: they can be asked together.
+
+        A look is sure not to be the last where the ends would be too far from each other even if all answers until
+        then agreed.
+        """
+        found = [self.wanted(bet)]
+        while found[0] and (new := sum(found)) < max(_TOGETHER, bet.samples):
+            samples = bet.samples + new
+            if any(self._narrow(errors, samples, bet.level) for errors in (bet.errors, bet.errors + new)):
+                break
+            found.append(self._until_next(samples))
+        return found
+
+    def _until_next(self, samples: int) -> int:
+        return max(_FIRST, samples // _PART)
+
+    def _narrow(self, errors: int, samples: int, level: float) -> bool:
+        upper = error_bound(errors, samples, level)
+        return upper - least_error(errors, samples, self.ledger, level) <= 2 * self.within
 
 
 def patience_of(times: int, epsilon: float, delta: float) -> int:

@@ -18,9 +18,9 @@ from fidelitree.errors import MissingExtraError
 from fidelitree.exact.build import build_diagram
 from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import DIAGRAM_FROM, ENUMERATE_UNASKED, tabulated
-from fidelitree.runs.diff_growing import SAME, free_name, from_what_to_what
-from fidelitree.runs.diff_known import later
-from fidelitree.runs.difference import Flagging
+from fidelitree.runs.agree.diff_growing import SAME, free_name, from_what_to_what
+from fidelitree.runs.agree.diff_known import later
+from fidelitree.runs.agree.difference import Flagging
 from fidelitree.spaces.features import Categorical, IsIn, IsOne
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from fidelitree.asking.limits import Budget
     from fidelitree.exact.subfunction import Floats, Subfunction
-    from fidelitree.runs.pair import Pair
+    from fidelitree.runs.agree.pair import Pair
     from fidelitree.spaces.features import Test
     from fidelitree.spaces.world import World
 

@@ -20,13 +20,13 @@ from fidelitree.certificates.attempts import Attempts
 from fidelitree.certificates.deferral import DeferringAttempt
 from fidelitree.errors import ParameterError
 from fidelitree.runs.frontier_result import Frontier
-from fidelitree.runs.frontier_strategy import EFFORTS, Effort, FrontierStrategy, learn_and_test
 from fidelitree.runs.goal import Goal, certificate_of
 from fidelitree.runs.input_source import source_of
 from fidelitree.runs.outcome import Outcome
 from fidelitree.runs.result import Distillation
 from fidelitree.runs.session import Session
-from fidelitree.runs.sized_trees import LARGEST, sizes_up_to
+from fidelitree.runs.strategies.frontier_strategy import EFFORTS, Effort, FrontierStrategy, learn_and_test
+from fidelitree.runs.strategies.sized_trees import LARGEST, sizes_up_to
 from fidelitree.search.labelled import HELD, Binning
 from fidelitree.search.local.deferred import spread, with_deferring
 from fidelitree.search.local.every_size import EverySize

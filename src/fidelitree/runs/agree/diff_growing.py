@@ -29,7 +29,7 @@ from fidelitree.trees.nested import Nested, build, simplest
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fidelitree.runs.pair import Pair
+    from fidelitree.runs.agree.pair import Pair
     from fidelitree.spaces.world import World
     from fidelitree.trees.tree import Tree
 

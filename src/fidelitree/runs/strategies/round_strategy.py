@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fidelitree.runs.bit_strategy import BY_HEART, BitStrategy
+from fidelitree.runs.strategies.bit_strategy import BY_HEART, BitStrategy
 from fidelitree.search.bits.learner import SEARCH_ALL
 from fidelitree.search.bits.sketch import predict
 from fidelitree.search.questions import Answered, Ask, Steps, Tests

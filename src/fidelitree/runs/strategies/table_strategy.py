@@ -16,12 +16,12 @@ from fidelitree.asking.limits import BudgetSpent
 from fidelitree.asking.memory import LABELLED_BYTES, inputs_within
 from fidelitree.certificates.attempts import LATE, LOOK, Attempt
 from fidelitree.exact.engine import ENUMERATE_UNASKED
-from fidelitree.runs.fitting import Fitting
 from fidelitree.runs.last_tests import OutOfReach, tried
-from fidelitree.runs.number_fitting import NumberFitting
 from fidelitree.runs.session import Session, TrainingSet
-from fidelitree.runs.sized_trees import LARGEST, sized_trees, sizes_up_to
-from fidelitree.runs.table_limits import LEAVES, Allowance, LearningCurve
+from fidelitree.runs.strategies.fitting import Fitting
+from fidelitree.runs.strategies.number_fitting import NumberFitting
+from fidelitree.runs.strategies.sized_trees import LARGEST, sized_trees, sizes_up_to
+from fidelitree.runs.strategies.table_limits import LEAVES, Allowance, LearningCurve
 from fidelitree.search.labelled import HELD
 from fidelitree.search.questions import Steps, Tests
 from fidelitree.trees.nested import Nested, size

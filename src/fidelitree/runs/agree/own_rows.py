@@ -40,7 +40,7 @@ def agreement(tree: Tree, table: str, column: str, tolerance: float | None = Non
     gone = [name for name in (*(name for name in tree.names if name in asked), column) if name not in rows[0]]
     if gone:
         raise ParameterError(f"the table must have the columns {', '.join(gone)}; it has {', '.join(rows[0])}")
-    said = tree.predict({name: _feature(tree, i, rows) for i, name in enumerate(tree.names)})
+    said = tree.predict({name: column_of(tree, i, rows) for i, name in enumerate(tree.names)})
     target = _column(rows, column, *_labels(tree, tolerance))
     both = [pair for pair in zip(said.tolist(), target, strict=True) if pair[0] is not DEFER]
     if not both:
@@ -84,7 +84,7 @@ def _column(rows: Rows, name: str, read: Reader, wanted: str) -> list[Any]:
     return found
 
 
-def _feature(tree: Tree, i: int, rows: Rows) -> Sequence[Any] | NDArray[Any]:
+def column_of(tree: Tree, i: int, rows: Rows) -> Sequence[Any] | NDArray[Any]:
     """A feature as the tree takes it; one that it does not ask about may be absent."""
     name, known = tree.names[i], tree.values[i] if tree.values else None
     if name not in rows[0]:

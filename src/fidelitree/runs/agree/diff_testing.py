@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fidelitree.runs.diff_growing import SAME, ChangeExplorer
+from fidelitree.runs.agree.diff_growing import SAME, ChangeExplorer
 from fidelitree.theory.sequential import Bet, error_bound, samples_needed
 
 if TYPE_CHECKING:

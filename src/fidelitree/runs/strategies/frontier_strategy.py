@@ -20,9 +20,9 @@ from fidelitree.asking.limits import BudgetSpent
 from fidelitree.certificates.attempts import LATE, Attempt
 from fidelitree.certificates.helped import Adviser, HelpedAttempt, compare
 from fidelitree.errors import ParameterError
-from fidelitree.runs.forecast import SLACK, TIGHT, Forecast, forecast
 from fidelitree.runs.session import Session, TrainingSet
-from fidelitree.runs.sized_trees import sized_trees
+from fidelitree.runs.strategies.forecast import SLACK, TIGHT, Forecast, forecast
+from fidelitree.runs.strategies.sized_trees import sized_trees
 from fidelitree.search.bits.learner import BitLearner
 from fidelitree.search.optimal.affordable import QUICK
 from fidelitree.search.optimal.substitutes import SmallestSubstitutes

@@ -19,13 +19,13 @@ from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, Certifica
 from fidelitree.certificates.consistency import UNCHECKED, Check, checks, same
 from fidelitree.certificates.store import POINT, Stored, load, table
 from fidelitree.errors import FormatError, ParameterError, TargetError, check_switch
-from fidelitree.runs.audit import certify
-from fidelitree.runs.claim import patience_of
+from fidelitree.runs.agree.audit import certify
+from fidelitree.runs.agree.claim import patience_of
+from fidelitree.runs.agree.recount import ABOUT as COUNTED
+from fidelitree.runs.agree.recount import recounted
 from fidelitree.runs.distill import distill
 from fidelitree.runs.frontier import frontier
 from fidelitree.runs.frontier_result import FORECAST
-from fidelitree.runs.recount import ABOUT as COUNTED
-from fidelitree.runs.recount import recounted
 from fidelitree.spaces.product import product_of
 from fidelitree.theory.sequential import log_e_value_below
 
@@ -195,9 +195,7 @@ def verify(
     if target is None or not found.consistent:
         return found
     epsilon, delta = _promised(stored.certificate), stored.certificate.delta or _DELTA
-    most = max_queries
-    if most is None and epsilon > 0:
-        most = patience_of(_PATIENCE, epsilon, delta)
+    most = most_asked(stored.certificate) if max_queries is None else max_queries
     fresh = certify(
         stored.tree,
         target,
@@ -211,6 +209,12 @@ def verify(
         observer=observer,
     )
     return replace(found, fresh=fresh)
+
+
+def most_asked(certificate: Certificate) -> int | None:
+    """The most labels that a target is asked for to confirm a certificate; None where it is asked about every input."""
+    epsilon = _promised(certificate)
+    return patience_of(_PATIENCE, epsilon, certificate.delta or _DELTA) if epsilon > 0 else None
 
 
 def _checks(stored: Stored, given: World | None, answers: bool) -> Iterator[Check]:

@@ -26,13 +26,13 @@ from fidelitree.errors import (
     check_switch,
     check_tolerance,
 )
-from fidelitree.runs.diff_exact import ChangeGrower, few_inputs, listed, of_all_inputs, of_circuits
-from fidelitree.runs.diff_growing import BOXES, SAME, ChangeExplorer
-from fidelitree.runs.diff_known import known_difference, stored_tree
-from fidelitree.runs.diff_testing import CURVE, Changed, DiffAttempt, level_in_curve, level_of
-from fidelitree.runs.difference import Difference, Flagging
+from fidelitree.runs.agree.diff_exact import ChangeGrower, few_inputs, listed, of_all_inputs, of_circuits
+from fidelitree.runs.agree.diff_growing import BOXES, SAME, ChangeExplorer
+from fidelitree.runs.agree.diff_known import known_difference, stored_tree
+from fidelitree.runs.agree.diff_testing import CURVE, Changed, DiffAttempt, level_in_curve, level_of
+from fidelitree.runs.agree.difference import Difference, Flagging
+from fidelitree.runs.agree.pair import Pair, paired
 from fidelitree.runs.input_source import source_of
-from fidelitree.runs.pair import Pair, paired
 from fidelitree.spaces.draw import fresh_seed
 from fidelitree.targets.circuits.circuit import Circuit
 from fidelitree.trees.deferring import check_answers
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fidelitree.runs.diff_exact import Changes
+    from fidelitree.runs.agree.diff_exact import Changes
     from fidelitree.runs.input_source import Source
     from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target

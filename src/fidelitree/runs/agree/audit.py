@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,7 +31,8 @@ from fidelitree.errors import (
     show,
 )
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge, known_error, tree_labels
-from fidelitree.runs.claim import FEW, Claim, HowFar
+from fidelitree.runs.agree.claim import FEW, Claim, HowFar
+from fidelitree.runs.agree.device_tests import DeviceTests
 from fidelitree.runs.kept_rows import KeptRows, told
 from fidelitree.spaces.draw import Stream, block_rows, fresh_entropy, fresh_seed
 from fidelitree.spaces.product import ProductSpace, product_of
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 FINGERPRINT = 4096  # inputs on which a predictor that has no digest of its own is told from others
 FINGERPRINT_BYTES = 1 << 25  # of them, so that those of a space of many features fit into memory
 _PATIENT = 64  # times as many inputs are looked at as may be asked, where a tree defers most of them
+_LOOKS = 4  # past a few blocks, one look at the counts for so many parts of those before: looks take time
 ASSUMES_UNCHANGED = "the predictor was not changed since the journal was begun"
 
 
@@ -168,10 +169,11 @@ def _prediction(predictor: Any, space: World, rule: Claim | HowFar, numbers: boo
 
 @dataclass(frozen=True)
 class _TestInputs:
-    """Test inputs: ``take`` gives some of a numbered block, after those that were taken before."""
+    """Test inputs: ``take`` gives some of a numbered block, after those taken before; ``device`` counts the same."""
 
     take: Callable[[int, int, int], NDArray[Any]]
     most: float
+    device: DeviceTests | None = None
 
 
 def _source(space: World, stream: Stream) -> _TestInputs:
@@ -223,7 +225,10 @@ class _Audit:
     def source(self, space: World, way: Access) -> _TestInputs:
         """Inputs as they come, chosen by the seed, the predictor's digest and what nobody could foresee."""
         key = [self.digest] if way.entropy is None else [self.digest, way.entropy]
-        return _source(space, Stream.named(way.seed, "certify").child(*key))
+        stream, usual = Stream.named(way.seed, "certify").child(*key), self.tolerance is not None or self.defers
+        if space.independent is None or usual or not isinstance(self.predictor, Tree):
+            return _source(space, stream)
+        return replace(_source(space, stream), device=DeviceTests.of(self.counted, self.predictor, stream))
 
     @property
     def defers(self) -> bool:
@@ -343,31 +348,71 @@ class _Audit:
 
     def test(self, source: _TestInputs, observer: Observer) -> DrawnBet:
         """Inputs as they come, but for those that a tree defers, until the rule has seen enough, or patience ends."""
-        bet, limit, taken = DrawnBet(self.rule.level), self.counted.budget.max_queries, 0
+        if source.device is not None:
+            return self._test_there(source.device, observer)
+        bet, taken, block = DrawnBet(self.rule.level), 0, 0
+        while looks := self._allowed(wanted := self.rule.looks(bet), bet, taken, source.most):
+            observer(UnderTest(self.counted.asked, 0, bet.errors, bet.samples, bet.level, wanted[0]))
+            parts = []
+            for rows in looks:
+                part = source.take(block, taken, rows)
+                parts.append(part[answered(self.predictor, part)] if self.defers else part)
+                taken, block = taken + rows, block + 1
+            try:
+                self._see(bet, looks, parts, observer)
+            except (BudgetSpent, KeyboardInterrupt):
+                return bet
+        return bet
+
+    def _see(self, bet: DrawnBet, looks: list[int], parts: list[NDArray[Any]], observer: Observer) -> None:
+        """Have inputs answered, and count the answers look by look, until one of them ends the audit."""
+        whole = np.concatenate(parts) if len(parts) > 1 else parts[0]
+        labels = self.counted.labels(self.counted.ask(whole, "certify")) if len(whole) else np.zeros(0)
+        for number, (rows, part) in enumerate(zip(looks, parts, strict=True)):
+            if number and not self.rule.wanted(bet):
+                return
+            if len(part):
+                wrong, labels = self._mistakes(part, labels[: len(part)]), labels[len(part) :]
+                bet.draw(rows)
+                bet.count(int(wrong.sum()), len(part))
+                observer(TreeJudged(self.counted.asked, 0, bet.errors / bet.samples, bet.error_bound))
+            else:
+                bet.draw(rows)
+
+    def _allowed(self, looks: list[int], bet: DrawnBet, taken: int, rows: float) -> list[int]:
+        """Inputs until the next looks, as far as they may be asked about together; one look where a clock runs."""
+        limit = self.counted.budget.max_queries
         patience = self.rule.patience if limit is None else limit
-        for block in itertools.count():
-            needed = self.rule.wanted(bet)
-            most = _PATIENT * patience if self.defers else patience
-            rows = int(min(needed, patience - bet.samples, most - taken, block_rows(len(self.counted.space))))
-            rows = int(min(rows, source.most - taken))
+        left = min(patience - bet.samples, (_PATIENT if self.defers else 1) * patience - taken, rows - taken)
+        found: list[int] = []
+        size = block_rows(len(self.counted.space))  # what fits into memory well
+        for wanted in looks if self.counted.budget.max_seconds is None and not self.defers else looks[:1]:
+            if found and sum(found) + wanted > size:
+                break
+            found.append(int(min(wanted, left - sum(found), size)))
+            if found[-1] < wanted:
+                break
+        return [rows for rows in found if rows > 0]
+
+    def _test_there(self, device: DeviceTests, observer: Observer) -> DrawnBet:
+        """The same of inputs that never leave the target's device; looks at the counts take time, so they get rarer."""
+        bet, limit, block = DrawnBet(self.rule.level), self.counted.budget.max_queries, 0
+        patience, size = self.rule.patience if limit is None else limit, block_rows(len(self.counted.space))
+        while True:
+            needed, look = self.rule.wanted(bet), max(1, bet.samples // (_LOOKS * size)) * size
+            rows = int(min(needed, patience - bet.samples, look))
             if rows <= 0:
                 return bet
             observer(UnderTest(self.counted.asked, 0, bet.errors, bet.samples, bet.level, needed))
-            batch = source.take(block, taken, rows)
-            taken += rows
-            batch = batch[answered(self.predictor, batch)] if self.defers else batch
             try:
-                if not len(batch):
-                    bet.draw(rows)
-                    continue
-                labels = self.counted.labels(self.counted.ask(batch, "certify"))
-                wrong = self._mistakes(batch, labels)
+                found = device.count(block, rows)
             except (BudgetSpent, KeyboardInterrupt):
                 return bet
+            self.both.add(rows, found)
             bet.draw(rows)
-            bet.count(int(wrong.sum()), len(batch))
+            bet.count(sum(count for (label, own), count in found.items() if label != own), rows)
+            block -= -rows // size
             observer(TreeJudged(self.counted.asked, 0, bet.errors / bet.samples, bet.error_bound))
-        raise AssertionError("patience ends every audit")
 
     def _mistakes(
         self, batch: NDArray[Any], labels: NDArray[Any], weights: NDArray[np.float64] | None = None

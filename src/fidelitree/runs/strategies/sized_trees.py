@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fidelitree.runs.number_fitting import NumberTrees
+from fidelitree.runs.strategies.number_fitting import NumberTrees
 from fidelitree.search.labelled import Binning
 from fidelitree.search.local.every_size import EverySize
 from fidelitree.theory.sequential import ROUND

@@ -12,7 +12,7 @@ from fidelitree.display.markup import plain_page, table, tag
 from fidelitree.display.wording import at_least, at_most, counted, percent, span
 from fidelitree.display.wording import leaves as in_words
 from fidelitree.errors import ParameterError, check_path, writing
-from fidelitree.runs.diff_growing import SAME
+from fidelitree.runs.agree.diff_growing import SAME
 
 if TYPE_CHECKING:
     import os
