@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fidelitree.runs.agree.diff_exact import Changes
+    from fidelitree.runs.agree.diff_exact import KnownChanges
     from fidelitree.runs.input_source import Source
     from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
@@ -196,7 +196,7 @@ class _Comparison:
         self._pair.end(reason)
         return self._result(reason)
 
-    def known(self, changes: Changes, reason: str) -> Difference:
+    def known(self, changes: KnownChanges, reason: str) -> Difference:
         """Everything is exact."""
         self._pair.end(reason)
         grown = ChangeGrower(changes, self._space.product, self._goal.max_leaves)
