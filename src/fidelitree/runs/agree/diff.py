@@ -26,7 +26,7 @@ from fidelitree.errors import (
     check_switch,
     check_tolerance,
 )
-from fidelitree.runs.agree.diff_exact import Grower, few_inputs, listed, of_all_inputs, of_circuits
+from fidelitree.runs.agree.diff_exact import ChangeGrower, few_inputs, listed, of_all_inputs, of_circuits
 from fidelitree.runs.agree.diff_growing import BOXES, SAME, ChangeExplorer
 from fidelitree.runs.agree.diff_known import known_difference, stored_tree
 from fidelitree.runs.agree.diff_testing import CURVE, Changed, DiffAttempt, level_in_curve, level_of
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fidelitree.runs.agree.diff_exact import Changes
+    from fidelitree.runs.agree.diff_exact import KnownChanges
     from fidelitree.runs.input_source import Source
     from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
@@ -196,10 +196,10 @@ class _Comparison:
         self._pair.end(reason)
         return self._result(reason)
 
-    def known(self, changes: Changes, reason: str) -> Difference:
+    def known(self, changes: KnownChanges, reason: str) -> Difference:
         """Everything is exact."""
         self._pair.end(reason)
-        grown = Grower(changes, self._space.product, self._goal.max_leaves)
+        grown = ChangeGrower(changes, self._space.product, self._goal.max_leaves)
         return self._summary(grown.curve(), (grown.share, grown.share), reason, exact=True)
 
     def all_inputs(self) -> Difference:

@@ -49,7 +49,7 @@ _BITS = ((0, 0), (0, 1), (1, 0), (1, 1))
 
 
 @dataclass(frozen=True)
-class Changes:
+class KnownChanges:
     """Two targets inside a region: whether they differ, and how often each pair of answers comes.
 
     ``parts`` holds functions and, of each, the places of the labels that stand for ``pairs``, in turn.
@@ -64,12 +64,13 @@ class Changes:
         """The probability of each pair."""
         return np.concatenate([function.label_probabilities()[list(places)] for function, places in self.parts])
 
-    def split(self, test: Test) -> tuple[Changes, Changes]:
+    def split(self, test: Test) -> tuple[KnownChanges, KnownChanges]:
         """Where the test says no and yes."""
         sides = self.changed.split(test)
         halves = [(function.split(test), places) for function, places in self.parts]
         no, yes = (
-            Changes(sides[k], [(half[k], places) for half, places in halves], self.pairs, self.labels) for k in (0, 1)
+            KnownChanges(sides[k], [(half[k], places) for half, places in halves], self.pairs, self.labels)
+            for k in (0, 1)
         )
         return no, yes
 
@@ -86,7 +87,7 @@ def few_inputs(space: World, free: bool, budget: Budget) -> bool:
     return points is not None and points <= most and (free or budget.max_seconds is None)
 
 
-def of_circuits(old: Circuit, new: Circuit, space: ProductSpace) -> Changes | None:
+def of_circuits(old: Circuit, new: Circuit, space: ProductSpace) -> KnownChanges | None:
     """Two circuits as diagrams; None where there are none, or where a table is as good."""
     if 1 << len(space) <= DIAGRAM_FROM:
         return None
@@ -95,7 +96,7 @@ def of_circuits(old: Circuit, new: Circuit, space: ProductSpace) -> Changes | No
         both = [build_diagram(joined(old, new, partial(_are, one=a, two=b)), space) for a, b in _BITS]
     except (MissingExtraError, NoDiagramError):
         return None
-    return Changes(changed, [(function, [1]) for function in both], _BITS, [0, 1])
+    return KnownChanges(changed, [(function, [1]) for function in both], _BITS, [0, 1])
 
 
 def _are(gates: Gates, old: int, new: int, one: int, two: int) -> int:
@@ -106,7 +107,7 @@ def _are(gates: Gates, old: int, new: int, one: int, two: int) -> int:
 Codes = NDArray[np.intp]
 
 
-def of_all_inputs(pair: Pair, space: ProductSpace) -> tuple[Changes, NDArray[Any], Codes, Codes]:
+def of_all_inputs(pair: Pair, space: ProductSpace) -> tuple[KnownChanges, NDArray[Any], Codes, Codes]:
     """Every input asked; also the inputs, and both answers to them."""
     assert space.points is not None, "only finite spaces are listed"
     whole = Region.whole(space)
@@ -116,14 +117,14 @@ def of_all_inputs(pair: Pair, space: ProductSpace) -> tuple[Changes, NDArray[Any
     told = tabulated(codes.ravel(), whole, list(range(len(pairs))))
     changed = tabulated((old != new).astype(np.intp), whole, [0, 1])
     some = [(int(a), int(b)) for a, b in pairs]
-    return Changes(changed, [(told, range(len(pairs)))], some, pair.book.seen), inner, old, new
+    return KnownChanges(changed, [(told, range(len(pairs)))], some, pair.book.seen), inner, old, new
 
 
 @dataclass(frozen=True)
 class _Leaf:
     """A leaf in the making: the old answers that it flags; how often rightly, wrongly, and what it misses."""
 
-    changes: Changes
+    changes: KnownChanges
     flags: frozenset[int]
     whole: bool
     """Whether it flags all or nothing, whatever the old answer."""
@@ -141,10 +142,10 @@ class _Leaf:
         return self.false + self.missed
 
 
-class Grower:
+class ChangeGrower:
     """Grows one tree; the smaller ones on its way are a curve."""
 
-    def __init__(self, changes: Changes, space: ProductSpace, max_leaves: int) -> None:
+    def __init__(self, changes: KnownChanges, space: ProductSpace, max_leaves: int) -> None:
         self._labels, self._most = list(changes.labels), max_leaves
         self._space = ProductSpace([Categorical(free_name(space.names), self._labels), *space.features])
         self._old, self._new = np.array(changes.pairs).T
@@ -186,7 +187,7 @@ class Grower:
                 return True
         return False
 
-    def _leaf(self, changes: Changes, mass: float) -> _Leaf:
+    def _leaf(self, changes: KnownChanges, mass: float) -> _Leaf:
         """What is right most often; the old answer is asked only where that helps."""
         shares, codes = mass * changes.shares(), range(len(self._labels))
         apart = self._old != self._new
