@@ -83,36 +83,32 @@ class DeviceTable:
         return self._launch(fused)
 
     def _launch(self, fused: Any) -> Tensor:
-        octets, lows, highs, low, high = self._weights
-        (digits, words), outside = self.planes.shape, len(self.biases) - _INSIDE
-        sizes = digits, words
-        ends = low.shape[0].bit_length() - 1, high.shape[0].bit_length() - 1
-        tile = {"B": min(_TILE, words // 2 // _TILES), "C": _TILES, "num_warps": 8}
+        (digits, words), outer = self.planes.shape, self.biases[_INSIDE:]
+        octets, low, high, likely, share = self._weights
+        tile = {"LB": len(low).bit_length() - 1, "B": min(_TILE, words // 2 // _TILES), "C": _TILES, "num_warps": 8}
         programs = words // 2 // (tile["B"] * _TILES)
-        beyond, inside = octets.new_empty((outside, programs)), octets.new_empty((_INSIDE, 2 * programs))
-        fused.changes_outside[programs, outside](
-            self.planes, octets, lows, highs, beyond, *sizes, LB=ends[0], HB=ends[1], **tile
-        )
-        fused.changes_inside[(2 * programs,)](self.planes, octets, low, high, inside, *sizes, LB=ends[0], **tile)
-        return _joined(inside.sum(1), beyond.sum(1))
+        out = octets.new_empty((len(outer), programs)), octets.new_empty((_INSIDE, 2 * programs))
+        masses, sizes = (self.planes, octets, low, high), (digits, words)
+        fused.changes_outside[programs, len(outer)](*masses, likely, out[0], *sizes, **tile)
+        fused.changes_inside[(2 * programs,)](*masses, out[1], *sizes, **tile)
+        found = octets.new_empty(len(self.biases))
+        found[:_INSIDE], found[_INSIDE:] = out[1].sum(1), out[0].sum(1) / share
+        return found
 
     @cached_property
     def _weights(self) -> tuple[Tensor, ...]:
-        """Masses of the bytes of a word, then of words' places: without each slot, and with all."""
-        device, pairs = self.planes.device, [np.array([1 - p, p]) for p in self.biases]
+        """Masses of the bytes of a word, and of the lower and upper slots of words' places.
+
+        A pair of words weighs what the likelier one does, but for the share of that one's own value: both come last.
+        """
+        outer, device = self.biases[_INSIDE:], self.planes.device
+        pairs = [np.array([1 - p, p]) for p in self.biases]
         bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
-        octets = [bits @ part for part in combined(pairs[:_INSIDE]).reshape(4, 8)]
-        outer, both = pairs[_INSIDE:], np.ones(2)
-        middle = min(_LOW, len(outer) - 1)
-        without = [[*outer[:slot], both, *outer[slot + 1 :]] for slot in range(len(outer))]
-        tables = (
-            np.concatenate(octets),
-            [combined(some[:middle]) for some in without],
-            [combined(some[middle:]) for some in without],
-            combined(outer[:middle]),
-            combined(outer[middle:]),
-        )
-        return tuple(placed(np.array(table), device, "float64") for table in tables)
+        inside, middle = combined(pairs[:_INSIDE]).reshape(4, 8), _INSIDE + min(_LOW, len(pairs) - _INSIDE - 1)
+        octets = np.concatenate([bits @ part for part in inside])
+        low, high, share = combined(pairs[_INSIDE:middle]), combined(pairs[middle:]), np.maximum(outer, 1 - outer)
+        masses = [placed(table, device, "float64") for table in (octets, low, high, share)]
+        return *masses[:3], placed(outer >= 0.5, device), masses[3]
 
     def _in_torch(self) -> Tensor:
         """The same without kernels: one byte for each input."""
@@ -191,9 +187,3 @@ def _pack(out: Tensor, codes: Tensor, digit: int) -> None:
 def signed32(word: int) -> int:
     """The number between -2^31 and 2^31 with the same 32 bits."""
     return signed(word << 32) >> 32
-
-
-def _joined(one: Tensor, two: Tensor) -> Tensor:
-    out = one.new_empty(len(one) + len(two))
-    out[: len(one)], out[len(one) :] = one, two
-    return out

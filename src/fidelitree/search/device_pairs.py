@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from fidelitree.trees.growing import GrowingLeaf, GrowingTree
 
 Tensor = Any
+_TILE = 128  # rows of a matrix product that go together
 
 
 @dataclass
@@ -115,6 +116,12 @@ class DevicePairs(FreshPairs):
         count.changed[region.free()] = found.counts()[0]
 
 
+def whole_tiles(inputs: float) -> int:
+    """About so many inputs, in multiples that matrix products like."""
+    tile = max(1, min(_TILE, int(inputs)))
+    return max(1, round(inputs / tile)) * tile
+
+
 class Changes:
     """How many labels change with each of some features; ``step`` inputs at once is what others ask."""
 
@@ -131,7 +138,7 @@ class Changes:
         """Ask about inputs and their changes: to what was drawn ``again``, or of bits that are flipped."""
         asked, parts = self._asked, len(self._features)
         limited = asked.short_of(parts * len(inputs))
-        step = self._step if limited else max(1, asked.rows // parts)
+        step = self._step if limited else whole_tiles(asked.rows / parts)
         for start in range(0, len(inputs), step):
             rows = slice(start, min(start + step, len(inputs)))
             codes = asked.ask(hybrids(inputs, again, self._features, rows, asked.model.dtype), self._purpose)

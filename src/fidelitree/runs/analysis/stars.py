@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 MOST_BITS = 256
 """Beyond so many bits the table of chances is not worth its memory."""
 Floats = NDArray[np.float64]
+_CHUNKS = 16  # batches of a device that one draw is for
 HELD = 1 << 22
 """Answers that are kept one by one, and not only counted."""
 
@@ -178,7 +179,7 @@ def count_there(stars: Stars, asked: OnDevice, rows: int, size: int) -> None:
         biases = np.array([region.space.features[i].mass(1) for i in free])
         fixed = placed([region.restrictions.get(i, 0) for i in range(len(region.space))], device, "uint8")
         draws = BalancedLanes(stars.stream, free, biases, _chances_of_ones(biases), fixed)
-    for blocks, each in windows(0, rows, size, max(size, asked.rows // (len(stars.changes) + 1))):
+    for blocks, each in windows(0, rows, size, max(size, _CHUNKS * asked.rows // (len(stars.changes) + 1))):
         found.add(draws.draw(blocks, each, found.octets))
     changed, stars.labels = found.counts()
     stars.changed[list(stars.changes)] += changed

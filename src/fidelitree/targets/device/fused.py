@@ -217,21 +217,22 @@ def _mass(word, octets):
 
 @triton.jit
 def changes_outside(
-    table, octets, low, high, out, digits, words, LB: tl.constexpr, HB: tl.constexpr, B: tl.constexpr, C: tl.constexpr
+    table, octets, low, high, likely, out, digits, words, LB: tl.constexpr, B: tl.constexpr, C: tl.constexpr
 ):
-    """For a slot beyond the words, words in pairs: where they differ, weighed by the other slots."""
+    """For a slot beyond the words, words in pairs: where they differ, weighed by the place of the likelier word."""
     slot = tl.program_id(1)
     step = 1 << slot.to(tl.int64)
+    aside = tl.load(likely + slot) * step
     total = tl.zeros([B], tl.float64)
     start = tl.program_id(0).to(tl.int64) * (B * C)
-    lows, highs = low + (slot << LB), high + (slot << HB)
     for c in range(C):
         pair = start + c * B + tl.arange(0, B)
         w = pair + (pair & (-step))
         apart = tl.load(table + w) ^ tl.load(table + w + step)
         for digit in range(1, digits):
             apart |= tl.load(table + digit * words + w) ^ tl.load(table + digit * words + w + step)
-        weight = tl.load(lows + (w & ((1 << LB) - 1)).to(tl.int32)) * tl.load(highs + (w >> LB).to(tl.int32))
+        at = w + aside
+        weight = tl.load(low + (at & ((1 << LB) - 1)).to(tl.int32)) * tl.load(high + (at >> LB).to(tl.int32))
         total += _mass(apart.to(tl.uint32, bitcast=True), octets) * weight
     tl.store(out + slot * tl.num_programs(0) + tl.program_id(0), tl.sum(total))
 

@@ -36,7 +36,18 @@ def test_a_library_that_lacks_something_says_what(tmp_path: Path, monkeypatch: p
 
 
 def test_targets_load_no_optional_library() -> None:
-    optional = ["joblib", "lightgbm", "onnxruntime", "pandas", "polars", "pyarrow", "sklearn", "skops", "xgboost"]
+    optional = [
+        "joblib",
+        "lightgbm",
+        "onnxruntime",
+        "pandas",
+        "polars",
+        "pyarrow",
+        "sklearn",
+        "skops",
+        "torch",
+        "xgboost",
+    ]
     program = f"import fidelitree.targets, sys; print([name for name in {optional} if name in sys.modules])"
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
