@@ -80,5 +80,5 @@ def test_budgets_and_journals(tmp_path: Path) -> None:
 def test_what_it_cannot_be_combined_with() -> None:
     with pytest.raises(ft.ParameterError, match="prefer must be one of"):
         ft.distill(hidden(multiplexer(2)), ft.ProductSpace.bernoulli(6), epsilon=None, prefer="rounds")
-    with pytest.raises(ft.ParameterError, match="prefer must be .queries. or .leaves. with defer=True; got 'rounds'"):
+    with pytest.raises(ft.ParameterError, match=r"prefer must be .* with defer=True; got 'rounds'"):
         ft.distill(hidden(multiplexer(2)), ft.ProductSpace.bernoulli(6), defer=True, prefer="rounds")
