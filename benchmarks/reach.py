@@ -1,6 +1,7 @@
 """Slow, far and wide targets against their bars. Others use this machine too: the load is printed beside each figure.
 
 python -m benchmarks.reach server             a server with 200 ms latency, 50 rows a second, one call in 20 fails
+python -m benchmarks.reach simulated          the same on a clock that jumps: waiting is simulated, work is not
 python -m benchmarks.reach engines            50 ms a row on 64 workers; one digest on every engine that is installed
 python -m benchmarks.reach million [--runs 5] a tree of depth 4 over a million bits, each run in a process of its own
 """
@@ -8,6 +9,7 @@ python -m benchmarks.reach million [--runs 5] a tree of depth 4 over a million b
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import os
 import subprocess
@@ -19,12 +21,15 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
 import fidelitree as ft
 from benchmarks.peak_memory import peak
+from fidelitree.asking import on_loop
 
 SPACE = ft.ProductSpace.bernoulli(20)
 LIMIT, LATENCY, FAILS = 50, 0.2, 20  # rows a second, seconds, and one call in so many
@@ -59,14 +64,76 @@ def served(name: str, answer: Callable[[list[int]], int], ask: Callable[[Any], A
     )
 
 
-def server() -> None:
+class SimulatedLoop(asyncio.SelectorEventLoop):
+    """Waiting takes no time: the clock jumps to what is next. What the process computes does take its time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now, self._worked = 0.0, time.process_time()
+        self._selector: Any
+        wait = self._selector.select
+
+        def jump(seconds: float | None = None) -> Any:
+            found = wait(None if seconds is None else 0)
+            self.now += 0.0 if found or seconds is None else seconds
+            return found
+
+        self._selector.select = jump
+
+    def time(self) -> float:
+        worked = time.process_time()
+        self.now, self._worked = self.now + worked - self._worked, worked
+        return self.now
+
+
+class BusyError(Exception):
+    retry_after = 0.05
+
+
+def simulated(name: str, answer: Callable[[list[int]], int], ask: Callable[[Any], Any]) -> None:
+    """The same server without sockets and without the load of the machine."""
+    loops, sent, seen = list[SimulatedLoop](), list[tuple[float, int]](), {"calls": 0, "rows": 0, "refused": 0}
+
+    async def far(batch: Any) -> Any:
+        began = now()
+        seen["calls"] += 1
+        failing, busy = seen["calls"] % FAILS == 0, sum(rows for at, rows in sent if at > began - 1) + len(batch)
+        if busy > 1.1 * LIMIT + 1:
+            seen["refused"] += 1
+            raise BusyError
+        sent.append((began, len(batch)))
+        await asyncio.sleep(LATENCY)
+        if failing:
+            raise ConnectionError("the line is dead")
+        seen["rows"] += len(batch)
+        return [answer(row) for row in batch]
+
+    def made() -> SimulatedLoop:
+        loops.append(SimulatedLoop())
+        return loops[-1]
+
+    def now() -> float:
+        return loops[-1].time()
+
+    clock = SimpleNamespace(monotonic=now, time=time.time)
+    with patch.object(on_loop, "time", clock), patch.object(asyncio, "new_event_loop", made):
+        ask(ft.targets.Remote(far, rows_per_second=LIMIT))
+    share = seen["rows"] / (LIMIT * loops[-1].now)
+    told = f"{seen['rows']} rows in {loops[-1].now:.1f} s, {seen['calls']} calls, {seen['refused']} refused"
+    print(
+        f"simulated server, {name}: {share:.3f} of the limit ({told}); bar {SHARE}: {judged(share >= SHARE)}",
+        flush=True,
+    )
+
+
+def server(measure: Callable[..., None] = served) -> None:
     """What fails is paid for with rows of the limit, too: at 5 % failures nobody exceeds .95."""
     how: dict[str, Any] = {"retries": 5}
     tree = ft.Tree.constant(SPACE, 1)
-    served("certify", rule, lambda target: ft.certify(tree, target, SPACE, within=0.005, max_queries=1500, **how))
+    measure("certify", rule, lambda target: ft.certify(tree, target, SPACE, within=0.005, max_queries=1500, **how))
     few = partial(ft.distill, space=SPACE, prefer="rounds", **how)
-    served("distill a rule", rule, partial(few, epsilon=0.01))
-    served("distill multiplexer 20", multiplexer, partial(few, epsilon=0.03))
+    measure("distill a rule", rule, partial(few, epsilon=0.01))
+    measure("distill multiplexer 20", multiplexer, partial(few, epsilon=0.03))
 
 
 def rule(row: list[int]) -> int:
@@ -186,7 +253,7 @@ def million(runs: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("server", "engines", "million", "one"))
+    parser.add_argument("what", choices=("server", "simulated", "engines", "million", "one"))
     parser.add_argument("--runs", type=int, default=5, help="seeds of a million; of one, the seed")
     options = parser.parse_args()
     if options.what == "one":
@@ -194,7 +261,7 @@ def main() -> None:
     elif options.what == "million":
         million(options.runs)
     else:
-        {"server": server, "engines": engines}[options.what]()
+        {"server": server, "simulated": partial(server, simulated), "engines": engines}[options.what]()
 
 
 if __name__ == "__main__":

@@ -1,18 +1,14 @@
-"""Rounds against labels: ``prefer="rounds"`` beside ``prefer="queries"``, and what a far server makes of both.
+"""Rounds against labels: ``prefer="rounds"`` beside ``prefer="queries"``; `benchmarks.reach` has servers and workers.
 
-python -m benchmarks.rounds [--runs 30] [--only NAME ...] [--server]
+python -m benchmarks.rounds [--runs 30] [--only NAME ...]
 """
 
 from __future__ import annotations
 
 import argparse
 import statistics
-import sys
-import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import fidelitree as ft
@@ -73,50 +69,11 @@ def line(name: str, runs: int) -> str:
     return f"| {name} | {both} | {times:.2f} | {few[3]}/{runs} | {met} |"
 
 
-def slow_workers() -> str:
-    """137 rows or so at 50 ms a call, on 64 threads."""
-
-    def slow(batch: Any) -> Any:
-        time.sleep(0.05 * len(batch))
-        return batch[:, 3] & (batch[:, 0] | batch[:, 7])
-
-    space = ft.ProductSpace.bernoulli(20)
-    with ThreadPoolExecutor(64) as pool:
-        ft.distill(slow, space, epsilon=0.05, executor=pool, prefer="rounds")  # imports, and threads that start
-        began = time.perf_counter()
-        found = ft.distill(slow, space, epsilon=0.05, executor=pool, prefer="rounds")
-        taken = time.perf_counter() - began
-    return f"64 threads, 50 ms a row: {found.queries.asked:,} labels, {found.queries.rounds} rounds, {taken:.2f} s"
-
-
-def limited_server() -> str:
-    """A server with 200 ms latency, a limit of 50 rows a second and 5 % failures."""
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-    from endpoints import Endpoint, serving
-
-    space, shares = ft.ProductSpace.bernoulli(12), []
-    with serving(Endpoint(latency=0.2, fails_every=20, rows_per_second=50)) as endpoint:
-        target = ft.targets.http(endpoint.url, rows_per_second=50)
-        tree = ft.Tree.constant(space, 1)
-        ft.certify(tree, target, space, within=0.001, max_queries=500, retries=5, batch_size=2, deterministic=False)
-        shares.append(endpoint.rows / (endpoint.last - endpoint.first) / 50)
-    with serving(Endpoint(lambda rows: [row[3] & (row[0] | row[7]) for row in rows], 0.2, 20, 50)) as endpoint:
-        target = ft.targets.http(endpoint.url, rows_per_second=50)
-        ft.distill(target, space, epsilon=0.02, prefer="rounds", retries=5, batch_size=2)
-        shares.append(endpoint.rows / (endpoint.last - endpoint.first) / 50)
-    return f"limited server: certify {shares[0]:.3f} of the limit, distill {shares[1]:.3f}; bar 0.9"
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=30)
     parser.add_argument("--only", nargs="*", default=list(CASES), choices=list(CASES))
-    parser.add_argument("--server", action="store_true", help="the far server and the slow workers only")
     options = parser.parse_args()
-    if options.server:
-        print(slow_workers())
-        print(limited_server())
-        return
     print("| target | rounds | labels | leaves | rounds | labels | leaves | times the labels | certified | bar |")
     print("| :-- " + "| --: " * 8 + "| :-- |")
     for name in options.only:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -100,12 +101,14 @@ class _Server(ThreadingHTTPServer):
 
 
 @contextmanager
-def serving(endpoint: Endpoint) -> Iterator[Endpoint]:
+def serving(endpoint: Endpoint, tls: ssl.SSLContext | None = None) -> Iterator[Endpoint]:
     """The endpoint at its ``url`` while the block lasts."""
     server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"endpoint": endpoint}))
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
-    endpoint.url = f"http://127.0.0.1:{server.server_address[1]}/label"
+    endpoint.url = f"http{'' if tls is None else 's'}://127.0.0.1:{server.server_address[1]}/label"
     try:
         yield endpoint
     finally:

@@ -75,9 +75,9 @@ class Pacer:
         crowded = self._sent and (rows + sum(sent for _, sent in self._sent)) * self._row > _CROWDED
         return max(self._free - now, self._sent[0][0] + 1 - now if crowded else 0.0)
 
-    def hold(self, seconds: float) -> None:
-        """Nobody sends anything for so long."""
-        self._free = max(self._free, time.monotonic() + seconds)
+    def hold(self, seconds: float, rows: int) -> None:
+        """Nobody sends anything for so long; the time of inputs that were refused is free again."""
+        self._free = max(self._free - rows * self._row, time.monotonic() + seconds)
 
 
 class _Answers:
@@ -208,7 +208,8 @@ class OnLoop:
                 error = failure
             asked = wait_asked_for(error.__cause__)
             if asked is not None and put_off < PATIENCE:
-                self._pacer.hold(max(asked, min(LONGEST_WAIT, FIRST_WAIT * 2**put_off)))
+                usual = min(LONGEST_WAIT, FIRST_WAIT * 2**put_off)
+                self._pacer.hold(asked if asked and not put_off else max(asked, usual), len(rows))
                 put_off += 1
             elif failures < self._retries:
                 await asyncio.sleep(min(LONGEST_WAIT, FIRST_WAIT * 2**failures))

@@ -153,6 +153,8 @@ def _limits(contents: Contents) -> Iterator[Html]:
         yield _limit("Not for a target fitted to these rows.", "It may know them by heart, and answer new rows worse.")
     if ASSUMES_DETERMINISTIC in certificate.assumes:
         yield _limit("Not for a target that changes its mind.", "It is taken to give one answer to one input, always.")
+    elif certificate.method != "exact":
+        yield _limit("Not about what the target answers most often.", "Each test input was asked anew, and once.")
     if not certificate.split_quality:
         yield _limit("Not that no smaller tree exists,", "nor that every split is the best one.")
 

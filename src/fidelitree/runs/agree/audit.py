@@ -359,16 +359,18 @@ class _Audit:
                 parts.append(part[answered(self.predictor, part)] if self.defers else part)
                 taken, block = taken + rows, block + 1
             try:
-                self._see(bet, looks, parts, observer)
+                whole = np.concatenate(parts) if len(parts) > 1 else parts[0]
+                labels = self.counted.labels(self.counted.ask(whole, "certify")) if len(whole) else np.zeros(0)
+                self._see(bet, list(zip(looks, parts, strict=True)), labels, observer)
             except (BudgetSpent, KeyboardInterrupt):
                 return bet
         return bet
 
-    def _see(self, bet: DrawnBet, looks: list[int], parts: list[NDArray[Any]], observer: Observer) -> None:
-        """Have inputs answered, and count the answers look by look, until one of them ends the audit."""
-        whole = np.concatenate(parts) if len(parts) > 1 else parts[0]
-        labels = self.counted.labels(self.counted.ask(whole, "certify")) if len(whole) else np.zeros(0)
-        for number, (rows, part) in enumerate(zip(looks, parts, strict=True)):
+    def _see(
+        self, bet: DrawnBet, looks: list[tuple[int, NDArray[Any]]], labels: NDArray[Any], observer: Observer
+    ) -> None:
+        """Count answers look by look, until one of them ends the audit."""
+        for number, (rows, part) in enumerate(looks):
             if number and not self.rule.wanted(bet):
                 return
             if len(part):

@@ -117,7 +117,8 @@ class HttpTarget(OnTerms):
         """The body of the answer; our own errors for everything else that may come back."""
         if self._client is None:
             limits = self._httpx.Limits(max_connections=self.terms.concurrency)
-            self._client = self._httpx.AsyncClient(timeout=self.timeout, verify=self._verify, limits=limits)
+            verify = self._verify if self._url.startswith("https") else False  # authorities take a while to load
+            self._client = self._httpx.AsyncClient(timeout=self.timeout, verify=verify, limits=limits)
         headers = {"content-type": "application/json", "accept": "application/json", **self._headers}
         try:
             async with self._client.stream("POST", self._url, content=sent, headers=headers) as response:

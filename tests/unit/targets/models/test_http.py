@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import signal
+import ssl
 import subprocess
 import sys
 import time
@@ -68,27 +71,27 @@ def endless(handler: BaseHTTPRequestHandler, rows: Rows) -> None:
         handler.wfile.write(b" " * 10**6)
 
 
-@pytest.mark.parametrize(
-    ("answer", "said"),
-    [
-        (raw(200, b"<html>Sign in</html>", content_type="text/html"), "must answer with JSON; it answered '<html>Sign"),
-        (half_a_line, "could not be asked: RemoteProtocolError"),
-        (raw(200, b'{"labels": [1, '), "must answer with JSON; it answered"),
-        (raw(200, b'{"labels": [1]}'), r"must answer one label for each input; 2 got 1 labels"),
-        (raw(200, b'{"labels": 1}'), "or what schema reads; it answered {'labels': 1}"),
-        (raw(200, b"[]"), "or what schema reads; it answered"),
-        (raw(200, b'{"labels": [0.5, 1]}'), "labels must be bool, int or str"),
-        (raw(200, b'{"labels": [[1], [2, 3]]}'), "labels must be one per input"),
-        (raw(200, b"[" * 70_000), "must answer with JSON"),
-        (
-            raw(302, b"", location="http://elsewhere.test/x?key=" + SECRET),
-            "has moved to http://elsewhere.test/x - give",
-        ),
-        (raw(401, b"who?"), "answered 401 Unauthorized, and no labels"),
-        (raw(204, b""), "answered 204 No Content, and no labels"),
-        (endless, "must answer with labels only; it sent more than 73,728 bytes"),
-    ],
-)
+BAD = [
+    (raw(200, b"<html>Sign in</html>", content_type="text/html"), "must answer with JSON; it answered '<html>Sign"),
+    (half_a_line, "could not be asked: RemoteProtocolError"),
+    (raw(200, b'{"labels": [1, '), "must answer with JSON; it answered"),
+    (raw(200, b'{"labels": [1]}'), r"must answer one label for each input; 2 got 1 labels"),
+    (raw(200, b'{"labels": 1}'), "or what schema reads; it answered {'labels': 1}"),
+    (raw(200, b"[]"), "or what schema reads; it answered"),
+    (raw(200, b'{"labels": [0.5, 1]}'), "labels must be bool, int or str"),
+    (raw(200, b'{"labels": [[1], [2, 3]]}'), "labels must be one per input"),
+    (raw(200, b"[" * 70_000), "must answer with JSON"),
+    (
+        raw(302, b"", location="http://elsewhere.test/x?key=" + SECRET),
+        "has moved to http://elsewhere.test/x - give",
+    ),
+    (raw(401, b"who?"), "answered 401 Unauthorized, and no labels"),
+    (raw(204, b""), "answered 204 No Content, and no labels"),
+    (endless, "must answer with labels only; it sent more than 73,728 bytes"),
+]
+
+
+@pytest.mark.parametrize(("answer", "said"), BAD)
 def test_bad_answers_are_our_errors_and_show_no_secret(answer: Any, said: str) -> None:
     with serving(Endpoint(raw=answer)) as endpoint:
         address = endpoint.url.replace("http://", f"http://me:{SECRET}@") + f"?key={SECRET}"
@@ -96,6 +99,41 @@ def test_bad_answers_are_our_errors_and_show_no_secret(answer: Any, said: str) -
         with pytest.raises(ft.TargetError, match=said) as caught:
             ft.distill(target, BITS, batch_size=2)
     assert SECRET not in str(caught.value)
+
+
+@pytest.mark.parametrize(("answer", "said"), BAD)
+def test_where_a_server_turns_bad_nothing_is_lost_and_no_file_has_a_secret(
+    answer: Any, said: str, tmp_path: Path
+) -> None:
+    good = Endpoint(lambda rows: [row[0] & row[1] for row in rows])
+
+    def turning(handler: BaseHTTPRequestHandler, rows: Rows) -> None:
+        if len(good.headers) > 20:
+            answer(handler, rows)
+        else:
+            write(handler, 200, json.dumps({"labels": good.answer(rows)}).encode())
+
+    def ask() -> ft.Distillation:
+        address = good.url.replace("http://", f"http://me:{SECRET}@") + f"?key={SECRET}"
+        target = ft.targets.http(address, headers={"authorization": f"Bearer {SECRET}"}, concurrency=1)
+        return ft.distill(target, ft.ProductSpace.bernoulli(8), batch_size=2, journal=tmp_path / "run.db", seed=1)
+
+    good.raw = turning
+    with serving(good):
+        with pytest.raises(ft.TargetError, match=said):
+            ask()
+        kept, good.raw, good.rows = ft.journal.info(tmp_path / "run.db").answers, None, 0
+        result = ask()
+    assert 0 < kept < result.queries.paid
+    assert good.rows == result.queries.paid - kept + min(16, kept)  # 16 see that it is the same target
+    no_secret_in(tmp_path)
+
+
+def no_secret_in(folder: Path) -> None:
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert files
+    for path in files:
+        assert SECRET.encode() not in path.read_bytes(), path
 
 
 def test_a_server_that_repeats_the_key_does_not_show_it() -> None:
@@ -163,6 +201,33 @@ def test_tls_and_dead_servers() -> None:
         gone = endpoint.url
     with pytest.raises(ft.TargetError, match="could not be asked: ConnectError"):
         ft.distill(ft.targets.http(gone), BITS)
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A certificate with its key that nobody has signed, for another host."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl makes the certificate")
+    path = tmp_path_factory.mktemp("tls") / "both.pem"
+    words = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
+    words += ["-subj", "/CN=elsewhere.test", "-addext", "subjectAltName=DNS:elsewhere.test"]
+    subprocess.run([*words, "-keyout", str(path), "-out", str(path) + ".crt"], check=True, capture_output=True)
+    path.write_bytes(path.read_bytes() + Path(f"{path}.crt").read_bytes())
+    return path
+
+
+def test_certificates_that_do_not_fit(certificate: Path) -> None:
+    tls, trusting = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.create_default_context(cafile=f"{certificate}.crt")
+    tls.load_cert_chain(certificate)
+    with serving(Endpoint(), tls) as endpoint:
+        address = f"{endpoint.url}?key={SECRET}"
+        for verify, said in ((True, "self-signed certificate"), (trusting, "mismatch, certificate is not valid for")):
+            with pytest.raises(ft.TargetError, match=rf"could not be asked: ConnectError: .*{said}") as caught:
+                ft.distill(ft.targets.http(address, verify=verify), BITS)
+            assert SECRET not in str(caught.value)
+        assert endpoint.calls == 0
+        trusting.check_hostname = False
+        assert ft.distill(ft.targets.http(address, verify=trusting), BITS).tree.size == 2
 
 
 def test_what_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -244,12 +309,12 @@ def test_the_command_line_stores_no_secret(tmp_path: Path, monkeypatch: pytest.M
         address = endpoint.url.replace("http://", f"http://me:{SECRET}@") + f"?key={SECRET}"
         words = ["distill", address, "--bernoulli", "0.5", "--features", "6", "--out", str(tmp_path / "out")]
         words += ["--header", "x-key=LABEL_KEY", "--cost-per-row", "0.5", "--concurrency", "3"]
+        words += ["--journal", str(tmp_path / "run.db")]
         ended = run(*words)
     assert ended.code == 0, ended.err
     assert endpoint.headers[0]["x-key"] == SECRET
     assert "at a cost of" in ended.out
-    for path in (tmp_path / "out").iterdir():
-        assert SECRET.encode() not in path.read_bytes(), path
+    no_secret_in(tmp_path)
     assert SECRET not in ended.out
 
 
