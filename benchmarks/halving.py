@@ -39,10 +39,10 @@ def sampled(space: ft.ProductSpace, rng: np.random.Generator) -> ft.Tree:
     return build(space, simplest(grown(3, list(range(len(space))))), [0, 1])
 
 
-def row(n: int, trees: int) -> tuple[list[int], list[int]]:
+def row(n: int, seeds: range) -> tuple[list[int], list[int]]:
     """Labels asked by both, tree by tree."""
     space, ours, theirs = ft.ProductSpace.bernoulli(n), [], []
-    for seed in range(trees):
+    for seed in seeds:
         target = sampled(space, np.random.default_rng([n, seed])).predict  # a black box
         for learn, labels in ((ft.distill, ours), (ft.learners.halving, theirs)):
             result = learn(target, space, EPSILON, seed=seed)
@@ -55,11 +55,13 @@ def main() -> None:
     """Print a line for each number of features."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trees", type=int, default=20, help="sampled for each number of features")
+    parser.add_argument("--first", type=int, default=0, help="seed of the first tree")
     options = parser.parse_args()
+    seeds = range(options.first, options.first + options.trees)
     print(f"{'features':<10}{'distill':>9}{'halving':>9}{'ratio':>7}  labels in the mean, certificate included")
     ratios = []
     for n in FEATURES:
-        ours, theirs = (np.mean(labels) for labels in row(n, options.trees))
+        ours, theirs = (np.mean(labels) for labels in row(n, seeds))
         ratios.append(ours / theirs)
         print(f"{n:<10}{ours:>9.1f}{theirs:>9.1f}{ratios[-1]:>7.2f}", flush=True)
     print(f"distill asks at most {BAR} times as many: {'yes' if max(ratios) <= BAR else 'NO'}")

@@ -12,7 +12,7 @@ import pytest
 import fidelitree as ft
 from fidelitree.asking.events import Event, TreeJudged, UnderTest
 from fidelitree.runs.agree import audit
-from fidelitree.runs.agree.audit import FINGERPRINT
+from fidelitree.runs.agree.audited import FINGERPRINT
 from fidelitree.runs.agree.claim import HowFar, patience_of
 from fidelitree.spaces.draw import Stream, draw
 from fidelitree.spaces.region import Region

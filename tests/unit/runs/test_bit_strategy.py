@@ -10,7 +10,15 @@ import pytest
 import fidelitree as ft
 from chances import plausible
 from fidelitree.certificates.attempts import Attempts
-from fidelitree.runs.strategies.bit_strategy import READY, REFERENCE, Readiness, ReferenceInputs, changed
+from fidelitree.runs.strategies.bit_strategy import (
+    READY,
+    READY_SHORT,
+    REFERENCE,
+    SHORT,
+    Readiness,
+    ReferenceInputs,
+    changed,
+)
 from fidelitree.search.bits import learner
 from fidelitree.spaces.draw import Stream
 from fidelitree.trees.tree import Tree
@@ -25,8 +33,8 @@ def gate(epsilon: float = 0.1) -> Readiness:
     return Readiness(Attempts(epsilon, 0.05), ReferenceInputs(SPACE, Stream.named(0, "watch")))
 
 
-def see(watching: Readiness, wrong: list[bool], tree: Any = TREE, weight: float = 1.0) -> bool:
-    return watching.see(bits_asked(tree), np.array(wrong, bool), np.full(len(wrong), weight))
+def see(watching: Readiness, wrong: list[bool], tree: Any = TREE, weight: float = 1.0, answers: int = 0) -> bool:
+    return watching.see(bits_asked(tree), np.array(wrong, bool), np.full(len(wrong), weight), answers)
 
 
 # --- the gate
@@ -38,6 +46,29 @@ def test_the_gate_opens_after_twelve_right_answers_and_not_before() -> None:
         watching = gate()
         assert not see(watching, [False] * 50), "these were there before the tree was"
         assert see(watching, [False] * right) == (right >= 12)
+
+
+def test_the_first_tree_needs_four_right_answers_if_it_is_shorter_than_the_answers() -> None:
+    """Four leaves over four bits: 5 shapes, 4^3 features and 2^4 labels are 12.3 bits, and 8 more make 21 answers."""
+    bits = ReferenceInputs(SPACE, Stream.named(0, "watch")).description(bits_asked(TREE))
+    assert bits == pytest.approx(np.log2(5 * 4**3 * 2**4))
+    assert (SHORT, READY_SHORT) == (8, 4)
+    for answers, needed in ((20, 12), (21, 4), (1000, 4)):
+        for right in range(14):
+            watching = gate()
+            see(watching, [False] * 20, answers=answers)
+            assert see(watching, [False] * right, answers=answers) == (right >= needed)
+
+
+def test_a_later_tree_needs_twelve_and_so_does_one_that_was_wrong() -> None:
+    later = gate()
+    see(later, [], 0, answers=1000)
+    see(later, [], answers=1000)
+    assert not see(later, [False] * 11, answers=1000)
+    assert see(later, [False], answers=1000)
+    wrong = gate(0.3)
+    see(wrong, [], answers=1000)
+    assert not see(wrong, [True, *[False] * 5], answers=1000)
 
 
 def test_a_mistake_closes_the_gate_for_twelve_more() -> None:

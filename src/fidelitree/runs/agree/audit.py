@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -12,14 +11,12 @@ from numpy.typing import NDArray
 
 from fidelitree.asking.access import Access, Call, access, as_used
 from fidelitree.asking.events import Observer, TreeJudged, UnderTest, nobody
-from fidelitree.asking.guarded import GuardedTarget
 from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
-from fidelitree.certificates.certificate import OF_ANSWERS, Certificate
+from fidelitree.certificates.certificate import Certificate
 from fidelitree.certificates.confusion import CONFIDENCE, Confusion
 from fidelitree.certificates.deferral import DrawnBet, certified_coverage
 from fidelitree.errors import (
     ParameterError,
-    TargetError,
     check_count,
     check_delta,
     check_entropy,
@@ -31,13 +28,13 @@ from fidelitree.errors import (
     show,
 )
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge, known_error, tree_labels
+from fidelitree.runs.agree.audited import TestInputs, is_text, labels_of, prediction_of, source_of
 from fidelitree.runs.agree.claim import FEW, Claim, HowFar
 from fidelitree.runs.agree.device_tests import DeviceTests
 from fidelitree.runs.kept_rows import KeptRows, told
 from fidelitree.spaces.draw import Stream, block_rows, fresh_entropy, fresh_seed
-from fidelitree.spaces.product import ProductSpace, product_of
 from fidelitree.spaces.region import Region
-from fidelitree.spaces.rows import ASSUMES_UNSEEN, check_test_rows
+from fidelitree.spaces.rows import ASSUMES_UNSEEN
 from fidelitree.targets.labels import apart
 from fidelitree.targets.table import MAX_FEATURES, enumerate_inputs
 from fidelitree.theory.sequential import Bet
@@ -47,14 +44,11 @@ from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
 
     from fidelitree.asking.counted import Counted
     from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
 
-FINGERPRINT = 4096  # inputs on which a predictor that has no digest of its own is told from others
-FINGERPRINT_BYTES = 1 << 25  # of them, so that those of a space of many features fit into memory
 _PATIENT = 64  # times as many inputs are looked at as may be asked, where a tree defers most of them
 _LOOKS = 4  # past a few blocks, one look at the counts for so many parts of those before: looks take time
 ASSUMES_UNCHANGED = "the predictor was not changed since the journal was begun"
@@ -104,7 +98,7 @@ def certify(
     (target, space), (known_seed, fresh) = as_used(target, space), _keys(predictor, seed, entropy)
     budget = Budget(max_queries, None, max_seconds, max_cost).priced(target, batch_size)
     running = Running(batch_size, executor, timeout, retries, journal)
-    predict, digest = _prediction(predictor, space, rule, near is not None)
+    predict, digest = prediction_of(predictor, space, rule, near is not None)
     asked = {**rule.told, "deterministic": check_switch("deterministic", deterministic), "predictor": digest}
     asked |= budget.limits() | ({} if near is None else {"tolerance": near})
     call = Call("certify", known_seed, seed is not None, asked, fresh, entropy is not None)
@@ -117,7 +111,7 @@ def certify(
         elif error is None:
             bet = audit.test(audit.source(space, way), observer)
         found = audit.tested(bet, space, way) if error is None else audit.exact(error)
-        found = told(found, kept, lambda inner: _labels(predict, inner))
+        found = told(found, kept, lambda inner: labels_of(predict, inner))
         way.end(audit.counted, "certified" if found.holds else "not certified")
     return found
 
@@ -146,65 +140,6 @@ def _rule(epsilon: float | None, delta: float, within: float) -> Claim | HowFar:
     return HowFar(width, delta)
 
 
-def _product(space: World, rule: Claim | HowFar) -> ProductSpace:
-    """The features; of a table, which must have rows enough for a claim."""
-    product = product_of(space)
-    if space.table is not None and isinstance(rule, Claim):
-        check_test_rows(space.table.count, rule.epsilon, rule.delta, rule.level)
-    return product
-
-
-def _prediction(predictor: Any, space: World, rule: Claim | HowFar, numbers: bool) -> tuple[Target, str]:
-    """How to ask a predictor about inner values, and its digest."""
-    product = _product(space, rule)
-    if isinstance(predictor, Tree):
-        predictor.check_space(product)
-        return predictor.predict_inner, predictor.digest
-    found = getattr(predictor, "predict", predictor)
-    if not callable(found):
-        raise ParameterError(f"predictor must be a tree, a callable, or have a predict method; got {show(predictor)}")
-    door = GuardedTarget(found, product, numbers)
-    return door, _fingerprint(door, space)
-
-
-@dataclass(frozen=True)
-class _TestInputs:
-    """Test inputs: ``take`` gives some of a numbered block, after those taken before; ``device`` counts the same."""
-
-    take: Callable[[int, int, int], NDArray[Any]]
-    most: float
-    device: DeviceTests | None = None
-
-
-def _source(space: World, stream: Stream) -> _TestInputs:
-    if space.table is not None:
-        order = space.table.shuffled(stream)
-        return _TestInputs(lambda block, taken, rows: order[taken : taken + rows], len(order))
-    return _TestInputs(lambda block, taken, rows: space.inputs(stream, block, rows), math.inf)
-
-
-def _labels(predict: Target, batch: NDArray[Any]) -> NDArray[Any]:
-    """The predictor's labels, one for each input."""
-    try:
-        return np.asarray(predict(batch))
-    except TargetError as error:
-        said = str(error).replace("the target", "it")
-        raise ParameterError(f"predictor must label every batch: {said}") from error.__cause__
-
-
-def _is_text(labels: NDArray[Any]) -> bool:
-    """Whether labels are text, which equals no number; truth values and numbers can be compared."""
-    return labels.dtype.kind == "U" or (labels.dtype.kind == "O" and isinstance(labels[0], str))
-
-
-def _fingerprint(predict: Target, space: World) -> str:
-    """A digest of a predictor that has none: what it says about inputs that anybody can draw."""
-    product = space.product
-    rows = min(FINGERPRINT, max(64, FINGERPRINT_BYTES // (len(product) * product.dtype.itemsize)))
-    labels = _labels(predict, _source(space, Stream("fingerprint")).take(0, 0, rows))
-    return OF_ANSWERS + hashlib.sha256(repr(labels.tolist()).encode()).hexdigest()
-
-
 @dataclass(frozen=True)
 class _Audit:
     """One predictor against one target."""
@@ -222,13 +157,13 @@ class _Audit:
         """The error that is claimed."""
         return self.rule.epsilon if isinstance(self.rule, Claim) else None
 
-    def source(self, space: World, way: Access) -> _TestInputs:
+    def source(self, space: World, way: Access) -> TestInputs:
         """Inputs as they come, chosen by the seed, the predictor's digest and what nobody could foresee."""
         key = [self.digest] if way.entropy is None else [self.digest, way.entropy]
         stream, usual = Stream.named(way.seed, "certify").child(*key), self.tolerance is not None or self.defers
         if space.independent is None or usual or not isinstance(self.predictor, Tree):
-            return _source(space, stream)
-        return replace(_source(space, stream), device=DeviceTests.of(self.counted, self.predictor, stream))
+            return source_of(space, stream)
+        return replace(source_of(space, stream), device=DeviceTests.of(self.counted, self.predictor, stream))
 
     @property
     def defers(self) -> bool:
@@ -346,7 +281,7 @@ class _Audit:
             cost=self.counted.cost,
         )
 
-    def test(self, source: _TestInputs, observer: Observer) -> DrawnBet:
+    def test(self, source: TestInputs, observer: Observer) -> DrawnBet:
         """Inputs as they come, but for those that a tree defers, until the rule has seen enough, or patience ends."""
         if source.device is not None:
             return self._test_there(source.device, observer)
@@ -420,8 +355,8 @@ class _Audit:
         self, batch: NDArray[Any], labels: NDArray[Any], weights: NDArray[np.float64] | None = None
     ) -> NDArray[np.bool_]:
         """Where the predictor answers otherwise than the target did."""
-        predicted = _labels(self.predict, batch)
-        if _is_text(predicted) != _is_text(labels):
+        predicted = labels_of(self.predict, batch)
+        if is_text(predicted) != is_text(labels):
             one, two = (type(found[:1].tolist()[0]).__name__ for found in (predicted, labels))
             raise ParameterError(
                 f"predictor must answer labels of the target's kind; it answers {one}, and the target {two}"

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from fidelitree.trees.tree import Tree
 
 READY = 12  # answers without a mistake before an attempt is opened
+SHORT, READY_SHORT = 8, 4  # bits by which a tree is shorter than the answers it fits, and READY for such a tree
 READY_SLACK = 0.1
 REFERENCE = 400  # inputs, never asked, on which two trees are compared
 MATERIAL = 1 / 3  # of epsilon: a change of the tree on more of them starts the count again
@@ -66,6 +67,11 @@ class ReferenceInputs:
         self._whole, self._stream = Region.whole(space), stream
         self._columns: dict[int, int] = {}
         self._last: tuple[Nested, Said] | None = None
+
+    def description(self, candidate: Nested) -> float:
+        """Bits that say which tree it is: its shape, a feature for every test, one of two labels for every leaf."""
+        tests, features = size(candidate) - 1, len(self._whole.space)
+        return math.log2(math.comb(2 * tests, tests) / (tests + 1)) + tests * math.log2(features) + tests + 1
 
     def _column(self, i: int) -> int:
         if i not in self._columns:
@@ -105,24 +111,29 @@ class Readiness:
         self._attempts, self._reference = attempts, reference
         self._before: Said | None = None
         self._seen: list[tuple[float, bool]] = []
+        self._trees = 0
 
-    def see(self, candidate: Nested, wrong: NDArray[np.bool_], weights: NDArray[np.float64]) -> bool:
+    def see(self, candidate: Nested, wrong: NDArray[np.bool_], weights: NDArray[np.float64], answers: int) -> bool:
         """Answers came in, this is the tree now: is it time?
 
         An answer weighs what its leaf weighs in the space against the inputs that were drawn. A tree that changed
-        materially starts again.
+        materially starts again. The first tree, if it is shorter to write down than the answers, is most often right:
+        it is ready sooner (Occam's razor).
         """
         after, epsilon = self._reference.said(candidate), self._attempts.epsilon
         if after is not self._before and (self._before is None or changed(self._before, after) > MATERIAL * epsilon):
-            self._seen = []
+            self._seen, self._trees = [], self._trees + 1
         else:
             self._seen += zip(weights.tolist(), wrong.tolist(), strict=True)
         self._before = after
+        ready = READY
+        if self._trees == 1 and not wrong.any() and self._reference.description(candidate) + SHORT <= answers:
+            ready = READY_SHORT
         total = bad = 0.0
         for weight, mistake in reversed(self._seen):
             total += weight
             bad += weight * mistake
-            if total >= READY and bad <= epsilon / 2 * (total - READY) + READY_SLACK:
+            if total >= ready and bad <= epsilon / 2 * (total - ready) + READY_SLACK:
                 return True
         return False
 
@@ -173,7 +184,10 @@ class BitStrategy:
         self._weights = np.concatenate([self._weights, new, walked])
         candidate = self.learner.sketch
         assert candidate is not None, "a learner that was told something has a tree"
-        passed = self._readiness.see(candidate, wrong, weights) or self.learner.confirmations >= READY
+        passed = (
+            self._readiness.see(candidate, wrong, weights, self.learner.pool.size)
+            or self.learner.confirmations >= READY
+        )
         if passed and self._frugal and not self.learner.confirmations:
             passed = self._cost(EXPECTED * self._attempts.epsilon, size(candidate)) < self._least_cost()
         if (passed or self._late()) and (candidate != self._under_test or self._too_small):
