@@ -35,7 +35,7 @@ LEAVES = 3  # of the tree that the iteration starts with
 _CHOSEN, _OTHER, _INK = "#e69f00", "#dce9f5", "#404040"
 
 
-class Held(NamedTuple):
+class LeafSamples(NamedTuple):
     """What a leaf has: samples that label it, samples that test it."""
 
     labels: int
@@ -44,7 +44,7 @@ class Held(NamedTuple):
 
 Path = tuple[tuple[int, int], ...]
 """Features with the values that lead to a leaf."""
-Samples = dict[Path, Held]
+Samples = dict[Path, LeafSamples]
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Iteration:
 
 
 @dataclass(frozen=True)
-class Row:
+class LeafRow:
     """One leaf at one step; the best feature and its score before the split."""
 
     step: int
@@ -104,7 +104,7 @@ class _Watching(SampledJudge):
         return super().enough(bare, evidence)
 
     def _samples(self) -> Samples:
-        return {path_of(leaf): Held(*self.held(leaf.number)) for leaf in self.bare.leaves.values()}
+        return {path_of(leaf): LeafSamples(*self.held(leaf.number)) for leaf in self.bare.leaves.values()}
 
 
 def watched(schedule: theory.Schedule, seed: int) -> Iteration:
@@ -128,14 +128,14 @@ def watched(schedule: theory.Schedule, seed: int) -> Iteration:
     )
 
 
-def rows(seen: Iteration) -> list[Row]:
+def rows(seen: Iteration) -> list[LeafRow]:
     """A line for each leaf at each step."""
     found = []
     for path, held in seen.before.items():
         best = int(seen.scores[path].argmax())
-        found.append(Row(1, _words(path), *held, f"x{best}", float(seen.scores[path][best])))
+        found.append(LeafRow(1, _words(path), *held, f"x{best}", float(seen.scores[path][best])))
     for step, samples in ((2, seen.parted), (3, seen.after)):
-        found += [Row(step, _words(path), *held) for path, held in samples.items()]
+        found += [LeafRow(step, _words(path), *held) for path, held in samples.items()]
     return found
 
 
@@ -188,7 +188,7 @@ def drawn(seen: Iteration) -> Figure:
     return picture
 
 
-def _held(held: Held) -> str:
+def _held(held: LeafSamples) -> str:
     return f"{held.labels:,}\n{held.tests:,}"
 
 
