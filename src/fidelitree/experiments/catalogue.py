@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from fidelitree.theory.bounds import WorkedExample
 
-    Figures = Mapping[str, Figure]
-
 EPSILONS = (0.3, 0.1, 0.03, 0.01)
 DEPTHS = tuple(range(1, 21))
 FEATURES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256)
@@ -81,7 +79,9 @@ def run(name: str, settings: Settings, advance: Advance) -> Report:
     return EXPERIMENTS[name](settings, advance)
 
 
-def _written(settings: Settings, name: str, rows: Sequence[Any], figures: Figures, lines: list[str]) -> Report:
+def _written(
+    settings: Settings, name: str, rows: Sequence[Any], figures: Mapping[str, Figure], lines: list[str]
+) -> Report:
     """Rows as a table, figures by what their names add to the experiment's, and the summary."""
     files = [save_rows(rows, settings.out / f"{name}.csv")]
     for suffix, picture in figures.items():
