@@ -1,6 +1,6 @@
 """Makes docs/gallery.md, its thumbnails and the reports of docs/demo: python docs/gallery.py (extra "bench").
 
-Eight real models, a frontier of each, nothing chosen afterwards: seed 0 and the same budget for all. Data that does not
+Eight real models, a frontier of each: seed 0 and the same budget for all. Data that does not
 come with scikit-learn lies in the folder that FIDELITREE_DATA names.
 """
 
@@ -22,8 +22,7 @@ OPENING = """\
 # Gallery
 
 Eight models, each distilled by one call with 8,000 labels:
-`ft.frontier(model, inputs, max_queries=8000, max_leaves=32)`. The seed is 0,
-and nothing was chosen afterwards. Each picture is the certified curve, agreement against leaves. All points of a curve
+`ft.frontier(model, inputs, max_queries=8000, max_leaves=32)`. The seed is 0. Each picture is the certified curve, agreement against leaves. All points of a curve
 hold together, with 95 % confidence.
 
 Three of them are here as whole reports, as `front.report("report.html")` writes them: {demos}. They work without a
