@@ -22,7 +22,8 @@ OPENING = """\
 # Gallery
 
 Eight models, each distilled by one call with 8,000 labels:
-`ft.frontier(model, inputs, max_queries=8000, max_leaves=32)`. The seed is 0. Each picture is the certified curve, agreement against leaves. All points of a curve
+`ft.frontier(model, inputs, max_queries=8000, max_leaves=32)`. The seed is 0.
+Each picture is the certified curve, agreement against leaves. All points of a curve
 hold together, with 95 % confidence.
 
 Three of them are here as whole reports, as `front.report("report.html")` writes them: {demos}. They work without a
