@@ -90,7 +90,7 @@ class Budget:
     max_seconds: float | None = None
     max_cost: float | None = None
     """In the currency of the target's prices; about as many labels as it buys are ``max_queries``."""
-    started: float = field(default_factory=time.monotonic, repr=False)
+    started: float = field(default_factory=_now, repr=False)
     clock: Callable[[], float] = field(default=_now, repr=False, compare=False)
 
     def __post_init__(self) -> None:
