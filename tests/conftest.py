@@ -7,7 +7,10 @@ import hashlib
 import itertools
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -108,3 +111,25 @@ def repeatable_entropy(request: pytest.FixtureRequest, monkeypatch: pytest.Monke
         return hashlib.sha256(f"{name} {next(audits)}".encode()).hexdigest()[:32]
 
     monkeypatch.setattr("fidelitree.runs.agree.audit.fresh_entropy", fresh)
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a fresh build."""
+    missing = [name for name in ("mkdocs", "material", "mkdocstrings") if find_spec(name) is None]
+    if missing:
+        pytest.skip(f"{', '.join(missing)} not installed: pip install '.[docs]'")
+    folder = tmp_path_factory.mktemp("site")
+    # Proxies that do not answer: a build that fetched anything would fail.
+    environment = {
+        **os.environ,
+        "NO_MKDOCS_2_WARNING": "1",
+        "http_proxy": "http://[::1]:9",
+        "https_proxy": "http://[::1]:9",
+    }
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    root = Path(__file__).resolve().parents[1]
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == ""
+    return folder

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from fidelitree import targets
@@ -149,6 +150,13 @@ def onnx_without_rows(folder: Path) -> Trained:
     return Trained(targets.load_model(path, labels="argmax"), lambda x: (x @ WEIGHTS).argmax(axis=1))
 
 
+def torch_network(folder: Path) -> Trained:
+    torch = pytest.importorskip("torch")
+    layer = torch.nn.Linear(*WEIGHTS.shape, bias=False, dtype=torch.float64)
+    layer.weight.data = torch.tensor(WEIGHTS.T, dtype=torch.float64)
+    return Trained(targets.torch(layer), lambda x: (x @ WEIGHTS).argmax(axis=1))
+
+
 def function(folder: Path) -> Trained:
     def first(batch: Any) -> NDArray[Any]:
         column = next(iter(batch.values())) if isinstance(batch, dict) else np.asarray(batch)[:, 0]
@@ -177,6 +185,7 @@ KINDS = [
     lightgbm_three_classes,
     onnx_labels,
     onnx_scores,
+    torch_network,
     onnx_without_rows,
     function,
     command,

@@ -6,6 +6,7 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,9 @@ import fidelitree as ft
 import reference
 from fidelitree import search
 from fidelitree.asking.counted import Counted
+from fidelitree.asking.on_device import OnDevice
 from fidelitree.exact.engine import exact_subfunction
+from fidelitree.search.device_pairs import DevicePairs
 from fidelitree.search.exact_growth import ExactProbe
 from fidelitree.search.grow import Evidence, Probe
 from fidelitree.search.sampled_probes import FreshPairs, ReusedPairs, Shelf
@@ -42,7 +45,21 @@ def fresh(target: Target, space: ft.ProductSpace) -> Probe:
     return FreshPairs(Counted(target, space), Stream.named(5, "grow"), lambda j: 200 * j)
 
 
-PROBES: dict[type, Make] = {ExactProbe: exact, ReusedPairs: reused, FreshPairs: fresh}
+def on_a_device(target: Target, space: ft.ProductSpace) -> Probe:
+    torch = pytest.importorskip("torch")
+
+    def answer(batch: Any) -> Any:
+        labels = target(batch.numpy().astype(np.uint8))
+        return torch.as_tensor(labels if labels.dtype.kind == "i" else np.zeros(len(labels), int))  # it has no text
+
+    model = ft.targets.torch(answer)
+    model.counts_there = True
+    asked = OnDevice.of(Counted(model, space))
+    assert asked is not None
+    return DevicePairs(asked, Stream.named(5, "grow"), lambda j: 200 * j)
+
+
+PROBES: dict[type, Make] = {ExactProbe: exact, ReusedPairs: reused, FreshPairs: fresh, DevicePairs: on_a_device}
 every_probe = pytest.mark.parametrize("make", PROBES.values(), ids=[kind.__name__ for kind in PROBES])
 
 SPACE = ft.ProductSpace.bernoulli(5, [0.5, 0.3, 0.8, 0.5, 0.1])

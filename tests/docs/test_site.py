@@ -2,46 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import re
 import runpy
-import shutil
-import subprocess
-import sys
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 FETCHED = re.compile(r"""<(?:script|img|iframe|source|video)\b[^>]*\bsrc=["']?(?:https?:)?//|<link\b[^>]*rel=["']?"""
                      r"""(?:stylesheet|preconnect|icon|preload)[^>]*href=["']?(?:https?:)?//""")  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a fresh build."""
-    missing = [name for name in ("mkdocs", "material", "mkdocstrings") if find_spec(name) is None]
-    if missing:
-        pytest.skip(f"{', '.join(missing)} not installed: pip install '.[docs]'")
-    folder = tmp_path_factory.mktemp("site")
-    # Proxies that do not answer: a build that fetched anything would fail.
-    environment = {
-        **os.environ,
-        "NO_MKDOCS_2_WARNING": "1",
-        "http_proxy": "http://[::1]:9",
-        "https_proxy": "http://[::1]:9",
-    }
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stderr == ""
-    return folder
 
 
 def _pages(nav: list[Any]) -> Iterator[str]:
@@ -76,29 +50,6 @@ def test_pages_fetch_nothing_from_elsewhere(site: Path) -> None:
     assert found == []
     styles = "".join(style.read_text("utf-8") for style in site.glob("**/*.css"))
     assert re.findall(r"@import|url\(['\"]?(?:https?:)?//", styles) == []
-
-
-def test_search_works_from_the_disk(site: Path, absent: Callable[[str], NoReturn]) -> None:
-    """No server and no network: the index is a script, and the search runs in a frame."""
-    program = os.environ.get("FIDELITREE_CHROMIUM") or shutil.which("chromium")
-    if program is None or find_spec("playwright") is None:
-        absent("no Chromium or no Playwright")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
-        page, requests = browser.new_page(), []
-        page.on("request", lambda request: requests.append(request.url))
-        page.goto((site / "index.html").as_uri())
-        page.evaluate("document.getElementById('__search').click()")
-        page.focus("input[name=query]")
-        page.keyboard.type("Chow-Liu")
-        page.locator(".md-search-result__link").first.wait_for(state="attached")
-        assert "inputs.html" in "".join(
-            link.get_attribute("href") or "" for link in page.locator(".md-search-result__link").all()
-        )
-        assert [url for url in requests if not url.startswith(("file:", "data:", "blob:"))] == []
-        browser.close()
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ def as_used(target: Any, space: Any, threshold: float | None = None) -> tuple[Ta
 
     With a threshold, scores above it are 1, and others 0.
     """
-    model = hasattr(target, "predict") and (isinstance(target, type) or not callable(target))
+    model = (isinstance(target, type) or not callable(target)) and hasattr(target, "predict")
     found = from_model(target) if model else target  # which refuses a class
     return found if threshold is None else Above(found, threshold), world_of(space)
 

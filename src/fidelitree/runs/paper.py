@@ -157,7 +157,7 @@ def probe_of(counted: Counted, sizes: SetSizes, seed: int, where: Shelf | OnDevi
     """The pairs that choose splits, as the schedule has them."""
     stream = Stream.named(seed, "grow")
     if sizes.schedule == "printed":
-        return ReusedPairs(counted, stream, sizes.pairs, where if isinstance(where, Shelf) else Shelf())
+        return ReusedPairs(counted, stream, sizes.pairs, Shelf() if isinstance(where, OnDevice) else where)
     if isinstance(where, OnDevice):
         return DevicePairs(where, stream, sizes.pairs)
     return FreshPairs(counted, stream, sizes.pairs)

@@ -41,7 +41,7 @@ def chain(space: ProductSpace, leaves: int, seed: int = 0, exits: int | None = N
     """
     check_space(space)
     leaves = min(check_count("leaves", leaves), len(space) + 1)
-    if exits is not None and exits not in (0, 1):
+    if exits is not None and not (type(exits) is int and exits in (0, 1)):
         raise ParameterError(f"exits must be 0, 1 or None, which lets a coin decide at each node; got {show(exits)}")
     random = _random(seed, "chain")
     order = random.permutation(len(space))[: leaves - 1]

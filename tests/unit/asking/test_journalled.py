@@ -282,7 +282,7 @@ def test_time_that_was_used_is_used(path: Path) -> None:
 
 def test_an_interrupt_while_the_target_is_asked_is_replayed(path: Path) -> None:
     def interrupted(batch: Any) -> Any:
-        if interrupted.calls == 12:
+        if interrupted.calls == 8:
             raise KeyboardInterrupt
         interrupted.calls += 1
         return on_bits(batch)

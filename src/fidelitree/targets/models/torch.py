@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,7 @@ from fidelitree.errors import ParameterError, TargetError, check_count, show
 from fidelitree.targets.models.fromscores import SCORE, Rule, check_rule
 from fidelitree.targets.models.model import Model, ModelColumns, need
 
-if TYPE_CHECKING:
-    Tensor = Any
-
+Tensor = Any  # of torch, which is not there unless it is used
 _WHOLE = 256  # labels that are whole numbers must be below it where they are counted on the device
 _ROWS, _CPU_ROWS, _BYTES = 1 << 18, 1 << 14, 1 << 30  # of one batch on the device
 
@@ -41,6 +39,13 @@ def torch(
     return TorchModel(model, device, dtype=dtype, labels=labels, batch_size=batch_size)
 
 
+def _features(model: Any, library: Any) -> int | None:
+    """How many features a network takes, where its first layer says so."""
+    while isinstance(model, library.nn.Sequential) and len(model):
+        model = model[0]
+    return int(model.in_features) if isinstance(model, library.nn.Linear) else None
+
+
 class TorchModel(Model):
     """A module of torch, or a function of tensors, as a target; see `torch`."""
 
@@ -60,6 +65,7 @@ class TorchModel(Model):
             raise ParameterError(f"model must be a module of torch, or a function of tensors; got {show(model)}")
         self.rule = None if labels is None else check_rule(labels)
         self.name = getattr(model, "__name__", type(model).__name__)
+        self.columns = ModelColumns(count=_features(model, library))
         first = next(model.parameters(), None) if isinstance(model, library.nn.Module) else None
         try:
             self.device = library.device(device or ("cpu" if first is None else first.device))
@@ -88,7 +94,7 @@ class TorchModel(Model):
             matrix = self.columns.numbers(batch)
         size, found = self.rows(max(1, matrix.shape[1])), []
         for start in range(0, len(matrix), size):
-            part = library.from_numpy(np.ascontiguousarray(matrix[start : start + size]))
+            part = library.from_numpy(np.require(matrix[start : start + size], requirements=["C", "W"]))
             found.append(self.codes(part.to(self.device, self.dtype)).cpu().numpy())
         answers = np.concatenate(found)
         if self.rule != SCORE and self.width < _WHOLE and len(bad := np.flatnonzero(answers < 0)):
