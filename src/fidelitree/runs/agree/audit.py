@@ -89,10 +89,8 @@ def certify(
     ``seed`` and ``entropy`` of a certificate replay its audit, and it says so. Of `Rows` all are tests, each once:
     nobody may be fitted to them. For the other arguments see `distill` and `Running`.
 
-    >>> from fidelitree import ProductSpace
-    >>> from fidelitree.targets import majority
-    >>> bits = ProductSpace.bernoulli(3)
-    >>> str(certify(Tree.constant(bits, 1), majority(3), bits, 0.05))[:61]
+    >>> from fidelitree import ProductSpace, targets
+    >>> str(certify(Tree.constant(bits := ProductSpace.bernoulli(3), 1), targets.majority(3), bits, 0.05))[:61]
     'Exact: this tree agrees with the target on 50% of all inputs.'
     """
     rule, near = _rule(epsilon, check_delta(delta), within), check_tolerance(tolerance)
