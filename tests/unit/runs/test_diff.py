@@ -13,8 +13,9 @@ import fidelitree as ft
 from fidelitree.asking.access import Call
 from fidelitree.asking.journal.exporting import info
 from fidelitree.asking.limits import Budget, Running
-from fidelitree.runs.agree.diff_growing import SAME, ChangeExplorer, contains
+from fidelitree.runs.agree.diff_growing import ChangeExplorer, contains
 from fidelitree.runs.agree.diff_testing import CURVE, Changed, DiffAttempt, level_in_curve, level_of
+from fidelitree.runs.agree.difference import SAME
 from fidelitree.runs.agree.pair import Pair, paired
 from fidelitree.runs.input_source import source_of
 from fidelitree.spaces.features import IsIn, IsOne

@@ -18,9 +18,9 @@ from fidelitree.errors import MissingExtraError
 from fidelitree.exact.build import build_diagram
 from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import DIAGRAM_FROM, ENUMERATE_UNASKED, tabulated
-from fidelitree.runs.agree.diff_growing import SAME, free_name, from_what_to_what
+from fidelitree.runs.agree.diff_growing import free_name, from_what_to_what
 from fidelitree.runs.agree.diff_known import later
-from fidelitree.runs.agree.difference import Flagging
+from fidelitree.runs.agree.difference import SAME, Flagging
 from fidelitree.spaces.features import Categorical, IsIn, IsOne
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.runs.agree.difference import SAME
 from fidelitree.runs.input_source import inside
 from fidelitree.search.labelled import Binning
 from fidelitree.search.local.iterated import Refiner
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from fidelitree.spaces.world import World
     from fidelitree.trees.tree import Tree
 
-SAME = "unchanged"
 _INSIDE, _BEYOND, _DROPPED = 12, 24, 12  # draws in a flagged box, beyond each border, with one condition less
 BOXES = 4
 """Flagged boxes that are looked at closely; more are no patch."""

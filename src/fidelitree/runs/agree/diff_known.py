@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from fidelitree.asking.counted import Queries, Tally
 from fidelitree.certificates.store import load
 from fidelitree.exact.paths import disagreement
-from fidelitree.runs.agree.diff_growing import SAME, free_name
-from fidelitree.runs.agree.difference import Difference, Flagging
+from fidelitree.runs.agree.diff_growing import free_name
+from fidelitree.runs.agree.difference import SAME, Difference, Flagging
 from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.spaces.features import Categorical
 from fidelitree.spaces.product import ProductSpace

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fidelitree.runs.agree.diff_growing import SAME, ChangeExplorer
+from fidelitree.runs.agree.difference import SAME
 from fidelitree.theory.sequential import Bet, error_bound, samples_needed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from fidelitree.runs.agree.diff_growing import ChangeExplorer
     from fidelitree.trees.tree import Tree
 
 THIRD = 1 / 3

@@ -12,7 +12,6 @@ from fidelitree.display.markup import plain_page, table, tag
 from fidelitree.display.wording import at_least, at_most, counted, percent, span
 from fidelitree.display.wording import leaves as in_words
 from fidelitree.errors import ParameterError, check_path, writing
-from fidelitree.runs.agree.diff_growing import SAME
 
 if TYPE_CHECKING:
     import os
@@ -25,6 +24,8 @@ if TYPE_CHECKING:
 
 FORMAT, VERSION = "fidelitree.difference", 1
 """Of the stored form."""
+SAME = "unchanged"
+"""What a tree of changes says where there is none."""
 
 
 @dataclass(frozen=True)
