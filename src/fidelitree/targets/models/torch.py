@@ -125,7 +125,7 @@ class TorchModel(Model):
                 )
             self._truth = "bool" in str(scores.dtype)
             self.width = 2 if self._truth else _WHOLE
-            return scores
+            return scores.clone()  # a model may answer in a buffer that it uses again
         rule = ("argmax" if scores.ndim == 2 else None) if self.rule is None else self.rule
         if rule is None or (scores.ndim == 2) != (rule in ("argmax", "argmin")):
             raise ParameterError(
@@ -133,7 +133,7 @@ class TorchModel(Model):
                 f"'argmin' where there are several; got {self.rule!r} for scores of shape {tuple(scores.shape)}"
             )
         if rule == SCORE:
-            return scores.double()
+            return scores.double().clone()
         self.width = scores.shape[1] if scores.ndim == 2 else 2
         if scores.ndim == 1:
             return (scores > rule).long().masked_fill_(scores.isnan(), -1)

@@ -88,6 +88,27 @@ def test_audits_are_the_same_there(p: float, rule: dict[str, Any]) -> None:
     assert ft.certify(tree, there, space, seed=3, **rule) == ft.certify(tree, here, space, seed=3, **rule)
 
 
+@pytest.mark.parametrize("kind", ["int64", "float64"])
+def test_a_buffer_that_is_used_again_and_a_batch_that_is_written_into_change_nothing(kind: str) -> None:
+    buffers: dict[int, Any] = {}
+
+    def hostile(x: Any) -> Any:
+        answer = (x[:, 0] + x[:, 1] * x[:, 2] >= 1).to(getattr(torch, kind))
+        x.zero_()
+        return buffers.setdefault(len(x), torch.empty_like(answer)).copy_(answer)
+
+    rule = {"labels": "score"} if kind == "float64" else {}
+    target, batch = ft.targets.torch(hostile, batch_size=16, **rule), np.random.default_rng(1).integers(0, 2, (64, 3))
+    assert target(batch).tolist() == (batch[:, 0] + batch[:, 1] * batch[:, 2] >= 1).astype(int).tolist()
+    if kind == "int64":
+        space = ft.ProductSpace.bernoulli(12, 0.4)
+        there, here = both(hostile, batch_size=64)
+        honest = ft.targets.torch(lambda x: (x[:, 0] + x[:, 1] * x[:, 2] >= 1).long(), batch_size=64)
+        found = [ft.practical_top_down(one, space, 0.2, 0.1, seed=2) for one in (there, here, honest)]
+        assert found[0].tree == found[1].tree == found[2].tree
+        assert found[0].certificate == found[1].certificate == found[2].certificate
+
+
 def test_a_long_audit_looks_seldom_and_counts_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fidelitree.runs.agree.audit.block_rows", lambda features: 64)
     monkeypatch.setattr("fidelitree.runs.agree.device_tests.block_rows", lambda features: 64)
