@@ -37,7 +37,6 @@ from fidelitree.runs.distill import distill
 from fidelitree.search.optimal.affordable import SOME_NUMBERS
 from fidelitree.search.optimal.lattice import axes_of
 from fidelitree.search.optimal.solve import widening
-from fidelitree.spaces.region import Region
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -246,7 +245,7 @@ def _known(target: Target, space: World) -> Subfunction | None:
     if not free_of_charge(counted) and not _listable(product, UNASKED):
         return None
     try:
-        return exact_subfunction(counted, Region.whole(product), UNASKED)
+        return exact_subfunction(counted, product.whole, UNASKED)
     except NoDiagramError:
         return None
 
@@ -257,7 +256,7 @@ def _frontier(target: Target, space: World) -> NDArray[np.float64] | None:
     if product is None or not _listable(product, LISTED):
         return None
     counted = Counted(target, product)
-    codes = np.array(tabulate(counted, Region.whole(product)), np.intp)
+    codes = np.array(tabulate(counted, product.whole), np.intp)
     axes, grid = axes_of(product, np.array(counted.book.ranks())[codes])
     return next((curve.errors for curve in widening((axes, grid), (grid.size, None), SOME_NUMBERS)), None)
 

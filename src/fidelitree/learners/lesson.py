@@ -34,7 +34,6 @@ from fidelitree.search.labelled import Labelled
 from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.search.questions import Steps, Tests
 from fidelitree.spaces.product import ProductSpace, product_of
-from fidelitree.spaces.region import Region
 from fidelitree.targets.fitted import warn_if_fitted
 from fidelitree.targets.table import enumerate_inputs
 
@@ -162,7 +161,7 @@ class Lesson:
     def table(self) -> NDArray[np.intp]:
         """The answers to all inputs, in truth-table order, as places among the labels in increasing order."""
         if self._table is None:
-            whole = Region.whole(self.product)
+            whole = self.product.whole
             if free_of_charge(self.counted):  # to remember what can be looked up takes longer than to look it up
                 plain = Counted(self.counted.target, self.product, budget=self.counted.budget)
                 codes = self.counted.ask_known(plain.labels(tabulate(plain, whole)), "enumerate")
@@ -174,7 +173,7 @@ class Lesson:
     def all_answers(self) -> Labelled:
         """Every input that can be drawn, weighed by its probability."""
         codes = self.table()
-        inner = enumerate_inputs(Region.whole(self.product), 0, len(codes))
+        inner = enumerate_inputs(self.product.whole, 0, len(codes))
         weights = np.rint(self.product.chances(inner) * _GRAINS)
         some = weights > 0
         return Labelled(self.product, self.counted.book.sorted(), inner[some], codes[some], weights[some])

@@ -30,7 +30,6 @@ from fidelitree.search.local.iterated import Refiner
 from fidelitree.search.optimal.affordable import SearchEnded
 from fidelitree.search.optimal.solve import KnownFunction
 from fidelitree.search.trace import SplitRecord
-from fidelitree.spaces.region import Region
 from fidelitree.targets.table import enumerate_inputs
 from fidelitree.trees import nested
 from fidelitree.trees.answers import LeafLabels, tally
@@ -78,7 +77,7 @@ def distil_exactly(counted: Counted, goal: Goal) -> Distillation:
     epsilon, most = goal.epsilon, counted.budget.max_leaves
     if not (goal.split_quality or counted.space.all_bits or isinstance(counted.target, Tree)):
         return _smallest_of_all(counted, goal)
-    root = exact_subfunction(counted, Region.whole(counted.space), counted.space.points or 0)
+    root = exact_subfunction(counted, counted.space.whole, counted.space.points or 0)
     if root is None:
         raise ParameterError(f"the target must be a tree, or have fewer inputs to be known; got {counted.space.extent}")
     if goal.split_quality:
@@ -113,7 +112,7 @@ def _smallest_substitute(counted: Counted, root: Subfunction, goal: Goal) -> Dis
 def _smallest_of_all(counted: Counted, goal: Goal) -> Distillation:
     """A search over all inputs, weighed by their probabilities."""
     epsilon, seed = goal.epsilon, goal.seed
-    space, whole = counted.space, Region.whole(counted.space)
+    space, whole = counted.space, counted.space.whole
     codes = tabulate(counted, whole).astype(np.intp)
     inner = enumerate_inputs(whole, 0, len(codes))
     chances = space.chances(inner)
@@ -190,7 +189,7 @@ def _known(counted: Counted, goal: Goal) -> Subfunction | None:
     if not free_of_charge(counted) and (points is None or points > (unasked if limit is None else limit)):
         return None
     try:
-        return exact_subfunction(counted, Region.whole(counted.space), points or 0)
+        return exact_subfunction(counted, counted.space.whole, points or 0)
     except NoDiagramError:
         return None
 
@@ -228,6 +227,6 @@ def known_function(counted: Counted, root: Subfunction) -> KnownFunction:
         return np.searchsorted(labels, counted.labels(counted.complete(inputs, "enumerate")))
 
     def table() -> NDArray[np.intp]:
-        return np.searchsorted(labels, counted.labels(tabulate(counted, Region.whole(counted.space))))
+        return np.searchsorted(labels, counted.labels(tabulate(counted, counted.space.whole)))
 
     return KnownFunction(counted.space, root, answer, table, counted)

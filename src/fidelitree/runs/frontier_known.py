@@ -22,7 +22,6 @@ from fidelitree.runs.result import Distillation
 from fidelitree.search.labelled import Binning
 from fidelitree.search.local.iterated import Refiner
 from fidelitree.search.optimal.affordable import LISTED, SearchEnded
-from fidelitree.spaces.region import Region
 from fidelitree.targets.table import enumerate_inputs
 from fidelitree.theory.sequential import FRONTIER
 from fidelitree.trees import nested
@@ -46,7 +45,7 @@ def known_points(counted: Counted, sizes: Sequence[int], seed: int) -> list[Dist
         return None
     counted.reserve = None  # nothing is left to be tested
     try:
-        root = exact_subfunction(counted, Region.whole(counted.space), points or 0)
+        root = exact_subfunction(counted, counted.space.whole, points or 0)
     except (NoDiagramError, BudgetSpent):
         return None
     if root is None:
@@ -62,7 +61,7 @@ def known_points(counted: Counted, sizes: Sequence[int], seed: int) -> list[Dist
 
 def _candidates(counted: Counted, root: Subfunction, sizes: Sequence[int], seed: int) -> Iterator[tuple[int, Tree]]:
     """Trees of each size: what a search finds first, so that there is something; then the optimum where it fits."""
-    space, whole = counted.space, Region.whole(counted.space)
+    space, whole = counted.space, counted.space.whole
     labels = np.array(root.labels)
     if free_of_charge(counted):
         codes = known_function(counted, root).table()

@@ -21,7 +21,6 @@ from fidelitree.errors import ParameterError, check_array, check_path, check_tex
 from fidelitree.spaces.features import Feature, IsOne, Test
 from fidelitree.spaces.inputs import as_inner, float_block
 from fidelitree.spaces.product import ProductSpace, check_space
-from fidelitree.spaces.region import Region
 from fidelitree.trees import kernels, treefile
 from fidelitree.trees.bits import BLOCK_ROWS, everyone, pack_columns, unpack
 from fidelitree.trees.deferring import DEFER, filled, named
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from fidelitree.spaces.region import Region
     from fidelitree.spaces.world import World
     from fidelitree.trees.answers import Answers
 
@@ -147,7 +147,7 @@ class Tree:
 
     def regions(self, space: ProductSpace) -> Iterator[tuple[int, Region]]:
         """Every node with the region that reaches it, in preorder."""
-        waiting = [(0, Region.whole(space))]
+        waiting = [(0, space.whole)]
         while waiting:
             node, region = waiting.pop()
             yield node, region

@@ -33,7 +33,6 @@ from fidelitree.runs.agree.claim import FEW, Claim, HowFar
 from fidelitree.runs.agree.device_tests import DeviceTests
 from fidelitree.runs.kept_rows import KeptRows, told
 from fidelitree.spaces.draw import Stream, block_rows, fresh_entropy, fresh_seed
-from fidelitree.spaces.region import Region
 from fidelitree.spaces.rows import ASSUMES_UNSEEN
 from fidelitree.targets.labels import apart
 from fidelitree.targets.table import MAX_FEATURES, enumerate_inputs
@@ -249,7 +248,7 @@ class _Audit:
 
         Then some inputs are known, which tell nothing about the others.
         """
-        space, whole = self.counted.space, Region.whole(self.counted.space)
+        space, whole = self.counted.space, self.counted.space.whole
         wrong, points, rows = 0.0, space.points, block_rows(len(space))
         assert points is not None, "only finite spaces are counted"
         for start in range(0, points, rows):

@@ -23,7 +23,6 @@ from fidelitree.runs.agree.diff_known import later
 from fidelitree.runs.agree.difference import SAME, Flagging
 from fidelitree.spaces.features import Categorical, IsIn, IsOne
 from fidelitree.spaces.product import ProductSpace
-from fidelitree.spaces.region import Region
 from fidelitree.targets.circuits.circuit import Circuit, joined
 from fidelitree.targets.circuits.network import Gates
 from fidelitree.targets.table import TruthTable, enumerate_inputs
@@ -110,7 +109,7 @@ Codes = NDArray[np.intp]
 def of_all_inputs(pair: Pair, space: ProductSpace) -> tuple[KnownChanges, NDArray[Any], Codes, Codes]:
     """Every input asked; also the inputs, and both answers to them."""
     assert space.points is not None, "only finite spaces are listed"
-    whole = Region.whole(space)
+    whole = space.whole
     inner = enumerate_inputs(whole, 0, space.points)
     old, new = pair.ask(inner, "enumerate")
     pairs, codes = np.unique(np.column_stack([old, new]), axis=0, return_inverse=True)

@@ -121,7 +121,7 @@ class ChangeExplorer:
         self.seen.put.append(np.full(len(inner), put and box is None))
         self.seen.whole.append(np.full(len(inner), not put))
         if not put:
-            self.seen.boxes.append((Region.whole(self._world.product), len(inner), 1.0))
+            self.seen.boxes.append((self._world.product.whole, len(inner), 1.0))
         elif box is not None:
             self.seen.boxes.append((box, len(inner), self.mass(box)))
 

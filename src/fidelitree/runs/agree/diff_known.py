@@ -14,10 +14,10 @@ from fidelitree.runs.agree.difference import SAME, Difference, Flagging
 from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.spaces.features import Categorical
 from fidelitree.spaces.product import ProductSpace
-from fidelitree.spaces.region import Region
 from fidelitree.trees.nested import Nested, build, mapped, of, simplest
 
 if TYPE_CHECKING:
+    from fidelitree.spaces.region import Region
     from fidelitree.spaces.world import Weighed, World
     from fidelitree.trees.tree import Tree
 
@@ -41,7 +41,7 @@ def known_difference(
     assert masses is not None, "masses are known"
     old.check_space(product)
     new.check_space(product)
-    nested, labels = _overlay(old, new, Region.whole(product), tolerance)
+    nested, labels = _overlay(old, new, product.whole, tolerance)
     whole = build(product, nested, labels)
     share = disagreement(_told(whole, product), build(product, 0, [False]), masses)
     tree = whole if whole.size <= most else Prunings(whole, masses).with_leaves(most)
