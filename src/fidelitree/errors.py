@@ -63,6 +63,10 @@ class FittedRowsWarning(UserWarning):
     """The target was fitted to the rows that are to test a predictor."""
 
 
+class NoDiagramError(ParameterError):
+    """A circuit's diagram is too large, or there is nothing to build it with."""
+
+
 class MissingExtraError(FidelitreeError, ImportError):
     """A feature needs an optional dependency that is not installed."""
 

@@ -8,10 +8,9 @@ import numpy as np
 
 from fidelitree.asking.counted import Counted, tabulate
 from fidelitree.asking.on_device import OnDevice
-from fidelitree.errors import MissingExtraError, ParameterError
+from fidelitree.errors import MissingExtraError, NoDiagramError, ParameterError
 from fidelitree.exact.build import build_diagram
 from fidelitree.exact.device_table import device_error
-from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.grid import MOST as GRID_MOST
 from fidelitree.exact.grid import GridSubfunction
 from fidelitree.exact.paths import PathSubfunction, disagreement

@@ -20,6 +20,7 @@ from fidelitree.display.canvas import figure
 from fidelitree.display.markup import table, tag
 from fidelitree.errors import (
     MissingExtraError,
+    NoDiagramError,
     ParameterError,
     check_choice,
     check_delta,
@@ -30,13 +31,12 @@ from fidelitree.errors import (
     show,
     writing,
 )
-from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import error_inside, exact_subfunction, free_of_charge
 from fidelitree.learners import LEARNERS
 from fidelitree.runs.distill import distill
 from fidelitree.search.optimal.affordable import SOME_NUMBERS
 from fidelitree.search.optimal.lattice import axes_of
-from fidelitree.search.optimal.solve import widening
+from fidelitree.search.optimal.optimum import widening
 
 if TYPE_CHECKING:
     from pathlib import Path

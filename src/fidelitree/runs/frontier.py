@@ -22,7 +22,7 @@ from fidelitree.errors import (
     check_switch,
     check_tolerance,
 )
-from fidelitree.runs.frontier_known import known_points
+from fidelitree.runs.all_answers import known_points
 from fidelitree.runs.frontier_result import Frontier
 from fidelitree.runs.goal import Goal, certificate_of
 from fidelitree.runs.input_source import source_of

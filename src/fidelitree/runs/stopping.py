@@ -15,7 +15,7 @@ import numpy as np
 
 from fidelitree.asking.counted import Counted
 from fidelitree.asking.limits import Budget, BudgetSpent
-from fidelitree.exact.diagram import NoDiagramError
+from fidelitree.errors import NoDiagramError
 from fidelitree.exact.engine import all_answers_of, error_inside
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.runs.outcome import Outcome, best_so_far

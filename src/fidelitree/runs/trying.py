@@ -13,8 +13,7 @@ from fidelitree.display.markup import Html, join, table, tag
 from fidelitree.display.wording import shown
 from fidelitree.errors import ParameterError
 from fidelitree.runs.agree.own_rows import column_of
-from fidelitree.targets.labels import apart
-from fidelitree.trees.deferring import DEFER
+from fidelitree.trees.deferring import DEFER, apart
 from fidelitree.trees.disagreements import text, value_of
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.asking.counted import Counted
-from fidelitree.errors import MissingExtraError, ParameterError
+from fidelitree.errors import MissingExtraError, NoDiagramError, ParameterError
 from fidelitree.exact import build, diagram, engine
 from fidelitree.exact.build import (
     ORDERS,
@@ -22,7 +22,6 @@ from fidelitree.exact.build import (
     by_last_digit,
     deepest_first,
 )
-from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import exact_subfunction, known_error
 from fidelitree.exact.truthtable import TableSubfunction
 from fidelitree.targets import Circuit, expression

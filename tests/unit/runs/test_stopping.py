@@ -14,7 +14,7 @@ import reference
 from fidelitree.asking.counted import Counted
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.certificates.attempts import Attempts
-from fidelitree.exact.diagram import NoDiagramError
+from fidelitree.errors import NoDiagramError
 from fidelitree.exact.engine import all_answers_of
 from fidelitree.runs import stopping
 from fidelitree.runs.stopping import Smallest, exact_error, forecast

@@ -34,11 +34,10 @@ from fidelitree.runs.agree.device_tests import DeviceTests
 from fidelitree.runs.kept_rows import KeptRows, told
 from fidelitree.spaces.draw import Stream, block_rows, fresh_entropy, fresh_seed
 from fidelitree.spaces.rows import ASSUMES_UNSEEN
-from fidelitree.targets.labels import apart
 from fidelitree.targets.table import MAX_FEATURES, enumerate_inputs
 from fidelitree.theory.sequential import Bet
 from fidelitree.trees.answers import Crosstab
-from fidelitree.trees.deferring import answered
+from fidelitree.trees.deferring import answered, apart
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:

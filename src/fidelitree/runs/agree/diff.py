@@ -26,9 +26,16 @@ from fidelitree.errors import (
     check_switch,
     check_tolerance,
 )
-from fidelitree.runs.agree.diff_exact import ChangeGrower, few_inputs, listed, of_all_inputs, of_circuits
+from fidelitree.runs.agree.diff_exact import (
+    ChangeGrower,
+    few_inputs,
+    known_difference,
+    listed,
+    of_all_inputs,
+    of_circuits,
+    stored_tree,
+)
 from fidelitree.runs.agree.diff_growing import BOXES, ChangeExplorer
-from fidelitree.runs.agree.diff_known import known_difference, stored_tree
 from fidelitree.runs.agree.diff_testing import CURVE, Changed, DiffAttempt, level_in_curve, level_of
 from fidelitree.runs.agree.difference import SAME, Difference, Flagging
 from fidelitree.runs.agree.pair import Pair, paired

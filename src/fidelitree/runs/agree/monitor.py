@@ -22,9 +22,8 @@ from fidelitree.certificates.store import load
 from fidelitree.display.markup import plain_page, table, tag
 from fidelitree.display.wording import at_most, counted, percent, shown
 from fidelitree.errors import FormatError, ParameterError, check_delta, check_path, read_text, writing
-from fidelitree.targets.labels import apart
 from fidelitree.theory.sequential import error_bound
-from fidelitree.trees.deferring import answered
+from fidelitree.trees.deferring import answered, apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

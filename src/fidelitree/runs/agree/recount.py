@@ -21,10 +21,9 @@ from fidelitree.errors import FormatError
 from fidelitree.runs.input_source import source_of
 from fidelitree.spaces.inputs import row_keys
 from fidelitree.spaces.rows import Rows
-from fidelitree.targets.labels import apart
 from fidelitree.targets.table import enumerate_inputs
 from fidelitree.theory.sequential import STANDING, error_bound, level_in
-from fidelitree.trees.deferring import answered
+from fidelitree.trees.deferring import answered, apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -34,7 +34,7 @@ from fidelitree.search.questions import Steps, Tests
 from fidelitree.theory.sequential import FRONTIER, ROUND, level_in
 from fidelitree.trees.answers import tally
 from fidelitree.trees.deferring import DEFER, answered
-from fidelitree.trees.nested import Nested, build, of, simplest
+from fidelitree.trees.nested import build, of, simplest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -227,13 +227,9 @@ class _Shape:
         """The tree with these leaves deferred, and the labels of their rows in all others."""
         codes = own.copy()
         codes[deferred] = len(self.classes)
-        left = iter(codes.tolist())
-
-        def relabelled(part: Nested) -> Nested:  # leaves come in the order of their nodes: the no side first
-            return (part[0], relabelled(part[1]), relabelled(part[2])) if isinstance(part, tuple) else next(left)
-
+        left = iter(codes.tolist())  # leaves come in the order of their nodes
         labels = [*self.classes, DEFER] if len(deferred) else self.classes
-        return build(self.product, simplest(relabelled(of(self.tree))), labels)
+        return build(self.product, simplest(of(self.tree, lambda _: next(left))), labels)
 
 
 def check_deferring(epsilon: float | None, strategy: str, tolerance: float | None) -> None:

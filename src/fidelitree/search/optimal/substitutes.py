@@ -30,9 +30,8 @@ from fidelitree.search.optimal.affordable import (
     SearchEnded,
 )
 from fidelitree.search.optimal.lattice import Axis, Cell, Codes, axes_of, label_masses
-from fidelitree.search.optimal.optimum import errors_of_few_bits, least_errors
+from fidelitree.search.optimal.optimum import errors_of_few_bits, least_errors, widening
 from fidelitree.search.optimal.rollout import Rollouts
-from fidelitree.search.optimal.solve import widening
 from fidelitree.spaces.features.numeric import left_of
 from fidelitree.trees import nested
 from fidelitree.trees.curve import Curve, CurveSplit
