@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fidelitree.asking.call import Calls, Direct, on_their_way
 from fidelitree.asking.events import Asked, Observer, nobody
 from fidelitree.asking.limits import LEARNING, Budget, BudgetSpent
-from fidelitree.display.markup import table, tag
+from fidelitree.display.markup import table
 from fidelitree.display.wording import counted as numbered
 from fidelitree.spaces.draw import block_rows
 from fidelitree.spaces.product import ProductSpace, check_space
@@ -94,13 +94,8 @@ class Queries:
         return told if self.cost is None else f"{told} in {waited}, at a cost of {self.cost:,.6g}"
 
     def _repr_html_(self) -> str:
-        rows = (
-            tag("tr", tag("td", purpose), tag("td", f"{count:,}"), tag("td", f"{paid:,}"))
-            for purpose, count, paid in (
-                *((name, count, self.paid.by_purpose.get(name, 0)) for name, count in self.asked.by_purpose.items()),
-                ("all", int(self.asked), int(self.paid)),
-            )
-        )
+        each = [(name, count, self.paid.by_purpose.get(name, 0)) for name, count in self.asked.by_purpose.items()]
+        rows = ((name, f"{asked:,}", f"{paid:,}") for name, asked, paid in (*each, ("all", self.asked, self.paid)))
         return table(("purpose", "labels asked", "rows paid"), rows)
 
 

@@ -17,7 +17,7 @@ from fidelitree.asking.access import as_used
 from fidelitree.asking.counted import Counted, tabulate
 from fidelitree.asking.events import LearnerBegan, Observer, nobody
 from fidelitree.display.canvas import figure
-from fidelitree.display.markup import table, tag
+from fidelitree.display.markup import table
 from fidelitree.errors import (
     MissingExtraError,
     NoDiagramError,
@@ -102,7 +102,7 @@ class Comparison:
         return f"<Comparison: {len(self.rows)} learners, error {self.epsilon:g} asked for>"
 
     def _repr_html_(self) -> str:
-        return table(_HEAD, (tag("tr", *(tag("td", cell) for cell in _cells(row))) for row in self.rows))
+        return table(_HEAD, map(_cells, self.rows))
 
     def to_csv(self) -> str:
         """The rows as CSV, a column for each field."""

@@ -24,7 +24,7 @@ from fidelitree.asking.memory import Memory
 from fidelitree.certificates.attempts import FAIR_TRIAL, LATE, LOOK, Attempts
 from fidelitree.errors import ParameterError, check_count, check_delta, check_epsilon, check_observer
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge
-from fidelitree.runs.goal import Goal, certificate_of, exact_certificate
+from fidelitree.runs.goal import Goal, exact_certificate, result_of
 from fidelitree.runs.input_source import source_of
 from fidelitree.runs.last_tests import use_reserve
 from fidelitree.runs.outcome import Outcome, best_so_far
@@ -234,10 +234,10 @@ class Lesson:
         return True
 
     def _result(self, reason: str) -> Distillation:
-        counted, trace = self.counted, tuple(self.session.history)
+        counted = self.counted
         if self._known is not None:
             tree, error = self._known
-            certificate = exact_certificate(counted, tree, error, self.epsilon)
+            certificate, trace = exact_certificate(counted, tree, error, self.epsilon), tuple(self.session.history)
             return Distillation(tree, certificate, counted.queries, trace, self.space, reason)
         if not counted.book.seen:
             raise ParameterError(
@@ -246,10 +246,8 @@ class Lesson:
         if not self.attempts.all:
             self.attempts.open(self.tree())
         best = best_so_far(self.attempts, None, counted.budget.max_leaves).attempt
-        certificate = certificate_of(Outcome(best.tree, best, 0.0), self.session, self.goal)
-        answers = self.attempts.answers(best)
-        labels = None if answers is None else answers.leaf_labels(best.tree)
-        return Distillation(best.tree, certificate, counted.queries, trace, self.space, reason, answers, labels)
+        made = result_of(Outcome(best.tree, best, 0.0), self.session, self.goal, reason)
+        return replace(made, space=self.space)
 
 
 class Learn(Protocol):

@@ -151,7 +151,7 @@ class Disagreements(Sequence[Differing]):
         if not self.found:
             return told
         head, rows = self.cells(_LINES, _LINES)
-        return told + table(head, (tag("tr", *(tag("td", cell) for cell in row)) for row in rows))
+        return told + table(head, rows)
 
 
 def text(value: Any) -> str:

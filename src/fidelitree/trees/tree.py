@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from fidelitree.display.tree_figure import plot_tree
 from fidelitree.display.wording import leaves
-from fidelitree.errors import ParameterError, check_array, check_path, check_text, show, writing
+from fidelitree.errors import ParameterError, check_array, check_text, show, write_text
 from fidelitree.spaces.features import Feature, IsOne, Test
 from fidelitree.spaces.inputs import as_inner, float_block
 from fidelitree.spaces.product import ProductSpace, check_space
@@ -372,9 +372,7 @@ class Tree:
 
     def save(self, path: str | Path) -> None:
         """Write the tree as JSON; categories must be str, int, float, bool or None to be read again."""
-        path = check_path("path", path)
-        with writing(path, "give a file in a folder that exists"):
-            path.write_text(self.to_json(), encoding="utf-8")
+        write_text(path, self.to_json())
 
     @classmethod
     def load(cls, path: str | Path) -> Tree:
