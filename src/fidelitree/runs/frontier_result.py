@@ -316,10 +316,10 @@ class Frontier(Sequence[Distillation]):
         return card(knee.certificate.standing, self.verdict(), facts, join(picture, numbers))
 
     def verdict(self) -> str:
-        """One sentence: what the knee, or the largest tree, reaches."""
+        """One sentence: what the tree that is taken where nobody picks another one reaches."""
         if self.has_knee:
             return f"{_reach(self.knee)}: the knee of {len(self)} certified trees."
-        return f"{_reach(self.points[-1])}. {' '.join(self.sentences()[:1])}"
+        return f"{_reach(self.knee)}. {' '.join(self.sentences()[:1])}"
 
     def __repr__(self) -> str:
         ends = self.points[0], self.points[-1]

@@ -98,6 +98,7 @@ def test_a_curve_without_a_knee_says_why() -> None:
     rare = ft.frontier(lambda bits: bits.all(axis=1), ft.ProductSpace.bernoulli(8), max_leaves=9)
     assert len(rare) > 1
     assert rare.sentences()[0] == "No knee: no larger tree brings half a per cent of agreement for each of its leaves."
+    assert rare.verdict().startswith("1 leaf agrees with the target on ")  # the tree that is saved and reported
     steep = ft.frontier(majority(5), ft.ProductSpace.bernoulli(5), max_leaves=2)
     assert steep.sentences()[0] == "No knee: every leaf brings half a per cent of agreement, up to 2 leaves."
     assert steep.verdict().startswith("2 leaves agree with the target on ")
