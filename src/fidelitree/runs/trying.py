@@ -9,8 +9,7 @@ from urllib.parse import quote
 import numpy as np
 
 from fidelitree.asking.counted import Counted
-from fidelitree.display.markup import Html, join, row, table, tag
-from fidelitree.display.wording import shown
+from fidelitree.display.wording import Html, join, row, shown, table, tag
 from fidelitree.errors import ParameterError
 from fidelitree.runs.agree.own_rows import column_of
 from fidelitree.trees.deferring import DEFER, apart

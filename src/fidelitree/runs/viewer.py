@@ -16,8 +16,7 @@ import numpy as np
 
 from fidelitree.asking.journal.journal import Journal
 from fidelitree.certificates import store
-from fidelitree.display.markup import Html, join, plain_page, table, tag
-from fidelitree.display.wording import at_least, whole
+from fidelitree.display.wording import Html, at_least, join, plain_page, table, tag, whole
 from fidelitree.errors import RAISED, FidelitreeError, FormatError, ParameterError, check_path, read_bytes
 from fidelitree.runs.agree.diff import diff
 from fidelitree.runs.agree.own_rows import agreement

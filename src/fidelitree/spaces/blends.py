@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from fidelitree.errors import FormatError, ParameterError, check_number, show
 from fidelitree.spaces.features.feature import pick, pick_each, uniforms
-from fidelitree.spaces.features.numeric import left_of
 from fidelitree.spaces.packing import packed, unpacked
 from fidelitree.spaces.product import ProductSpace
-from fidelitree.spaces.region import Region
+from fidelitree.spaces.region import Region, meets
 from fidelitree.spaces.world import Joint, over_features
 
 if TYPE_CHECKING:
@@ -189,16 +188,6 @@ class Blend(Joint):
         own, theirs = column[:, None], self._columns[i]
         same = (own == theirs) | (np.isnan(own) & np.isnan(theirs))
         return np.asarray(same * np.log1p((1 - self.rho) / anew)[:, None])
-
-
-def meets(column: NDArray[Any], left: Restriction) -> NDArray[np.bool_]:
-    """Which inner values a restriction allows."""
-    if isinstance(left, frozenset):
-        return np.isin(column, list(left))
-    if isinstance(left, int):
-        return np.asarray(column == left)
-    low, high, missing = left_of(left)
-    return np.asarray((column > low) & (column <= high) | (np.isnan(column) & missing))
 
 
 def neighbours(count: int, rho: float) -> str:

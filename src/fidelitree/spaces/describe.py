@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from fidelitree.display.markup import Html, join, tag
-from fidelitree.display.wording import figure, percent, shown
+from fidelitree.display.wording import Html, figure, join, percent, shown, tag
 from fidelitree.spaces.features.marginals import Observed, Pieces
 from fidelitree.spaces.features.numeric import Numeric
 

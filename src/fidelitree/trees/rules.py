@@ -12,8 +12,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.display.markup import table
-from fidelitree.display.wording import shown
+from fidelitree.display.wording import shown, table
 from fidelitree.errors import MissingExtraError, ParameterError, check_choice, show
 from fidelitree.spaces.features import AtMost, IsIn, Test
 from fidelitree.spaces.features.feature import short

@@ -13,7 +13,7 @@ import fidelitree as ft
 from fidelitree.asking.access import Call
 from fidelitree.asking.journal.exporting import info
 from fidelitree.asking.limits import Budget, Running
-from fidelitree.runs.agree.diff_growing import ChangeExplorer, contains
+from fidelitree.runs.agree.diff_growing import ChangeExplorer
 from fidelitree.runs.agree.diff_testing import CURVE, Changed, DiffAttempt, level_in_curve, level_of
 from fidelitree.runs.agree.difference import SAME
 from fidelitree.runs.agree.pair import Pair, paired
@@ -148,7 +148,7 @@ def test_weights_stand_for_the_whole_space() -> None:
         explorer.know(inner, explorer._pair.ask(inner, "explore"), **kwargs)
     weights, inner = explorer.seen.weights(), np.concatenate(explorer.seen.inner)
     half = Region.of(MIXED, {"age": (60, 62), "job": {"clerk"}})
-    assert weights[contains(half, inner)].sum() / weights.sum() == pytest.approx(half.mass, rel=0.1)
+    assert weights[half.contains(inner)].sum() / weights.sum() == pytest.approx(half.mass, rel=0.1)
 
 
 def test_draws_inside_what_is_flagged_are_as_the_space_draws_them() -> None:

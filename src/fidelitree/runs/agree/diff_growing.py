@@ -68,22 +68,9 @@ class Seen:
         inner = np.concatenate(self.inner)
         often = np.zeros(len(inner))
         for box, draws, mass in self.boxes:
-            often += contains(box, inner) * (draws / mass)
+            often += box.contains(inner) * (draws / mass)
         put = np.concatenate(self.put)
         return np.asarray(np.where(put, _LIGHT, 1.0) / np.maximum(often, 1e-300))
-
-
-def contains(box: Region, inner: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which inputs a box holds."""
-    inside = np.ones(len(inner), np.bool_)
-    for i, left in box.restrictions.items():
-        column = inner[:, i]
-        if isinstance(left, tuple):
-            low, high, *gaps = left  # a third entry says that missing numbers are left, too
-            inside &= ((low < column) & (column <= high)) | (np.isnan(column) & bool(gaps))
-        else:
-            inside &= np.isin(column, list(left)) if isinstance(left, frozenset) else column == left
-    return inside
 
 
 class ChangeExplorer:
@@ -171,7 +158,7 @@ class ChangeExplorer:
     def _bisect(self, box: Region, i: int, border: float, inwards: int) -> None:
         """Between a changed input and one beyond the border that is not: neighbours of both kinds are known then."""
         inner, old, new = self.seen.columns()
-        known = np.flatnonzero(contains(box, inner) & (old != new) & np.isfinite(inner[:, i]))
+        known = np.flatnonzero(box.contains(inner) & (old != new) & np.isfinite(inner[:, i]))
         feature = self._world.product.features[i]
         assert isinstance(feature, Numeric), "only numbers have intervals"
         nearest = known[np.argsort(np.abs(inner[known, i] - border), kind="stable")][:_POINTS]
