@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from fidelitree.display.wording import Html, figure, join, percent, shown, tag
-from fidelitree.spaces.features.marginals import Observed, Pieces
-from fidelitree.spaces.features.numeric import Numeric
+from fidelitree.spaces.features import Numeric, Observed, Pieces
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import check_count
+from fidelitree.spaces.features.feature import pick, uniforms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -75,6 +76,14 @@ class Stream:
             "uinteger": 0,
         }
         return generator
+
+    def uniforms(self, block: int, lane: int, rows: int) -> NDArray[np.float64]:
+        """Random numbers of one lane, at least 0 and below 1."""
+        return uniforms(self.lane(block, lane), rows)
+
+    def picks(self, block: int, lane: int, rows: int, shares: NDArray[np.float64]) -> NDArray[np.intp]:
+        """So many positions, each as often as its share asks."""
+        return pick(self.uniforms(block, lane, rows), shares)
 
 
 def fresh_seed() -> int:

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import ParameterError, show
-from fidelitree.spaces.features import Boolean, IsOne, Restriction, Test
-from fidelitree.spaces.features.numeric import left_of
+from fidelitree.spaces.features import Boolean, IsOne, Restriction, Test, left_of
 
 if TYPE_CHECKING:
     from fidelitree.spaces.product import ProductSpace

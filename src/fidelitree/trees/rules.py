@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from fidelitree.display.wording import shown, table
 from fidelitree.errors import MissingExtraError, ParameterError, check_choice, show
-from fidelitree.spaces.features import AtMost, IsIn, Test
-from fidelitree.spaces.features.feature import short
+from fidelitree.spaces.features import AtMost, IsIn, Test, short
 from fidelitree.spaces.inputs import is_missing
 from fidelitree.spaces.world import drawn
 from fidelitree.trees.answers import upwards

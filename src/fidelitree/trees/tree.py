@@ -145,6 +145,14 @@ class Tree:
         """The same tree with a new label where it defers."""
         return named(self, label) if self.defers else self
 
+    def check_answers(self, what: str) -> None:
+        """Refuse a tree that defers, where nothing can stand for that."""
+        if self.defers:
+            raise ParameterError(
+                f"tree must answer every input to become {what}; it defers in some leaves - tree.naming(label) gives "
+                f"them a label of their own"
+            )
+
     def regions(self, space: ProductSpace) -> Iterator[tuple[int, Region]]:
         """Every node with the region that reaches it, in preorder."""
         waiting = [(0, space.whole)]

@@ -17,12 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.runs.agree.difference import SAME
-from fidelitree.runs.input_source import inside
+from fidelitree.runs.input_source import BoxDraws
 from fidelitree.search.labelled import Binning
 from fidelitree.search.local.iterated import Refiner
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.features import Categorical, Numeric
-from fidelitree.spaces.features.feature import pick, uniforms
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
 from fidelitree.trees.nested import Nested, build, of, simplest
@@ -81,7 +80,7 @@ class ChangeExplorer:
 
     def __init__(self, pair: Pair, world: World, seed: int, max_leaves: int) -> None:
         self._pair, self._world, self._most, self._seed = pair, world, max_leaves, seed
-        self._stream, self._blocks = Stream.named(seed, "explore"), 0
+        self.boxes = BoxDraws(world, Stream.named(seed, "explore"))
         self.seen = Seen()
         self._names = free_name(world.names)
 
@@ -110,25 +109,11 @@ class ChangeExplorer:
         if not put:
             self.seen.boxes.append((self._world.product.whole, len(inner), 1.0))
         elif box is not None:
-            self.seen.boxes.append((box, len(inner), self.mass(box)))
-
-    def draw(self, box: Region, rows: int) -> NDArray[Any]:
-        """Inputs of a box; none where nobody knows how to draw there."""
-        self._blocks += 1
-        return inside(self._world, box, self._stream, self._blocks, rows)
+            self.seen.boxes.append((box, len(inner), self.boxes.mass(box)))
 
     def _look(self, box: Region, rows: int) -> None:
-        if self.mass(box) > 0 and len(inner := self.draw(box, rows)):
+        if self.boxes.mass(box) > 0 and len(inner := self.boxes.draw(box, rows)):
             self.know(inner, self._pair.ask(inner, "explore"), put=True, box=box)
-
-    def mass(self, box: Region) -> float:
-        """Probability of a box; 0 where nobody knows, so that nothing is drawn there."""
-        return 0.0 if self._world.masses is None else self._world.masses.mass(box)
-
-    def choose(self, masses: NDArray[np.float64], rows: int) -> NDArray[np.intp]:
-        """So many places, each as often as its mass asks."""
-        self._blocks += 1
-        return pick(uniforms(self._stream.child("leaf").lane(self._blocks, 0), rows), masses)
 
     def explore(self, tree: Tree) -> None:
         """Inside every flagged box, beyond its borders, and with one condition less."""
