@@ -46,8 +46,7 @@ class Mixture(Joint):
     `from_data` fits one to a table. ``product`` holds the features with the marginals of the whole.
 
     Args:
-        components: The spaces.
-        weights: The probability of each; equal ones where it is left out.
+        components: Pairs of a weight and a space; the weights add up to 1.
 
     Raises:
         ParameterError: An argument breaks its rule.
@@ -55,7 +54,7 @@ class Mixture(Joint):
     Examples:
         >>> young = ProductSpace([Numeric("age", 18, 40), Boolean("owner", 0.1)])
         >>> old = ProductSpace([Numeric("age", 40, 90), Boolean("owner", 0.8)])
-        >>> world = Mixture([young, old], [0.75, 0.25])
+        >>> world = Mixture([(0.75, young), (0.25, old)])
         >>> round(world.mass(Region.of(world.product, {"age": (None, 40), "owner": 1})), 6)
         0.075
     """
@@ -63,19 +62,15 @@ class Mixture(Joint):
     fit: Fit | None = None
     assumes: tuple[str, ...] = (ASSUMES_MIXTURE,)
 
-    def __init__(self, components: Sequence[ProductSpace], weights: Sequence[float] | None = None) -> None:
-        self.components = tuple(check_list("components", components, "product spaces"))
+    def __init__(self, components: Sequence[tuple[float, ProductSpace]]) -> None:
+        weights, self.components = _pairs(components)
         for one in self.components:
-            if not isinstance(one, ProductSpace):
-                raise ParameterError(f"components must be product spaces; got {show(one)}")
             if _outline(one) != _outline(self.components[0]):
                 raise ParameterError(
                     f"components must have the same features, kinds and categories; got {one.names} beside "
                     f"{self.components[0].names}"
                 )
-        if not self.components:
-            raise ParameterError("components must hold at least one product space; got none")
-        self.weights = _checked(weights, len(self.components))
+        self.weights = _checked(weights)
         self._known: dict[tuple[int, Restriction], Floats] = {}
         columns = zip(*(one.features for one in self.components), strict=True)
         self.product = self.components[0].with_features([_mixed(column, self.weights) for column in columns])
@@ -118,7 +113,7 @@ class Mixture(Joint):
             )
             for c in range(count)
         ]
-        world = cls(components, classes.weights.tolist())
+        world = cls(list(zip(classes.weights.tolist(), components, strict=True)))
         world.assumes = (ASSUMES_FITTED,)
         if len(gains):
             alone = float(fitted(some, marginals, 1, stream).log_likelihoods(some).mean())
@@ -130,7 +125,8 @@ class Mixture(Joint):
         """The inverse of `to_dict`; FormatError says what is wrong with anything else."""
         try:
             entry = data[KEY]
-            world = cls([ProductSpace.from_dict(one) for one in entry["components"]], entry["weights"])
+            spaces = [ProductSpace.from_dict(one) for one in entry["components"]]
+            world = cls(list(zip(entry["weights"], spaces, strict=True)))
             world.assumes = (ASSUMES_FITTED,) if entry["fitted"] else (ASSUMES_MIXTURE,)
             world.fit = None if entry["fit"] is None else Fit(**entry["fit"])
         except (KeyError, TypeError, ValueError) as error:
@@ -252,12 +248,21 @@ def _outline(space: ProductSpace) -> list[tuple[Any, ...]]:
     return [(feature.name, feature.kind, feature.values) for feature in space]
 
 
-def _checked(weights: Any, count: int) -> Floats:
-    if weights is None:
-        return np.full(count, 1 / count)
+def _pairs(components: Any) -> tuple[list[Any], tuple[ProductSpace, ...]]:
+    """Weights and spaces, each pair checked."""
+    pairs = check_list("components", components, "pairs (weight, product space)")
+    if not pairs:
+        raise ParameterError("components must hold at least one pair (weight, product space); got none")
+    for pair in pairs:
+        if not (isinstance(pair, tuple | list) and len(pair) == 2 and isinstance(pair[1], ProductSpace)):
+            raise ParameterError(f"components must be pairs (weight, product space); got {show(pair)}")
+    return [weight for weight, _ in pairs], tuple(space for _, space in pairs)
+
+
+def _checked(weights: list[Any]) -> Floats:
     found = check_array("weights", weights, np.float64, "one number for each component")
-    if found.shape != (count,) or not (found >= 0).all():
-        raise ParameterError(f"weights must be at least 0, one for each of the {count} components; got {show(weights)}")
+    if found.ndim != 1 or not (found >= 0).all():
+        raise ParameterError(f"weights must be numbers that are at least 0; got {show(weights)}")
     if abs(found.sum() - 1) > _SUM:
         raise ParameterError(f"weights must add up to 1; got {found.sum():.12g} - divide each by their sum")
     return found / found.sum() if abs(found.sum() - 1) > _ROUNDING else np.array(found)

@@ -11,6 +11,7 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.certificates.store import FRONTIER, load
+from fidelitree.display.wording import at_most
 from fidelitree.targets import majority
 from journals import BITS, MIXED, on_bits, on_mixed
 
@@ -111,6 +112,7 @@ def test_it_prints_as_a_table(curve: ft.Frontier, exact: ft.Frontier) -> None:
     assert lines[-1] == "All of these hold together, with 95% confidence."
     assert str(exact).splitlines()[-1] == "Exact: every answer is known."
     assert repr(curve).startswith(f"<Frontier: {len(curve)} trees, 1 to {curve[-1].leaves} leaves, error <= ")
+    assert f" to {at_most(curve[-1].error_bound)} (95% for all), {curve.queries.asked:,} labels>" in repr(curve)
 
 
 def test_rows_and_frame(curve: ft.Frontier) -> None:

@@ -43,10 +43,19 @@ WORLDS: dict[str, Any] = {
     "blend": ft.Rows(table(), blend=0.2),
     "stated mixture": ft.Mixture(
         [
-            ft.ProductSpace([ft.Numeric("age", 18, 40, missing=0.5), ft.Numeric("income", 0, 9000), ft.Boolean("job")]),
-            ft.ProductSpace([ft.Numeric("age", 30, 90), ft.Numeric("income", 0, 900, missing=0.2), ft.Boolean("job")]),
-        ],
-        [0.25, 0.75],
+            (
+                0.25,
+                ft.ProductSpace(
+                    [ft.Numeric("age", 18, 40, missing=0.5), ft.Numeric("income", 0, 9000), ft.Boolean("job")]
+                ),
+            ),
+            (
+                0.75,
+                ft.ProductSpace(
+                    [ft.Numeric("age", 30, 90), ft.Numeric("income", 0, 900, missing=0.2), ft.Boolean("job")]
+                ),
+            ),
+        ]
     ),
 }
 every_world = pytest.mark.parametrize("name", WORLDS)
