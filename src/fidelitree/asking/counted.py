@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fidelitree.asking.call import Calls, Direct, on_their_way
 from fidelitree.asking.events import Asked, Observer, nobody
 from fidelitree.asking.limits import LEARNING, Budget, BudgetSpent
-from fidelitree.display.markup import table, tag
+from fidelitree.display.markup import table
 from fidelitree.display.wording import counted as numbered
 from fidelitree.spaces.draw import block_rows
 from fidelitree.spaces.product import ProductSpace, check_space
@@ -102,10 +102,8 @@ class Queries:
     def _repr_html_(self) -> str:
         asked, paid = self.asked.by_purpose, self.paid.by_purpose
         counts = [(name, asked.get(name, 0), paid.get(name, 0)) for name in {**asked, **paid}]
-        rows = (
-            tag("tr", tag("td", purpose), tag("td", f"{count:,}"), tag("td", f"{rows:,}"))
-            for purpose, count, rows in (*counts, ("all", int(self.asked), int(self.paid)))
-        )
+        every = (*counts, ("all", int(self.asked), int(self.paid)))
+        rows = ((name, f"{labels:,}", f"{rows:,}") for name, labels, rows in every)
         return table(("purpose", "labels asked", "rows paid"), rows)
 
 

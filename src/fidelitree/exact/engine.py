@@ -8,17 +8,15 @@ import numpy as np
 
 from fidelitree.asking.counted import Counted, tabulate
 from fidelitree.asking.on_device import OnDevice
-from fidelitree.errors import MissingExtraError, ParameterError
+from fidelitree.errors import MissingExtraError, NoDiagramError, ParameterError
 from fidelitree.exact.build import build_diagram
 from fidelitree.exact.device_table import device_error
-from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.grid import MOST as GRID_MOST
 from fidelitree.exact.grid import GridSubfunction
 from fidelitree.exact.paths import PathSubfunction, disagreement
 from fidelitree.exact.truthtable import TableSubfunction
 from fidelitree.spaces.features import IsOne
 from fidelitree.spaces.product import check_space, product_of
-from fidelitree.spaces.region import Region
 from fidelitree.targets.circuits.circuit import Circuit, difference
 from fidelitree.targets.table import MAX_FEATURES, TruthTable
 from fidelitree.trees.answers import LeafLabels
@@ -32,6 +30,7 @@ if TYPE_CHECKING:
     from fidelitree.asking.limits import Watch
     from fidelitree.exact.subfunction import Subfunction
     from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.region import Region
     from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
 
@@ -143,7 +142,7 @@ def tree_labels(tree: Tree, target: Target, space: ProductSpace) -> LeafLabels:
 
 def all_answers_of(target: Target, space: ProductSpace, watch: Watch | None = None) -> Subfunction:
     """What a target does everywhere; ``watch`` may end it while a diagram is built."""
-    root = exact_subfunction(Counted(target, space), Region.whole(space), ENUMERATE_UNASKED, watch)
+    root = exact_subfunction(Counted(target, space), space.whole, ENUMERATE_UNASKED, watch)
     if root is None:
         raise ParameterError(
             f"target must be a tree, or have at most 2^20 inputs for its error to be exact; got {space.extent}. "
@@ -190,7 +189,7 @@ def labels_inside(tree: Tree, root: Subfunction, space: ProductSpace) -> LeafLab
 
 def _leaves(tree: Tree, root: Subfunction, space: ProductSpace) -> Iterator[tuple[int, float, Subfunction]]:
     """Every leaf that can be reached: node, mass, and the target inside it."""
-    waiting = [(0, root, 1.0, Region.whole(space))]
+    waiting = [(0, root, 1.0, space.whole)]
     while waiting:
         node, function, mass, region = waiting.pop()
         if mass == 0:

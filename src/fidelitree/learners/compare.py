@@ -17,9 +17,10 @@ from fidelitree.asking.access import as_used
 from fidelitree.asking.counted import Counted, tabulate
 from fidelitree.asking.events import LearnerBegan, Observer, nobody
 from fidelitree.display.canvas import figure
-from fidelitree.display.markup import table, tag
+from fidelitree.display.markup import table
 from fidelitree.errors import (
     MissingExtraError,
+    NoDiagramError,
     ParameterError,
     check_choice,
     check_delta,
@@ -30,14 +31,12 @@ from fidelitree.errors import (
     show,
     writing,
 )
-from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import error_inside, exact_subfunction, free_of_charge
 from fidelitree.learners import LEARNERS
 from fidelitree.runs.distill import distill
 from fidelitree.search.optimal.affordable import SOME_NUMBERS
 from fidelitree.search.optimal.lattice import axes_of
-from fidelitree.search.optimal.solve import widening
-from fidelitree.spaces.region import Region
+from fidelitree.search.optimal.optimum import widening
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -113,7 +112,7 @@ class Comparison:
         return f"<Comparison: {len(self.rows)} learners, error {self.epsilon:g} asked for>"
 
     def _repr_html_(self) -> str:
-        return table(_HEAD, (tag("tr", *(tag("td", cell) for cell in _cells(row))) for row in self.rows))
+        return table(_HEAD, map(_cells, self.rows))
 
     def to_csv(self) -> str:
         """The rows as CSV, a column for each field."""
@@ -274,7 +273,7 @@ def _known(target: Target, space: World) -> Subfunction | None:
     if not free_of_charge(counted) and not _listable(product, UNASKED):
         return None
     try:
-        return exact_subfunction(counted, Region.whole(product), UNASKED)
+        return exact_subfunction(counted, product.whole, UNASKED)
     except NoDiagramError:
         return None
 
@@ -285,7 +284,7 @@ def _frontier(target: Target, space: World) -> NDArray[np.float64] | None:
     if product is None or not _listable(product, LISTED):
         return None
     counted = Counted(target, product)
-    codes = np.array(tabulate(counted, Region.whole(product)), np.intp)
+    codes = np.array(tabulate(counted, product.whole), np.intp)
     axes, grid = axes_of(product, np.array(counted.book.ranks())[codes])
     return next((curve.errors for curve in widening((axes, grid), (grid.size, None), SOME_NUMBERS)), None)
 

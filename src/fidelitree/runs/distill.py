@@ -5,20 +5,17 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from fidelitree.asking.access import Call, access, as_used, watched
-from fidelitree.asking.events import Finished, Observer, TreeJudged, nobody
+from fidelitree.asking.events import Finished, Observer, nobody
 from fidelitree.asking.journal.ledger import Ledger
-from fidelitree.asking.journalled import name_of
 from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers, given
 from fidelitree.asking.memory import Memory, check_fits
 from fidelitree.certificates.attempts import Attempts
 from fidelitree.errors import (
     ParameterError,
     check_choice,
-    check_count,
     check_delta,
     check_epsilon,
     check_switch,
@@ -29,12 +26,11 @@ from fidelitree.exact.engine import free_of_charge
 from fidelitree.runs.all_answers import distil_exactly, distil_known, no_error_allowed
 from fidelitree.runs.frontier import frontier
 from fidelitree.runs.frontier_of_attempts import at_the_knee, frontier_of, shortfall
-from fidelitree.runs.goal import Goal, certificate_of
+from fidelitree.runs.goal import Goal, recorded, result_of
 from fidelitree.runs.input_source import Source, source_of
 from fidelitree.runs.kept_rows import KeptRows, beside
 from fidelitree.runs.last_tests import CERTIFIED, OutOfReach, put_to_test, use_reserve
 from fidelitree.runs.outcome import Outcome, best_so_far
-from fidelitree.runs.result import Distillation, written
 from fidelitree.runs.session import Session, Strategy
 from fidelitree.runs.stopping import AsTested, FewestLeaves, Known, Smallest, Stopping, exact_error, lists_its_answers
 from fidelitree.runs.strategies.bit_strategy import BitStrategy
@@ -52,14 +48,14 @@ from fidelitree.runs.strategies.table_strategy import (
     TableStrategy,
     patient,
 )
-from fidelitree.spaces.draw import fresh_seed
+from fidelitree.spaces.draw import seed_of
 from fidelitree.spaces.rows import check_test_rows
 
 if TYPE_CHECKING:
     import os
 
     from fidelitree.asking.counted import Counted
-    from fidelitree.search.trace import SplitRecord
+    from fidelitree.runs.result import Distillation
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
@@ -169,18 +165,15 @@ def _recorded(
 ) -> Distillation:
     """The result with the space as it was given, and how it was asked for; the same for its frontier."""
     target, space = about
-    run = {"door": call.door, "target": name_of(target), "seed": goal.seed, "seed_chosen": goal.seed_chosen}
-    text = written(distill, {**call.arguments, **running.told(), "seed": goal.seed})
-    whole = {**run, **call.arguments}
-    kept = None if running.journal is None else Path(running.journal)
-    curve = None if result.frontier is None else result.frontier.told(space, whole, text, kept)
-    return replace(result, space=space, run=whole, call=text, journal=kept, frontier=curve)
+    run, text, kept = recorded(distill, target, goal, call, running)
+    curve = None if result.frontier is None else result.frontier.told(space, run, text, kept)
+    return replace(result, space=space, run=run, call=text, journal=kept, frontier=curve)
 
 
 def _goal(
     promised: tuple[float, float], seed: int | None, strategy: str, prefer: str, near: float | None, defer: bool
 ) -> Goal:
-    known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
+    known_seed = seed_of(seed)
     few_leaves, smallest = prefer == "leaves" or strategy == "smallest", strategy == "smallest"
     goal = Goal(*promised, known_seed, seed is not None, strategy == "influence", few_leaves, smallest, near)
     return replace(goal, few_rounds=prefer == "rounds", defer=defer)
@@ -251,13 +244,7 @@ def _learnt(counted: Counted, space: World, goal: Goal, observer: Observer) -> D
             raise
         goal = replace(goal, split_quality=False)
         outcome, reason = _ended(session, strategies.now, stop, goal)
-    certificate = certificate_of(outcome, session, goal)
-    trace: tuple[SplitRecord | TreeJudged, ...] = outcome.splits if goal.split_quality else tuple(session.history)
-    answers = session.attempts.answers(outcome.attempt)
-    labels = None if answers is None else answers.leaf_labels(outcome.tree, goal.tolerance)
-    made = Distillation(
-        outcome.tree, certificate, counted.queries, trace, counted.space, reason, answers, labels, tested=outcome.tested
-    )
+    made = result_of(outcome, session, goal, reason)
     return replace(made, frontier=frontier_of(session, made, outcome, goal))
 
 

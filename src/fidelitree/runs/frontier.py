@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fidelitree.asking.access import Call, access, as_used, watched
 from fidelitree.asking.events import Finished, Observer, nobody
 from fidelitree.asking.journal.ledger import Ledger
-from fidelitree.asking.journalled import name_of
 from fidelitree.asking.limits import Budget, Running, Workers, given
 from fidelitree.asking.memory import Memory
 from fidelitree.certificates.attempts import Attempt, Attempts
@@ -22,24 +20,24 @@ from fidelitree.errors import (
     check_switch,
     check_tolerance,
 )
-from fidelitree.runs.frontier_known import known_points
+from fidelitree.runs.all_answers import known_points
 from fidelitree.runs.frontier_result import Frontier
-from fidelitree.runs.goal import Goal, certificate_of
+from fidelitree.runs.goal import Goal, recorded, result_of
 from fidelitree.runs.input_source import source_of
 from fidelitree.runs.kept_rows import KeptRows, beside_all
 from fidelitree.runs.outcome import Outcome
-from fidelitree.runs.result import Distillation, written
 from fidelitree.runs.session import Session
 from fidelitree.runs.stopping import exact_error, lists_its_answers
 from fidelitree.runs.strategies.frontier_strategy import EFFORTS, FrontierStrategy, learn_and_test
 from fidelitree.runs.strategies.sized_trees import LARGEST, sizes_up_to
-from fidelitree.spaces.draw import fresh_seed
+from fidelitree.spaces.draw import seed_of
 from fidelitree.theory.sequential import FRONTIER
 
 if TYPE_CHECKING:
     import os
 
     from fidelitree.asking.counted import Counted
+    from fidelitree.runs.result import Distillation
     from fidelitree.spaces.world import World
 
 
@@ -116,7 +114,7 @@ def frontier(
     limits = {"max_queries": max_queries, "max_leaves": largest, "max_seconds": max_seconds, "max_cost": max_cost}
     budget, running = given(target, (budget, limits), (running, how))
     budget = replace(budget, max_leaves=(most := budget.max_leaves or LARGEST))
-    known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
+    known_seed = seed_of(seed)
     goal = Goal(0.0, check_delta(delta), known_seed, seed is not None, tolerance=check_tolerance(tolerance, threshold))
     told = {"delta": goal.delta, "prefer": prefer, "deterministic": check_switch("deterministic", deterministic)}
     call = Call("frontier", known_seed, seed is not None, {**told, **goal.told, **budget.limits()})
@@ -131,16 +129,7 @@ def frontier(
         with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
             observer(Finished(counted.asked, found[-1].leaves, found[-1].error_bound, found.reason))
         way.end(counted, found.reason)
-    return _recorded(found, (target, space), goal, call, running)
-
-
-def _recorded(found: Frontier, about: tuple[Any, World], goal: Goal, call: Call, running: Running) -> Frontier:
-    """The curve with the space as it was given, and how it was asked for."""
-    target, space = about
-    run = {"door": call.door, "target": name_of(target), "seed": goal.seed, "seed_chosen": goal.seed_chosen}
-    text = written(frontier, {**call.arguments, **running.told(), "seed": goal.seed})
-    answers = None if running.journal is None else Path(running.journal)
-    return found.told(space, {**run, **call.arguments}, text, answers)
+    return found.told(space, *recorded(frontier, target, goal, call, running))
 
 
 def _session(counted: Counted, space: World, goal: Goal, observer: Observer) -> Session:
@@ -180,8 +169,5 @@ def _result(session: Session, attempt: Attempt, goal: Goal, reason: str) -> Dist
     counted, error = session.counted, None
     if session.source.independent is not None and goal.tolerance is None and lists_its_answers(counted):
         error = exact_error(attempt.tree, counted)
-    outcome = Outcome(attempt.tree, attempt, 0.0, error=error)
-    answers = session.attempts.answers(attempt)
-    labels = None if answers is None else answers.leaf_labels(attempt.tree, goal.tolerance)
-    certificate, trace = replace(certificate_of(outcome, session, goal), epsilon=None), tuple(session.history)
-    return Distillation(attempt.tree, certificate, counted.queries, trace, counted.space, reason, answers, labels)
+    made = result_of(Outcome(attempt.tree, attempt, 0.0, error=error), session, goal, reason)
+    return replace(made, certificate=replace(made.certificate, epsilon=None))

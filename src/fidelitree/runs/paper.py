@@ -25,7 +25,6 @@ from fidelitree.search.sampled_probes import FreshPairs, ReusedPairs, SampleSet,
 from fidelitree.search.trace import Trace
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.product import ProductSpace, check_space
-from fidelitree.spaces.region import Region
 from fidelitree.targets.table import MAX_FEATURES
 from fidelitree.theory.bounds import early_looks, level_of_set
 from fidelitree.theory.sequential import upper_bound
@@ -95,7 +94,7 @@ def build_top_down(
     ) as way:
         counted = way.counted(None, Budget())
         most = ENUMERATE_UNASKED if max_queries is None else max_queries
-        root = exact_subfunction(counted, Region.whole(space), most)
+        root = exact_subfunction(counted, space.whole, most)
         if root is None:
             raise ParameterError(_too_many(space, max_queries))
         grown = grow_exactly(counted, root, epsilon, limits, observer)

@@ -14,7 +14,7 @@ from fidelitree.display.card import card, folded
 from fidelitree.display.markup import join, tag
 from fidelitree.display.wording import at_least, at_most
 from fidelitree.display.wording import leaves as in_words
-from fidelitree.errors import ParameterError, check_count, check_delta, check_path, writing
+from fidelitree.errors import ParameterError, check_count, check_delta, check_path, write_text
 from fidelitree.search.trace import SplitRecord
 from fidelitree.trees.disagreements import Disagreements
 
@@ -165,10 +165,7 @@ class Distillation:
             The path of the page.
         """
         path = check_path("path", path)
-        page = self._page(title=title, target_name=target_name, notes=notes, date=date)
-        with writing(path, "give a file in a folder that exists"):
-            path.write_text(page, encoding="utf-8")
-        return path
+        return write_text(path, self._page(title=title, target_name=target_name, notes=notes, date=date))
 
     def _page(self, **about: Any) -> str:
         from fidelitree.report.contents import About  # noqa: PLC0415 - only who wants a page waits for what draws it

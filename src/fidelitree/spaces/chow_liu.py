@@ -22,7 +22,6 @@ from fidelitree.spaces.features.feature import uniforms
 from fidelitree.spaces.held_out import NOT_JUDGED, Fit
 from fidelitree.spaces.packing import unpacked
 from fidelitree.spaces.product import ProductSpace
-from fidelitree.spaces.region import Region
 from fidelitree.spaces.rows import Rows
 from fidelitree.spaces.world import Joint, over_features
 
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 
     from fidelitree.spaces.draw import Stream
     from fidelitree.spaces.features import Column, Floats
+    from fidelitree.spaces.region import Region
 
 ASSUMES_CHOW_LIU = "inputs follow the Chow-Liu tree fitted to this table"
 KEY = "chow_liu"
@@ -163,7 +163,7 @@ class ChowLiu(Joint):
 
     def inputs(self, stream: Stream, block: int, rows: int) -> NDArray[Any]:
         """Independent inputs, rows by features: a block of a stream is the same whatever was drawn before."""
-        return self.inside(Region.whole(self.product), stream, block, rows)
+        return self.inside(self.product.whole, stream, block, rows)
 
     def inside(self, region: Region, stream: Stream, block: int, rows: int) -> NDArray[Any]:
         """Inputs of a region, without rejection however rare it is."""

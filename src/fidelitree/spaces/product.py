@@ -204,6 +204,11 @@ class ProductSpace:
         return self
 
     @property
+    def whole(self) -> Region:
+        """The region without restrictions."""
+        return Region(self, {})
+
+    @property
     def table(self) -> None:
         """None: inputs are drawn."""
         return None
@@ -228,7 +233,7 @@ class ProductSpace:
 
     def inputs(self, stream: Stream, block: int, rows: int) -> NDArray[Any]:
         """Independent inputs, rows by features: a block of a stream is the same whatever was drawn before."""
-        return draw(Region.whole(self), stream, block, rows).T
+        return draw(self.whole, stream, block, rows).T
 
     def draw(self, rows: int, seed: int = 0) -> Any:
         """Inputs as the target receives them; the same seed gives the same ones.

@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 
 from fidelitree.display.tree_figure import plot_tree
 from fidelitree.display.wording import leaves
-from fidelitree.errors import ParameterError, check_array, check_path, check_text, show, writing
+from fidelitree.errors import ParameterError, check_array, check_text, show, write_text
 from fidelitree.spaces.features import Feature, IsOne, Test
 from fidelitree.spaces.inputs import as_inner, float_block
 from fidelitree.spaces.product import ProductSpace, check_space
-from fidelitree.spaces.region import Region
 from fidelitree.trees import kernels, treefile
 from fidelitree.trees.bits import BLOCK_ROWS, everyone, pack_columns, unpack
 from fidelitree.trees.deferring import DEFER, filled, named
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from fidelitree.spaces.region import Region
     from fidelitree.spaces.world import World
     from fidelitree.trees.answers import Answers
 
@@ -154,7 +154,7 @@ class Tree:
 
     def regions(self, space: ProductSpace) -> Iterator[tuple[int, Region]]:
         """Every node with the region that reaches it, in preorder."""
-        waiting = [(0, Region.whole(space))]
+        waiting = [(0, space.whole)]
         while waiting:
             node, region = waiting.pop()
             yield node, region
@@ -376,9 +376,7 @@ class Tree:
 
     def save(self, path: str | Path) -> None:
         """Write the tree as JSON; categories must be str, int, float, bool or None to be read again."""
-        path = check_path("path", path)
-        with writing(path, "give a file in a folder that exists"):
-            path.write_text(self.to_json(), encoding="utf-8")
+        write_text(path, self.to_json())
 
     @classmethod
     def load(cls, path: str | Path) -> Tree:

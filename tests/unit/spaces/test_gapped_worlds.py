@@ -63,7 +63,7 @@ every_world = pytest.mark.parametrize("name", WORLDS)
 
 def regions(world: Any, seed: int) -> list[Region]:
     """Both sides of a few tests of each number, one below the other."""
-    random, found = np.random.default_rng(seed), [Region.whole(world.product)]
+    random, found = np.random.default_rng(seed), [world.product.whole]
     for feature, cuts in ((0, (25, 40, math.inf, 60)), (1, (2000, 5000, math.inf, 700))):
         cut = float(random.choice(cuts))
         test = AtMost(feature, cut, bool(random.integers(2)) and cut < math.inf)

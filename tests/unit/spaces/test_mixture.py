@@ -31,7 +31,7 @@ def mixed(parts: list[Any], weights: list[Any]) -> ft.Mixture:
 
 
 WORLD = mixed(PARTS, [0.3, 0.7])
-INPUTS = enumerate_inputs(Region.whole(WORLD.product), 0, WORLD.product.points or 0)
+INPUTS = enumerate_inputs(WORLD.product.whole, 0, WORLD.product.points or 0)
 REGIONS: tuple[dict[str, Any], ...] = (
     {},
     {"owner": 1},
@@ -115,7 +115,7 @@ def test_intervals_and_gaps_tell_which_component_it_was() -> None:
     ]
     world, stream = mixed(parts, [0.5, 0.5]), Stream.named(3, "any")
     inner = np.column_stack([np.zeros(3_000), np.repeat([np.nan, 0.5, 1.5], 1_000)])
-    bits = world.redrawn(inner, 0, Region.whole(world.product), stream, 0).reshape(3, 1_000).sum(axis=1)
+    bits = world.redrawn(inner, 0, world.product.whole, stream, 0).reshape(3, 1_000).sum(axis=1)
     assert (bits[0], bits[2]) == (0, 1_000)
     assert plausible(int(bits[1]), 1_000, 0.5, FALSE_ALARM)  # a half of .5 against a half of .5
     assert ft.analyze(lambda batch: batch["bit"], world, max_queries=900).influences[1] == 0

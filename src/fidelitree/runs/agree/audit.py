@@ -17,12 +17,11 @@ from fidelitree.certificates.confusion import CONFIDENCE, Confusion
 from fidelitree.certificates.deferral import DrawnBet, certified_coverage
 from fidelitree.errors import (
     ParameterError,
-    check_count,
     check_delta,
     check_entropy,
     check_epsilon,
-    check_number,
     check_observer,
+    check_share,
     check_switch,
     check_tolerance,
     show,
@@ -32,14 +31,12 @@ from fidelitree.runs.agree.audited import TestInputs, is_text, labels_of, predic
 from fidelitree.runs.agree.claim import FEW, Claim, HowFar
 from fidelitree.runs.agree.device_tests import DeviceTests
 from fidelitree.runs.kept_rows import KeptRows, told
-from fidelitree.spaces.draw import Stream, block_rows, fresh_entropy, fresh_seed
-from fidelitree.spaces.region import Region
+from fidelitree.spaces.draw import Stream, block_rows, fresh_entropy, seed_of
 from fidelitree.spaces.rows import ASSUMES_UNSEEN
-from fidelitree.targets.labels import apart
 from fidelitree.targets.table import MAX_FEATURES, enumerate_inputs
 from fidelitree.theory.sequential import Bet
 from fidelitree.trees.answers import Crosstab
-from fidelitree.trees.deferring import answered
+from fidelitree.trees.deferring import answered, apart
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -143,7 +140,7 @@ def certify(
 
 def _keys(predictor: Any, seed: int | None, recorded: str | None) -> tuple[int, str | None]:
     """Seed, and what nobody could foresee when the predictor was made; a tree needs none, whose digest says all."""
-    known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
+    known_seed = seed_of(seed)
     if recorded is None:
         return known_seed, None if isinstance(predictor, Tree) else fresh_entropy()
     if isinstance(predictor, Tree):
@@ -159,10 +156,7 @@ def _rule(epsilon: float | None, delta: float, within: float) -> Claim | HowFar:
     """What the audit is to find out."""
     if epsilon is not None:
         return Claim(check_epsilon(epsilon), delta)
-    width = check_number("within", within)
-    if not 0 < width < 1:
-        raise ParameterError(f"within must be above 0 and below 1; got {show(within)}")
-    return HowFar(width, delta)
+    return HowFar(check_share("within", within), delta)
 
 
 @dataclass(frozen=True)
@@ -274,7 +268,7 @@ class _Audit:
 
         Then some inputs are known, which tell nothing about the others.
         """
-        space, whole = self.counted.space, Region.whole(self.counted.space)
+        space, whole = self.counted.space, self.counted.space.whole
         wrong, points, rows = 0.0, space.points, block_rows(len(space))
         assert points is not None, "only finite spaces are counted"
         for start in range(0, points, rows):

@@ -22,9 +22,9 @@ from fidelitree.asking.events import Observer, nobody
 from fidelitree.asking.limits import Budget, BudgetSpent
 from fidelitree.asking.memory import REMEMBERED_BYTES, Memory
 from fidelitree.display.wording import shown, span
-from fidelitree.errors import ParameterError, check_count, check_delta, check_number, check_observer, check_switch
+from fidelitree.errors import ParameterError, check_delta, check_observer, check_share, check_switch
 from fidelitree.runs.input_source import inside, source_of
-from fidelitree.spaces.draw import Stream, fresh_seed
+from fidelitree.spaces.draw import Stream, seed_of
 from fidelitree.spaces.features.feature import pick, uniforms
 from fidelitree.theory.sequential import interval, level_of_attempt
 from fidelitree.trees.deferring import check_answers
@@ -117,10 +117,8 @@ def errors_by_class(
     target, space = as_used(target, space)
     check_switch("deterministic", deterministic)
     check_observer(observer)
-    width = check_number("within", within)
-    if not 0 < width < 1:
-        raise ParameterError(f"within must be above 0 and below 1; got {within!r}")
-    known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
+    width = check_share("within", within)
+    known_seed = seed_of(seed)
     tree.check_space(space.product)
     memory = Memory.within(REMEMBERED_BYTES, space.product) if deterministic else None
     counted = Counted(target, space.product, memory, Budget(max_queries=max_queries), observer=observer)

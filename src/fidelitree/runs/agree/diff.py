@@ -21,19 +21,26 @@ from fidelitree.errors import (
     check_count,
     check_delta,
     check_epsilon,
-    check_number,
     check_observer,
+    check_share,
     check_switch,
     check_tolerance,
 )
-from fidelitree.runs.agree.diff_exact import ChangeGrower, few_inputs, listed, of_all_inputs, of_circuits
+from fidelitree.runs.agree.diff_exact import (
+    ChangeGrower,
+    few_inputs,
+    known_difference,
+    listed,
+    of_all_inputs,
+    of_circuits,
+    stored_tree,
+)
 from fidelitree.runs.agree.diff_growing import BOXES, ChangeExplorer
-from fidelitree.runs.agree.diff_known import known_difference, stored_tree
 from fidelitree.runs.agree.diff_testing import CURVE, Changed, DiffAttempt, level_in_curve, level_of
 from fidelitree.runs.agree.difference import SAME, Difference, Flagging
 from fidelitree.runs.agree.pair import Pair, paired
 from fidelitree.runs.input_source import source_of
-from fidelitree.spaces.draw import fresh_seed
+from fidelitree.spaces.draw import seed_of
 from fidelitree.targets.circuits.circuit import Circuit
 from fidelitree.trees.deferring import check_answers
 from fidelitree.trees.tree import Tree
@@ -126,10 +133,10 @@ def diff(
         >>> found.explained, found.leaves
         (True, 4)
     """
-    wanted = _share("precision", precision), _share("recall", recall)
+    wanted = check_share("precision", precision), check_share("recall", recall)
     check_observer(observer)
     goal = _Goal(check_epsilon(epsilon), check_delta(delta), *wanted, check_count("max_leaves", max_leaves, least=2))
-    known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
+    known_seed = seed_of(seed)
     near = check_tolerance(tolerance)
     before, after, world = _sides(old, new, space)
     running = Running(batch_size, executor, timeout, retries, journal)
@@ -172,13 +179,6 @@ def _sides(old: Any, new: Any, space: Any) -> tuple[Any, Any, World]:
     one, world = as_used(_callable(before), space)
     two, _ = as_used(_callable(after), world)
     return before if isinstance(before, Tree) else one, after if isinstance(after, Tree) else two, world
-
-
-def _share(name: str, value: float) -> float:
-    share = check_number(name, value)
-    if not 0 < share < 1:
-        raise ParameterError(f"{name} must be above 0 and below 1; got {value!r}")
-    return share
 
 
 def _callable(target: Any) -> Target:

@@ -11,7 +11,7 @@ import numpy as np
 from fidelitree.display.markup import plain_page, table, tag
 from fidelitree.display.wording import at_least, at_most, counted, percent, span
 from fidelitree.display.wording import leaves as in_words
-from fidelitree.errors import ParameterError, check_path, writing
+from fidelitree.errors import ParameterError, write_text
 
 if TYPE_CHECKING:
     import os
@@ -174,10 +174,7 @@ class Difference:
 
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Write one HTML page that needs nothing else, and return its path."""
-        path = check_path("path", path)
-        examples = (tag("tr", *(tag("td", value) for value in one.values())) for one in self.examples)
-        bounds = ((one.leaves, at_least(1 - one.precision), at_least(1 - one.recall)) for one in self.curve)
-        curve = (tag("tr", *(tag("td", value) for value in row)) for row in bounds)
+        curve = ((one.leaves, at_least(1 - one.precision), at_least(1 - one.recall)) for one in self.curve)
         body = [
             *(tag("p", sentence) for sentence in self.sentences()),
             tag("h2", "Where, and from what to what"),
@@ -185,8 +182,6 @@ class Difference:
             tag("h2", "Precision and recall against leaves"),
             table(["leaves", "precision, at least", "recall, at least"], curve),
             tag("h2", "Examples"),
-            table(list(self.examples[0]) if self.examples else [], examples),
+            table(list(self.examples[0]) if self.examples else [], [[*one.values()] for one in self.examples]),
         ]
-        with writing(path, "give a file in a folder that exists"):
-            path.write_text(plain_page(f"What changed between {' and '.join(self.names)}", *body), encoding="utf-8")
-        return path
+        return write_text(path, plain_page(f"What changed between {' and '.join(self.names)}", *body))

@@ -21,10 +21,9 @@ from numpy.typing import NDArray
 from fidelitree.certificates.store import load
 from fidelitree.display.markup import plain_page, table, tag
 from fidelitree.display.wording import at_most, counted, percent, shown
-from fidelitree.errors import FormatError, ParameterError, check_delta, check_path, read_text, writing
-from fidelitree.targets.labels import apart
+from fidelitree.errors import FormatError, ParameterError, check_delta, check_path, read_text, write_text, writing
 from fidelitree.theory.sequential import error_bound
-from fidelitree.trees.deferring import answered
+from fidelitree.trees.deferring import answered, apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -213,7 +212,6 @@ class Monitor:
 
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Write a page of the course so far."""
-        path = check_path("path", path)
         names = ["what", "rows", "errors", "rate", "promised", "alarm"]
         rows = [
             (
@@ -230,13 +228,11 @@ class Monitor:
         page = plain_page(
             "Is the promise still kept?",
             tag("p", self.alarm or "No alarm."),
-            table(names, (tag("tr", *(tag("td", "" if cell is None else cell) for cell in row)) for row in rows)),
+            table(names, rows),
             tag("h2", "The course of all rows"),
-            table(["rows", "errors", "rate"], (tag("tr", *(tag("td", cell) for cell in row)) for row in course)),
+            table(["rows", "errors", "rate"], course),
         )
-        with writing(path, "give a file in a folder that exists"):
-            path.write_text(page, encoding="utf-8")
-        return path
+        return write_text(path, page)
 
 
 def _promised(certificate: Certificate) -> float:

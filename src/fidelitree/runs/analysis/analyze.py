@@ -14,9 +14,8 @@ from fidelitree.asking.limits import Budget
 from fidelitree.asking.on_device import OnDevice
 from fidelitree.display.canvas import bars, check_suffix, save
 from fidelitree.display.markup import tag
-from fidelitree.errors import ParameterError, check_choice, check_count, check_delta, check_switch
+from fidelitree.errors import NoDiagramError, ParameterError, check_choice, check_count, check_delta, check_switch
 from fidelitree.exact.device_table import FROM, MOST_FEATURES, DeviceTable
-from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import exact_subfunction
 from fidelitree.runs.analysis.control_variate import corrected
 from fidelitree.runs.analysis.sobol import SobolIndices, sobol_indices
