@@ -52,6 +52,17 @@ def test_pages_fetch_nothing_from_elsewhere(site: Path) -> None:
     assert re.findall(r"@import|url\(['\"]?(?:https?:)?//", styles) == []
 
 
+@pytest.mark.parametrize("name", ["theory", "tight", "errata", "proofs", "paper"])
+def test_formulas_are_typeset(name: str, site: Path) -> None:
+    page = (site / f"{name}.html").read_text(encoding="utf-8")
+    assert page.count("<math ") >= 5
+    assert "arithmatex" not in page
+    assert (
+        re.findall(r"\$\$?\\\w+|\b(?:Delta|kappa|epsilon)[*\\^]", re.sub(r"<pre.*?</pre>", "", page, flags=re.DOTALL))
+        == []
+    )
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -99,16 +99,29 @@ def _from_diagram(circuit: Circuit, region: Region, watch: Watch) -> Subfunction
 def tree_error(tree: Tree, target: Target, space: World) -> float:
     """Probability that a tree and a target answer differently, exact up to rounding.
 
-    Two trees are compared path by path, at any number of features; a circuit of many inputs becomes a decision
-    diagram. Any other target is asked about every input, up to 2^20 of them (2^26 for a truth table or a circuit, 2^30
-    for a model on a device).
+    Two trees are compared path by path, at any number of features; a circuit of many inputs becomes a decision diagram.
+    Any other target is asked about every input, up to 2^20 of them (2^26 for a truth table or a circuit, 2^30 for a
+    model on a device).
 
-    >>> from fidelitree.targets import balanced, majority
-    >>> space = ProductSpace.bernoulli(2000, 0.3)
-    >>> tree_error(balanced(space, 3, seed=1), balanced(space, 3, seed=1), space)
-    0.0
-    >>> tree_error(Tree.constant(ProductSpace.bernoulli(3), 1), majority(3), ProductSpace.bernoulli(3))
-    0.5
+    Args:
+        tree: The tree.
+        target: A tree, a circuit, or a callable from a batch of inputs to labels.
+        space: Where inputs come from: a product space, or one whose masses are known.
+
+    Returns:
+        The share of inputs on which they differ.
+
+    Raises:
+        ParameterError: An argument breaks its rule, or there are too many inputs to ask.
+        TargetError: The target failed, or answered something that is no label.
+
+    Examples:
+        >>> from fidelitree.targets import balanced, majority
+        >>> space = ProductSpace.bernoulli(2000, 0.3)
+        >>> tree_error(balanced(space, 3, seed=1), balanced(space, 3, seed=1), space)
+        0.0
+        >>> tree_error(Tree.constant(ProductSpace.bernoulli(3), 1), majority(3), ProductSpace.bernoulli(3))
+        0.5
     """
     check_tree(tree)
     product = product_of(space)

@@ -80,10 +80,20 @@ class Entry:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What the learners made of one target; ``frontier[s - 1]`` is the least error of any tree with s leaves, if known.
+    """What the learners made of one target; ``str()`` is a table.
 
-    ``str()`` is a table; ``results`` holds every learner's result by name. ``interrupted`` says that Ctrl-C ended the
-    last learner, or came before the next: there are no more rows.
+    Attributes:
+        epsilon: The error that was tolerated.
+        delta: The chance that a run states a false bound.
+        rows: A line for each learner.
+        results: Their results by name.
+        frontier: ``frontier[s - 1]`` is the least error of any tree with s leaves, where it is known.
+        interrupted: Whether Ctrl-C ended the last learner, or came before the next: there are no more rows.
+
+    Examples:
+        >>> from fidelitree.targets import multiplexer
+        >>> compare(multiplexer(2), ProductSpace.bernoulli(6), 0, learners=["optimal", "id3"])
+        <Comparison: 2 learners, error 0 asked for>
     """
 
     epsilon: float
@@ -162,15 +172,33 @@ def compare(
 ) -> Comparison:
     """Every learner that applies, `distill` and `distill(strategy="smallest")` first, on the same target.
 
-    ``max_queries`` and ``max_seconds`` (a minute unless told) are each learner's own; ``options`` are further arguments
-    by learner, as in ``{"streed": {"depth": 3}}``. Every learner asks for itself, so that queries can be compared. True
-    errors and the exact frontier are looked up for circuits, tables and trees, and for at most 4096 inputs. Ctrl-C ends
-    the comparison with the rows so far.
+    Every learner asks for itself, so that queries can be compared. True errors and the exact frontier are looked up for
+    circuits, tables and trees, and for at most 4,096 inputs. Ctrl-C ends the comparison with the rows so far.
 
-    >>> from fidelitree.targets import multiplexer
-    >>> found = compare(multiplexer(2), ProductSpace.bernoulli(6), 0, learners=["optimal", "id3", "top_down"])
-    >>> [(row.learner, row.leaves) for row in found.rows]
-    [('optimal', 8), ('id3', 18), ('top_down', 8)]
+    Args:
+        target: What is explained: a callable from a batch of inputs to labels, or a fitted model.
+        space: Where inputs come from: any space, or a table, to one half of which a `ChowLiu` is fitted.
+        epsilon: The error that is tolerated.
+        delta: The chance that the run states a false bound.
+        seed: Chooses all draws: the same seed gives the same result.
+        learners: Names of learners; all that apply where it is left out.
+        options: Further arguments by learner, as in ``{"streed": {"depth": 3}}``.
+        max_queries: The most labels of each learner.
+        max_seconds: The most seconds of each learner.
+        observer: Receives an event for each step of the run; `Progress` is one.
+
+    Returns:
+        A row for each learner, and their results by name.
+
+    Raises:
+        ParameterError: An argument breaks its rule.
+        TargetError: The target failed, or answered something that is no label.
+
+    Examples:
+        >>> from fidelitree.targets import multiplexer
+        >>> found = compare(multiplexer(2), ProductSpace.bernoulli(6), 0, learners=["optimal", "id3", "top_down"])
+        >>> [(row.learner, row.leaves) for row in found.rows]
+        [('optimal', 8), ('id3', 18), ('top_down', 8)]
     """
     check_observer(observer)
     target, space = as_used(target, space)

@@ -97,17 +97,46 @@ def distill(
 ) -> Distillation:
     """A small tree that agrees with the target on at least 1 - epsilon of inputs, with confidence 1 - delta.
 
-    ``target`` is a callable from a batch to labels, or a fitted model. With a ``tolerance`` it answers numbers, and an
-    error is to be further away than that; with a ``threshold`` it answers scores, 1 above it. A table as ``space`` is a
-    `ChowLiu` fitted to one half of it; rows of the other half show the error on real rows: they should be new to the
-    target. Where asking about all inputs of a ``deterministic`` target costs no more, the certificate is exact.
-    A budget, or Ctrl-C, ends the run early with what is certified then; ``epsilon=None`` asks for the knee of the
-    `frontier`. ``prefer="leaves"`` may spend ten times the queries on fewer leaves, ``"rounds"`` over bits half as many
-    again on few large batches, ``strategy="smallest"`` 20 000 and more; ``"influence"`` returns the paper's tree.
-    With ``defer=True`` leaves may answer `DEFER`, and epsilon is about the rest. See `Budget`, `Running`, `Remote`.
+    Where asking about all inputs of a deterministic target costs no more, the certificate is exact. A budget, or
+    Ctrl-C, ends the run early with what is certified by then. Where a table is given, its other half shows the error on
+    real rows, which should be new to the target.
 
-    >>> distill(lambda bits: bits.sum(axis=1) > 2, ProductSpace.bernoulli(5), epsilon=0)
-    <Distillation: 20 leaves, error <= 0% (exact), 32 labels>
+    Args:
+        target: What is explained: a callable from a batch of inputs to labels, or a fitted model.
+        space: Where inputs come from: any space, or a table, to one half of which a `ChowLiu` is fitted.
+        epsilon: The error that is tolerated; None asks for the knee of the `frontier`.
+        delta: The chance that the run states a false bound.
+        seed: Chooses all draws: the same seed gives the same result. None takes a fresh one.
+        strategy: "auto" asks little, "influence" gives the paper's tree, "smallest" may ask 20,000 labels and more.
+        prefer: "queries" asks little, "leaves" asks ten times as much for fewer, "rounds" in few large batches.
+        tolerance: For targets that answer numbers: an error is to be further away than this.
+        threshold: For targets that answer scores: they are 1 above this, and 0 elsewhere.
+        defer: Whether leaves may answer `DEFER`; epsilon is then the error on all other inputs.
+        deterministic: False where the target may answer an input differently each time: no answer is remembered.
+        max_queries: Ends the run after so many labels, with what is certified by then.
+        max_leaves: The most leaves that a tree may have.
+        max_seconds: Ends the run after so many seconds, with what is certified by then.
+        max_cost: Ends the run before the target's prices add up to more.
+        batch_size: The most inputs that one call of the target receives.
+        executor: Runs calls elsewhere: a `concurrent.futures.Executor`, a function that makes one, or "joblib".
+        timeout: The longest silence of the executor's workers, in seconds.
+        retries: How often a call that failed is made again.
+        journal: The file that keeps every answer: the same call goes on from there, and `verify` checks by it.
+        observer: Receives an event for each step of the run; `Progress` is one.
+        budget: All limits as one `Budget`, in the place of `max_queries` to `max_cost`.
+        running: How calls are made as one `Running`, in the place of `batch_size` to `journal`.
+
+    Returns:
+        The tree with its certificate, its costs and its frontier; it prints, stores and reports itself.
+
+    Raises:
+        ParameterError: An argument breaks its rule.
+        TargetError: The target failed, or answered something that is no label.
+        JournalError: The journal cannot be opened or written.
+
+    Examples:
+        >>> distill(lambda bits: bits.sum(axis=1) > 2, ProductSpace.bernoulli(5), epsilon=0)
+        <Distillation: 20 leaves, error <= 0% (exact), 32 labels>
     """
     near = _check_choices(strategy, prefer, epsilon, check_tolerance(tolerance, threshold), defer)
     (target, space), observer = as_used(target, space, threshold), watched(observer)

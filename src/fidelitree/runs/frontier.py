@@ -68,13 +68,44 @@ def frontier(
 
     There is no epsilon to guess: look at the curve, and pick a point. The run ends when no size would gain a tenth of
     its error from as many labels again, and every bound is close to its error; a budget, or Ctrl-C, ends it early.
-    After 400 labels it says what to expect (``forecast``). For the rest see `distill`, `Budget` and `Running`.
+    After 400 labels it says what to expect (``forecast``).
 
-    >>> from fidelitree.spaces.product import ProductSpace
-    >>> from fidelitree.targets import majority
-    >>> curve = frontier(majority(5), ProductSpace.bernoulli(5), max_leaves=8)
-    >>> [point.leaves for point in curve][:3]
-    [1, 2, 4]
+    Args:
+        target: What is explained: a callable from a batch of inputs to labels, or a fitted model.
+        space: Where inputs come from: any space, or a table, to one half of which a `ChowLiu` is fitted.
+        delta: The chance that the run states a false bound.
+        seed: Chooses all draws: the same seed gives the same result. None takes a fresh one.
+        prefer: "queries" asks little; "leaves" learns from more labels, and searches longer.
+        tolerance: For targets that answer numbers: an error is to be further away than this.
+        threshold: For targets that answer scores: they are 1 above this, and 0 elsewhere.
+        deterministic: False where the target may answer an input differently each time: no answer is remembered.
+        max_queries: Ends the run after so many labels, with what is certified by then.
+        max_leaves: The most leaves that a tree may have.
+        max_seconds: Ends the run after so many seconds, with what is certified by then.
+        max_cost: Ends the run before the target's prices add up to more.
+        batch_size: The most inputs that one call of the target receives.
+        executor: Runs calls elsewhere: a `concurrent.futures.Executor`, a function that makes one, or "joblib".
+        timeout: The longest silence of the executor's workers, in seconds.
+        retries: How often a call that failed is made again.
+        journal: The file that keeps every answer: the same call goes on from there, and `verify` checks by it.
+        observer: Receives an event for each step of the run; `Progress` is one.
+        budget: All limits as one `Budget`, in the place of `max_queries` to `max_cost`.
+        running: How calls are made as one `Running`, in the place of `batch_size` to `journal`.
+
+    Returns:
+        The curve. Each of its points is a result like that of `distill`; ``knee`` and ``at`` pick one.
+
+    Raises:
+        ParameterError: An argument breaks its rule.
+        TargetError: The target failed, or answered something that is no label.
+        JournalError: The journal cannot be opened or written.
+
+    Examples:
+        >>> from fidelitree.spaces.product import ProductSpace
+        >>> from fidelitree.targets import majority
+        >>> curve = frontier(majority(5), ProductSpace.bernoulli(5), max_leaves=8)
+        >>> [point.leaves for point in curve][:3]
+        [1, 2, 4]
     """
     check_choice("prefer", prefer, tuple(EFFORTS))
     (target, space), observer = as_used(target, space, threshold), watched(observer)

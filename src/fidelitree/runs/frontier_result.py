@@ -43,17 +43,28 @@ class Frontier(Sequence[Distillation]):
     """Results from one leaf up, each larger tree with a smaller bound.
 
     Any of them may be chosen afterwards, by whatever one likes: with probability 1 - ``delta`` all bounds are true.
+
+    Attributes:
+        points: The results, smallest tree first.
+        delta: The chance that the run states a false bound.
+        queries: Labels asked and rows paid, by purpose.
+        reason: Why the run ended.
+        max_leaves: The largest size that was looked for.
+        forecast: What was to be expected after the first labels, where a run of `frontier` came so far; no certificate.
+
+    Examples:
+        >>> from fidelitree.runs.frontier import frontier
+        >>> from fidelitree.spaces.product import ProductSpace
+        >>> frontier(lambda bits: bits[:, 0], ProductSpace.bernoulli(3)).knee.leaves
+        2
     """
 
     points: tuple[Distillation, ...]
     delta: float
     queries: Queries
     reason: str
-    """Why the run ended."""
     max_leaves: int
-    """The largest size that was looked for."""
     forecast: Forecast | None = None
-    """What was to be expected after the first labels, where a run of `frontier` came so far; no certificate."""
 
     @overload
     def __getitem__(self, index: int) -> Distillation: ...

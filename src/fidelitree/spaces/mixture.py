@@ -39,15 +39,22 @@ _KNOWN = 10_000  # restrictions whose masses are remembered
 
 
 class Mixture(KnownJoint):
-    """Inputs from one of several product spaces with the same features: pairs of a weight and a space.
+    """Inputs from one of several product spaces with the same features.
 
     `from_data` fits one to a table. ``product`` holds the features with the marginals of the whole.
 
-    >>> young = ProductSpace([Numeric("age", 18, 40), Boolean("owner", 0.1)])
-    >>> old = ProductSpace([Numeric("age", 40, 90), Boolean("owner", 0.8)])
-    >>> world = Mixture([(0.75, young), (0.25, old)])
-    >>> round(world.mass(Region.of(world.product, {"age": (None, 40), "owner": 1})), 6)
-    0.075
+    Args:
+        components: Pairs of a weight and a space; the weights add up to 1.
+
+    Raises:
+        ParameterError: An argument breaks its rule.
+
+    Examples:
+        >>> young = ProductSpace([Numeric("age", 18, 40), Boolean("owner", 0.1)])
+        >>> old = ProductSpace([Numeric("age", 40, 90), Boolean("owner", 0.8)])
+        >>> world = Mixture([(0.75, young), (0.25, old)])
+        >>> round(world.mass(Region.of(world.product, {"age": (None, 40), "owner": 1})), 6)
+        0.075
     """
 
     fit: Fit | None = None
@@ -71,6 +78,21 @@ class Mixture(KnownJoint):
         """Latent classes of a table's rows; their number is the one that describes held-out rows best.
 
         Columns are read as `ProductSpace.from_data` reads them, and cut into bins as for `ChowLiu`.
+
+        Args:
+            table: A pandas, polars or arrow table, a mapping of name to 1-D array, or a 2-D array.
+            categorical: Columns to be read as categories, whatever they hold.
+            numeric: Columns to be read as numbers, whatever they hold.
+
+        Returns:
+            The fitted world.
+
+        Raises:
+            ParameterError: An argument breaks its rule.
+
+        Examples:
+            >>> Mixture.from_data({"age": np.repeat([20, 60], 50), "owner": np.repeat([0, 1], 50)}).product.names
+            ('age', 'owner')
         """
         product = ProductSpace.from_data(table, categorical, numeric)
         return cls.fitted_to(product, product.encode(table))

@@ -75,20 +75,45 @@ def certify(
 ) -> Certificate:
     """How far a predictor is from the target, or whether they agree on at least 1 - epsilon of inputs.
 
-    Without an epsilon the certificate has both ends of their disagreement (``certificate.interval``), and the audit
-    ends when neither is further than ``within`` from the middle. With one it is a claim: its audit ends as soon as the
-    error is certified to be at most epsilon, or shown to be above it; undecided, after ``max_queries`` answers, or
-    64 ln(1/delta)/epsilon where that is not given. Where asking all inputs of a deterministic target costs less, and
-    for trees and circuits, it is exact. With a ``tolerance`` both answer numbers, and agree where these are as close.
-    ``predictor`` is a tree, any callable from a batch to labels, or anything with a ``predict`` method. The seed (the
-    machine's own unless you give one) and a digest of the predictor choose the test inputs. A tree's digest tells it
-    from all others; that of anything else covers a few answers only, so its audit adds fresh entropy and records it.
-    ``seed`` and ``entropy`` of a certificate replay its audit, and it says so. Of `Rows` all are tests, each once:
-    nobody may be fitted to them. For the other arguments see `distill` and `Running`.
+    Without an epsilon the audit ends when neither end of the disagreement is further than ``within`` from the middle.
+    With one it is a claim, and ends once that is certified or shown to be false; undecided, after 64
+    ln(1/delta)/epsilon labels. Trees, circuits and small spaces are counted exactly. A digest of the predictor goes
+    into the draws. That of a tree tells it from all others; an audit of anything else adds fresh entropy, so that
+    nobody can foresee its test inputs. Of `Rows` all are tests, each once: nobody may be fitted to them.
 
-    >>> from fidelitree import ProductSpace, targets
-    >>> str(certify(Tree.constant(bits := ProductSpace.bernoulli(3), 1), targets.majority(3), bits, 0.05))[:61]
-    'Exact: this tree agrees with the target on 50% of all inputs.'
+    Args:
+        predictor: What is audited: a tree, a callable from a batch to labels, or anything with ``predict``.
+        target: What is explained: a callable from a batch of inputs to labels, or a fitted model.
+        space: Where inputs come from: any space, or a table, to one half of which a `ChowLiu` is fitted.
+        epsilon: The error that is claimed; None asks for both ends of the error.
+        delta: The chance that the run states a false bound.
+        within: Without an epsilon: how far the ends may be from the middle between them.
+        tolerance: For targets that answer numbers: an error is to be further away than this.
+        seed: Chooses all draws: the same seed gives the same result. None takes a fresh one.
+        entropy: That of an earlier certificate, to replay its audit; fresh where it is left out.
+        deterministic: False where the target may answer an input differently each time: no answer is remembered.
+        max_queries: Ends the run after so many labels, with what is certified by then.
+        max_seconds: Ends the run after so many seconds, with what is certified by then.
+        max_cost: Ends the run before the target's prices add up to more.
+        batch_size: The most inputs that one call of the target receives.
+        executor: Runs calls elsewhere: a `concurrent.futures.Executor`, a function that makes one, or "joblib".
+        timeout: The longest silence of the executor's workers, in seconds.
+        retries: How often a call that failed is made again.
+        journal: The file that keeps every answer: the same call goes on from there, and `verify` checks by it.
+        observer: Receives an event for each step of the run; `Progress` is one.
+
+    Returns:
+        The certificate. ``interval`` has both ends of the error, ``holds`` says whether the claim is certified.
+
+    Raises:
+        ParameterError: An argument breaks its rule.
+        TargetError: The target failed, or answered something that is no label.
+        JournalError: The journal cannot be opened or written.
+
+    Examples:
+        >>> from fidelitree import ProductSpace, targets
+        >>> str(certify(Tree.constant(bits := ProductSpace.bernoulli(3), 1), targets.majority(3), bits, 0.05))[:61]
+        'Exact: this tree agrees with the target on 50% of all inputs.'
     """
     rule, near = _rule(epsilon, check_delta(delta), within), check_tolerance(tolerance)
     check_observer(observer)

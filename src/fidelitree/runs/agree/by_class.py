@@ -78,15 +78,32 @@ def errors_by_class(
 ) -> tuple[ClassErrors, ...]:
     """Precision and recall of each answer of a tree as intervals that hold together with confidence 1 - delta.
 
-    It ends when no end is further than ``within`` from the middle of its interval, or after ``max_queries`` labels.
+    Args:
+        tree: The tree whose answers are looked at; it answers labels, no numbers.
+        target: What is explained: a callable from a batch of inputs to labels, or a fitted model.
+        space: Where inputs come from: any space, or a table, to one half of which a `ChowLiu` is fitted.
+        delta: The chance that the run states a false bound.
+        within: Ends the run when no end of an interval is further from its middle.
+        seed: Chooses all draws: the same seed gives the same result. None takes a fresh one.
+        deterministic: False where the target may answer an input differently each time: no answer is remembered.
+        max_queries: Ends the run after so many labels, with what is certified by then.
+        observer: Receives an event for each step of the run; `Progress` is one.
 
-    >>> from fidelitree.spaces.product import ProductSpace
-    >>> space = ProductSpace.bernoulli(4)
-    >>> tree = Tree.build(space, [(0, 1, 2), 0, 1], [0, 1])
-    >>> for one in errors_by_class(tree, lambda batch: batch[:, 0], space, seed=0):
-    ...     print(one)
-    0: precision 94.8% to 100%, recall 94.8% to 100%
-    1: precision 92.7% to 100%, recall 92.7% to 100%
+    Returns:
+        An entry for each answer, in the order of their names.
+
+    Raises:
+        ParameterError: An argument breaks its rule.
+        TargetError: The target failed, or answered something that is no label.
+
+    Examples:
+        >>> from fidelitree.spaces.product import ProductSpace
+        >>> space = ProductSpace.bernoulli(4)
+        >>> tree = Tree.build(space, [(0, 1, 2), 0, 1], [0, 1])
+        >>> for one in errors_by_class(tree, lambda batch: batch[:, 0], space, seed=0):
+        ...     print(one)
+        0: precision 94.8% to 100%, recall 94.8% to 100%
+        1: precision 92.7% to 100%, recall 92.7% to 100%
     """
     check_tree(tree)
     tree.check_answers("precision and recall of labels")

@@ -93,18 +93,44 @@ def diff(
     The run ends as soon as the share of changed inputs is certified to be at most ``epsilon``, or a tree is certified
     to flag at least ``recall`` of all changes with at least ``precision``. Where no tree of at most ``max_leaves`` can,
     trees of many sizes come with the bounds that they reach (``curve``), and the share that none explains is stated.
-    All bounds are true together with confidence 1 - delta. The tree's first feature is what the old target answers.
+    All bounds are true together with confidence 1 - delta. The tree's first feature is what the old target answers. Of
+    two trees, and of two circuits, everything is exact. An input that both answer counts as one label.
 
-    ``old`` and ``new`` are callables, models, trees, or folders of stored results; of two trees everything is exact,
-    and for two folders the space may be left out. An input that both answer counts as one label. With a ``tolerance``
-    both answer numbers, and a change is one by more than that. A ``journal`` keeps what each of them has answered. For
-    the other arguments see `distill` and `Running`.
+    Args:
+        old: The target as it was: a callable, a model, a tree, or the folder of a stored result.
+        new: The target as it is, in any of these forms.
+        space: Where inputs come from, as for `distill`; it may be left out for two folders.
+        delta: The chance that the run states a false bound.
+        precision: The share of what the tree flags that must have changed.
+        recall: The share of all changes that the tree must flag.
+        epsilon: The share of changed inputs that is as good as none.
+        max_leaves: The most leaves that a tree may have.
+        tolerance: For targets that answer numbers: an error is to be further away than this.
+        seed: Chooses all draws: the same seed gives the same result. None takes a fresh one.
+        deterministic: False where the target may answer an input differently each time: no answer is remembered.
+        max_queries: Ends the run after so many labels, with what is certified by then.
+        max_seconds: Ends the run after so many seconds, with what is certified by then.
+        batch_size: The most inputs that one call of the target receives.
+        executor: Runs calls elsewhere: a `concurrent.futures.Executor`, a function that makes one, or "joblib".
+        timeout: The longest silence of the executor's workers, in seconds.
+        retries: How often a call that failed is made again.
+        journal: The file that keeps every answer: the same call goes on from there, and `verify` checks by it.
+        observer: Receives an event for each step of the run; `Progress` is one.
 
-    >>> from fidelitree.spaces.product import ProductSpace
-    >>> old, new = (lambda batch: batch[:, 0]), (lambda batch: batch[:, 0] & ~(batch[:, 1] & batch[:, 2]))
-    >>> found = diff(old, new, ProductSpace.bernoulli(10))
-    >>> found.explained, found.leaves
-    (True, 4)
+    Returns:
+        How much changed, where, and what no tree explains; it prints, stores and reports itself.
+
+    Raises:
+        ParameterError: An argument breaks its rule.
+        TargetError: The target failed, or answered something that is no label.
+        JournalError: The journal cannot be opened or written.
+
+    Examples:
+        >>> from fidelitree.spaces.product import ProductSpace
+        >>> old, new = (lambda batch: batch[:, 0]), (lambda batch: batch[:, 0] & ~(batch[:, 1] & batch[:, 2]))
+        >>> found = diff(old, new, ProductSpace.bernoulli(10))
+        >>> found.explained, found.leaves
+        (True, 4)
     """
     wanted = check_share("precision", precision), check_share("recall", recall)
     check_observer(observer)

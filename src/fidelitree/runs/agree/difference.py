@@ -45,9 +45,27 @@ class Flagging:
 class Difference:
     """Where the new target answers otherwise than the old one; all of it true together with confidence 1 - delta.
 
-    ``changed`` is an interval; ``precision`` and ``recall`` are lower bounds for what ``tree`` flags. Its first feature
-    is what the old target answers, and its labels say from what to what. ``unexplained`` is the largest share of inputs
-    that may have changed where the tree does not say so. ``curve`` holds all trees that were tested.
+    Attributes:
+        changed: Both ends of the share of inputs with another answer.
+        epsilon: The share that was as good as none.
+        delta: The chance that the run states a false bound.
+        tree: Where, and from what to what; its first feature is what the old target answers.
+        precision: So much of what the tree flags has changed, at least.
+        recall: So much of what has changed is flagged, at least.
+        asked: The precision and recall that were asked for.
+        curve: All trees that were tested, with their bounds.
+        examples: Up to ten inputs with both answers.
+        queries: Labels asked, by purpose.
+        space: Where inputs come from.
+        reason: Why the run ended.
+        exact: Whether everything was counted.
+        names: What the two are called.
+
+    Examples:
+        >>> from fidelitree.runs.agree.diff import diff
+        >>> from fidelitree.spaces.product import ProductSpace
+        >>> diff(lambda bits: bits[:, 0], lambda bits: bits[:, 1], ProductSpace.bernoulli(2)).changed
+        (0.5, 0.5)
     """
 
     changed: tuple[float, float]
@@ -57,7 +75,6 @@ class Difference:
     precision: float
     recall: float
     asked: tuple[float, float]
-    """The precision and recall that were asked for."""
     curve: tuple[Flagging, ...]
     examples: tuple[Mapping[str, Any], ...]
     queries: Queries

@@ -95,20 +95,27 @@ class Watched:
 class Monitor:
     """Watches whether a tree still agrees with its target as often as was certified.
 
-    ``result`` is a `Distillation` or the folder of one. While every promise is kept, an alarm ever goes off with
-    probability at most ``delta``, however long it watches.
+    While every promise is kept, an alarm ever goes off with probability at most ``delta``, however long it watches.
 
-    >>> from fidelitree.runs.distill import distill
-    >>> from fidelitree.spaces.product import ProductSpace
-    >>> space = ProductSpace.bernoulli(6)
-    >>> monitor = Monitor(distill(lambda batch: batch[:, 0] & batch[:, 1], space))
-    >>> rows = space.draw(500)
-    >>> monitor.see(rows, rows[:, 0] & rows[:, 1])
-    >>> monitor.alarm is None
-    True
-    >>> monitor.see(rows, rows[:, 0])
-    >>> monitor.alarm.partition(":")[0]
-    'all rows'
+    Args:
+        result: A `Distillation`, or the folder of one.
+        delta: The chance of an alarm although all is well.
+
+    Raises:
+        ParameterError: An argument breaks its rule, or nothing was certified.
+
+    Examples:
+        >>> from fidelitree.runs.distill import distill
+        >>> from fidelitree.spaces.product import ProductSpace
+        >>> space = ProductSpace.bernoulli(6)
+        >>> monitor = Monitor(distill(lambda batch: batch[:, 0] & batch[:, 1], space))
+        >>> rows = space.draw(500)
+        >>> monitor.see(rows, rows[:, 0] & rows[:, 1])
+        >>> monitor.alarm is None
+        True
+        >>> monitor.see(rows, rows[:, 0])
+        >>> monitor.alarm.partition(":")[0]
+        'all rows'
     """
 
     def __init__(self, result: Distillation | str | os.PathLike[str], delta: float = 0.05) -> None:
