@@ -41,6 +41,7 @@ WORTH = 1.6  # half the leaves are worth 54 % more queries
 FAR = 0.25  # epsilons: a tree with more errors is far from its target
 FEWER = 0.75  # of the leaves of a tree that is about a table: only so few are worth an error
 HURRY = 2  # the same where queries are what matters
+ROUNDS = 4  # after more of them no further one is spent on fewer leaves, where rounds are what matters
 GRACE = 1.1  # of the time: when the building of a diagram is given up
 PRIOR = 20  # answers, half of epsilon of them wrong, that a forecast begins with
 
@@ -85,6 +86,8 @@ class Smallest:
     max_leaves: int | None = None
     masses: Weighed | None = None
     """Those of the inputs that are drawn for tests; of the target's features where they are independent."""
+    few_rounds: bool = False
+    """Whether the first certificate ends a run of many rounds, unless a size is asked for."""
     unsettled: bool = False
     _substitutes: dict[int, Substitutes] = field(default_factory=dict)
     _certified: Attempt | None = None
@@ -143,7 +146,8 @@ class Smallest:
     def _choice(self, attempt: Attempt, epsilon: float) -> tuple[int, int]:
         """Leaves, and answers still needed."""
         options, asked = [], self.counted.asked
-        self._limit = self._limit or (HURRY if self.max_leaves is None else PATIENCE) * asked
+        hurry = 1 if self.few_rounds and self.counted.questions > ROUNDS else HURRY
+        self._limit = self._limit or (hurry if self.max_leaves is None else PATIENCE) * asked
         for leaves, needed in self._affordable(attempt, epsilon):
             options.append((self._cost(asked + needed, leaves), leaves, needed))
         # What was spent in vain must not look like a reason to spend more: a hope must beat the best that was in hand.
