@@ -41,7 +41,6 @@ WORTH = 1.6  # half the leaves are worth 54 % more queries
 FAR = 0.25  # epsilons: a tree with more errors is far from its target
 FEWER = 0.75  # of the leaves of a tree that is about a table: only so few are worth an error
 HURRY = 2  # the same where queries are what matters
-ROUNDS = 4  # after more of them no further one is spent on fewer leaves, where rounds are what matters
 GRACE = 1.1  # of the time: when the building of a diagram is given up
 PRIOR = 20  # answers, half of epsilon of them wrong, that a forecast begins with
 
@@ -87,7 +86,7 @@ class Smallest:
     masses: Weighed | None = None
     """Those of the inputs that are drawn for tests; of the target's features where they are independent."""
     few_rounds: bool = False
-    """Whether the first certificate ends a run of many rounds, unless a size is asked for."""
+    """Whether another round for fewer leaves is too much: then the first certificate ends the run."""
     unsettled: bool = False
     _substitutes: dict[int, Substitutes] = field(default_factory=dict)
     _certified: Attempt | None = None
@@ -146,8 +145,7 @@ class Smallest:
     def _choice(self, attempt: Attempt, epsilon: float) -> tuple[int, int]:
         """Leaves, and answers still needed."""
         options, asked = [], self.counted.asked
-        hurry = 1 if self.few_rounds and self.counted.questions > ROUNDS else HURRY
-        self._limit = self._limit or (hurry if self.max_leaves is None else PATIENCE) * asked
+        self._limit = self._limit or self._patience * asked
         for leaves, needed in self._affordable(attempt, epsilon):
             options.append((self._cost(asked + needed, leaves), leaves, needed))
         # What was spent in vain must not look like a reason to spend more: a hope must beat the best that was in hand.
@@ -158,6 +156,12 @@ class Smallest:
         if leaves > FEWER * whole and self.max_leaves is None and self._tabular(attempt.tree):
             return whole, 0
         return leaves, needed
+
+    @property
+    def _patience(self) -> int:
+        if self.max_leaves is not None:
+            return PATIENCE
+        return 1 if self.few_rounds else HURRY
 
     def _tabular(self, tree: Tree) -> bool:
         """Whether a tree is about the whole table of its bits: it has no structure that an error would make simpler."""

@@ -38,7 +38,7 @@ TREND, FAR, SLOWEST = 3, 2, 0.2  # trees that show a trend, over so many times t
 ENOUGH = 0.5  # epsilons: an error that a test shows soon
 LEFT = 0.12  # of the last mistakes, the new tree is likely to make at least
 SLACK = 1.1  # times the answers that a test takes without a mistake: one mistake must not cost a round
-AMPLE, LEAST = 2, 0.3  # times the answers a test is likely to take, where that is little of what is known
+AMPLE, LEAST = 2, 0.25  # times the answers a test is likely to take, where that is little of what is known
 HOPELESS, PATIENCE = 0.4, 512  # mistakes on new inputs, after so many answers: walks may see what a search does not
 
 
