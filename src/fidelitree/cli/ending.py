@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from fidelitree.asking.events import Event, Observer
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of sentences.")]
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A folder that distill wrote.")]
 _COLOURS = {
     re.compile(r"^(Certified|Exact|confirmed)\b", re.MULTILINE): "green",
     re.compile(r"\bNOT certified\b|^(Nothing is certified|refuted|alarm)\b", re.MULTILINE): "red",
