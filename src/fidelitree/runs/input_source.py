@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.certificates.certificate import assumptions
-from fidelitree.search.bits.feed import Feed
-from fidelitree.spaces.draw import Stream, block_rows, draw
+from fidelitree.spaces.draw import BitDraws, Stream, block_rows, draw
 from fidelitree.spaces.region import Region
 
 if TYPE_CHECKING:
@@ -112,7 +111,7 @@ class DrawnSource:
         self.digest, self.in_words, self._assumes = world.digest, world.in_words, tested.assumes
         labels, tests = (Stream.named(seed, purpose) for purpose in ("label", "certify"))
         self._labels = _Blocks(learnt, labels.child("any"))  # of its own: a learner over bits draws from "label" itself
-        self._tests: _Inputs = Feed(self.product.biases, tests) if together else _Blocks(tested, tests.child("any"))
+        self._tests: _Inputs = BitDraws(self.product.biases, tests) if together else _Blocks(tested, tests.child("any"))
 
     @property
     def drawn(self) -> tuple[int, int]:
