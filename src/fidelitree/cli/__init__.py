@@ -17,7 +17,7 @@ import typer
 import fidelitree
 from fidelitree.cli.ending import guarded, show_tracebacks
 from fidelitree.cli.shared_options import spread
-from fidelitree.cli.usage import BEGIN, Command, Program, shown, with_examples
+from fidelitree.cli.usage import BEGIN, Program, Verb, shown, with_examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,11 +70,11 @@ def _application() -> typer.Typer:
         if isinstance(group := getattr(module, "app", None), typer.Typer):
             for member in group.registered_commands:
                 assert member.callback is not None, "a registered command has a function"
-                member.callback, member.cls = spread(guarded(member.callback)), Command
+                member.callback, member.cls = spread(guarded(member.callback)), Verb
             made.add_typer(group, name=name)
         elif callable(command := getattr(module, name, None)):
             told = with_examples(name, inspect.getdoc(command))
-            made.command(name, cls=Command, help=told)(spread(guarded(command)))
+            made.command(name, cls=Verb, help=told)(spread(guarded(command)))
     return made
 
 

@@ -70,7 +70,7 @@ def _bare(params: list[Any]) -> list[Any]:
     return params
 
 
-class Command(TyperCommand):
+class Verb(TyperCommand):
     """One command."""
 
     def get_params(self, ctx: Any) -> list[Any]:
