@@ -9,10 +9,9 @@ from typing import Annotated
 
 import typer
 
-from fidelitree.cli.ending import AsJson, Code, check_place, note, say, say_json, written
+from fidelitree.cli.ending import AsJson, Code, StatusLine, check_place, note, say, say_json, written
 from fidelitree.cli.shared_options import Budgets, CallOptions, Confidence, MoneyLimit
 from fidelitree.cli.space_options import SpaceOptions
-from fidelitree.cli.status_line import StatusLine
 from fidelitree.cli.target_options import OpenedTarget, TargetOptions, TargetText, opened
 
 PredictorText = Annotated[

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fidelitree.cli.ending import Code, note, say
+from fidelitree.cli.ending import Code, StatusLine, note, say
 from fidelitree.cli.result_folder import ResultOptions
 from fidelitree.cli.shared_options import Budgets, Confidence, MoneyLimit, NumberOptions, keywords
 from fidelitree.cli.space_options import SpaceOptions, fit_line
-from fidelitree.cli.status_line import StatusLine
 from fidelitree.cli.target_options import OpenedTarget, TargetOptions, TargetText, command_line
 from fidelitree.display.wording import leaves
 

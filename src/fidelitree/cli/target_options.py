@@ -166,8 +166,8 @@ def _circuit(path: Path, options: dict[str, Any]) -> OpenedTarget:
 
 
 def _model(text: str, options: dict[str, Any]) -> OpenedTarget:
+    from fidelitree.targets.models import SUFFIXES, load_model
     from fidelitree.targets.models.function import ADDRESS
-    from fidelitree.targets.models.loading import SUFFIXES, load_model
 
     address = ADDRESS.fullmatch(text) is not None
     if not (address or is_command(text) or text.startswith(ADDRESSES) or Path(text).suffix.lower() in SUFFIXES):

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fidelitree.cli.ending import AsJson, Code, note, say, say_json
+from fidelitree.cli.ending import AsJson, Code, StatusLine, note, say, say_json
 from fidelitree.cli.space_options import SpaceOptions
-from fidelitree.cli.status_line import StatusLine
 from fidelitree.cli.target_options import OpenedTarget, TargetOptions, opened
 
 if TYPE_CHECKING:

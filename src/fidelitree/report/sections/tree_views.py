@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from fidelitree.display.markup import Html, join, section, table, tag
-from fidelitree.display.wording import counted, percent
+from fidelitree.display.wording import Html, counted, join, percent, section, table, tag
 from fidelitree.report.sections.remaining import conditions
 from fidelitree.report.sections.tree_outline import tested
 

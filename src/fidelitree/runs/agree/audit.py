@@ -33,7 +33,7 @@ from fidelitree.runs.agree.device_tests import DeviceTests
 from fidelitree.runs.kept_rows import KeptRows, told
 from fidelitree.spaces.draw import Stream, block_rows, fresh_entropy, seed_of
 from fidelitree.spaces.rows import ASSUMES_UNSEEN
-from fidelitree.targets.table import MAX_FEATURES, enumerate_inputs
+from fidelitree.targets.table import MAX_FEATURES
 from fidelitree.theory.sequential import Bet
 from fidelitree.trees.answers import Crosstab
 from fidelitree.trees.deferring import answered, apart
@@ -272,7 +272,7 @@ class _Audit:
         wrong, points, rows = 0.0, space.points, block_rows(len(space))
         assert points is not None, "only finite spaces are counted"
         for start in range(0, points, rows):
-            batch = enumerate_inputs(whole, start, min(start + rows, points))
+            batch = whole.inputs(start, min(start + rows, points))
             chances = space.chances(batch)
             try:
                 labels = self.counted.labels(self.counted.ask(batch, "certify"))
