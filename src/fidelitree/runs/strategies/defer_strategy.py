@@ -31,8 +31,7 @@ from fidelitree.search.local.deferred import spread, with_deferring
 from fidelitree.search.local.every_size import EverySize
 from fidelitree.search.questions import Steps, Tests
 from fidelitree.theory.sequential import FRONTIER, ROUND, level_in
-from fidelitree.trees.answers import tally
-from fidelitree.trees.deferring import DEFER, answered
+from fidelitree.trees.answers import DEFER, answered, tally
 from fidelitree.trees.nested import build, of, simplest
 
 if TYPE_CHECKING:
