@@ -40,11 +40,20 @@ def section(name: str, title: str, *parts: object) -> Html:
     return tag("section", head, *parts, id=name, aria_labelledby=f"{name}-title")
 
 
-def table(names: Sequence[str], rows: Iterable[Html], caption: str | None = None, **attributes: object) -> Html:
-    """Rows under a head; a caption is there for who does not see the table."""
+def row(*cells: object, head: object = None) -> Html:
+    """A row of a table; with a head, which names what it is about."""
+    first = None if head is None else tag("th", head, scope="row")
+    return tag("tr", first, *(tag("td", cell) for cell in cells))
+
+
+def table(
+    names: Sequence[str], rows: Iterable[Html | Sequence[object]], caption: str | None = None, **attributes: object
+) -> Html:
+    """Rows, or their cells, under a head; a caption is there for who does not see the table."""
     told = None if caption is None else tag("caption", caption, class_="hidden")
     head = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in names)))
-    return tag("table", told, head, tag("tbody", *rows), **attributes)
+    body = (one if isinstance(one, Html) else row(*one) for one in rows)
+    return tag("table", told, head, tag("tbody", *body), **attributes)
 
 
 def plain_page(title: str, *parts: object) -> str:

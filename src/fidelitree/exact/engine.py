@@ -8,17 +8,15 @@ import numpy as np
 
 from fidelitree.asking.counted import Counted, tabulate
 from fidelitree.asking.on_device import OnDevice
-from fidelitree.errors import MissingExtraError, ParameterError
+from fidelitree.errors import MissingExtraError, NoDiagramError, ParameterError
 from fidelitree.exact.build import build_diagram
 from fidelitree.exact.device_table import device_error
-from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.grid import MOST as GRID_MOST
 from fidelitree.exact.grid import GridSubfunction
 from fidelitree.exact.paths import PathSubfunction, disagreement
 from fidelitree.exact.truthtable import TableSubfunction
 from fidelitree.spaces.features import IsOne
 from fidelitree.spaces.product import check_space, product_of
-from fidelitree.spaces.region import Region
 from fidelitree.targets.circuits.circuit import Circuit, difference
 from fidelitree.targets.table import MAX_FEATURES, TruthTable
 from fidelitree.trees.answers import LeafLabels
@@ -32,6 +30,7 @@ if TYPE_CHECKING:
     from fidelitree.asking.limits import Watch
     from fidelitree.exact.subfunction import Subfunction
     from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.region import Region
     from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
 
@@ -100,16 +99,29 @@ def _from_diagram(circuit: Circuit, region: Region, watch: Watch) -> Subfunction
 def tree_error(tree: Tree, target: Target, space: World) -> float:
     """Probability that a tree and a target answer differently, exact up to rounding.
 
-    Two trees are compared path by path, at any number of features; a circuit of many inputs becomes a decision
-    diagram. Any other target is asked about every input, up to 2^20 of them (2^26 for a truth table or a circuit, 2^30
-    for a model on a device).
+    Two trees are compared path by path, at any number of features; a circuit of many inputs becomes a decision diagram.
+    Any other target is asked about every input, up to 2^20 of them (2^26 for a truth table or a circuit, 2^30 for a
+    model on a device).
 
-    >>> from fidelitree.targets import balanced, majority
-    >>> space = ProductSpace.bernoulli(2000, 0.3)
-    >>> tree_error(balanced(space, 3, seed=1), balanced(space, 3, seed=1), space)
-    0.0
-    >>> tree_error(Tree.constant(ProductSpace.bernoulli(3), 1), majority(3), ProductSpace.bernoulli(3))
-    0.5
+    Args:
+        tree: The tree.
+        target: A tree, a circuit, or a callable from a batch of inputs to labels.
+        space: Where inputs come from: a product space, or one whose masses are known.
+
+    Returns:
+        The share of inputs on which they differ.
+
+    Raises:
+        ParameterError: An argument breaks its rule, or there are too many inputs to ask.
+        TargetError: The target failed, or answered something that is no label.
+
+    Examples:
+        >>> from fidelitree.targets import balanced, majority
+        >>> space = ProductSpace.bernoulli(2000, 0.3)
+        >>> tree_error(balanced(space, 3, seed=1), balanced(space, 3, seed=1), space)
+        0.0
+        >>> tree_error(Tree.constant(ProductSpace.bernoulli(3), 1), majority(3), ProductSpace.bernoulli(3))
+        0.5
     """
     check_tree(tree)
     product = product_of(space)
@@ -130,7 +142,7 @@ def tree_labels(tree: Tree, target: Target, space: ProductSpace) -> LeafLabels:
 
 def all_answers_of(target: Target, space: ProductSpace, watch: Watch | None = None) -> Subfunction:
     """What a target does everywhere; ``watch`` may end it while a diagram is built."""
-    root = exact_subfunction(Counted(target, space), Region.whole(space), ENUMERATE_UNASKED, watch)
+    root = exact_subfunction(Counted(target, space), space.whole, ENUMERATE_UNASKED, watch)
     if root is None:
         raise ParameterError(
             f"target must be a tree, or have at most 2^20 inputs for its error to be exact; got {space.extent}. "
@@ -177,7 +189,7 @@ def labels_inside(tree: Tree, root: Subfunction, space: ProductSpace) -> LeafLab
 
 def _leaves(tree: Tree, root: Subfunction, space: ProductSpace) -> Iterator[tuple[int, float, Subfunction]]:
     """Every leaf that can be reached: node, mass, and the target inside it."""
-    waiting = [(0, root, 1.0, Region.whole(space))]
+    waiting = [(0, root, 1.0, space.whole)]
     while waiting:
         node, function, mass, region = waiting.pop()
         if mass == 0:

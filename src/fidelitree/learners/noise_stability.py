@@ -27,7 +27,6 @@ from fidelitree.learners.lesson import CERTIFIED, FIRST, SMALL, Lesson, check_bi
 from fidelitree.search.grow import Evidence, grow
 from fidelitree.spaces.draw import Stream, draw
 from fidelitree.spaces.product import ProductSpace
-from fidelitree.spaces.region import Region
 from fidelitree.trees.growing import GrowingLeaf, GrowingTree
 
 if TYPE_CHECKING:
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from fidelitree.runs.result import Distillation
     from fidelitree.search.questions import Steps
     from fidelitree.spaces.features import Test
+    from fidelitree.spaces.region import Region
 
 Floats = NDArray[np.float64]
 NOISE = 0.1
@@ -154,7 +154,7 @@ class _NoisyPairs:
     def __init__(self, lesson: Lesson, noise: float, pairs: int) -> None:
         self._lesson, self._pairs = lesson, pairs
         self._stream = Stream.named(lesson.goal.seed, "grow").child("noise")
-        self._anew = Region.whole(ProductSpace.bernoulli(len(lesson.product), noise))
+        self._anew = ProductSpace.bernoulli(len(lesson.product), noise).whole
 
     def look(self, bare: GrowingTree, made: Sequence[GrowingLeaf]) -> Mapping[int, Evidence]:
         """Scores of the leaves just made."""

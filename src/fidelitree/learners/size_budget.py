@@ -26,7 +26,6 @@ from fidelitree.search.exact_growth import grow_exactly
 from fidelitree.search.grow import grow
 from fidelitree.search.sampled_probes import FreshPairs
 from fidelitree.spaces.draw import Stream
-from fidelitree.spaces.region import Region
 from fidelitree.trees.growing import GrowingTree
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ def top_down(lesson: Lesson, *, size: int | None = None, pairs: int = PAIRS) -> 
 def _exactly(lesson: Lesson, size: int | None, most: int) -> str:
     counted = lesson.counted
     codes = lesson.all_answers()
-    root = exact_subfunction(counted, Region.whole(lesson.product), len(codes.codes))
+    root = exact_subfunction(counted, lesson.product.whole, len(codes.codes))
     assert root is not None, "all inputs were asked"
     limit = Budget(max_leaves=most if size or counted.budget.max_leaves else None)
     grown = grow_exactly(counted, root, 0.0 if size else lesson.epsilon, limit, nobody)

@@ -25,7 +25,6 @@ from fidelitree.search.sampled_probes import FreshPairs, ReusedPairs, SampleSet,
 from fidelitree.search.trace import Trace
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.product import ProductSpace, check_space
-from fidelitree.spaces.region import Region
 from fidelitree.targets.table import MAX_FEATURES
 from fidelitree.theory.bounds import early_looks, level_of_set
 from fidelitree.theory.sequential import upper_bound
@@ -58,8 +57,33 @@ def build_top_down(
 ) -> Distillation:
     """Algorithm 1: grow from exact probabilities and influences until the error is at most ``epsilon``.
 
-    A target that is not a table, a tree or a circuit is asked about every input, up to 2^20 of them unless
-    ``max_queries`` allows more. The certificate is exact. What follows the limits changes nothing: see `Running`.
+    A target that is not a table, a tree or a circuit is asked about every input. The certificate is exact.
+
+    Args:
+        target: What is explained: a callable from a batch of inputs to labels.
+        space: Where inputs come from: a product space that can be listed.
+        epsilon: The error at which growing stops.
+        max_queries: The most inputs that may be asked about; 2^20 where it is left out.
+        max_leaves: The most leaves that a tree may have.
+        max_seconds: Ends the run after so many seconds, with what is certified by then.
+        batch_size: The most inputs that one call of the target receives.
+        executor: Runs calls elsewhere: a `concurrent.futures.Executor`, a function that makes one, or "joblib".
+        timeout: The longest silence of the executor's workers, in seconds.
+        retries: How often a call that failed is made again.
+        journal: The file that keeps every answer: the same call goes on from there, and `verify` checks by it.
+        observer: Receives an event for each step of the run; `Progress` is one.
+
+    Returns:
+        The tree with an exact certificate, and one record for each split.
+
+    Raises:
+        ParameterError: An argument breaks its rule.
+        TargetError: The target failed, or answered something that is no label.
+
+    Examples:
+        >>> from fidelitree.targets import multiplexer
+        >>> build_top_down(multiplexer(2), ProductSpace.bernoulli(6), epsilon=0).tree.size
+        8
     """
     arguments, epsilon = locals(), check_epsilon(epsilon)
     check_observer(observer)
@@ -70,7 +94,7 @@ def build_top_down(
     ) as way:
         counted = way.counted(None, Budget())
         most = ENUMERATE_UNASKED if max_queries is None else max_queries
-        root = exact_subfunction(counted, Region.whole(space), most)
+        root = exact_subfunction(counted, space.whole, most)
         if root is None:
             raise ParameterError(_too_many(space, max_queries))
         grown = grow_exactly(counted, root, epsilon, limits, observer)
@@ -113,10 +137,36 @@ def practical_top_down(
 ) -> Distillation:
     """Algorithm 2: grow from drawn inputs, with the paper's sample sizes and no memory of answers.
 
-    ``schedule="printed"`` follows the pseudocode to the letter; ``"corrected"`` keeps the promise that every
-    split is within a factor 1/4 of the best one. Three streams feed it: pairs that choose splits, inputs that
-    label leaves, inputs that measure the error. A budget ends it early with the bound certified so far. What follows
-    the limits changes nothing: see `Running`.
+    Three streams feed it: pairs that choose splits, inputs that label leaves, inputs that measure the error.
+
+    Args:
+        target: What is explained: a callable from a batch of inputs to labels.
+        space: Where inputs come from: a product space of bits.
+        epsilon: The error at which growing stops.
+        delta: The chance that the run states a false bound.
+        seed: Chooses all draws: the same seed gives the same result.
+        schedule: "printed" follows the pseudocode; "corrected" keeps every split within a factor 1/4 of the best.
+        max_queries: Ends the run after so many labels, with what is certified by then.
+        max_leaves: The most leaves that a tree may have.
+        max_seconds: Ends the run after so many seconds, with what is certified by then.
+        batch_size: The most inputs that one call of the target receives.
+        executor: Runs calls elsewhere: a `concurrent.futures.Executor`, a function that makes one, or "joblib".
+        timeout: The longest silence of the executor's workers, in seconds.
+        retries: How often a call that failed is made again.
+        journal: The file that keeps every answer: the same call goes on from there, and `verify` checks by it.
+        observer: Receives an event for each step of the run; `Progress` is one.
+
+    Returns:
+        The tree with its certificate, and one record for each split.
+
+    Raises:
+        ParameterError: An argument breaks its rule.
+        TargetError: The target failed, or answered something that is no label.
+
+    Examples:
+        >>> found = practical_top_down(lambda bits: bits[:, 0], ProductSpace.bernoulli(3), epsilon=0.2, delta=0.1)
+        >>> found.tree.size, found.certificate.holds
+        (2, True)
     """
     arguments = locals()
     epsilon, delta = _check_promise(epsilon, delta, schedule)

@@ -15,7 +15,7 @@ import numpy as np
 
 from fidelitree.asking.counted import Counted
 from fidelitree.asking.limits import Budget, BudgetSpent
-from fidelitree.exact.diagram import NoDiagramError
+from fidelitree.errors import NoDiagramError
 from fidelitree.exact.engine import all_answers_of, error_inside
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.runs.outcome import Outcome, best_so_far
@@ -23,7 +23,6 @@ from fidelitree.search.bits.junta import crowds
 from fidelitree.search.exact_growth import grow_exactly
 from fidelitree.search.optimal.affordable import PATIENT, QUICK
 from fidelitree.search.optimal.substitutes import Prunings, SmallestSubstitutes, Substitutes
-from fidelitree.spaces.region import Region
 from fidelitree.targets.circuits.circuit import Circuit
 from fidelitree.targets.table import TruthTable
 from fidelitree.theory.sequential import divergence, log_e_value
@@ -209,7 +208,7 @@ class FewestLeaves(Smallest):
 
     def search(self, tree: Tree) -> Substitutes:
         space = self.counted.space
-        root = PathSubfunction(tree, Region.whole(space))
+        root = PathSubfunction(tree, space.whole)
         watch = self.counted.watch
         greedy = grow_exactly(Counted(tree, space), root, 0.0, Budget(), lambda event: watch()).tree
         watch()  # a tree that is cut short is no substitute

@@ -9,12 +9,11 @@ from urllib.parse import quote
 import numpy as np
 
 from fidelitree.asking.counted import Counted
-from fidelitree.display.markup import Html, join, table, tag
+from fidelitree.display.markup import Html, join, row, table, tag
 from fidelitree.display.wording import shown
 from fidelitree.errors import ParameterError
 from fidelitree.runs.agree.own_rows import column_of
-from fidelitree.targets.labels import apart
-from fidelitree.trees.deferring import DEFER
+from fidelitree.trees.deferring import DEFER, apart
 from fidelitree.trees.disagreements import text, value_of
 
 if TYPE_CHECKING:
@@ -72,9 +71,7 @@ def _answers(result: Stored, cells: dict[str, str], target: Target | None) -> Ht
             theirs = counted.labels(counted.ask(product.encode(batch), "try"))[0]
         lines.append(("The target", text(_plain(theirs))))
         told = _verdict(ours, theirs, result.certificate.tolerance)
-    rows = (
-        tag("tr", tag("th", head, scope="row"), tag("td", value)) for head, value in (*lines, ("The tree's rule", rule))
-    )
+    rows = (row(value, head=head) for head, value in (*lines, ("The tree's rule", rule)))
     return join(tag("p", tag("strong", told)), table(("", "answers"), rows))
 
 

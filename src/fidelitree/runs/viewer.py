@@ -241,7 +241,7 @@ def _differing(found: Disagreements, deferred: int, asked: Mapping[str, str]) ->
     parts = [tag("p", told + shown), form, tag("p", tag("a", "As CSV", href=wanted))]
     if found:
         head, rows = found.cells(_LISTED, _FEATURES)
-        parts.append(table(head, (tag("tr", *(tag("td", cell) for cell in row)) for row in rows)))
+        parts.append(table(head, rows))
     return [*parts, _BACK]
 
 

@@ -119,7 +119,7 @@ class Blend(Joint):
 
     def inputs(self, stream: Stream, block: int, rows: int) -> NDArray[Any]:
         """Independent inputs, rows by features: a block of a stream is the same whatever was drawn before."""
-        return self.inside(Region.whole(self.product), stream, block, rows)
+        return self.inside(self.product.whole, stream, block, rows)
 
     def inside(self, region: Region, stream: Stream, block: int, rows: int) -> NDArray[Any]:
         """Inputs of a region, without rejection however rare it is."""

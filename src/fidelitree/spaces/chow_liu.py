@@ -22,7 +22,6 @@ from fidelitree.spaces.features.feature import uniforms
 from fidelitree.spaces.held_out import NOT_JUDGED, Fit
 from fidelitree.spaces.packing import unpacked
 from fidelitree.spaces.product import ProductSpace
-from fidelitree.spaces.region import Region
 from fidelitree.spaces.rows import Rows
 from fidelitree.spaces.world import Joint, over_features
 
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 
     from fidelitree.spaces.draw import Stream
     from fidelitree.spaces.features import Column, Floats
+    from fidelitree.spaces.region import Region
 
 ASSUMES_CHOW_LIU = "inputs follow the Chow-Liu tree fitted to this table"
 KEY = "chow_liu"
@@ -39,16 +39,22 @@ KEY = "chow_liu"
 class ChowLiu(Joint):
     """Inputs like the rows of a table: each feature depends on one other, as it does there (Chow and Liu 1968).
 
-    `from_data` makes one. ``product`` holds the features with their marginals, which trees, regions and batches are
-    made with; ``fit`` says how much better than independent features it describes rows that it has not seen.
+    `from_data` makes one.
 
-    >>> age = np.arange(20, 80)
-    >>> world = ChowLiu.from_data({"age": age, "income": age * 100, "owner": age > 50})
-    >>> world.parents
-    {'age': None, 'income': 'age', 'owner': 'age'}
-    >>> old_tenants = Region.of(world.product, {"age": (60, None), "owner": 0})
-    >>> round(world.mass(old_tenants), 3), round(old_tenants.mass, 3)
-    (0.022, 0.172)
+    Args:
+        bins: How the values of each feature are cut.
+        dependence: Which feature each one depends on, and how.
+        fit: How much better than independent features it describes rows that it has not seen.
+        product: The features with their marginals, which trees, regions and batches are made with.
+
+    Examples:
+        >>> age = np.arange(20, 80)
+        >>> world = ChowLiu.from_data({"age": age, "income": age * 100, "owner": age > 50})
+        >>> world.parents
+        {'age': None, 'income': 'age', 'owner': 'age'}
+        >>> old_tenants = Region.of(world.product, {"age": (60, None), "owner": 0})
+        >>> round(world.mass(old_tenants), 3), round(old_tenants.mass, 3)
+        (0.022, 0.172)
     """
 
     assumes: tuple[str, ...] = (ASSUMES_CHOW_LIU,)
@@ -58,9 +64,25 @@ class ChowLiu(Joint):
 
     @classmethod
     def from_data(cls, table: Any, categorical: Iterable[str] = (), numeric: Iterable[str] = ()) -> ChowLiu:
-        """Fitted to a pandas, polars or arrow table, a mapping of name to 1-D array, or a 2-D array.
+        """Fitted to a table.
 
         Columns are read as `ProductSpace.from_data` reads them. Numbers get 3 bins below 100 rows, 4 below 400, else 8.
+
+        Args:
+            table: A pandas, polars or arrow table, a mapping of name to 1-D array, or a 2-D array.
+            categorical: Columns to be read as categories, whatever they hold.
+            numeric: Columns to be read as numbers, whatever they hold.
+
+        Returns:
+            The fitted world.
+
+        Raises:
+            ParameterError: An argument breaks its rule.
+
+        Examples:
+            >>> age = np.arange(20, 80)
+            >>> ChowLiu.from_data({"age": age, "owner": age > 50}).parents
+            {'age': None, 'owner': 'age'}
         """
         product = ProductSpace.from_data(table, categorical, numeric)
         return cls.fitted_to(product, product.encode(table))
@@ -141,7 +163,7 @@ class ChowLiu(Joint):
 
     def inputs(self, stream: Stream, block: int, rows: int) -> NDArray[Any]:
         """Independent inputs, rows by features: a block of a stream is the same whatever was drawn before."""
-        return self.inside(Region.whole(self.product), stream, block, rows)
+        return self.inside(self.product.whole, stream, block, rows)
 
     def inside(self, region: Region, stream: Stream, block: int, rows: int) -> NDArray[Any]:
         """Inputs of a region, without rejection however rare it is."""

@@ -34,11 +34,6 @@ class Region:
     restrictions: Mapping[int, Restriction]
 
     @classmethod
-    def whole(cls, space: ProductSpace) -> Region:
-        """The region without restrictions."""
-        return cls(space, {})
-
-    @classmethod
     def of(cls, space: ProductSpace, given: Mapping[str, Any] | None) -> Region:
         """The region a user names: ``{"x3": 1, "age": (18, 30), "job": {"nurse"}}``."""
         if given is not None and not isinstance(given, Mapping):

@@ -1,5 +1,7 @@
 """Leaves that answer "ask the target": the label that stands for it, and what becomes of it where somebody needs one.
 
+Here is also what counts as an error: where a tree answers itself, and its answer is `apart` from the target's.
+
 A tree that defers has `DEFER` as its last label. In files it is null, as text "ask the target".
 """
 
@@ -54,6 +56,11 @@ def answered(tree: Tree, rows: NDArray[Any]) -> NDArray[np.bool_]:
     if not tree.defers:
         return np.ones(len(rows), np.bool_)
     return np.asarray(tree.predict_inner(rows) != DEFER, np.bool_)
+
+
+def apart(one: NDArray[Any], two: NDArray[Any], tolerance: float | None) -> NDArray[np.bool_]:
+    """Where answers differ: numbers by more than the tolerance, labels at all."""
+    return np.asarray(one != two) if tolerance is None else np.asarray(np.abs(one - two) > tolerance)
 
 
 def filled(found: Labels, inputs: Any, fallback: Callable[[Any], Any]) -> Labels:

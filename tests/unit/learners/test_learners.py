@@ -23,7 +23,6 @@ from fidelitree.learners.restrictions import fit as fit_restrictions
 from fidelitree.search.labelled import FeatureColumns, Labelled
 from fidelitree.search.questions import Steps
 from fidelitree.spaces.features import IsOne
-from fidelitree.spaces.region import Region
 from mixed import MIXED
 from small import cube, true_error
 
@@ -120,7 +119,7 @@ def test_more_candidates_are_never_worse_and_a_cut_search_says_so(monkeypatch: p
 def test_the_authors_least_influence_leaves_weak_features_alone() -> None:
     space = S(3)
     lesson = Lesson.begin(ft.targets.TruthTable([0, 1, 0, 1, 0, 1, 0, 0]), space, (0.1, 0.05, 0), {})
-    root = exact_subfunction(lesson.counted, Region.whole(space), 8)
+    root = exact_subfunction(lesson.counted, space.whole, 8)
     key: frozenset[tuple[int, int]] = frozenset()
     assert most_influential._Parts(lesson, 0.0).look(root, key)[1] == [0, 1, 2]
     assert most_influential._Parts(lesson, 0.2).look(root, key)[1] == [0]  # x0 has 3/8, the others 1/8
@@ -309,7 +308,7 @@ def test_noisy_influence_is_what_its_definition_says() -> None:
     table, biases, noise = np.random.default_rng(5).integers(0, 2, 8), [0.3, 0.6, 0.5], 0.4
     space = S(3, biases)
     lesson = Lesson.begin(ft.targets.TruthTable(table), space, (0.0, 0.05, 0), {})
-    scores = noise_stability._NoisyTable(lesson, noise)._scored(Region.whole(space)).scores
+    scores = noise_stability._NoisyTable(lesson, noise)._scored(space.whole).scores
 
     def change(x: int, i: int) -> int:
         return int(table[x | 1 << i]) - int(table[x & ~(1 << i)])

@@ -143,7 +143,7 @@ def test_weights_stand_for_the_whole_space() -> None:
     """Draws from a small box and from everywhere: weighed, they give the mass of any part."""
     explorer = ChangeExplorer(pair_of_both(), MIXED, 0, 8)
     box = Region.of(MIXED, {"age": (60, 65), "job": {"clerk"}})
-    whole = np.concatenate([explorer.draw(Region.whole(MIXED), 4_000)])
+    whole = np.concatenate([explorer.draw(MIXED.whole, 4_000)])
     for inner, kwargs in ((whole, {}), (explorer.draw(box, 4_000), {"put": True, "box": box})):
         explorer.know(inner, explorer._pair.ask(inner, "explore"), **kwargs)
     weights, inner = explorer.seen.weights(), np.concatenate(explorer.seen.inner)
@@ -155,7 +155,7 @@ def test_draws_inside_what_is_flagged_are_as_the_space_draws_them() -> None:
     """Two flagged leaves that share one box, and a third: every leaf is reached as often as its mass says."""
     pair = pair_of_both()
     explorer = ChangeExplorer(pair, MIXED, 0, 8)
-    pair.ask(explorer.draw(Region.whole(MIXED), 100), "label")
+    pair.ask(explorer.draw(MIXED.whole, 100), "label")
     owner = next(i for i, name in enumerate(explorer.extended.names) if name == "owner")
     tree = _three_leaves(explorer, owner)
     attempt = DiffAttempt(tree, 0.01)
@@ -166,7 +166,7 @@ def test_draws_inside_what_is_flagged_are_as_the_space_draws_them() -> None:
         reached = tree.reached_inner(explorer.extend(inner, old))
         for leaf in reached[reached == leaves].tolist():
             counts[leaf] = counts.get(leaf, 0) + 1
-    batch = explorer.draw(Region.whole(MIXED), 60_000)
+    batch = explorer.draw(MIXED.whole, 60_000)
     old, _ = pair.ask(batch, "label")
     everywhere = tree.reached_inner(explorer.extend(batch, old))
     flagged = [leaf for leaf, _ in explorer.flagged_leaves(tree)]

@@ -11,7 +11,6 @@ from sklearn.ensemble import RandomForestClassifier
 import fidelitree as ft
 from fidelitree.errors import MissingExtraError
 from fidelitree.runs.agree import diff_exact
-from fidelitree.spaces.region import Region
 from fidelitree.targets.circuits import expression
 from fidelitree.targets.table import enumerate_inputs
 
@@ -23,7 +22,7 @@ PATCH = f"({PLAIN}) & ~(x10 & x11) | x12 & x13 & x14 & x15"
 
 def counted(space: Any, old: Any, new: Any, found: ft.Difference) -> tuple[float, float, float]:
     """Share, precision and recall over every input, each weighed by its probability."""
-    inner = enumerate_inputs(Region.whole(space), 0, space.points)
+    inner = enumerate_inputs(space.whole, 0, space.points)
     batch = space.batch(inner)
     before, after = np.asarray(old(batch)), np.asarray(new(batch))
     weights, changed = space.chances(inner), before != after

@@ -75,5 +75,5 @@ def test_tabulate_asks_about_every_input_once_in_blocks() -> None:
 def test_more_than_256_labels_are_told_apart() -> None:
     space = ft.ProductSpace.bernoulli(9)
     counted = Counted(lambda batch: batch @ (1 << np.arange(9)), space)
-    codes = tabulate(counted, Region.whole(space))
+    codes = tabulate(counted, space.whole)
     assert np.array(counted.book.seen)[codes].tolist() == list(range(512))

@@ -190,10 +190,7 @@ def _figure(contents: Contents, steps: tuple[TracePoint, ...]) -> Html:
 
 def _table(steps: tuple[TracePoint, ...]) -> Html:
     names = "Labels asked", "Leaves", "Its error", "Certified for it"
-    rows = [
-        tag("tr", *(tag("td", text) for text in (whole(step.asked), whole(step.size), *_shares(step))))
-        for step in thinned(steps, _ROWS)
-    ]
+    rows = [(whole(step.asked), whole(step.size), *_shares(step)) for step in thinned(steps, _ROWS)]
     some = "" if len(steps) <= _ROWS else f" ({_ROWS} of {whole(len(steps))} steps)"
     shown = tag("div", table(names, rows, class_="numbers"), class_="scroll", tabindex=0)
     return tag("details", tag("summary", f"The same in numbers{some}"), shown)

@@ -25,7 +25,7 @@ from fidelitree.spaces.features import Categorical, Numeric
 from fidelitree.spaces.features.feature import pick, uniforms
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
-from fidelitree.trees.nested import Nested, build, simplest
+from fidelitree.trees.nested import Nested, build, of, simplest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -121,7 +121,7 @@ class ChangeExplorer:
         self.seen.put.append(np.full(len(inner), put and box is None))
         self.seen.whole.append(np.full(len(inner), not put))
         if not put:
-            self.seen.boxes.append((Region.whole(self._world.product), len(inner), 1.0))
+            self.seen.boxes.append((self._world.product.whole, len(inner), 1.0))
         elif box is not None:
             self.seen.boxes.append((box, len(inner), self.mass(box)))
 
@@ -250,7 +250,7 @@ class ChangeExplorer:
                 from_what_to_what(old[inside], new[inside], weights[inside], self._pair.book.seen) if flagged else SAME
             )
         labels = sorted({SAME, *texts.values()})
-        return build(self.extended, _labelled(plain, texts, labels), labels)
+        return build(self.extended, simplest(of(plain, lambda leaf: labels.index(texts[leaf]))), labels)
 
     def flagged_boxes(self, tree: Tree) -> list[Region]:
         """The feature boxes of flagged leaves, whatever the old target answers there; each once."""
@@ -323,14 +323,3 @@ def from_what_to_what(
         if told >= 0.9 * total or len(named) == 3:
             break
     return " or ".join(named) or "changed"
-
-
-def _labelled(plain: Tree, texts: dict[int, str], labels: Sequence[str]) -> Nested:
-    """The same tree with words for labels."""
-
-    def walk(node: int) -> Nested:
-        if plain.feature[node] < 0:
-            return labels.index(texts[node])
-        return plain.test(node), walk(int(plain.no[node])), walk(int(plain.yes[node]))
-
-    return simplest(walk(0))

@@ -54,7 +54,7 @@ def draw_balanced(region: Region, stream: Stream, block: int, rows: int) -> Inpu
     """Inputs inside a region of bits, features by rows, in the order of their numbers of ones.
 
     >>> from fidelitree.spaces.product import ProductSpace
-    >>> drawn = draw_balanced(Region.whole(ProductSpace.bernoulli(2)), Stream.named(0, "grow"), 0, 8)
+    >>> drawn = draw_balanced(ProductSpace.bernoulli(2).whole, Stream.named(0, "grow"), 0, 8)
     >>> drawn.sum(axis=0).tolist()
     [0, 0, 1, 1, 1, 1, 2, 2]
     """

@@ -24,7 +24,6 @@ from fidelitree.search.bits.sketch import predict
 from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.search.questions import Answered, Ask, Steps, Tests
 from fidelitree.spaces.draw import Stream, draw_feature
-from fidelitree.spaces.region import Region
 from fidelitree.theory.sequential import divergence
 from fidelitree.trees.bits import pack
 from fidelitree.trees.nested import Nested, build, size
@@ -64,7 +63,7 @@ class ReferenceInputs:
     """
 
     def __init__(self, space: ProductSpace, stream: Stream) -> None:
-        self._whole, self._stream = Region.whole(space), stream
+        self._whole, self._stream = space.whole, stream
         self._columns: dict[int, int] = {}
         self._last: tuple[Nested, Said] | None = None
 
