@@ -313,11 +313,11 @@ class _Strategies:
         if goal.split_quality:
             return Greedy(counted)
         if self._over_bits:
-            rule: Stopping = (FewestLeaves if goal.few_leaves else Smallest)(counted, most)
+            rule: Stopping = (FewestLeaves if goal.few_leaves else Smallest)(counted, most, None, goal.few_rounds)
             return Known(rule, counted) if lists_its_answers(counted) else rule
         if goal.few_leaves or masses is None or goal.tolerance is not None:
             return AsTested(masses, most, UNDECIDED / goal.epsilon if goal.few_leaves else 0)
-        return Smallest(counted, most, masses)
+        return Smallest(counted, most, masses, goal.few_rounds)
 
     def _frugal(self) -> Outcome | None:
         """What ``strategy="auto"`` would return: that of ``"smallest"`` must not be larger."""

@@ -84,6 +84,8 @@ class Smallest:
     max_leaves: int | None = None
     masses: Weighed | None = None
     """Those of the inputs that are drawn for tests; of the target's features where they are independent."""
+    few_rounds: bool = False
+    """Whether another round for fewer leaves is too much: then the first certificate ends the run."""
     unsettled: bool = False
     _substitutes: dict[int, Substitutes] = field(default_factory=dict)
     _certified: Attempt | None = None
@@ -142,7 +144,7 @@ class Smallest:
     def _choice(self, attempt: Attempt, epsilon: float) -> tuple[int, int]:
         """Leaves, and answers still needed."""
         options, asked = [], self.counted.asked
-        self._limit = self._limit or (HURRY if self.max_leaves is None else PATIENCE) * asked
+        self._limit = self._limit or self._patience * asked
         for leaves, needed in self._affordable(attempt, epsilon):
             options.append((self._cost(asked + needed, leaves), leaves, needed))
         # What was spent in vain must not look like a reason to spend more: a hope must beat the best that was in hand.
@@ -153,6 +155,12 @@ class Smallest:
         if leaves > FEWER * whole and self.max_leaves is None and self._tabular(attempt.tree):
             return whole, 0
         return leaves, needed
+
+    @property
+    def _patience(self) -> int:
+        if self.max_leaves is not None:
+            return PATIENCE
+        return 1 if self.few_rounds else HURRY
 
     def _tabular(self, tree: Tree) -> bool:
         """Whether a tree is about the whole table of its bits: it has no structure that an error would make simpler."""
