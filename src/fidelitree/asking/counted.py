@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from fidelitree.asking.call import Calls, Direct, on_their_way
 from fidelitree.asking.events import Asked, Observer, nobody
 from fidelitree.asking.limits import LEARNING, Budget, BudgetSpent
-from fidelitree.display.markup import table, tag
 from fidelitree.display.wording import counted as numbered
+from fidelitree.display.wording import table
 from fidelitree.spaces.draw import block_rows
 from fidelitree.spaces.product import ProductSpace, check_space
 from fidelitree.targets.labels import Codes, LabelBook, Target
 from fidelitree.targets.models.remote import Terms, terms_of
-from fidelitree.targets.table import TruthTable, enumerate_inputs
+from fidelitree.targets.table import TruthTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, KeysView, Mapping
@@ -66,12 +66,16 @@ class Tally(int):
         return Tally.of, (dict(self.by_purpose),)  # a read-only view of a mapping cannot be pickled
 
 
+CHECK = "check"
+"""The purpose of rows that are asked again, to see that answers repeat; nobody uses their labels."""
+
+
 @dataclass(frozen=True)
 class Queries:
     """What a run cost."""
 
     asked: Tally
-    """Labels used, repeats included."""
+    """Labels used, repeats included; where all inputs could be asked about (2^20 at most), each counts once."""
     paid: Tally
     """Rows that the target answered. It receives more where calls fail and are made again, or where a run resumes and
     checks that the target is the same: what a run cost is the same for every course it takes."""
@@ -89,18 +93,17 @@ class Queries:
 
     def __str__(self) -> str:
         parts = ", ".join(f"{purpose} {count:,}" for purpose, count in self.asked.by_purpose.items())
-        told = f"{self.asked:,} labels asked ({parts or 'none'}), {self.paid:,} rows paid"
+        again = self.paid.by_purpose.get(CHECK, 0)
+        checked = f", {again:,} of them to check that answers repeat" if again else ""
+        told = f"{self.asked:,} labels asked ({parts or 'none'}), {self.paid:,} rows paid{checked}"
         waited = numbered(self.rounds, "round")
         return told if self.cost is None else f"{told} in {waited}, at a cost of {self.cost:,.6g}"
 
     def _repr_html_(self) -> str:
-        rows = (
-            tag("tr", tag("td", purpose), tag("td", f"{count:,}"), tag("td", f"{paid:,}"))
-            for purpose, count, paid in (
-                *((name, count, self.paid.by_purpose.get(name, 0)) for name, count in self.asked.by_purpose.items()),
-                ("all", int(self.asked), int(self.paid)),
-            )
-        )
+        asked, paid = self.asked.by_purpose, self.paid.by_purpose
+        counts = [(name, asked.get(name, 0), paid.get(name, 0)) for name in {**asked, **paid}]
+        every = (*counts, ("all", int(self.asked), int(self.paid)))
+        rows = ((name, f"{labels:,}", f"{rows:,}") for name, labels, rows in every)
         return table(("purpose", "labels asked", "rows paid"), rows)
 
 
@@ -132,6 +135,8 @@ class Counted:
     """The looks at the clock so far, and those that found the time to be over (`Ending`)."""
     cut: Codes | None = None
     """What was answered of a batch that the clock cut off."""
+    once: bool = False
+    """Whether an input counts only the first time: who may end by asking about all never counts more than there are."""
     batch_size: int | None = None
     """The most inputs of one call, which calls that have a price are counted by."""
     rounds: int = 0
@@ -165,7 +170,8 @@ class Counted:
     @property
     def left(self) -> int | None:
         """Labels that the budget still allows; None without a limit."""
-        return None if self.budget.max_queries is None else max(0, self.budget.max_queries - self.asked)
+        limit = self.budget.max_queries
+        return None if limit is None else max(0, limit - max(self.asked, self.paid))
 
     @property
     def queries(self) -> Queries:
@@ -193,15 +199,18 @@ class Counted:
 
         A batch that is ``spare`` is not read again by anybody, so that it need not be copied for the target.
         """
-        self._check(len(batch), purpose)
         if self.memory is None:
-            codes = self._pay(batch, purpose, spare)
+            self._check(len(batch), purpose)
+            codes, labels = self._pay(batch, purpose, spare), len(batch)
         else:
             recalled = self.memory.recall(batch)
+            rows = len(recalled.rows) if self.once else len(batch)
+            labels = rows - len(recalled.repeats) if self.once else rows
             with self._taken_back(recalled):
+                self._check(rows, purpose)
                 answers = self._pay(recalled.rows, purpose)
             codes = self._learn(recalled, answers, purpose)
-        self._count(purpose, len(batch))
+        self._count(purpose, labels)
         return codes
 
     def _check(self, rows: int, purpose: str) -> None:
@@ -209,7 +218,7 @@ class Counted:
         self._look(purpose != "certify")
         if self.ending is not None and self.questions >= self.ending.questions and not self._cut_after():
             raise BudgetSpent(self.ending.reason)
-        self.budget.check(self.asked + rows)
+        self.budget.check(max(self.asked, self.paid) + rows)
 
     def watch(self) -> None:
         """The clock, looked at inside a search: ends it when the time is over, or that for learning."""
@@ -284,7 +293,7 @@ class Counted:
         codes = self.memory.learn(recalled, answers)
         if recalled.repeats:
             self._paid[purpose] -= len(recalled.repeats)
-            self._paid["check"] += len(recalled.repeats)
+            self._paid[CHECK] += len(recalled.repeats)
         return codes
 
     def _count(self, purpose: str, labels: int) -> None:
@@ -371,7 +380,7 @@ def tabulate(target: Counted, region: Region, purpose: str = "enumerate") -> NDA
     codes: NDArray[np.integer[Any]] = np.empty(points, np.uint8)
     for start in range(0, points, rows):
         stop = min(start + rows, points)
-        answers = target.complete(enumerate_inputs(region, start, stop), purpose)
+        answers = target.complete(region.inputs(start, stop), purpose)
         if answers.max() > np.iinfo(codes.dtype).max:
             codes = codes.astype(np.uint32)
         codes[start:stop] = answers
