@@ -82,7 +82,8 @@ class DeferStrategy(FrontierStrategy):
     """Learns as a frontier does; what it tests may defer."""
 
     def __init__(self, session: Session, sizes: Sequence[int], effort: Effort, seed: int) -> None:
-        super().__init__(session, sizes, effort, seed)
+        super().__init__(session, sizes[-_SEARCHED:], effort, seed)
+        self._allowed = sizes
         self._coverage: dict[Tree, float] = {}
         """Of trees under test, by the answers that chose them."""
 
@@ -151,7 +152,7 @@ class DeferStrategy(FrontierStrategy):
         """From one leaf up, each larger tree with more coverage."""
         found = [shape.candidate(partial(self._aim, doubt)) for shape in shapes]
         chosen: list[Candidate] = []
-        for size in self.sizes:
+        for size in self._allowed:
             options = [one for one in found if one is not None and one.tree.size <= size]
             best = max(options, key=lambda one: (one.coverage, -one.tree.size, -one.error), default=None)
             if best is not None and best.coverage > (chosen[-1].coverage if chosen else 0):
@@ -184,7 +185,7 @@ class DeferStrategy(FrontierStrategy):
         growing = np.arange(len(pool)) % HELD != HELD - 1
         sides = [(pool.inner[some], self._counted.labels(pool.codes[some])) for some in (growing, ~growing)]
         classes = book.sorted()
-        for tree in [*self._substitutes(self.sizes), *self._deferring(growing)]:
+        for tree in [*self._substitutes(self._allowed), *self._deferring(growing)]:
             counts = [tally(tree, *side, classes) for side in sides]
             yield _Shape(self._source.product, tree, classes, *counts)
 
@@ -195,11 +196,11 @@ class DeferStrategy(FrontierStrategy):
         """
         pool, book, watch = self._pool, self._counted.book, self._counted.watch
         binning, epsilon = Binning.of(self._source.product, pool.inner), self._session.attempts.epsilon
-        rows, code, sizes = binning.coded(pool.codes[growing], growing), len(book.seen), self.sizes[-_SEARCHED:]
+        rows, code, sizes = binning.coded(pool.codes[growing], growing), len(book.seen), self.sizes
         share = _WORK / (rows.bins.size * (code + 1) * len(sizes))
         steps = max(_FEWEST, int(self._effort.steps * min(1.0, share)))
         ranks, labels = [*book.ranks(), code], [*book.sorted(), DEFER]
-        wanted = sorted({round(some * size) for size in self.sizes for some in (1, _LARGER)})
+        wanted = sorted({round(some * size) for size in self._allowed for some in (1, _LARGER)})
         for search in searches(rows, code, epsilon, sizes, self._seed, watch):
             improve(search, sizes, steps)
             yield from (binning.tree(search.with_leaves(size).tree, ranks, labels) for size in wanted)
