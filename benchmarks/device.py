@@ -24,7 +24,6 @@ from benchmarks.report import Table
 from fidelitree.exact.device_table import DeviceTable
 from fidelitree.exact.truthtable import TableSubfunction
 from fidelitree.spaces.draw import Stream, block_rows, draw
-from fidelitree.spaces.region import Region
 from fidelitree.targets.device.lanes import BitLanes
 from fidelitree.trees.tree import Tree
 
@@ -126,7 +125,7 @@ def one_in_a_million(device: str) -> None:
 def same_inputs(device: str) -> None:
     for features, p in ((64, 0.5), (64, 0.3), (1024, 0.5), (1024, 0.3)):
         space, stream = ft.ProductSpace.bernoulli(features, p), Stream.named(11, "certify")
-        rows, region = block_rows(features), Region.whole(space)
+        rows, region = block_rows(features), space.whole
         lanes = BitLanes.of(region, stream, torch.device(device))
         found = lanes.draw(range(4, 6), rows, torch.uint8).cpu().numpy()
         wanted = np.concatenate([draw(region, stream, block, rows).T for block in (4, 5)])
@@ -165,7 +164,7 @@ def exact(device: str, sizes: list[int]) -> None:
         if n <= 26:
             codes = np.unpackbits(planes.cpu().numpy().view(np.uint8).ravel(), bitorder="little")
             space = ft.ProductSpace.bernoulli(n, biases)
-            usual = TableSubfunction.of(codes, Region.whole(space), [0, 1])
+            usual = TableSubfunction.of(codes, space.whole, [0, 1])
             took, wanted = seconds(usual.influences)
             lines.append((f"{n}", "CPU", f"{1e3 * took:.2f}", ""))
             print(f"n = {n}: largest difference from the CPU {np.abs(found - wanted).max():.1e} (bar: 1e-12)")

@@ -18,7 +18,6 @@ from fidelitree.exact.diagram import DiagramSubfunction
 from fidelitree.exact.subfunction import Floats
 from fidelitree.exact.truthtable import TableSubfunction
 from fidelitree.spaces.product import ProductSpace
-from fidelitree.spaces.region import Region
 from fidelitree.targets import Circuit, Counted
 
 if TYPE_CHECKING:
@@ -30,8 +29,8 @@ BOOFUN_UP_TO = 18
 
 def from_table(circuit: Circuit, space: ProductSpace) -> Floats:
     """All labels, then all influences."""
-    codes = tabulate(Counted(circuit, space), Region.whole(space))
-    return TableSubfunction.of(codes, Region.whole(space), [0, 1]).influences()
+    codes = tabulate(Counted(circuit, space), space.whole)
+    return TableSubfunction.of(codes, space.whole, [0, 1]).influences()
 
 
 def boofun(answers: NDArray[np.uint8]) -> Callable[[], Floats] | None:
@@ -56,7 +55,7 @@ def measure(circuit: Circuit, seconds: float) -> tuple[DiagramSubfunction, list[
         Contestant(lambda _: from_table(circuit, space)),
         seconds=seconds,
     )
-    ask = boofun(tabulate(Counted(circuit, space), Region.whole(space))) if circuit.n <= BOOFUN_UP_TO else None
+    ask = boofun(tabulate(Counted(circuit, space), space.whole)) if circuit.n <= BOOFUN_UP_TO else None
     if ask is None:
         return found, taken, "-"
     agree(f"boofun on {circuit!r}", influences, ask(), BOOFUN_AGREEMENT)

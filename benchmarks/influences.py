@@ -19,7 +19,6 @@ from benchmarks.report import Bar, Section, Table, duration, times
 from fidelitree.asking.counted import tabulate
 from fidelitree.exact.truthtable import TableSubfunction
 from fidelitree.spaces.product import ProductSpace
-from fidelitree.spaces.region import Region
 from fidelitree.targets import Counted, TruthTable
 
 Floats = NDArray[np.float64]
@@ -39,7 +38,7 @@ def problem(n: int) -> tuple[NDArray[np.uint8], Floats]:
 
 def pack(table: NDArray[np.uint8], biases: Any) -> TableSubfunction:
     """The table as fidelitree holds it."""
-    return TableSubfunction.of(table, Region.whole(ProductSpace.bernoulli(len(table).bit_length() - 1, biases)), [0, 1])
+    return TableSubfunction.of(table, ProductSpace.bernoulli(len(table).bit_length() - 1, biases).whole, [0, 1])
 
 
 def masses(biases: Floats) -> Floats:
@@ -77,7 +76,7 @@ def measure(n: int, seconds: float) -> list[float]:
     for peer in (by_reshape, by_flipping):
         agree(f"{peer.__name__} at n = {n}", ours, peer(table, biases))
     return shortest(
-        Contestant(lambda _: tabulate(Counted(TruthTable(table), space), Region.whole(space))),
+        Contestant(lambda _: tabulate(Counted(TruthTable(table), space), space.whole)),
         Contestant(lambda _: pack(table, biases)),
         # A new one each time: what it caches on the way belongs to the time.
         Contestant(lambda function: function.influences(), lambda: pack(table, biases)),

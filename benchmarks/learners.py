@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import fidelitree as ft
+from benchmarks.machine import commit
 from benchmarks.queries.forests import read as read_forest
 from benchmarks.subjects import DATA
 from fidelitree.asking import limits
@@ -50,7 +51,8 @@ OPENING = """\
 # The learners compared
 
 All learners of [the literature](learners.md) at epsilon {epsilon:g} and delta {delta:g}, each with at most
-{seconds:g} seconds of processor time. Made by `{command}`.
+{seconds:g} seconds of processor time. Made by `{command}`, fidelitree at
+commit {commit}.
 
 An entry is leaves / queries of the certified tree; in brackets where the error asked for was **not** certified, with
 the bound that was. `-` means that a learner does not apply. An `f` in the place of leaves is a function that is no
@@ -169,7 +171,8 @@ def measured(case: Case, seconds: float) -> dict[str, Any]:
 def page(rows: list[dict[str, Any]], seconds: float) -> str:
     command = shlex.join(["python", "-m", "benchmarks.learners", *sys.argv[1:]])
     checked = sum(row["judged"] for row in rows)
-    opening = OPENING.format(epsilon=EPSILON, delta=DELTA, seconds=seconds, command=command, checked=checked)
+    told = {"epsilon": EPSILON, "delta": DELTA, "seconds": seconds, "command": command, "commit": commit()}
+    opening = OPENING.format(**told, checked=checked)
     names = [*OURS, *LEARNERS, *IMPROPER, "frontier"]
     table = ["| " + " | ".join(["target", *names]) + " |", "|" + "---|" * (1 + len(names))]
     table += ["| " + " | ".join([row["target"], *(row["cells"][name] for name in names)]) + " |" for row in rows]

@@ -57,7 +57,8 @@ def served(name: str, answer: Callable[[list[int]], int], ask: Callable[[Any], A
         ask(target)
         elapsed = time.monotonic() - began
     share = endpoint.rows / (LIMIT * elapsed)
-    told = f"{endpoint.rows} rows in {elapsed:.1f} s, {endpoint.calls} calls, {endpoint.refused} refused"
+    told = f"{endpoint.rows} rows in {elapsed:.1f} s, {endpoint.calls} calls, {endpoint.refused} refused, "
+    told += f"{endpoint.busiest} rows at most in a second"
     print(
         f"server, {name}: {share:.3f} of the limit ({told}); bar {SHARE}: {judged(share >= SHARE)}; {load()}",
         flush=True,
@@ -119,7 +120,9 @@ def simulated(name: str, answer: Callable[[list[int]], int], ask: Callable[[Any]
     with patch.object(on_loop, "time", clock), patch.object(asyncio, "new_event_loop", made):
         ask(ft.targets.Remote(far, rows_per_second=LIMIT))
     share = seen["rows"] / (LIMIT * loops[-1].now)
-    told = f"{seen['rows']} rows in {loops[-1].now:.1f} s, {seen['calls']} calls, {seen['refused']} refused"
+    busiest = max(sum(rows for at, rows in sent if end - 1 < at <= end) for end, _ in sent)
+    told = f"{seen['rows']} rows in {loops[-1].now:.1f} s, {seen['calls']} calls, {seen['refused']} refused, "
+    told += f"{busiest} rows at most in a second"
     print(
         f"simulated server, {name}: {share:.3f} of the limit ({told}); bar {SHARE}: {judged(share >= SHARE)}",
         flush=True,

@@ -29,19 +29,20 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 
 import fidelitree as ft
+from benchmarks.machine import describe
 from benchmarks.report import Bar, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "transfer.md"
+PAGE = Path(__file__).resolve().with_suffix(".md")
 OPENING = """\
 # Do certificates over fitted worlds transfer?
 
 Written by `python -m benchmarks.transfer --write`: {runs} frontiers of at most {labels:,} labels and {most} leaves.
 Six tables, a forest and gradient boosting for each. The model is fitted to half of the rows, the world to a quarter,
 and a quarter is kept. Tables of a few hundred rows are split several times, because an error on 45 rows is known to
-some .03 only{once}.
+some .03 only{once}. Measured on {machine}.
 
 *Honest* is a world where the error on kept rows is at most .02 above the error over the world, both with 16 leaves.
 *Leaves* are those of the smallest tree that is certified at .1 or .05, against those over the rows themselves where
@@ -195,7 +196,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--splits", type=int, default=SPLITS, help="of a table, at most (default %(default)s)")
     parser.add_argument("--seconds", type=float, default=math.inf, help="after which none is begun (default: no end)")
     parser.add_argument("--keep", type=Path, help="a file of measurements, read first and added to")
-    parser.add_argument("--write", action="store_true", help="write docs/transfer.md as well")
+    parser.add_argument("--write", action="store_true", help="write transfer.md beside this program as well")
     return parser.parse_args()
 
 
@@ -218,7 +219,9 @@ def main() -> None:
     print(f"\n{details(found).text()}\n\n{summary(found).text()}\n", *judged, sep="\n")
     if chosen.write:
         once = "; blends were run on one split of each table" if _blends_once(found) else ""
-        opening = OPENING.format(runs=len(found), labels=chosen.labels, most=MOST, once=once).rstrip()
+        opening = OPENING.format(
+            runs=len(found), labels=chosen.labels, most=MOST, once=once, machine=describe()
+        ).rstrip()
         listed = "\n".join(f"- {bar}" for bar in judged)
         parts = [opening, summary(found).markdown(), listed, CASES.rstrip(), details(found).markdown()]
         PAGE.write_text("\n\n".join(parts) + "\n", encoding="utf-8")

@@ -89,7 +89,7 @@ def _random_tree(space: ft.ProductSpace, random: np.random.Generator) -> ft.Tree
         no, yes = region.split(test)
         return test, below(no, leaves - leaves // 2), below(yes, leaves // 2)
 
-    return build(space, below(Region.whole(space), LEAVES), [0, 1])
+    return build(space, below(space.whole, LEAVES), [0, 1])
 
 
 def run(smoke: bool) -> Section:

@@ -31,6 +31,8 @@ class Endpoint:
     refused: int = 0
     at_once: int = 0
     """The most calls that were inside at a time."""
+    busiest: int = 0
+    """The most rows that it took in a second."""
     headers: list[dict[str, str]] = field(default_factory=list)
     first: float = 0.0
     last: float = 0.0
@@ -50,6 +52,7 @@ class Endpoint:
                 self.refused += 1
                 return 429
             self._sent.append((now, rows))
+            self.busiest = max(self.busiest, sum(count for _, count in self._sent))
             if self.fails_every and self.calls % self.fails_every == 0:
                 return 500
             self.rows += rows

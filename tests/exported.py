@@ -18,7 +18,6 @@ from fidelitree import export
 from fidelitree.display.wording import shown
 from fidelitree.spaces.features import AtMost
 from fidelitree.spaces.inputs import is_missing
-from fidelitree.spaces.region import Region
 from fidelitree.trees.tree import Tree
 from mixed import possible_tests, some_inputs
 
@@ -33,7 +32,7 @@ def grown(space: ft.ProductSpace, leaves: int, labels: list[Any], seed: int = 0)
     """A tree of so many leaves, random in shape and tests."""
     rng = np.random.default_rng(seed)
     nodes: list[Any] = [0]
-    ends = [(0, Region.whole(space))]
+    ends = [(0, space.whole)]
     while len(ends) < leaves:
         place = int(rng.integers(len(ends)))
         node, region = ends[place]

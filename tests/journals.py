@@ -9,7 +9,6 @@ import numpy as np
 import fidelitree as ft
 from fidelitree.asking.journal.run import Run
 from fidelitree.spaces.draw import Stream, draw
-from fidelitree.spaces.region import Region
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,7 +53,7 @@ class Counting:
 
 def drawn(space: ft.ProductSpace, rows: int) -> Any:
     """Inner values of some inputs."""
-    return draw(Region.whole(space), Stream.named(1, "rows of a table"), 0, rows).T
+    return draw(space.whole, Stream.named(1, "rows of a table"), 0, rows).T
 
 
 def alike(one: ft.Distillation, two: ft.Distillation) -> bool:

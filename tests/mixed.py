@@ -117,7 +117,7 @@ def mixed_tree(space: ft.ProductSpace, rng: np.random.Generator, labels: list[An
             nodes[position] = (test, below(no, depth + 1), below(yes, depth + 1))
         return position
 
-    below(Region.whole(space), 0)
+    below(space.whole, 0)
     return Tree.build(space, nodes, labels)
 
 
@@ -130,7 +130,7 @@ def mixed_trees(draw: st.DrawFn, space: ft.ProductSpace, labels: list[Any] | Non
 
 def some_inputs(space: ft.ProductSpace, rows: int, seed: int = 0) -> NDArray[Any]:
     """Drawn inner values, rows by features."""
-    return draw(Region.whole(space), Stream.named(seed, "test"), 0, rows).T
+    return draw(space.whole, Stream.named(seed, "test"), 0, rows).T
 
 
 def every_input(space: ft.ProductSpace) -> tuple[NDArray[Any], NDArray[np.float64]]:

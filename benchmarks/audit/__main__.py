@@ -20,6 +20,7 @@ import fidelitree as ft
 from benchmarks.audit.methods import ABSENT, METHODS, Lesson, made
 from benchmarks.audit.picture import draw
 from benchmarks.frontier.cases import Case
+from benchmarks.machine import commit
 from benchmarks.report import Table
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def single(found: Sequence[Row]) -> Table:
 
 
 def page(found: Sequence[Row]) -> str:
-    stamp = f"{datetime.now(UTC):%Y-%m-%d}, fidelitree {ft.__version__}"
+    stamp = f"{datetime.now(UTC):%Y-%m-%d}, fidelitree at commit {commit()}"
     text = HERE.with_name("page.md").read_text(encoding="utf-8")
     return text.format(summary=summary(found).markdown(), single=single(found).markdown(), stamp=stamp)
 

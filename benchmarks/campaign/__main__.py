@@ -17,7 +17,7 @@ from benchmarks.report import Bar, Section, Table
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "campaign.md"
+PAGE = Path(__file__).resolve().with_name("RESULTS.md")
 DELTAS = (0.05, 0.2)
 COUNTS = {  # runs at each delta; those that take longest are fewer
     "certify": 3_000,
@@ -52,17 +52,19 @@ FAULTY = 300  # runs with each fault planted
 OPENING = """\
 # Do certificates keep their word?
 
-Written by `make campaign`: {runs:,} runs whose true errors are known, {seconds:.0f} seconds on {machine}. Six families
-of targets take turns: textbook functions, random trees, small trees spoiled without a pattern on just more than epsilon
-of inputs (edge), small trees with a coin for a target in a corner of the space (rare), constants spoiled on just more
-than epsilon (quiet), and parities under a condition, which tell a greedy learner nothing (blind). `certify` is given
-predictors whose error is 1.02 or 1.03 times epsilon, or far above it. A patched predictor was repaired on the test
-inputs of one audit, and is audited again with the same seed. Rows held out of a fit are new to a target that answers as
-the nearest of its 700 training rows. Mixtures, samplers (a chain of bits), neighbours of rows and Chow-Liu trees are
-worlds that are no product, and numbers are labels that are a little off, within a tolerance. Missing numbers are inputs
-with gaps in four of their fourteen columns. Epsilon is 0.05, 0.1 and 0.15 in turns.
-Trees that defer are judged where they answer, and by how much they answer. `diff` compares a target with its rival: how
-much changed, and the precision and the recall of what its tree flags.
+Written by `make campaign`: {runs:,} runs whose true errors are known, {planted:,} of them with a fault planted, in
+{seconds:.0f} seconds on {machine}.
+
+Six families of targets take turns: textbook functions, random trees, small trees spoiled without a pattern on just
+more than epsilon of inputs (edge), small trees with a coin for a target in a corner of the space (rare), constants
+spoiled on just more than epsilon (quiet), and parities under a condition, which tell a greedy learner nothing
+(blind). `certify` is given predictors whose error is 1.02 or 1.03 times epsilon, or far above it. A patched predictor
+was repaired on the test inputs of one audit, and is audited again with the same seed. Rows held out of a fit are new
+to a target that answers as the nearest of its 700 training rows. Mixtures, samplers (a chain of bits), neighbours of
+rows and Chow-Liu trees are worlds that are no product, and numbers are labels that are a little off, within a
+tolerance. Missing numbers are inputs with gaps in four of their fourteen columns. Epsilon is 0.05, 0.1 and 0.15 in
+turns. Trees that defer are judged where they answer, and by how much they answer. `diff` compares a target with its
+rival: how much changed, and the precision and the recall of what its tree flags.
 
 A certificate is false when the true error is above the error that it certifies, whether that is the epsilon asked for
 or the bound of a run that ended early. A frontier is false when one of its points is, at either end of its interval.
@@ -78,7 +80,7 @@ their word, a line is accused with probability {alarm:g} at most.
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.campaign", description=__doc__)
     parser.add_argument("--smoke", action="store_true", help="a hundredth of the runs; judges all the same")
-    parser.add_argument("--write", action="store_true", help="write docs/campaign.md as well")
+    parser.add_argument("--write", action="store_true", help="write RESULTS.md beside this program as well")
     parser.add_argument("--doors", nargs="*", help="parts of names of ways, such as samplers; no faults (default: all)")
     parser.add_argument("--processes", type=int, default=2, help="(default %(default)s)")
     chosen = parser.parse_args()
@@ -105,7 +107,13 @@ def main() -> None:
     print("\n\n".join(section.text() for section in sections))
     if chosen.write:
         seconds = time.monotonic() - started
-        opening = OPENING.format(runs=len(runs), seconds=seconds, machine=describe(), alarm=ALARM)
+        opening = OPENING.format(
+            runs=len(runs),
+            planted=sum(map(len, faulty.values())),
+            seconds=seconds,
+            machine=describe(),
+            alarm=ALARM,
+        )
         PAGE.write_text(
             "\n\n".join([opening.rstrip(), *(part.markdown() for part in sections)]) + "\n", encoding="utf-8"
         )

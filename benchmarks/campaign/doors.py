@@ -23,7 +23,6 @@ from fidelitree.runs.strategies import defer_strategy, frontier_strategy
 from fidelitree.runs.strategies.frontier_strategy import EFFORTS, Effort
 from fidelitree.search.local import boosted, deferred
 from fidelitree.spaces.draw import Stream, draw
-from fidelitree.spaces.region import Region
 
 ROWS = 700
 FEW, SOME, MANY = 250, 600, 2_500  # labels that a run may use
@@ -126,7 +125,7 @@ def tables(case: Case, epsilon: float, delta: float, seed: int) -> Claim:
 
 def _drawn(case: Case, seed: int, what: str) -> NDArray[Any]:
     """Rows of the case's space, one row of the result for each feature."""
-    return draw(Region.whole(case.space), Stream.named(seed, what), 0, ROWS)
+    return draw(case.space.whole, Stream.named(seed, what), 0, ROWS)
 
 
 def _over_rows(case: Case, drawn: NDArray[Any], epsilon: float, delta: float, seed: int) -> Claim:

@@ -47,7 +47,13 @@ def mixture(case: Case, epsilon: float, delta: float, seed: int) -> Found:
     parts = [ft.ProductSpace.bernoulli(N, random.uniform(0.1, 0.9, N)) for _ in range(3)]
     weights = random.dirichlet([2, 2, 2])
     chances = sum(weight * part.chances(cube()) for weight, part in zip(weights, parts, strict=True))
-    return _over(case, ft.Mixture(parts, weights / weights.sum()), np.asarray(chances), (epsilon, delta), seed)
+    return _over(
+        case,
+        ft.Mixture(list(zip(weights / weights.sum(), parts, strict=True))),
+        np.asarray(chances),
+        (epsilon, delta),
+        seed,
+    )
 
 
 def sampler(case: Case, epsilon: float, delta: float, seed: int) -> Found:

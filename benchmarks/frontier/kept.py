@@ -7,14 +7,13 @@ commits count, and the page names the commits.
 from __future__ import annotations
 
 import json
-import subprocess
 from dataclasses import asdict, dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from benchmarks.frontier.cases import Case
 from benchmarks.frontier.trial import Trial
+from benchmarks.machine import commit
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = ROOT / "results" / "frontier.jsonl"
@@ -52,13 +51,6 @@ class KeptTrials:
             file.write(json.dumps(record) + "\n")
         self.trials[trial.case, trial.seed] = trial
         self.commits = sorted({*self.commits, commit()})
-
-
-@cache
-def commit() -> str:
-    """The commit that is measured, marked where the sources have changed since."""
-    asked = ["git", "describe", "--always", "--exclude=*", "--dirty=+"]
-    return subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip() or "unknown"
 
 
 def _written(trial: Trial) -> dict[str, Any]:

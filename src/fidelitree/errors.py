@@ -10,6 +10,7 @@ import operator
 import os
 import re
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +64,10 @@ class FittedRowsWarning(UserWarning):
     """The target was fitted to the rows that are to test a predictor."""
 
 
+class NoDiagramError(ParameterError):
+    """A circuit's diagram is too large, or there is nothing to build it with."""
+
+
 class MissingExtraError(FidelitreeError, ImportError):
     """A feature needs an optional dependency that is not installed."""
 
@@ -89,6 +94,14 @@ def writing(path: Path, way_out: str) -> Iterator[None]:
         raise WriteError(f"{str(path)!r} cannot be written: {error.strerror or error} - {way_out}") from error
 
 
+def write_text(path: str | os.PathLike[str], text: str) -> Path:
+    """A file of text, in a folder that exists; its path."""
+    path = check_path("path", path)
+    with writing(path, "give a file in a folder that exists"):
+        path.write_text(text, encoding="utf-8")
+    return path
+
+
 def show(value: object, most: int = _QUOTED) -> str:
     """A value as a message quotes it: cut short, and no worse for an object that cannot be printed."""
     try:
@@ -107,9 +120,14 @@ def check_epsilon(value: object) -> float:
 
 def check_delta(value: object) -> float:
     """Probability that a certificate is wrong: above 0 and below 1."""
-    number = check_number("delta", value)
+    return check_share("delta", value)
+
+
+def check_share(name: str, value: object) -> float:
+    """A part of something that is neither nothing nor all of it."""
+    number = check_number(name, value)
     if not 0 < number < 1:
-        raise ParameterError(f"delta must be above 0 and below 1; got {show(value)}{_as_percentage(number)}")
+        raise ParameterError(f"{name} must be above 0 and below 1; got {show(value)}{_as_percentage(number)}")
     return number
 
 
@@ -284,3 +302,16 @@ def read_text(path: str | os.PathLike[str], most: int, what: str) -> str:
         return read_bytes(path, most, what).decode().replace("\r\n", "\n")
     except UnicodeDecodeError:
         raise FormatError(f"{Path(path).name} must be text in UTF-8") from None
+
+
+def need(module: str, extra: str, purpose: str) -> Any:
+    """The module, or an error that names the extra which brings it."""
+    library = module.partition(".")[0]
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if (error.name or library).partition(".")[0] != library:  # it is installed, and lacks something itself
+            raise
+        raise MissingExtraError(
+            f"{purpose} need {library}, which is not installed; install it with: pip install 'fidelitree[{extra}]'"
+        ) from None

@@ -12,7 +12,6 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.spaces.features import AtMost, IsIn, IsOne
-from fidelitree.spaces.region import Region
 from journals import MIXED as JOURNALLED
 from journals import on_mixed
 from mixed import MIXED, mixed_tree
@@ -137,4 +136,4 @@ def hostile() -> ft.Distillation:
     )
     nodes = [(IsOne(0), 1, 2), (IsIn(1, frozenset({0})), 3, 4), (AtMost(2, 1 / 3), 5, 6), 0, 1, 1, 0]
     tree = ft.Tree.build(space, nodes, ["<i>no</i>", "'yes' & \u2028<script>"])
-    return ft.build_top_down(tree, Region.whole(space).space, 0)
+    return ft.build_top_down(tree, space.whole.space, 0)

@@ -21,7 +21,6 @@ from fidelitree.exact.subfunction import Subfunction
 from fidelitree.exact.truthtable import TableSubfunction
 from fidelitree.spaces.features import IsOne
 from fidelitree.spaces.region import Region
-from fidelitree.targets.table import enumerate_inputs
 from fidelitree.trees.tree import Tree
 from small import LABEL_SETS, assignments, cube, random_tree
 
@@ -33,7 +32,7 @@ Floats = NDArray[np.float64]
 
 def from_table(tree: Tree, region: Region) -> Subfunction:
     labels = tree.labels.tolist()
-    answers = tree.predict(enumerate_inputs(region, 0, 1 << len(region.free())))
+    answers = tree.predict(region.inputs(0, 1 << len(region.free())))
     return TableSubfunction.of(np.searchsorted(tree.labels, answers), region, labels)
 
 
@@ -41,7 +40,7 @@ def from_diagram(tree: Tree, region: Region) -> Subfunction:
     """The truth table of the whole space folded from its lowest feature up, then restricted."""
     n = len(region.space)
     diagram = Diagram(region.space, range(n)[::-1], len(tree.labels))
-    row = np.searchsorted(tree.labels, tree.predict(enumerate_inputs(Region.whole(region.space), 0, 1 << n))).tolist()
+    row = np.searchsorted(tree.labels, tree.predict(region.space.whole.inputs(0, 1 << n))).tolist()
     for i in range(n):
         row = [diagram.node(n - 1 - i, no, yes) for no, yes in zip(row[::2], row[1::2], strict=True)]
     function = DiagramSubfunction(diagram, row[0], tree.labels.tolist())
@@ -51,7 +50,7 @@ def from_diagram(tree: Tree, region: Region) -> Subfunction:
 
 
 def from_grid(tree: Tree, region: Region) -> Subfunction:
-    answers = tree.predict(enumerate_inputs(region, 0, 1 << len(region.free())))
+    answers = tree.predict(region.inputs(0, 1 << len(region.free())))
     return GridSubfunction(region, np.searchsorted(tree.labels, answers), tree.labels.tolist())
 
 
@@ -116,7 +115,7 @@ def test_every_region_of_small_targets(engine: Callable[..., Subfunction], label
 def test_splits_on_every_feature_of_larger_targets(engine: Callable[..., Subfunction], n: int) -> None:
     """Seven features and more use slots outside a word; splitting inside and outside a word takes different ways."""
     space, tree, table = case(n, n, [0, 1, 2])
-    root, whole = engine(tree, Region.whole(space)), (None,) * n
+    root, whole = engine(tree, space.whole), (None,) * n
     same(root, table, space.biases.tolist(), whole)
     for i in range(n):
         for value, half in enumerate(root.split(IsOne(i))):
@@ -129,7 +128,7 @@ def test_a_path_of_splits_down_to_a_single_input(engine: Callable[..., Subfuncti
     space, tree, table = case(n, 70, ["a", "b", "c"])
     rng = np.random.default_rng(0)
     for _ in range(6):
-        here, region = engine(tree, Region.whole(space)), (None,) * n
+        here, region = engine(tree, space.whole), (None,) * n
         for i in rng.permutation(n).tolist():
             value = int(rng.integers(2))
             here, region = here.split(IsOne(i))[value], reference.restrict(region, i, value)
@@ -145,7 +144,7 @@ def test_engines_agree_where_the_reference_is_too_slow(n: int, labels: list[Any]
     rng = np.random.default_rng(n)
     space = ft.ProductSpace.bernoulli(n, rng.random(n))
     tree = random_tree(space, rng, labels, 1.0 if n < 12 else 0.75)
-    one, *others = (engine(tree, Region.whole(space)) for engine in ENGINES.values())
+    one, *others = (engine(tree, space.whole) for engine in ENGINES.values())
     for other in others:
         np.testing.assert_allclose(one.influences(), other.influences(), rtol=1e-11, atol=1e-15)
         np.testing.assert_allclose(one.label_probabilities(), other.label_probabilities(), rtol=1e-11, atol=1e-15)
@@ -155,6 +154,6 @@ def test_engines_agree_where_the_reference_is_too_slow(n: int, labels: list[Any]
 def test_an_irrelevant_or_certain_feature_has_no_influence(engine: Callable[..., Subfunction]) -> None:
     space = ft.ProductSpace.bernoulli(6, [0.5, 0.0, 1.0, 0.5, 0.3, 0.5])
     tree = Tree.build(space, [(1, 1, 2), 0, (2, 3, 4), 1, (0, 5, 6), 0, 1], [0, 1])
-    assert engine(tree, Region.whole(space)).influences().tolist() == [0.0] * 6
+    assert engine(tree, space.whole).influences().tolist() == [0.0] * 6
     inside = engine(tree, Region.of(space, {"x1": 1, "x2": 1})).influences()
     assert inside.tolist() == [0.5, 0, 0, 0, 0, 0]

@@ -23,7 +23,6 @@ from fidelitree.search.grow import Evidence, Probe
 from fidelitree.search.sampled_probes import FreshPairs, ReusedPairs, Shelf
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.features import IsOne
-from fidelitree.spaces.region import Region
 from fidelitree.targets.labels import Target
 from fidelitree.trees.growing import GrowingLeaf, GrowingTree
 from small import cube
@@ -32,7 +31,7 @@ Make = Callable[[Target, ft.ProductSpace], Probe]
 
 
 def exact(target: Target, space: ft.ProductSpace) -> Probe:
-    root = exact_subfunction(Counted(target, space), Region.whole(space), 1 << 20)
+    root = exact_subfunction(Counted(target, space), space.whole, 1 << 20)
     assert root is not None
     return ExactProbe(root)
 

@@ -11,7 +11,6 @@ import pytest
 import fidelitree as ft
 from fidelitree.spaces import kinds
 from fidelitree.spaces.draw import Stream
-from fidelitree.spaces.region import Region
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -100,7 +99,7 @@ def test_what_is_known_is_the_worlds_own(name: str) -> None:
     assert world.masses is None or world.masses is world
     assert world.table is None or world.table is world
     if world.masses is not None:
-        assert world.masses.mass(Region.whole(world.product)) == 1
+        assert world.masses.mass(world.product.whole) == 1
 
 
 @every_world

@@ -83,8 +83,20 @@ def _functions() -> Iterator[tuple[Path, Function]]:
                 yield path, node
 
 
+def _length(node: Function) -> int:
+    """Lines of a function, its docstring aside: a door explains each of its arguments there."""
+    first = node.body[0]
+    told = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+    return node.end_lineno - node.lineno + 1 - (first.end_lineno - first.lineno + 1) * told
+
+
 def test_functions_are_short() -> None:
-    lengths = {f"{path.name}:{node.name}": node.end_lineno - node.lineno + 1 for path, node in _functions()}
+    lengths = {
+        f"{path.name}:{node.name}": _length(node)
+        if node.name in DOORS.get(path.name, ())
+        else node.end_lineno - node.lineno + 1
+        for path, node in _functions()
+    }
     assert {name: length for name, length in lengths.items() if length > 60} == {}
 
 

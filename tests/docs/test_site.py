@@ -52,6 +52,17 @@ def test_pages_fetch_nothing_from_elsewhere(site: Path) -> None:
     assert re.findall(r"@import|url\(['\"]?(?:https?:)?//", styles) == []
 
 
+@pytest.mark.parametrize("name", ["theory", "tight", "errata", "proofs", "paper"])
+def test_formulas_are_typeset(name: str, site: Path) -> None:
+    page = (site / f"{name}.html").read_text(encoding="utf-8")
+    assert page.count("<math ") >= 5
+    assert "arithmatex" not in page
+    assert (
+        re.findall(r"\$\$?\\\w+|\b(?:Delta|kappa|epsilon)[*\\^]", re.sub(r"<pre.*?</pre>", "", page, flags=re.DOTALL))
+        == []
+    )
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -74,13 +85,13 @@ def test_every_public_name_is_on_the_page_of_names() -> None:
 
 @pytest.fixture(scope="module")
 def quoting() -> dict[str, Any]:
-    return runpy.run_path(str(DOCS / "peer_tables.py"))
+    return runpy.run_path(str(DOCS / "measured.py"))
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/peers.md"])
+@pytest.mark.parametrize("name", ["README.md", "docs/peers.md", "docs/campaign.md", "docs/transfer.md"])
 def test_quoted_tables_are_those_that_were_measured(name: str, quoting: dict[str, Any]) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
     assert quoting["PART"].search(text) is not None
-    assert quoting["quoted"](text) == text, "run: python docs/peer_tables.py"
-    row = next(line for line in text.splitlines() if line.startswith("| iid p=0.5"))
-    assert quoting["quoted"](text.replace(row, row.replace("1", "2"))) == text
+    assert quoting["quoted"](text) == text, "run: python docs/measured.py"
+    row = next(line for line in text.splitlines() if re.match(r"\| (iid p=0.5|`ft.certify`|rows)", line))
+    assert quoting["quoted"](text.replace(row, row.replace("0", "7"))) == text

@@ -33,7 +33,7 @@ blocks = st.integers(0, 2**40)
 
 @given(spaces(), seeds, blocks, st.integers(0, 300))
 def test_drawing_a_block_again_gives_the_same_bits(space: ft.ProductSpace, seed: int, block: int, rows: int) -> None:
-    region, stream = Region.whole(space), Stream.named(seed, "grow")
+    region, stream = space.whole, Stream.named(seed, "grow")
     drawn = draw(region, stream, block, rows)
     draw(region, stream, block + 1, 77)
     assert np.array_equal(draw(region, Stream.named(seed, "grow"), block, rows), drawn)
@@ -43,7 +43,7 @@ def test_drawing_a_block_again_gives_the_same_bits(space: ft.ProductSpace, seed:
 
 def test_streams_of_different_seeds_purposes_leaves_and_blocks_differ() -> None:
     """256 fair bits each: two equal ones among these by chance have probability below 1e-70."""
-    region = Region.whole(ft.ProductSpace.bernoulli(4))
+    region = ft.ProductSpace.bernoulli(4).whole
     streams = [Stream.named(seed, purpose) for seed in range(5) for purpose in ("grow", "label", "certify", "analyze")]
     streams += [Stream.named(0, "grow").child(kind, number) for kind in ("leaf", "pairs") for number in range(200)]
     drawn = {draw(region, stream, block, 64).tobytes() for stream in streams for block in range(3)}
@@ -53,7 +53,7 @@ def test_streams_of_different_seeds_purposes_leaves_and_blocks_differ() -> None:
 @pytest.mark.parametrize("p", [0.0, 1.0, 0.5, 0.3, 0.1, 1 / 256, 1e-3, 0.999, 2 / 3])
 def test_a_feature_has_its_marginal(p: float) -> None:
     space = ft.ProductSpace.bernoulli(3, p)
-    region = Region.whole(space)
+    region = space.whole
     for seed, i in itertools.product(range(5), range(3)):
         stream = Stream.named(seed, "grow")
         for column in (draw_feature(region, stream, 0, ROWS, i), redraw(region, stream, 0, ROWS, i)):
@@ -77,7 +77,7 @@ def test_inside_a_region_the_free_features_keep_their_marginals_and_are_independ
 
 def test_a_redrawn_value_is_independent_of_the_first() -> None:
     space = ft.ProductSpace.bernoulli(3, [0.5, 0.3, 0.8])
-    region, stream = Region.whole(space), Stream.named(2, "grow")
+    region, stream = space.whole, Stream.named(2, "grow")
     for i, p in enumerate(space.biases.tolist()):
         first, second = draw_feature(region, stream, 0, ROWS, i), redraw(region, stream, 0, ROWS, i)
         for one, two in itertools.product((0, 1), repeat=2):
@@ -87,7 +87,7 @@ def test_a_redrawn_value_is_independent_of_the_first() -> None:
 
 def test_neighbouring_rows_blocks_and_lanes_are_independent() -> None:
     space = ft.ProductSpace.bernoulli(2)
-    region, stream = Region.whole(space), Stream.named(3, "grow")
+    region, stream = space.whole, Stream.named(3, "grow")
     block, after = (draw(region, stream, number, ROWS) for number in (0, 1))
     pairs = [(block[0][:-1], block[0][1:]), (block[0], after[0]), (block[0], block[1]), (block[0][:-8], block[0][8:])]
     for one, two in pairs:
@@ -96,7 +96,7 @@ def test_neighbouring_rows_blocks_and_lanes_are_independent() -> None:
 
 def test_a_wrong_marginal_or_a_lane_used_twice_would_be_seen() -> None:
     """The checks above with a fault planted."""
-    region, stream = Region.whole(ft.ProductSpace.bernoulli(1, 0.3)), Stream.named(4, "grow")
+    region, stream = ft.ProductSpace.bernoulli(1, 0.3).whole, Stream.named(4, "grow")
     first, second = draw_feature(region, stream, 0, ROWS, 0), redraw(region, stream, 0, ROWS, 0)
     assert fits(int(first.sum()), ROWS, 0.3)
     assert not fits(int(first.sum()), ROWS, 0.33)

@@ -23,7 +23,6 @@ from fidelitree.exact.paths import PathSubfunction
 from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.spaces.draw import Stream, draw, draw_feature, redraw
 from fidelitree.spaces.region import Region
-from fidelitree.targets.table import enumerate_inputs
 from fidelitree.trees.tree import Tree
 from mixed import GAPS, MIXED, every_input, mixed_spaces, mixed_tree, mixed_trees, possible_tests, some_inputs
 from reference import slow_influence, stored_answer
@@ -127,7 +126,7 @@ def test_draws_and_second_draws_have_the_marginal_inside_a_region(space: ft.Prod
     """Down random paths, the share on each side of the next test is the ratio of masses."""
     rng = np.random.default_rng(i)
     for path in range(10):
-        region, stream = Region.whole(space), Stream.named(path, "test")
+        region, stream = space.whole, Stream.named(path, "test")
         while tests := [test for test in possible_tests(region, rng) if test.feature == i][::-1]:
             no, yes = region.split(tests[0])
             for column in (draw_feature(region, stream, 0, ROWS, i), redraw(region, stream, 0, ROWS, i)):
@@ -140,14 +139,14 @@ def test_draws_and_second_draws_have_the_marginal_inside_a_region(space: ft.Prod
 
 def test_a_wrong_marginal_is_noticed() -> None:
     """The same comparison with a share that is off by a twentieth goes red."""
-    column = draw_feature(Region.whole(MIXED), Stream.named(0, "test"), 0, ROWS, 2)
+    column = draw_feature(MIXED.whole, Stream.named(0, "test"), 0, ROWS, 2)
     assert not plausible(int((column <= 36).sum()), ROWS, 0.30, ALARM)
     assert plausible(int((column <= 36).sum()), ROWS, 0.25, ALARM)
 
 
 @given(mixed_spaces(), st.integers(0, 2**64), st.integers(0, 2**40), st.integers(0, 100))
 def test_drawing_a_block_again_gives_the_same_inputs(space: ft.ProductSpace, seed: int, block: int, rows: int) -> None:
-    region, stream = Region.whole(space), Stream.named(seed, "grow")
+    region, stream = space.whole, Stream.named(seed, "grow")
     drawn = draw(region, stream, block, rows)
     draw(region, stream, block + 1, 77)
     assert drawn.dtype == space.dtype
@@ -159,7 +158,7 @@ def test_drawing_a_block_again_gives_the_same_inputs(space: ft.ProductSpace, see
 def test_features_and_their_second_draws_do_not_share_randomness() -> None:
     """Equal features have different lanes: 200 numbers of 53 bits each, all different but with chance below 1e-9."""
     space = ft.ProductSpace([ft.Numeric(f"x{i}", 0, 1) for i in range(4)])
-    region, stream = Region.whole(space), Stream.named(3, "test")
+    region, stream = space.whole, Stream.named(3, "test")
     columns = [*draw(region, stream, 0, 25), *(redraw(region, stream, 0, 25, i) for i in range(4))]
     assert len({*np.concatenate(columns).tolist()}) == 200
 
@@ -188,7 +187,7 @@ def test_the_error_between_trees_is_that_of_drawn_inputs(space: ft.ProductSpace)
 @given(grown(finite=True))
 def test_engines_agree_with_the_list_of_all_inputs(pair: tuple[ft.ProductSpace, Tree]) -> None:
     space, tree = pair
-    whole = Region.whole(space)
+    whole = space.whole
     rows, chances = every_input(space)
     answers = tree.predict_inner(rows)
     engines = [PathSubfunction(tree, whole), GridSubfunction(whole, *listed(tree, whole))]
@@ -200,7 +199,7 @@ def test_engines_agree_with_the_list_of_all_inputs(pair: tuple[ft.ProductSpace, 
 
 
 def listed(tree: Tree, region: Region) -> tuple[np.ndarray, list[object]]:
-    answers = tree.predict_inner(enumerate_inputs(region, 0, region.points))
+    answers = tree.predict_inner(region.inputs(0, region.points))
     return np.searchsorted(tree.labels, answers), tree.labels.tolist()
 
 
@@ -208,7 +207,7 @@ def listed(tree: Tree, region: Region) -> tuple[np.ndarray, list[object]]:
 def test_a_split_drops_the_cost_by_its_score(pair: tuple[ft.ProductSpace, Tree]) -> None:
     """THEORY 4(f): the drop of the best test is the total influence before less that after, whatever the feature."""
     space, tree = pair
-    whole = Region.whole(space)
+    whole = space.whole
     grid = GridSubfunction(whole, *listed(tree, whole))
     splits = grid.splits()
     np.testing.assert_allclose(PathSubfunction(tree, whole).splits().drops, splits.drops, rtol=1e-9, atol=1e-15)
@@ -224,7 +223,7 @@ def test_a_split_drops_the_cost_by_its_score(pair: tuple[ft.ProductSpace, Tree])
 @given(grown(finite=True), st.integers(0, 2**32))
 def test_no_test_of_a_feature_is_better_than_the_best(pair: tuple[ft.ProductSpace, Tree], seed: int) -> None:
     space, tree = pair
-    whole, rng = Region.whole(space), np.random.default_rng(seed)
+    whole, rng = space.whole, np.random.default_rng(seed)
     grid = GridSubfunction(whole, *listed(tree, whole))
     drops, before = grid.splits().drops, grid.influences().sum()
     for test in possible_tests(whole, rng):

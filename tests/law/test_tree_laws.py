@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 import fidelitree as ft
 from fidelitree.exact.paths import PathSubfunction
-from fidelitree.spaces.region import Region
 from fidelitree.trees.growing import GrowingTree
 from fidelitree.trees.tree import Tree
 from small import Bits, cube, spaces, trees, true_error, walk, weights
@@ -107,8 +106,8 @@ def test_the_error_between_trees_is_a_distance(data: st.DataObject) -> None:
 def test_a_split_parts_probabilities_and_drops_the_cost_by_the_score(pair: tuple[ft.ProductSpace, Tree]) -> None:
     """Lemma 4.3 for any number of labels: whatever is split, the cost drops by the score."""
     space, tree = pair
-    whole = PathSubfunction(tree, Region.whole(space))
-    for test in Region.whole(space).tests():
+    whole = PathSubfunction(tree, space.whole)
+    for test in space.whole.tests():
         no, yes = whole.split(test)
         p = space.features[test.feature].mass(1)
         mixed = (1 - p) * no.label_probabilities() + p * yes.label_probabilities()

@@ -15,10 +15,8 @@ from circuitfiles import circuits
 from fidelitree.exact.build import build_diagram
 from fidelitree.exact.engine import known_error
 from fidelitree.exact.truthtable import TableSubfunction
-from fidelitree.spaces.region import Region
 from fidelitree.targets import Circuit, read_circuit
 from fidelitree.targets.circuits import read_network
-from fidelitree.targets.table import enumerate_inputs
 from small import cube
 
 Find = Callable[[str], Path]
@@ -150,9 +148,9 @@ def test_diagrams_and_tables_agree_under_unequal_biases(name: str, data_file: Fi
     found = circuits(data_file(f"circuits/{name}"))
     rng = np.random.default_rng(3)
     space = ft.ProductSpace.bernoulli(found[0].n, rng.uniform(0.02, 0.98, found[0].n))
-    whole = Region.whole(space)
+    whole = space.whole
     for circuit in found if soak or len(found) <= 30 else found[::16]:
-        answers = circuit(enumerate_inputs(whole, 0, 1 << circuit.n))
+        answers = circuit(whole.inputs(0, 1 << circuit.n))
         table, diagram = TableSubfunction.of(answers, whole, [0, 1]), build_diagram(circuit, space)
         np.testing.assert_allclose(diagram.influences(), table.influences(), rtol=1e-12, atol=1e-15)
         np.testing.assert_allclose(diagram.label_probabilities(), table.label_probabilities(), rtol=1e-12, atol=1e-15)

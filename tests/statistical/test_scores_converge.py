@@ -53,7 +53,7 @@ def scores(probe: Probe) -> dict[int, np.ndarray]:
 
 
 def exact() -> dict[int, np.ndarray]:
-    return scores(ExactProbe(TableSubfunction.of(TABLE, Region.whole(SPACE), [0, 1, 2])))
+    return scores(ExactProbe(TableSubfunction.of(TABLE, SPACE.whole, [0, 1, 2])))
 
 
 def sampled(kind: str, total: int, seed: int) -> dict[int, np.ndarray]:
@@ -108,7 +108,7 @@ def test_flipping_instead_of_drawing_again_would_be_seen(kind: str, monkeypatch:
 
 def test_pairs_drawn_outside_their_leaf_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     everywhere = pairs_module.draw
-    monkeypatch.setattr(pairs_module, "draw", lambda region, *rest: everywhere(Region.whole(SPACE), *rest))
+    monkeypatch.setattr(pairs_module, "draw", lambda region, *rest: everywhere(SPACE.whole, *rest))
     assert failures("fresh") > 0
 
 

@@ -22,7 +22,7 @@ def scores(target: ft.Tree, region: Region) -> np.ndarray:
 
 def worst_ratio(splits: Iterable[object], space: ft.ProductSpace, target: ft.Tree) -> float:
     """The smallest share of the best score, under the true target, over all splits of a run."""
-    leaves = {Region.whole(space): scores(target, Region.whole(space))}
+    leaves = {space.whole: scores(target, space.whole)}
     worst = 1.0
     for record in splits:
         assert isinstance(record, SplitRecord)

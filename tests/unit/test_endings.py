@@ -15,7 +15,6 @@ from fidelitree.asking.counted import Counted
 from fidelitree.runs.agree.verify import replay
 from fidelitree.runs.result import Distillation
 from fidelitree.spaces.draw import Stream, draw
-from fidelitree.spaces.region import Region
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,7 +73,7 @@ def stopped(target: Callable[[Any], Any], after: int) -> Callable[[Any], Any]:
 def honest(result: Distillation, target: Callable[[Any], Any], space: Any) -> bool:
     """Whether the bound is true, and the tree no worse than a constant, as far as 20 000 inputs tell."""
     product = space.product if isinstance(space, ft.Rows) else space
-    inputs = product.batch(draw(Region.whole(product), Stream.named(99, "judge"), 0, 20_000).T)
+    inputs = product.batch(draw(product.whole, Stream.named(99, "judge"), 0, 20_000).T)
     labels = np.asarray(target(inputs))
     error = float((result.tree.predict(inputs) != labels).mean())
     constant = 1 - max(np.unique(labels, return_counts=True)[1]) / len(labels)

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from fidelitree.asking.call import Calls, Direct, on_their_way
 from fidelitree.asking.events import Asked, Observer, nobody
 from fidelitree.asking.limits import LEARNING, Budget, BudgetSpent
-from fidelitree.display.markup import table, tag
 from fidelitree.display.wording import counted as numbered
+from fidelitree.display.wording import table
 from fidelitree.spaces.draw import block_rows
 from fidelitree.spaces.product import ProductSpace, check_space
 from fidelitree.targets.labels import Codes, LabelBook, Target
 from fidelitree.targets.models.remote import Terms, terms_of
-from fidelitree.targets.table import TruthTable, enumerate_inputs
+from fidelitree.targets.table import TruthTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, KeysView, Mapping
@@ -66,6 +66,10 @@ class Tally(int):
         return Tally.of, (dict(self.by_purpose),)  # a read-only view of a mapping cannot be pickled
 
 
+CHECK = "check"
+"""The purpose of rows that are asked again, to see that answers repeat; nobody uses their labels."""
+
+
 @dataclass(frozen=True)
 class Queries:
     """What a run cost."""
@@ -89,18 +93,17 @@ class Queries:
 
     def __str__(self) -> str:
         parts = ", ".join(f"{purpose} {count:,}" for purpose, count in self.asked.by_purpose.items())
-        told = f"{self.asked:,} labels asked ({parts or 'none'}), {self.paid:,} rows paid"
+        again = self.paid.by_purpose.get(CHECK, 0)
+        checked = f", {again:,} of them to check that answers repeat" if again else ""
+        told = f"{self.asked:,} labels asked ({parts or 'none'}), {self.paid:,} rows paid{checked}"
         waited = numbered(self.rounds, "round")
         return told if self.cost is None else f"{told} in {waited}, at a cost of {self.cost:,.6g}"
 
     def _repr_html_(self) -> str:
-        rows = (
-            tag("tr", tag("td", purpose), tag("td", f"{count:,}"), tag("td", f"{paid:,}"))
-            for purpose, count, paid in (
-                *((name, count, self.paid.by_purpose.get(name, 0)) for name, count in self.asked.by_purpose.items()),
-                ("all", int(self.asked), int(self.paid)),
-            )
-        )
+        asked, paid = self.asked.by_purpose, self.paid.by_purpose
+        counts = [(name, asked.get(name, 0), paid.get(name, 0)) for name in {**asked, **paid}]
+        every = (*counts, ("all", int(self.asked), int(self.paid)))
+        rows = ((name, f"{labels:,}", f"{rows:,}") for name, labels, rows in every)
         return table(("purpose", "labels asked", "rows paid"), rows)
 
 
@@ -284,7 +287,7 @@ class Counted:
         codes = self.memory.learn(recalled, answers)
         if recalled.repeats:
             self._paid[purpose] -= len(recalled.repeats)
-            self._paid["check"] += len(recalled.repeats)
+            self._paid[CHECK] += len(recalled.repeats)
         return codes
 
     def _count(self, purpose: str, labels: int) -> None:
@@ -371,7 +374,7 @@ def tabulate(target: Counted, region: Region, purpose: str = "enumerate") -> NDA
     codes: NDArray[np.integer[Any]] = np.empty(points, np.uint8)
     for start in range(0, points, rows):
         stop = min(start + rows, points)
-        answers = target.complete(enumerate_inputs(region, start, stop), purpose)
+        answers = target.complete(region.inputs(start, stop), purpose)
         if answers.max() > np.iinfo(codes.dtype).max:
             codes = codes.astype(np.uint32)
         codes[start:stop] = answers

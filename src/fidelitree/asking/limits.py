@@ -83,7 +83,23 @@ def check_whole(kind: type[Whole], name: str, value: object, flat: Mapping[str, 
 
 @dataclass(frozen=True)
 class Budget:
-    """How much a run may use; None is no limit. ``clock`` is the machine's unless a journal remembers another time."""
+    """How much a run may use; None is no limit.
+
+    Args:
+        max_queries: Ends the run after so many labels, with what is certified by then.
+        max_leaves: The most leaves that a tree may have.
+        max_seconds: Ends the run after so many seconds, with what is certified by then.
+        max_cost: Ends the run before the target's prices add up to more.
+        started: When the run began, by the clock; a door sets it anew.
+        clock: The machine's, unless a journal remembers another time.
+
+    Raises:
+        ParameterError: An argument breaks its rule.
+
+    Examples:
+        >>> Budget(max_queries=1_000, max_seconds=60)
+        Budget(max_queries=1000, max_leaves=None, max_seconds=60, max_cost=None)
+    """
 
     max_queries: int | None = None
     max_leaves: int | None = None
@@ -170,12 +186,23 @@ class Budget:
 
 @dataclass(frozen=True)
 class Running:
-    """None of this changes a tree, a bound or the number of queries.
+    """How a target is called. None of this changes a tree, a bound or the number of queries.
 
-    ``batch_size`` is the most inputs that one call of the target receives. ``executor`` runs calls elsewhere: any
-    `concurrent.futures.Executor`, or a function without arguments that makes one, which is called again when a pool
-    breaks; ``"joblib"`` is the back-end that joblib uses. ``timeout`` is the longest silence of the workers in seconds,
-    ``retries`` how often a call that failed is made again, and ``journal`` the file that keeps every answer.
+    A function that makes an executor is called again when its pool breaks.
+
+    Args:
+        batch_size: The most inputs that one call of the target receives.
+        executor: Runs calls elsewhere: a `concurrent.futures.Executor`, a function that makes one, or "joblib".
+        timeout: The longest silence of the executor's workers, in seconds.
+        retries: How often a call that failed is made again.
+        journal: The file that keeps every answer: the same call goes on from there, and `verify` checks by it.
+
+    Raises:
+        ParameterError: An argument breaks its rule.
+
+    Examples:
+        >>> Running(batch_size=64, retries=3).told()
+        {'batch_size': 64, 'timeout': None, 'retries': 3, 'journal': None}
     """
 
     batch_size: int | None = None

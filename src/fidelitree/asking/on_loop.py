@@ -36,6 +36,7 @@ BUSY = (429, 503)
 PATIENCE = 12  # times that a call is put off by a server before it counts as failed
 LONGEST_ASKED = 600.0  # seconds that a server may ask for
 _LATE = 1.0  # seconds that can be made up for: while a learner thought, or the machine was busy, nothing was sent
+_START = 0.2  # seconds of these at the start: nothing was sent before it either
 _CROWDED = 1.05  # of the limit are sent in no second, whatever there is to be made up for
 _CLOSING = 5.0  # seconds for the end of a loop
 _LOOK = 0.05  # seconds between looks at the clock of a run, and at whether it was stopped
@@ -51,7 +52,7 @@ class Pacer:
     def __init__(self, terms: Terms) -> None:
         self._row = 1 / terms.rows_per_second if terms.rows_per_second else 0.0
         self._call = 60 / terms.calls_per_minute if terms.calls_per_minute else 0.0
-        self._free = time.monotonic()
+        self._free = time.monotonic() - _START
         self._sent = deque[tuple[float, int]]()
         self._queue = asyncio.Lock()
 

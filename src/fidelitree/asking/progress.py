@@ -12,7 +12,7 @@ from rich.segment import ControlType
 from rich.text import Text
 
 from fidelitree.asking.events import Event, Finished, Foreseen, TreeJudged, UnderTest
-from fidelitree.display.markup import tag
+from fidelitree.display.wording import tag
 from fidelitree.errors import check_number
 from fidelitree.theory.sequential import error_bound
 
@@ -129,11 +129,22 @@ def _clock(seconds: float) -> str:
 
 
 class Progress:
-    """Pass it as ``observer``: it shows labels asked, leaves, error, certified bound, rate and time.
+    """An observer that shows labels asked, leaves, error, certified bound, rate and time on one line.
 
-    The line changes at most every ``every`` seconds, however many events there are. In a notebook it is one output that
-    is replaced, with no widgets to install; where output goes to a file, only the last line is written. A run that ends
-    within ``after`` seconds shows nothing.
+    In a notebook it is one output that is replaced, with no widgets to install; where output goes to a file, only the
+    last line is written.
+
+    Args:
+        every: The line changes at most every so many seconds, however many events there are.
+        console: Where it is written; the terminal where it is left out.
+        clock: What tells the time, in seconds.
+        after: A run that ends within so many seconds shows nothing.
+
+    Raises:
+        ParameterError: An argument breaks its rule.
+
+    Examples:
+        >>> quiet = Progress(after=2)  # as in distill(target, space, observer=quiet)
     """
 
     def __init__(

@@ -41,26 +41,47 @@ def assumptions(deterministic: bool, inputs: tuple[str, ...] = (ASSUMES_DISTRIBU
 class Certificate:
     """With probability at least 1 - delta, the tree's error is at most ``error_bound``.
 
-    ``method`` is ``exact`` (every input was counted, delta is 0), ``fixed`` (a set of test inputs whose size was
-    fixed beforehand) or ``sequential`` (an any-time test). ``protocol`` says what the test inputs were kept apart
-    from: ``separate`` inputs were seen by neither growth nor labels; ``prequential`` ones were drawn after the attempt
-    for this tree was opened, and taught the learner only afterwards. ``split_quality`` says whether every split is
-    also promised to be within a factor 1/4 of the best one, with probability 1 - delta. Where ``differs`` is above 0,
-    another tree was tested (``tested_digest``), and this one disagrees with it on exactly that share of inputs.
-    ``attempts`` were opened in all, by earlier runs of the same journal too; this is number ``attempt``, which may fail
-    with probability ``level``, its share of delta: the bound of a sequential certificate follows from errors, samples
-    and level. Attempts of a ``ledger`` share a part of delta: 19/20 if the run opened them to end by them, 3/100 if
-    they were opened on the way (``standing``), 23/25 if they are points of a ``frontier``. ``epsilon`` is None where
-    the best tree within a budget was asked for.
-    ``entropy`` went into the test inputs of an audit, beside the seed, so that nobody could foresee them; ``replayed``
-    says that it was given, and the test inputs were known. ``confusion`` is the table of the target's answers against
-    the tree's; its intervals have a confidence of their own and are no part of delta. It is None where no answers tell.
-    ``real_rows`` is the error on rows of a table that were kept aside, where inputs come from a world fitted to others.
-    ``helped`` tells of the surrogate that shortened the test, where one did.
-    With a ``tolerance`` answers are numbers, and an error is to be further from the target than that. ``cost`` is what
-    all answers of the run cost, where the target has a price; calls that failed and were made again are not in it.
-    ``coverage`` is the share of inputs that the tree answers itself, at least, where it may defer: errors are those
-    among them, and ``drawn`` inputs were drawn until so many ``samples`` were. It is true together with the bound.
+    The bound of a sequential certificate follows from its errors, samples and level; `sentences` adds what else is
+    known.
+
+    Attributes:
+        epsilon: The error asked for; None where the best tree within a budget was.
+        delta: The chance that the run states a false bound; 0 where it is exact.
+        error_bound: The error that is certified.
+        samples: How many test inputs were counted.
+        errors: On how many of them tree and target differ.
+        method: "exact": every input was counted; "fixed": so many tests were planned; "sequential": an any-time test.
+        tree_digest: SHA-256 of the tree that the promise is about.
+        space_digest: SHA-256 of where inputs come from.
+        seed: Chose all draws.
+        split_quality: Whether each split is also promised to be within 1/4 of the best, with probability 1 - delta.
+        assumes: What is taken for granted.
+        protocol: Test inputs taught nobody ("separate"), or only after they were counted ("prequential").
+        attempts: How many tests were opened, by earlier runs of the same journal too.
+        attempt: Which of them this is.
+        ledger: Attempts of one ledger share a part of delta: run 19/20, standing 3/100, frontier 23/25.
+        level: The attempt's own share of delta.
+        differs: The tree that was tested disagrees with this one on exactly that share of inputs.
+        seed_chosen: Whether somebody chose the seed.
+        queries: Labels asked, by purpose.
+        versions: What it was made with.
+        tested_digest: SHA-256 of the tree that was tested, where it is another one.
+        entropy: Went into the test inputs of an audit beside the seed, so that nobody could foresee them.
+        replayed: Whether that entropy was given, so that the test inputs were known.
+        confusion: The target's answers against the tree's; its intervals are no part of delta.
+        real_rows: The error on rows that were kept aside, where inputs come from a world fitted to others.
+        helped: The surrogate that shortened the test, where one did.
+        tolerance: Answers are numbers, and an error is to be further away than this.
+        cost: What all answers cost, where the target has a price; without calls that failed.
+        coverage: The share of inputs that the tree answers itself, at least; errors are those among them.
+        drawn: How many inputs were drawn, where some were deferred.
+
+    Examples:
+        >>> from fidelitree.runs.distill import distill
+        >>> from fidelitree.spaces.product import ProductSpace
+        >>> found = distill(lambda bits: bits[:, 0], ProductSpace.bernoulli(3), epsilon=0).certificate
+        >>> found.method, found.error_bound, found.holds
+        ('exact', 0.0, True)
     """
 
     epsilon: float | None

@@ -19,8 +19,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from fidelitree.asking.limits import Watch, go_on
-from fidelitree.errors import MissingExtraError
-from fidelitree.exact.diagram import Diagram, DiagramSubfunction, NoDiagramError
+from fidelitree.errors import MissingExtraError, NoDiagramError
+from fidelitree.exact.diagram import Diagram, DiagramSubfunction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

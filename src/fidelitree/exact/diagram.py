@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fidelitree.errors import ParameterError
+from fidelitree.errors import NoDiagramError
 from fidelitree.exact.subfunction import BestTests, Floats
 
 if TYPE_CHECKING:
@@ -28,10 +28,6 @@ if TYPE_CHECKING:
 
 PAIR_LIMIT = 1 << 21
 """Disagreements that are remembered: about 400 MB."""
-
-
-class NoDiagramError(ParameterError):
-    """A circuit's diagram is too large, or there is nothing to build it with."""
 
 
 class Nodes:

@@ -8,17 +8,15 @@ import numpy as np
 
 from fidelitree.asking.counted import Counted, tabulate
 from fidelitree.asking.on_device import OnDevice
-from fidelitree.errors import MissingExtraError, ParameterError
+from fidelitree.errors import MissingExtraError, NoDiagramError, ParameterError
 from fidelitree.exact.build import build_diagram
 from fidelitree.exact.device_table import device_error
-from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.grid import MOST as GRID_MOST
 from fidelitree.exact.grid import GridSubfunction
 from fidelitree.exact.paths import PathSubfunction, disagreement
 from fidelitree.exact.truthtable import TableSubfunction
 from fidelitree.spaces.features import IsOne
 from fidelitree.spaces.product import check_space, product_of
-from fidelitree.spaces.region import Region
 from fidelitree.targets.circuits.circuit import Circuit, difference
 from fidelitree.targets.table import MAX_FEATURES, TruthTable
 from fidelitree.trees.answers import LeafLabels
@@ -32,11 +30,14 @@ if TYPE_CHECKING:
     from fidelitree.asking.limits import Watch
     from fidelitree.exact.subfunction import Subfunction
     from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.region import Region
     from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
 
 ENUMERATE_UNASKED = 1 << 20
 """Inputs that a call whose purpose is to be exact asks about without being told how many it may ask."""
+MOST_LISTED = 1 << MAX_FEATURES
+"""Inputs of bits that a table may hold."""
 DIAGRAM_FROM = 1 << 16
 """Inputs from which a circuit becomes a diagram; the table of fewer is as quick, and needs no extra."""
 _PAIR_COST = 500  # a pair of paths takes as long as about this many inputs of a table
@@ -55,7 +56,7 @@ def exact_subfunction(counted: Counted, region: Region, may_ask: int, watch: Wat
     no diagram. ``watch``, or the target's own, may end the building of a diagram.
     """
     target, points, bits = counted.target, region.points, region.space.all_bits
-    most = 1 << MAX_FEATURES if bits else GRID_MOST
+    most = MOST_LISTED if bits else GRID_MOST
     if isinstance(target, TruthTable) and target.n != len(region.space):
         raise ParameterError(f"space must have the truth table's {target.n} features; got {len(region.space)}")
     if isinstance(target, Tree):
@@ -75,6 +76,22 @@ def exact_subfunction(counted: Counted, region: Region, may_ask: int, watch: Wat
     return tabulated(codes, region, counted.book.sorted())
 
 
+def why_not_all(space: ProductSpace, max_queries: int | None) -> str:
+    """Why not every input of a space is asked about, for who must."""
+    if not space.all_bits:
+        return (
+            f"build_top_down must ask about all inputs, and the space has {space.extent}; where not all features are "
+            f"bits it asks about {ENUMERATE_UNASKED:,} at most, or up to {GRID_MOST:,} with max_queries. distill draws "
+            f"inputs"
+        )
+    allowed = "it does unasked" if max_queries is None else f"max_queries = {max_queries} allows"
+    return (
+        f"build_top_down must ask about all 2^{len(space)} inputs, more than "
+        f"{allowed if len(space) <= MAX_FEATURES else 'a table may hold'}; allow them with max_queries "
+        f"(up to 2^26), or use practical_top_down, which draws inputs"
+    )
+
+
 def tabulated(codes: NDArray[Any], region: Region, labels: list[Any]) -> Subfunction:
     """All answers in a region; ``codes`` are their places among the labels, inputs in truth-table order."""
     bits = region.space.all_bits
@@ -89,7 +106,7 @@ def _from_diagram(circuit: Circuit, region: Region, watch: Watch) -> Subfunction
     try:
         found = build_diagram(circuit, region.space, watch=watch)
     except (MissingExtraError, NoDiagramError) as error:
-        if points > 1 << MAX_FEATURES:
+        if points > MOST_LISTED:
             raise NoDiagramError(str(error)) from None
         return None
     for feature in region.restrictions:
@@ -100,16 +117,29 @@ def _from_diagram(circuit: Circuit, region: Region, watch: Watch) -> Subfunction
 def tree_error(tree: Tree, target: Target, space: World) -> float:
     """Probability that a tree and a target answer differently, exact up to rounding.
 
-    Two trees are compared path by path, at any number of features; a circuit of many inputs becomes a decision
-    diagram. Any other target is asked about every input, up to 2^20 of them (2^26 for a truth table or a circuit, 2^30
-    for a model on a device).
+    Two trees are compared path by path, at any number of features; a circuit of many inputs becomes a decision diagram.
+    Any other target is asked about every input, up to 2^20 of them (2^26 for a truth table or a circuit, 2^30 for a
+    model on a device).
 
-    >>> from fidelitree.targets import balanced, majority
-    >>> space = ProductSpace.bernoulli(2000, 0.3)
-    >>> tree_error(balanced(space, 3, seed=1), balanced(space, 3, seed=1), space)
-    0.0
-    >>> tree_error(Tree.constant(ProductSpace.bernoulli(3), 1), majority(3), ProductSpace.bernoulli(3))
-    0.5
+    Args:
+        tree: The tree.
+        target: A tree, a circuit, or a callable from a batch of inputs to labels.
+        space: Where inputs come from: a product space, or one whose masses are known.
+
+    Returns:
+        The share of inputs on which they differ.
+
+    Raises:
+        ParameterError: An argument breaks its rule, or there are too many inputs to ask.
+        TargetError: The target failed, or answered something that is no label.
+
+    Examples:
+        >>> from fidelitree.targets import balanced, majority
+        >>> space = ProductSpace.bernoulli(2000, 0.3)
+        >>> tree_error(balanced(space, 3, seed=1), balanced(space, 3, seed=1), space)
+        0.0
+        >>> tree_error(Tree.constant(ProductSpace.bernoulli(3), 1), majority(3), ProductSpace.bernoulli(3))
+        0.5
     """
     check_tree(tree)
     product = product_of(space)
@@ -130,7 +160,7 @@ def tree_labels(tree: Tree, target: Target, space: ProductSpace) -> LeafLabels:
 
 def all_answers_of(target: Target, space: ProductSpace, watch: Watch | None = None) -> Subfunction:
     """What a target does everywhere; ``watch`` may end it while a diagram is built."""
-    root = exact_subfunction(Counted(target, space), Region.whole(space), ENUMERATE_UNASKED, watch)
+    root = exact_subfunction(Counted(target, space), space.whole, ENUMERATE_UNASKED, watch)
     if root is None:
         raise ParameterError(
             f"target must be a tree, or have at most 2^20 inputs for its error to be exact; got {space.extent}. "
@@ -177,7 +207,7 @@ def labels_inside(tree: Tree, root: Subfunction, space: ProductSpace) -> LeafLab
 
 def _leaves(tree: Tree, root: Subfunction, space: ProductSpace) -> Iterator[tuple[int, float, Subfunction]]:
     """Every leaf that can be reached: node, mass, and the target inside it."""
-    waiting = [(0, root, 1.0, Region.whole(space))]
+    waiting = [(0, root, 1.0, space.whole)]
     while waiting:
         node, function, mass, region = waiting.pop()
         if mass == 0:

@@ -35,8 +35,8 @@ def disagreement(tree: Tree, other: Tree, space: Weighed) -> float:
     tree.check_space(space.product)
     other.check_space(space.product)
     if space.independent is None:
-        return math.fsum(map(space.mass, _apart(tree, other, Region.whole(space.product))))
-    return _disagreement((tree, 0), (other, 0), Region.whole(space.independent))
+        return math.fsum(map(space.mass, _apart(tree, other, space.product.whole)))
+    return _disagreement((tree, 0), (other, 0), space.independent.whole)
 
 
 def _apart(tree: Tree, other: Tree, whole: Region) -> Iterator[Region]:

@@ -12,7 +12,6 @@ from fidelitree.asking.counted import Counted
 from fidelitree.exact.engine import exact_subfunction, tree_error
 from fidelitree.runs.paper import practical_top_down
 from fidelitree.spaces.product import ProductSpace
-from fidelitree.spaces.region import Region
 from fidelitree.targets.random_trees import balanced, chain
 
 if TYPE_CHECKING:
@@ -106,7 +105,7 @@ def run_cell(cell: PlannedRun) -> Row:
         target, space, cell.epsilon, DELTA, seed=cell.seed + cell.repetition, schedule=cell.schedule
     )
     seconds = time.perf_counter() - started
-    function = exact_subfunction(Counted(target, space), Region.whole(space), 0)
+    function = exact_subfunction(Counted(target, space), space.whole, 0)
     assert function is not None, "a tree has an exact engine"
     return Row(
         family=cell.family,

@@ -17,9 +17,10 @@ from fidelitree.asking.access import as_used
 from fidelitree.asking.counted import Counted, tabulate
 from fidelitree.asking.events import LearnerBegan, Observer, nobody
 from fidelitree.display.canvas import figure
-from fidelitree.display.markup import table, tag
+from fidelitree.display.wording import table
 from fidelitree.errors import (
     MissingExtraError,
+    NoDiagramError,
     ParameterError,
     check_choice,
     check_delta,
@@ -30,14 +31,12 @@ from fidelitree.errors import (
     show,
     writing,
 )
-from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import error_inside, exact_subfunction, free_of_charge
 from fidelitree.learners import LEARNERS
 from fidelitree.runs.distill import distill
 from fidelitree.search.optimal.affordable import SOME_NUMBERS
 from fidelitree.search.optimal.lattice import axes_of
-from fidelitree.search.optimal.solve import widening
-from fidelitree.spaces.region import Region
+from fidelitree.search.optimal.optimum import widening
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,10 +80,20 @@ class Entry:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What the learners made of one target; ``frontier[s - 1]`` is the least error of any tree with s leaves, if known.
+    """What the learners made of one target; ``str()`` is a table.
 
-    ``str()`` is a table; ``results`` holds every learner's result by name. ``interrupted`` says that Ctrl-C ended the
-    last learner, or came before the next: there are no more rows.
+    Attributes:
+        epsilon: The error that was tolerated.
+        delta: The chance that a run states a false bound.
+        rows: A line for each learner.
+        results: Their results by name.
+        frontier: ``frontier[s - 1]`` is the least error of any tree with s leaves, where it is known.
+        interrupted: Whether Ctrl-C ended the last learner, or came before the next: there are no more rows.
+
+    Examples:
+        >>> from fidelitree.targets import multiplexer
+        >>> compare(multiplexer(2), ProductSpace.bernoulli(6), 0, learners=["optimal", "id3"])
+        <Comparison: 2 learners, error 0 asked for>
     """
 
     epsilon: float
@@ -103,7 +112,7 @@ class Comparison:
         return f"<Comparison: {len(self.rows)} learners, error {self.epsilon:g} asked for>"
 
     def _repr_html_(self) -> str:
-        return table(_HEAD, (tag("tr", *(tag("td", cell) for cell in _cells(row))) for row in self.rows))
+        return table(_HEAD, map(_cells, self.rows))
 
     def to_csv(self) -> str:
         """The rows as CSV, a column for each field."""
@@ -163,15 +172,33 @@ def compare(
 ) -> Comparison:
     """Every learner that applies, `distill` and `distill(strategy="smallest")` first, on the same target.
 
-    ``max_queries`` and ``max_seconds`` (a minute unless told) are each learner's own; ``options`` are further arguments
-    by learner, as in ``{"streed": {"depth": 3}}``. Every learner asks for itself, so that queries can be compared. True
-    errors and the exact frontier are looked up for circuits, tables and trees, and for at most 4096 inputs. Ctrl-C ends
-    the comparison with the rows so far.
+    Every learner asks for itself, so that queries can be compared. True errors and the exact frontier are looked up for
+    circuits, tables and trees, and for at most 4,096 inputs. Ctrl-C ends the comparison with the rows so far.
 
-    >>> from fidelitree.targets import multiplexer
-    >>> found = compare(multiplexer(2), ProductSpace.bernoulli(6), 0, learners=["optimal", "id3", "top_down"])
-    >>> [(row.learner, row.leaves) for row in found.rows]
-    [('optimal', 8), ('id3', 18), ('top_down', 8)]
+    Args:
+        target: What is explained: a callable from a batch of inputs to labels, or a fitted model.
+        space: Where inputs come from: any space, or a table, to one half of which a `ChowLiu` is fitted.
+        epsilon: The error that is tolerated.
+        delta: The chance that the run states a false bound.
+        seed: Chooses all draws: the same seed gives the same result.
+        learners: Names of learners; all that apply where it is left out.
+        options: Further arguments by learner, as in ``{"streed": {"depth": 3}}``.
+        max_queries: The most labels of each learner.
+        max_seconds: The most seconds of each learner.
+        observer: Receives an event for each step of the run; `Progress` is one.
+
+    Returns:
+        A row for each learner, and their results by name.
+
+    Raises:
+        ParameterError: An argument breaks its rule.
+        TargetError: The target failed, or answered something that is no label.
+
+    Examples:
+        >>> from fidelitree.targets import multiplexer
+        >>> found = compare(multiplexer(2), ProductSpace.bernoulli(6), 0, learners=["optimal", "id3", "top_down"])
+        >>> [(row.learner, row.leaves) for row in found.rows]
+        [('optimal', 8), ('id3', 18), ('top_down', 8)]
     """
     check_observer(observer)
     target, space = as_used(target, space)
@@ -246,7 +273,7 @@ def _known(target: Target, space: World) -> Subfunction | None:
     if not free_of_charge(counted) and not _listable(product, UNASKED):
         return None
     try:
-        return exact_subfunction(counted, Region.whole(product), UNASKED)
+        return exact_subfunction(counted, product.whole, UNASKED)
     except NoDiagramError:
         return None
 
@@ -257,7 +284,7 @@ def _frontier(target: Target, space: World) -> NDArray[np.float64] | None:
     if product is None or not _listable(product, LISTED):
         return None
     counted = Counted(target, product)
-    codes = np.array(tabulate(counted, Region.whole(product)), np.intp)
+    codes = np.array(tabulate(counted, product.whole), np.intp)
     axes, grid = axes_of(product, np.array(counted.book.ranks())[codes])
     return next((curve.errors for curve in widening((axes, grid), (grid.size, None), SOME_NUMBERS)), None)
 

@@ -26,8 +26,6 @@ from fidelitree.learners.lesson import CERTIFIED, Lesson, check_bits, learner
 from fidelitree.search.questions import Ask, Steps
 from fidelitree.spaces.draw import Stream, draw
 from fidelitree.spaces.features import IsOne
-from fidelitree.spaces.region import Region
-from fidelitree.targets.table import enumerate_inputs
 
 if TYPE_CHECKING:
     from fidelitree.runs.result import Distillation
@@ -80,9 +78,9 @@ def _halved(lesson: Lesson, depth: int) -> Steps[str]:
 
 def _looked_at(lesson: Lesson) -> NDArray[np.uint8]:
     """All inputs, or some that are drawn."""
-    whole, points = Region.whole(lesson.product), lesson.product.points
+    whole, points = lesson.product.whole, lesson.product.points
     if points is not None and points <= _ALL:
-        return np.asarray(enumerate_inputs(whole, 0, points), np.uint8)
+        return np.asarray(whole.inputs(0, points), np.uint8)
     drawn = draw(whole, Stream.named(lesson.goal.seed, "grow").child("looked"), 0, _SOME)
     return np.ascontiguousarray(drawn.T)
 

@@ -24,7 +24,7 @@ from fidelitree.asking.memory import Memory
 from fidelitree.certificates.attempts import FAIR_TRIAL, LATE, LOOK, Attempts
 from fidelitree.errors import ParameterError, check_count, check_delta, check_epsilon, check_observer
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge
-from fidelitree.runs.goal import Goal, certificate_of, exact_certificate
+from fidelitree.runs.goal import Goal, exact_certificate, result_of
 from fidelitree.runs.input_source import source_of
 from fidelitree.runs.last_tests import use_reserve
 from fidelitree.runs.outcome import Outcome, best_so_far
@@ -34,9 +34,7 @@ from fidelitree.search.labelled import Labelled
 from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.search.questions import Steps, Tests
 from fidelitree.spaces.product import ProductSpace, product_of
-from fidelitree.spaces.region import Region
 from fidelitree.targets.fitted import warn_if_fitted
-from fidelitree.targets.table import enumerate_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -162,7 +160,7 @@ class Lesson:
     def table(self) -> NDArray[np.intp]:
         """The answers to all inputs, in truth-table order, as places among the labels in increasing order."""
         if self._table is None:
-            whole = Region.whole(self.product)
+            whole = self.product.whole
             if free_of_charge(self.counted):  # to remember what can be looked up takes longer than to look it up
                 plain = Counted(self.counted.target, self.product, budget=self.counted.budget)
                 codes = self.counted.ask_known(plain.labels(tabulate(plain, whole)), "enumerate")
@@ -174,7 +172,7 @@ class Lesson:
     def all_answers(self) -> Labelled:
         """Every input that can be drawn, weighed by its probability."""
         codes = self.table()
-        inner = enumerate_inputs(Region.whole(self.product), 0, len(codes))
+        inner = self.product.whole.inputs(0, len(codes))
         weights = np.rint(self.product.chances(inner) * _GRAINS)
         some = weights > 0
         return Labelled(self.product, self.counted.book.sorted(), inner[some], codes[some], weights[some])
@@ -235,10 +233,10 @@ class Lesson:
         return True
 
     def _result(self, reason: str) -> Distillation:
-        counted, trace = self.counted, tuple(self.session.history)
+        counted = self.counted
         if self._known is not None:
             tree, error = self._known
-            certificate = exact_certificate(counted, tree, error, self.epsilon)
+            certificate, trace = exact_certificate(counted, tree, error, self.epsilon), tuple(self.session.history)
             return Distillation(tree, certificate, counted.queries, trace, self.space, reason)
         if not counted.book.seen:
             raise ParameterError(
@@ -247,10 +245,8 @@ class Lesson:
         if not self.attempts.all:
             self.attempts.open(self.tree())
         best = best_so_far(self.attempts, None, counted.budget.max_leaves).attempt
-        certificate = certificate_of(Outcome(best.tree, best, 0.0), self.session, self.goal)
-        answers = self.attempts.answers(best)
-        labels = None if answers is None else answers.leaf_labels(best.tree)
-        return Distillation(best.tree, certificate, counted.queries, trace, self.space, reason, answers, labels)
+        made = result_of(Outcome(best.tree, best, 0.0), self.session, self.goal, reason)
+        return replace(made, space=self.space)
 
 
 class Learn(Protocol):

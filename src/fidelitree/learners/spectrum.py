@@ -26,7 +26,6 @@ from fidelitree.learners.lesson import Lesson, check_bits
 from fidelitree.runs.agree.audit import certify
 from fidelitree.search.questions import Ask, Steps
 from fidelitree.spaces.draw import Stream, draw
-from fidelitree.spaces.region import Region
 
 if TYPE_CHECKING:
     from fidelitree.certificates.certificate import Certificate
@@ -172,7 +171,7 @@ class Halves:
     @classmethod
     def ask(cls, lesson: Lesson, rows: int) -> Steps[Halves]:
         """So many pairs for each k."""
-        n, whole = len(lesson.product), Region.whole(lesson.product)
+        n, whole = len(lesson.product), lesson.product.whole
         stream = Stream.named(lesson.goal.seed, "grow").child("halves", rows)
         pairs, codes = [], []
         for k in range(1, n + 1):

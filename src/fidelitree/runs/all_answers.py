@@ -2,7 +2,8 @@
 
 Their error is exact. Under ``strategy="smallest"`` searches that ask nothing look for the smallest tree
 (`search.optimal`). A time limit, or Ctrl-C, ends them with the smallest tree so far. Where only some answers are known,
-see `shrinking`.
+see `shrinking`. For a frontier, the least error of every size is computed where that is affordable, and searched for
+elsewhere.
 """
 
 from __future__ import annotations
@@ -18,8 +19,7 @@ from fidelitree.asking.counted import Counted, tabulate
 from fidelitree.asking.events import TreeJudged, nobody
 from fidelitree.asking.guarded import GuardedTarget
 from fidelitree.asking.limits import Budget, BudgetSpent
-from fidelitree.errors import ParameterError
-from fidelitree.exact.diagram import NoDiagramError
+from fidelitree.errors import NoDiagramError, ParameterError
 from fidelitree.exact.engine import ENUMERATE_UNASKED, error_inside, exact_subfunction, free_of_charge, labels_inside
 from fidelitree.runs.goal import Goal, exact_certificate, greedy_result
 from fidelitree.runs.result import Distillation
@@ -27,22 +27,22 @@ from fidelitree.runs.stopping import FewestLeaves
 from fidelitree.search.exact_growth import grow_exactly
 from fidelitree.search.labelled import Binning
 from fidelitree.search.local.iterated import Refiner
-from fidelitree.search.optimal.affordable import SearchEnded
+from fidelitree.search.optimal.affordable import LISTED, SearchEnded
 from fidelitree.search.optimal.solve import KnownFunction
 from fidelitree.search.trace import SplitRecord
-from fidelitree.spaces.region import Region
-from fidelitree.targets.table import enumerate_inputs
+from fidelitree.theory.sequential import FRONTIER
 from fidelitree.trees import nested
 from fidelitree.trees.answers import LeafLabels, tally
 from fidelitree.trees.nested import Nested, size
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from fidelitree.exact.subfunction import Subfunction
     from fidelitree.search.local.archive import Point
     from fidelitree.search.local.coded import Coded
+    from fidelitree.trees.tree import Tree
 
 Trace = tuple[SplitRecord | TreeJudged, ...]
 _PROPOSALS, _ROUNDS = 150, 20
@@ -51,6 +51,10 @@ _GRAINS = 2.0**50  # probabilities go into the search as so many grains: sums an
 _TINY = 1e-6  # an epsilon below it asks for no error; then inputs of any probability count the same
 ASKED = 1 << 15
 """Queries that may be spent unasked on knowing every input, where an error is allowed: 15 bits."""
+ASKED_FOR_ALL_SIZES = 1 << 13
+"""The same for a frontier: labels to learn from would be as many."""
+_STEPS = 300  # proposals for each of its sizes
+_ALL_KNOWN = "every answer is known"
 
 
 @contextmanager
@@ -78,7 +82,7 @@ def distil_exactly(counted: Counted, goal: Goal) -> Distillation:
     epsilon, most = goal.epsilon, counted.budget.max_leaves
     if not (goal.split_quality or counted.space.all_bits or isinstance(counted.target, Tree)):
         return _smallest_of_all(counted, goal)
-    root = exact_subfunction(counted, Region.whole(counted.space), counted.space.points or 0)
+    root = exact_subfunction(counted, counted.space.whole, counted.space.points or 0)
     if root is None:
         raise ParameterError(f"the target must be a tree, or have fewer inputs to be known; got {counted.space.extent}")
     if goal.split_quality:
@@ -113,9 +117,9 @@ def _smallest_substitute(counted: Counted, root: Subfunction, goal: Goal) -> Dis
 def _smallest_of_all(counted: Counted, goal: Goal) -> Distillation:
     """A search over all inputs, weighed by their probabilities."""
     epsilon, seed = goal.epsilon, goal.seed
-    space, whole = counted.space, Region.whole(counted.space)
+    space, whole = counted.space, counted.space.whole
     codes = tabulate(counted, whole).astype(np.intp)
-    inner = enumerate_inputs(whole, 0, len(codes))
+    inner = whole.inputs(0, len(codes))
     chances = space.chances(inner)
     weights = (chances > 0).astype(np.float64) if epsilon < _TINY else np.rint(chances * _GRAINS)
     binning, some = Binning.of(space, inner), weights > 0
@@ -167,8 +171,9 @@ class _Judged:
 
 def distil_known(counted: Counted, goal: Goal) -> Distillation | None:
     """The smallest tree found where every answer is known; None where that takes too many queries, or too long."""
+    limit, unasked = counted.budget.max_queries, ENUMERATE_UNASKED if goal.epsilon == 0 else ASKED
     try:
-        root = _known(counted, goal)
+        root = _known(counted, unasked if limit is None else limit)
     except BudgetSpent:
         return None
     if root is None:
@@ -182,15 +187,13 @@ def distil_known(counted: Counted, goal: Goal) -> Distillation | None:
     return made.knowing(labels_inside(best, root, counted.space))
 
 
-def _known(counted: Counted, goal: Goal) -> Subfunction | None:
-    points, limit = counted.space.points, counted.budget.max_queries
-    unasked = ENUMERATE_UNASKED if goal.epsilon == 0 else ASKED
-    if not counted.deterministic:
-        return None
-    if not free_of_charge(counted) and (points is None or points > (unasked if limit is None else limit)):
+def _known(counted: Counted, most: int) -> Subfunction | None:
+    """The target with all its answers; None where more than ``most`` would have to be asked, or it is noisy."""
+    points = counted.space.points
+    if not counted.deterministic or (not free_of_charge(counted) and (points is None or points > most)):
         return None
     try:
-        return exact_subfunction(counted, Region.whole(counted.space), points or 0)
+        return exact_subfunction(counted, counted.space.whole, points or 0)
     except NoDiagramError:
         return None
 
@@ -228,6 +231,60 @@ def known_function(counted: Counted, root: Subfunction) -> KnownFunction:
         return np.searchsorted(labels, counted.labels(counted.complete(inputs, "enumerate")))
 
     def table() -> NDArray[np.intp]:
-        return np.searchsorted(labels, counted.labels(tabulate(counted, Region.whole(counted.space))))
+        return np.searchsorted(labels, counted.labels(tabulate(counted, counted.space.whole)))
 
     return KnownFunction(counted.space, root, answer, table, counted)
+
+
+def known_points(counted: Counted, sizes: Sequence[int], seed: int) -> list[Distillation] | None:
+    """A point for each size, with its exact error; None where not every answer can be known, or in time."""
+    points, most = counted.space.points, LISTED
+    if not free_of_charge(counted):
+        most = min(ASKED_FOR_ALL_SIZES, counted.budget.max_queries or ASKED_FOR_ALL_SIZES)
+    if not counted.deterministic or points is None or points > most:
+        return None
+    counted.reserve = None  # nothing is left to be tested
+    try:
+        root = _known(counted, most)
+    except BudgetSpent:
+        return None
+    if root is None:
+        return None
+    best: dict[int, tuple[float, Tree]] = {}
+    with suppress(BudgetSpent, SearchEnded, KeyboardInterrupt):
+        for size, tree in _candidates(counted, root, sizes, seed):
+            error = error_inside(tree, root, counted.space)
+            if size not in best or error < best[size][0]:
+                best[size] = error, tree
+    return [_known_point(counted, root, tree, error) for error, tree in best.values()] or None
+
+
+def _candidates(counted: Counted, root: Subfunction, sizes: Sequence[int], seed: int) -> Iterator[tuple[int, Tree]]:
+    """Trees of each size: what a search finds first, so that there is something; then the optimum where it fits."""
+    space, known = counted.space, known_function(counted, root)
+    codes = known.table()
+    inner = space.whole.inputs(0, len(codes))
+    chances = space.chances(inner)
+    binning, some = Binning.of(space, inner), chances > 0
+    refiner = Refiner(binning.coded(codes[some], some, chances[some]), None, seed, counted.watch)
+    ranks = range(len(root.labels))
+    yield from ((size, binning.tree(refiner.with_leaves(size).tree, ranks, root.labels)) for size in sizes)
+    curve = known.curve(sizes[-1])
+    solved = 0
+    if curve is not None:
+        solved = len(curve.errors)
+        for size in sizes:
+            least = curve.first_within(float(curve.errors[min(size, solved) - 1]))
+            yield size, nested.build(space, curve.build(least or size), root.labels)
+        if curve.errors[-1] <= 0:
+            return  # no size can do better
+    for size in [size for size in sizes if size > solved and size > 1]:
+        if refiner.with_leaves(size).errors > 0:
+            refiner.improve_at(size, _STEPS)
+        yield size, binning.tree(refiner.with_leaves(size).tree, ranks, root.labels)
+
+
+def _known_point(counted: Counted, root: Subfunction, tree: Tree, error: float) -> Distillation:
+    certificate = replace(exact_certificate(counted, tree, error, None), ledger=FRONTIER)
+    made = Distillation(tree, certificate, counted.queries, (), counted.space, _ALL_KNOWN)
+    return made.knowing(labels_inside(tree, root, counted.space))

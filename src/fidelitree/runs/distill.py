@@ -5,20 +5,17 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from fidelitree.asking.access import Call, access, as_used, watched
-from fidelitree.asking.events import Finished, Observer, TreeJudged, nobody
+from fidelitree.asking.events import Finished, Observer, nobody
 from fidelitree.asking.journal.ledger import Ledger
-from fidelitree.asking.journalled import name_of
 from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers, given
 from fidelitree.asking.memory import Memory, check_fits
 from fidelitree.certificates.attempts import Attempts
 from fidelitree.errors import (
     ParameterError,
     check_choice,
-    check_count,
     check_delta,
     check_epsilon,
     check_switch,
@@ -29,12 +26,11 @@ from fidelitree.exact.engine import free_of_charge
 from fidelitree.runs.all_answers import distil_exactly, distil_known, no_error_allowed
 from fidelitree.runs.frontier import frontier
 from fidelitree.runs.frontier_of_attempts import at_the_knee, frontier_of, shortfall
-from fidelitree.runs.goal import Goal, certificate_of
+from fidelitree.runs.goal import Goal, recorded, result_of
 from fidelitree.runs.input_source import Source, source_of
 from fidelitree.runs.kept_rows import KeptRows, beside
 from fidelitree.runs.last_tests import CERTIFIED, OutOfReach, put_to_test, use_reserve
 from fidelitree.runs.outcome import Outcome, best_so_far
-from fidelitree.runs.result import Distillation, written
 from fidelitree.runs.session import Session, Strategy
 from fidelitree.runs.stopping import AsTested, FewestLeaves, Known, Smallest, Stopping, exact_error, lists_its_answers
 from fidelitree.runs.strategies.bit_strategy import BitStrategy
@@ -52,14 +48,14 @@ from fidelitree.runs.strategies.table_strategy import (
     TableStrategy,
     patient,
 )
-from fidelitree.spaces.draw import fresh_seed
+from fidelitree.spaces.draw import seed_of
 from fidelitree.spaces.rows import check_test_rows
 
 if TYPE_CHECKING:
     import os
 
     from fidelitree.asking.counted import Counted
-    from fidelitree.search.trace import SplitRecord
+    from fidelitree.runs.result import Distillation
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
@@ -101,17 +97,46 @@ def distill(
 ) -> Distillation:
     """A small tree that agrees with the target on at least 1 - epsilon of inputs, with confidence 1 - delta.
 
-    ``target`` is a callable from a batch to labels, or a fitted model. With a ``tolerance`` it answers numbers, and an
-    error is to be further away than that; with a ``threshold`` it answers scores, 1 above it. A table as ``space`` is a
-    `ChowLiu` fitted to one half of it; rows of the other half show the error on real rows: they should be new to the
-    target. Where asking about all inputs of a ``deterministic`` target costs no more, the certificate is exact.
-    A budget, or Ctrl-C, ends the run early with what is certified then; ``epsilon=None`` asks for the knee of the
-    `frontier`. ``prefer="leaves"`` may spend ten times the queries on fewer leaves, ``"rounds"`` over bits half as many
-    again on few large batches, ``strategy="smallest"`` 20 000 and more; ``"influence"`` returns the paper's tree.
-    With ``defer=True`` leaves may answer `DEFER`, and epsilon is about the rest. See `Budget`, `Running`, `Remote`.
+    Where asking about all inputs of a deterministic target costs no more, the certificate is exact. A budget, or
+    Ctrl-C, ends the run early with what is certified by then. Where a table is given, its other half shows the error on
+    real rows, which should be new to the target.
 
-    >>> distill(lambda bits: bits.sum(axis=1) > 2, ProductSpace.bernoulli(5), epsilon=0)
-    <Distillation: 20 leaves, error <= 0% (exact), 32 labels>
+    Args:
+        target: What is explained: a callable from a batch of inputs to labels, or a fitted model.
+        space: Where inputs come from: any space, or a table, to one half of which a `ChowLiu` is fitted.
+        epsilon: The error that is tolerated; None asks for the knee of the `frontier`.
+        delta: The chance that the run states a false bound.
+        seed: Chooses all draws: the same seed gives the same result. None takes a fresh one.
+        strategy: "auto" asks little, "influence" gives the paper's tree, "smallest" may ask 20,000 labels and more.
+        prefer: "queries" asks little, "leaves" asks ten times as much for fewer, "rounds" in few large batches.
+        tolerance: For targets that answer numbers: an error is to be further away than this.
+        threshold: For targets that answer scores: they are 1 above this, and 0 elsewhere.
+        defer: Whether leaves may answer `DEFER`; epsilon is then the error on all other inputs.
+        deterministic: False where the target may answer an input differently each time: no answer is remembered.
+        max_queries: Ends the run after so many labels, with what is certified by then.
+        max_leaves: The most leaves that a tree may have.
+        max_seconds: Ends the run after so many seconds, with what is certified by then.
+        max_cost: Ends the run before the target's prices add up to more.
+        batch_size: The most inputs that one call of the target receives.
+        executor: Runs calls elsewhere: a `concurrent.futures.Executor`, a function that makes one, or "joblib".
+        timeout: The longest silence of the executor's workers, in seconds.
+        retries: How often a call that failed is made again.
+        journal: The file that keeps every answer: the same call goes on from there, and `verify` checks by it.
+        observer: Receives an event for each step of the run; `Progress` is one.
+        budget: All limits as one `Budget`, in the place of `max_queries` to `max_cost`.
+        running: How calls are made as one `Running`, in the place of `batch_size` to `journal`.
+
+    Returns:
+        The tree with its certificate, its costs and its frontier; it prints, stores and reports itself.
+
+    Raises:
+        ParameterError: An argument breaks its rule.
+        TargetError: The target failed, or answered something that is no label.
+        JournalError: The journal cannot be opened or written.
+
+    Examples:
+        >>> distill(lambda bits: bits.sum(axis=1) > 2, ProductSpace.bernoulli(5), epsilon=0)
+        <Distillation: 20 leaves, error <= 0% (exact), 32 labels>
     """
     near = _check_choices(strategy, prefer, epsilon, check_tolerance(tolerance, threshold), defer)
     (target, space), observer = as_used(target, space, threshold), watched(observer)
@@ -140,18 +165,15 @@ def _recorded(
 ) -> Distillation:
     """The result with the space as it was given, and how it was asked for; the same for its frontier."""
     target, space = about
-    run = {"door": call.door, "target": name_of(target), "seed": goal.seed, "seed_chosen": goal.seed_chosen}
-    text = written(distill, {**call.arguments, **running.told(), "seed": goal.seed})
-    whole = {**run, **call.arguments}
-    kept = None if running.journal is None else Path(running.journal)
-    curve = None if result.frontier is None else result.frontier.told(space, whole, text, kept)
-    return replace(result, space=space, run=whole, call=text, journal=kept, frontier=curve)
+    run, text, kept = recorded(distill, target, goal, call, running)
+    curve = None if result.frontier is None else result.frontier.told(space, run, text, kept)
+    return replace(result, space=space, run=run, call=text, journal=kept, frontier=curve)
 
 
 def _goal(
     promised: tuple[float, float], seed: int | None, strategy: str, prefer: str, near: float | None, defer: bool
 ) -> Goal:
-    known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
+    known_seed = seed_of(seed)
     few_leaves, smallest = prefer == "leaves" or strategy == "smallest", strategy == "smallest"
     goal = Goal(*promised, known_seed, seed is not None, strategy == "influence", few_leaves, smallest, near)
     return replace(goal, few_rounds=prefer == "rounds", defer=defer)
@@ -222,13 +244,7 @@ def _learnt(counted: Counted, space: World, goal: Goal, observer: Observer) -> D
             raise
         goal = replace(goal, split_quality=False)
         outcome, reason = _ended(session, strategies.now, stop, goal)
-    certificate = certificate_of(outcome, session, goal)
-    trace: tuple[SplitRecord | TreeJudged, ...] = outcome.splits if goal.split_quality else tuple(session.history)
-    answers = session.attempts.answers(outcome.attempt)
-    labels = None if answers is None else answers.leaf_labels(outcome.tree, goal.tolerance)
-    made = Distillation(
-        outcome.tree, certificate, counted.queries, trace, counted.space, reason, answers, labels, tested=outcome.tested
-    )
+    made = result_of(outcome, session, goal, reason)
     return replace(made, frontier=frontier_of(session, made, outcome, goal))
 
 
@@ -297,11 +313,11 @@ class _Strategies:
         if goal.split_quality:
             return Greedy(counted)
         if self._over_bits:
-            rule: Stopping = (FewestLeaves if goal.few_leaves else Smallest)(counted, most)
+            rule: Stopping = (FewestLeaves if goal.few_leaves else Smallest)(counted, most, None, goal.few_rounds)
             return Known(rule, counted) if lists_its_answers(counted) else rule
         if goal.few_leaves or masses is None or goal.tolerance is not None:
             return AsTested(masses, most, UNDECIDED / goal.epsilon if goal.few_leaves else 0)
-        return Smallest(counted, most, masses)
+        return Smallest(counted, most, masses, goal.few_rounds)
 
     def _frugal(self) -> Outcome | None:
         """What ``strategy="auto"`` would return: that of ``"smallest"`` must not be larger."""

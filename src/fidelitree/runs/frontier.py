@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fidelitree.asking.access import Call, access, as_used, watched
 from fidelitree.asking.events import Finished, Observer, nobody
 from fidelitree.asking.journal.ledger import Ledger
-from fidelitree.asking.journalled import name_of
 from fidelitree.asking.limits import Budget, Running, Workers, given
 from fidelitree.asking.memory import Memory
 from fidelitree.certificates.attempts import Attempt, Attempts
@@ -22,24 +20,24 @@ from fidelitree.errors import (
     check_switch,
     check_tolerance,
 )
-from fidelitree.runs.frontier_known import known_points
+from fidelitree.runs.all_answers import known_points
 from fidelitree.runs.frontier_result import Frontier
-from fidelitree.runs.goal import Goal, certificate_of
+from fidelitree.runs.goal import Goal, recorded, result_of
 from fidelitree.runs.input_source import source_of
 from fidelitree.runs.kept_rows import KeptRows, beside_all
 from fidelitree.runs.outcome import Outcome
-from fidelitree.runs.result import Distillation, written
 from fidelitree.runs.session import Session
 from fidelitree.runs.stopping import exact_error, lists_its_answers
 from fidelitree.runs.strategies.frontier_strategy import EFFORTS, FrontierStrategy, learn_and_test
 from fidelitree.runs.strategies.sized_trees import LARGEST, sizes_up_to
-from fidelitree.spaces.draw import fresh_seed
+from fidelitree.spaces.draw import seed_of
 from fidelitree.theory.sequential import FRONTIER
 
 if TYPE_CHECKING:
     import os
 
     from fidelitree.asking.counted import Counted
+    from fidelitree.runs.result import Distillation
     from fidelitree.spaces.world import World
 
 
@@ -70,13 +68,44 @@ def frontier(
 
     There is no epsilon to guess: look at the curve, and pick a point. The run ends when no size would gain a tenth of
     its error from as many labels again, and every bound is close to its error; a budget, or Ctrl-C, ends it early.
-    After 400 labels it says what to expect (``forecast``). For the rest see `distill`, `Budget` and `Running`.
+    After 400 labels it says what to expect (``forecast``).
 
-    >>> from fidelitree.spaces.product import ProductSpace
-    >>> from fidelitree.targets import majority
-    >>> curve = frontier(majority(5), ProductSpace.bernoulli(5), max_leaves=8)
-    >>> [point.leaves for point in curve][:3]
-    [1, 2, 4]
+    Args:
+        target: What is explained: a callable from a batch of inputs to labels, or a fitted model.
+        space: Where inputs come from: any space, or a table, to one half of which a `ChowLiu` is fitted.
+        delta: The chance that the run states a false bound.
+        seed: Chooses all draws: the same seed gives the same result. None takes a fresh one.
+        prefer: "queries" asks little; "leaves" learns from more labels, and searches longer.
+        tolerance: For targets that answer numbers: an error is to be further away than this.
+        threshold: For targets that answer scores: they are 1 above this, and 0 elsewhere.
+        deterministic: False where the target may answer an input differently each time: no answer is remembered.
+        max_queries: Ends the run after so many labels, with what is certified by then.
+        max_leaves: The most leaves that a tree may have.
+        max_seconds: Ends the run after so many seconds, with what is certified by then.
+        max_cost: Ends the run before the target's prices add up to more.
+        batch_size: The most inputs that one call of the target receives.
+        executor: Runs calls elsewhere: a `concurrent.futures.Executor`, a function that makes one, or "joblib".
+        timeout: The longest silence of the executor's workers, in seconds.
+        retries: How often a call that failed is made again.
+        journal: The file that keeps every answer: the same call goes on from there, and `verify` checks by it.
+        observer: Receives an event for each step of the run; `Progress` is one.
+        budget: All limits as one `Budget`, in the place of `max_queries` to `max_cost`.
+        running: How calls are made as one `Running`, in the place of `batch_size` to `journal`.
+
+    Returns:
+        The curve. Each of its points is a result like that of `distill`; ``knee`` and ``at`` pick one.
+
+    Raises:
+        ParameterError: An argument breaks its rule.
+        TargetError: The target failed, or answered something that is no label.
+        JournalError: The journal cannot be opened or written.
+
+    Examples:
+        >>> from fidelitree.spaces.product import ProductSpace
+        >>> from fidelitree.targets import majority
+        >>> curve = frontier(majority(5), ProductSpace.bernoulli(5), max_leaves=8)
+        >>> [point.leaves for point in curve][:3]
+        [1, 2, 4]
     """
     check_choice("prefer", prefer, tuple(EFFORTS))
     (target, space), observer = as_used(target, space, threshold), watched(observer)
@@ -85,7 +114,7 @@ def frontier(
     limits = {"max_queries": max_queries, "max_leaves": largest, "max_seconds": max_seconds, "max_cost": max_cost}
     budget, running = given(target, (budget, limits), (running, how))
     budget = replace(budget, max_leaves=(most := budget.max_leaves or LARGEST))
-    known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
+    known_seed = seed_of(seed)
     goal = Goal(0.0, check_delta(delta), known_seed, seed is not None, tolerance=check_tolerance(tolerance, threshold))
     told = {"delta": goal.delta, "prefer": prefer, "deterministic": check_switch("deterministic", deterministic)}
     call = Call("frontier", known_seed, seed is not None, {**told, **goal.told, **budget.limits()})
@@ -100,16 +129,7 @@ def frontier(
         with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
             observer(Finished(counted.asked, found[-1].leaves, found[-1].error_bound, found.reason))
         way.end(counted, found.reason)
-    return _recorded(found, (target, space), goal, call, running)
-
-
-def _recorded(found: Frontier, about: tuple[Any, World], goal: Goal, call: Call, running: Running) -> Frontier:
-    """The curve with the space as it was given, and how it was asked for."""
-    target, space = about
-    run = {"door": call.door, "target": name_of(target), "seed": goal.seed, "seed_chosen": goal.seed_chosen}
-    text = written(frontier, {**call.arguments, **running.told(), "seed": goal.seed})
-    answers = None if running.journal is None else Path(running.journal)
-    return found.told(space, {**run, **call.arguments}, text, answers)
+    return found.told(space, *recorded(frontier, target, goal, call, running))
 
 
 def _session(counted: Counted, space: World, goal: Goal, observer: Observer) -> Session:
@@ -149,8 +169,5 @@ def _result(session: Session, attempt: Attempt, goal: Goal, reason: str) -> Dist
     counted, error = session.counted, None
     if session.source.independent is not None and goal.tolerance is None and lists_its_answers(counted):
         error = exact_error(attempt.tree, counted)
-    outcome = Outcome(attempt.tree, attempt, 0.0, error=error)
-    answers = session.attempts.answers(attempt)
-    labels = None if answers is None else answers.leaf_labels(attempt.tree, goal.tolerance)
-    certificate, trace = replace(certificate_of(outcome, session, goal), epsilon=None), tuple(session.history)
-    return Distillation(attempt.tree, certificate, counted.queries, trace, counted.space, reason, answers, labels)
+    made = result_of(Outcome(attempt.tree, attempt, 0.0, error=error), session, goal, reason)
+    return replace(made, certificate=replace(made.certificate, epsilon=None))

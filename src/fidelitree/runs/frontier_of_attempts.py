@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 from fidelitree.display.wording import leaves as in_words
 from fidelitree.runs.frontier_result import PRICE, Frontier
-from fidelitree.runs.goal import Goal, certificate_of
+from fidelitree.runs.goal import Goal, result_of
 from fidelitree.runs.outcome import Outcome
-from fidelitree.runs.result import Distillation
 from fidelitree.runs.strategies.sized_trees import sizes_up_to
 from fidelitree.search.optimal.substitutes import Prunings
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
     from fidelitree.certificates.attempts import Attempt
     from fidelitree.runs.last_tests import OutOfReach
+    from fidelitree.runs.result import Distillation
     from fidelitree.runs.session import Session
 
 _ATTEMPTS, _LEAVES = 3, 256  # attempts with the smallest bounds, and leaves of a tree, whose prunings are looked at
@@ -103,8 +103,5 @@ def _point(session: Session, made: Distillation, outcome: Outcome, goal: Goal) -
     plain = replace(goal, split_quality=False)
     # Where the time is over, no more of it goes into tables that few will look at.
     table = session.counted.budget.max_seconds is None or not session.counted.over()
-    certificate = replace(certificate_of(outcome, session, plain, table), epsilon=None)
-    answers = session.attempts.answers(outcome.attempt) if table else None
-    labels = None if answers is None else answers.leaf_labels(outcome.tree, goal.tolerance)
-    point = Distillation(outcome.tree, certificate, made.queries, (), made.space, made.reason, answers, labels)
-    return replace(point, tested=outcome.tested)
+    point = result_of(outcome, session, plain, made.reason, table)
+    return replace(point, certificate=replace(point.certificate, epsilon=None), trace=())

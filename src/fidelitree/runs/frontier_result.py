@@ -17,8 +17,7 @@ from fidelitree.certificates.frontierfile import StoredFrontier, StoredPoint
 from fidelitree.display.canvas import check_suffix, save
 from fidelitree.display.card import card, folded
 from fidelitree.display.frontier_chart import Mark, chart, figure_of, table
-from fidelitree.display.markup import join, tag
-from fidelitree.display.wording import at_least
+from fidelitree.display.wording import at_least, at_most, join, tag
 from fidelitree.display.wording import leaves as in_words
 from fidelitree.errors import FormatError, MissingExtraError, ParameterError, check_count, check_number
 from fidelitree.runs.result import Distillation
@@ -44,17 +43,28 @@ class Frontier(Sequence[Distillation]):
     """Results from one leaf up, each larger tree with a smaller bound.
 
     Any of them may be chosen afterwards, by whatever one likes: with probability 1 - ``delta`` all bounds are true.
+
+    Attributes:
+        points: The results, smallest tree first.
+        delta: The chance that the run states a false bound.
+        queries: Labels asked and rows paid, by purpose.
+        reason: Why the run ended.
+        max_leaves: The largest size that was looked for.
+        forecast: What was to be expected after the first labels, where a run of `frontier` came so far; no certificate.
+
+    Examples:
+        >>> from fidelitree.runs.frontier import frontier
+        >>> from fidelitree.spaces.product import ProductSpace
+        >>> frontier(lambda bits: bits[:, 0], ProductSpace.bernoulli(3)).knee.leaves
+        2
     """
 
     points: tuple[Distillation, ...]
     delta: float
     queries: Queries
     reason: str
-    """Why the run ended."""
     max_leaves: int
-    """The largest size that was looked for."""
     forecast: Forecast | None = None
-    """What was to be expected after the first labels, where a run of `frontier` came so far; no certificate."""
 
     @overload
     def __getitem__(self, index: int) -> Distillation: ...
@@ -316,18 +326,18 @@ class Frontier(Sequence[Distillation]):
         return card(knee.certificate.standing, self.verdict(), facts, join(picture, numbers))
 
     def verdict(self) -> str:
-        """One sentence: what the knee, or the largest tree, reaches."""
+        """One sentence: what the tree that is taken where nobody picks another one reaches."""
         if self.has_knee:
             return f"{_reach(self.knee)}: the knee of {len(self)} certified trees."
-        return f"{_reach(self.points[-1])}. {' '.join(self.sentences()[:1])}"
+        return f"{_reach(self.knee)}. {' '.join(self.sentences()[:1])}"
 
     def __repr__(self) -> str:
-        first, last = self.points[0], self.points[-1]
-        span = f"{first.leaves} to {last.leaves} leaves, error <= {first.error_bound:.3g} to {last.error_bound:.3g}"
-        if last.certificate.coverage is not None:
-            ends = (1 - one.certificate.lost for one in (first, last))
-            span = f"{first.leaves} to {last.leaves} leaves, coverage >= {' to '.join(f'{end:.3g}' for end in ends)}"
-        return f"<Frontier: {len(self)} trees, {span} ({1 - self.delta:.4g} for all), {self.queries.asked:,} labels>"
+        ends = self.points[0], self.points[-1]
+        shares = "error <= " + " to ".join(at_most(one.error_bound) for one in ends)
+        if ends[1].certificate.coverage is not None:
+            shares = "coverage >= " + " to ".join(at_least(one.certificate.lost) for one in ends)
+        span = f"{len(self)} trees, {ends[0].leaves} to {ends[1].leaves} leaves, {shares}"
+        return f"<Frontier: {span} ({at_least(self.delta)} for all), {self.queries.asked:,} labels>"
 
 
 def _reach(point: Distillation) -> str:

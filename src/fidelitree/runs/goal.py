@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fidelitree.asking.journalled import name_of
 from fidelitree.certificates.certificate import Certificate
 from fidelitree.certificates.confusion import Confusion, share_of_level
 from fidelitree.certificates.deferral import DeferringAttempt, certified_coverage
 from fidelitree.certificates.helped import HelpedAttempt
 from fidelitree.exact.engine import tree_labels
-from fidelitree.runs.result import Distillation
+from fidelitree.runs.result import Distillation, written
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fidelitree.asking.access import Call
     from fidelitree.asking.counted import Counted
+    from fidelitree.asking.limits import Running
     from fidelitree.certificates.attempts import Attempt
     from fidelitree.runs.outcome import Outcome
     from fidelitree.runs.session import Session
@@ -56,7 +62,26 @@ def greedy_result(counted: Counted, grown: ExactTree, epsilon: float) -> Distill
     return Distillation(grown.tree, exact, counted.queries, grown.splits, counted.space, grown.reason)
 
 
-def certificate_of(outcome: Outcome, session: Session, goal: Goal, table: bool = True) -> Certificate:
+def result_of(outcome: Outcome, session: Session, goal: Goal, reason: str, table: bool = True) -> Distillation:
+    """The result that a run comes to: its certificate, the answers behind it, and its trace."""
+    counted, trace = session.counted, outcome.splits if goal.split_quality else tuple(session.history)
+    certificate = _certificate(outcome, session, goal, table)
+    answers = session.attempts.answers(outcome.attempt) if table else None
+    labels = None if answers is None else answers.leaf_labels(outcome.tree, goal.tolerance)
+    about = counted.queries, trace, counted.space, reason, answers, labels
+    return Distillation(outcome.tree, certificate, *about, tested=outcome.tested)
+
+
+def recorded(
+    door: Callable[..., Any], target: Any, goal: Goal, call: Call, running: Running
+) -> tuple[dict[str, Any], str, Path | None]:
+    """How a run was asked for: its arguments, the call as text, and where it kept its answers."""
+    run = {"door": call.door, "target": name_of(target), "seed": goal.seed, "seed_chosen": goal.seed_chosen}
+    text = written(door, {**call.arguments, **running.told(), "seed": goal.seed})
+    return {**run, **call.arguments}, text, None if running.journal is None else Path(running.journal)
+
+
+def _certificate(outcome: Outcome, session: Session, goal: Goal, table: bool) -> Certificate:
     """The certificate of what an attempt certifies; the ``table`` of answers takes longer than all the rest."""
     attempt, counted = outcome.attempt, session.counted
     if outcome.error is not None:

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.certificates.real_rows import RealRows
-from fidelitree.targets.labels import apart
-from fidelitree.trees.deferring import DEFER
+from fidelitree.trees.deferring import DEFER, apart
 
 if TYPE_CHECKING:
     from fidelitree.asking.counted import Counted

@@ -14,8 +14,7 @@ from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
 from fidelitree.asking.on_device import OnDevice
 from fidelitree.certificates.certificate import Certificate
 from fidelitree.errors import ParameterError, check_choice, check_delta, check_epsilon, check_observer
-from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction, labels_inside
-from fidelitree.exact.grid import MOST as GRID_MOST
+from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction, labels_inside, why_not_all
 from fidelitree.runs.goal import greedy_result
 from fidelitree.runs.result import Distillation, written
 from fidelitree.search.device_pairs import DevicePairs, DeviceSet
@@ -25,8 +24,6 @@ from fidelitree.search.sampled_probes import FreshPairs, ReusedPairs, SampleSet,
 from fidelitree.search.trace import Trace
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.product import ProductSpace, check_space
-from fidelitree.spaces.region import Region
-from fidelitree.targets.table import MAX_FEATURES
 from fidelitree.theory.bounds import early_looks, level_of_set
 from fidelitree.theory.sequential import upper_bound
 from fidelitree.trees.answers import LeafLabels
@@ -58,39 +55,48 @@ def build_top_down(
 ) -> Distillation:
     """Algorithm 1: grow from exact probabilities and influences until the error is at most ``epsilon``.
 
-    A target that is not a table, a tree or a circuit is asked about every input, up to 2^20 of them unless
-    ``max_queries`` allows more. The certificate is exact. What follows the limits changes nothing: see `Running`.
+    A target that is not a table, a tree or a circuit is asked about every input. The certificate is exact.
+
+    Args:
+        target: What is explained: a callable from a batch of inputs to labels.
+        space: Where inputs come from: a product space that can be listed.
+        epsilon: The error at which growing stops.
+        max_queries: The most inputs that may be asked about; 2^20 where it is left out.
+        max_leaves: The most leaves that a tree may have.
+        max_seconds: Ends the run after so many seconds, with what is certified by then.
+        batch_size: The most inputs that one call of the target receives.
+        executor: Runs calls elsewhere: a `concurrent.futures.Executor`, a function that makes one, or "joblib".
+        timeout: The longest silence of the executor's workers, in seconds.
+        retries: How often a call that failed is made again.
+        journal: The file that keeps every answer: the same call goes on from there, and `verify` checks by it.
+        observer: Receives an event for each step of the run; `Progress` is one.
+
+    Returns:
+        The tree with an exact certificate, and one record for each split.
+
+    Raises:
+        ParameterError: An argument breaks its rule.
+        TargetError: The target failed, or answered something that is no label.
+
+    Examples:
+        >>> from fidelitree.targets import multiplexer
+        >>> build_top_down(multiplexer(2), ProductSpace.bernoulli(6), epsilon=0).tree.size
+        8
     """
-    arguments, epsilon = locals(), check_epsilon(epsilon)
+    error = check_epsilon(epsilon)
     check_observer(observer)
     limits = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
     running = Running(batch_size, executor, timeout, retries, journal)
-    with access(
-        target, space, running, Call("build_top_down", 0, True, {"epsilon": epsilon, **limits.limits()})
-    ) as way:
+    with access(target, space, running, Call("build_top_down", 0, True, {"epsilon": error, **limits.limits()})) as way:
         counted = way.counted(None, Budget())
         most = ENUMERATE_UNASKED if max_queries is None else max_queries
-        root = exact_subfunction(counted, Region.whole(space), most)
+        root = exact_subfunction(counted, space.whole, most)
         if root is None:
-            raise ParameterError(_too_many(space, max_queries))
-        grown = grow_exactly(counted, root, epsilon, limits, observer)
-    known = greedy_result(counted, grown, epsilon).knowing(labels_inside(grown.tree, root, space))
-    return replace(known, call=written(build_top_down, arguments))
-
-
-def _too_many(space: ProductSpace, max_queries: int | None) -> str:
-    if not space.all_bits:
-        return (
-            f"build_top_down must ask about all inputs, and the space has {space.extent}; where not all features are "
-            f"bits it asks about {ENUMERATE_UNASKED:,} at most, or up to {GRID_MOST:,} with max_queries. distill draws "
-            f"inputs"
-        )
-    allowed = "it does unasked" if max_queries is None else f"max_queries = {max_queries} allows"
-    return (
-        f"build_top_down must ask about all 2^{len(space)} inputs, more than "
-        f"{allowed if len(space) <= MAX_FEATURES else 'a table may hold'}; allow them with max_queries "
-        f"(up to 2^26), or use practical_top_down, which draws inputs"
-    )
+            raise ParameterError(why_not_all(space, max_queries))
+        grown = grow_exactly(counted, root, error, limits, observer)
+    known = greedy_result(counted, grown, error).knowing(labels_inside(grown.tree, root, space))
+    told = {"epsilon": epsilon, **limits.limits(), **running.told()}
+    return replace(known, call=written(build_top_down, told))
 
 
 def practical_top_down(
@@ -113,12 +119,38 @@ def practical_top_down(
 ) -> Distillation:
     """Algorithm 2: grow from drawn inputs, with the paper's sample sizes and no memory of answers.
 
-    ``schedule="printed"`` follows the pseudocode to the letter; ``"corrected"`` keeps the promise that every
-    split is within a factor 1/4 of the best one. Three streams feed it: pairs that choose splits, inputs that
-    label leaves, inputs that measure the error. A budget ends it early with the bound certified so far. What follows
-    the limits changes nothing: see `Running`.
+    Three streams feed it: pairs that choose splits, inputs that label leaves, inputs that measure the error.
+
+    Args:
+        target: What is explained: a callable from a batch of inputs to labels.
+        space: Where inputs come from: a product space of bits.
+        epsilon: The error at which growing stops.
+        delta: The chance that the run states a false bound.
+        seed: Chooses all draws: the same seed gives the same result.
+        schedule: "printed" follows the pseudocode; "corrected" keeps every split within a factor 1/4 of the best.
+        max_queries: Ends the run after so many labels, with what is certified by then.
+        max_leaves: The most leaves that a tree may have.
+        max_seconds: Ends the run after so many seconds, with what is certified by then.
+        batch_size: The most inputs that one call of the target receives.
+        executor: Runs calls elsewhere: a `concurrent.futures.Executor`, a function that makes one, or "joblib".
+        timeout: The longest silence of the executor's workers, in seconds.
+        retries: How often a call that failed is made again.
+        journal: The file that keeps every answer: the same call goes on from there, and `verify` checks by it.
+        observer: Receives an event for each step of the run; `Progress` is one.
+
+    Returns:
+        The tree with its certificate, and one record for each split.
+
+    Raises:
+        ParameterError: An argument breaks its rule.
+        TargetError: The target failed, or answered something that is no label.
+
+    Examples:
+        >>> found = practical_top_down(lambda bits: bits[:, 0], ProductSpace.bernoulli(3), epsilon=0.2, delta=0.1)
+        >>> found.tree.size, found.certificate.holds
+        (2, True)
     """
-    arguments = locals()
+    promised = {"epsilon": epsilon, "delta": delta, "schedule": schedule}
     epsilon, delta = _check_promise(epsilon, delta, schedule)
     check_observer(observer)
     limits = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
@@ -134,7 +166,8 @@ def practical_top_down(
         counted = way.counted(None, limits)
         result = _grow_sampled(counted, sizes, seed, observer)
         way.end(counted, result.reason)
-    return replace(result, call=written(practical_top_down, arguments))
+    told = {**promised, "seed": seed, **limits.limits(), **running.told()}
+    return replace(result, call=written(practical_top_down, told))
 
 
 def _grow_sampled(counted: Counted, sizes: SetSizes, seed: int, observer: Observer) -> Distillation:

@@ -11,10 +11,9 @@ from fidelitree.certificates import store
 from fidelitree.certificates.confusion import Confusion, LeafError, share_of_level
 from fidelitree.certificates.mean_error import MeanError, mean_error
 from fidelitree.display.card import card, folded
-from fidelitree.display.markup import join, tag
-from fidelitree.display.wording import at_least, at_most
+from fidelitree.display.wording import at_least, at_most, join, tag
 from fidelitree.display.wording import leaves as in_words
-from fidelitree.errors import ParameterError, check_count, check_delta, check_path, writing
+from fidelitree.errors import ParameterError, check_count, check_delta, check_path, write_text
 from fidelitree.search.trace import SplitRecord
 from fidelitree.trees.disagreements import Disagreements
 
@@ -44,32 +43,46 @@ _WRITABLE = (bool, int, float, str, type(None))
 
 @dataclass(frozen=True, repr=False)
 class Distillation:
-    """The result of growing a tree for a target."""
+    """The result of growing a tree for a target.
+
+    Attributes:
+        tree: The tree.
+        certificate: What is promised about it, and on which evidence.
+        queries: Labels asked and rows paid, by purpose.
+        trace: A record for each split; of ``distill(strategy="auto")``, for each tree that was compared with answers.
+        space: Where inputs come from.
+        reason: Why the run ended.
+        answers: The answers that the certificate could count, where some were drawn and kept.
+        leaf_labels: How often the target gives each label in each leaf: exact, or estimated from the answers.
+        call: The call that led here, as far as its arguments can be written down.
+        run: The arguments of the door it came through.
+        tested: The tree that was tested, where this one differs from it.
+        surrogate: The model that shortened the tests, where one did: `Certificate.helped`.
+        journal: Where the run kept its answers.
+        frontier: The trees of all sizes that the same answers certify, where the run made some.
+
+    Examples:
+        >>> from fidelitree.runs.distill import distill
+        >>> from fidelitree.spaces.product import ProductSpace
+        >>> result = distill(lambda bits: bits[:, 0], ProductSpace.bernoulli(3), epsilon=0)
+        >>> result.leaves, result.error_bound
+        (2, 0.0)
+    """
 
     tree: Tree
     certificate: Certificate
     queries: Queries
     trace: tuple[SplitRecord | TreeJudged, ...]
-    """One record for each split; for ``distill(strategy="auto")``, one for each tree that was compared with answers."""
     space: World
     reason: str
-    """Why the run ended."""
     answers: Answers | None = field(default=None, compare=False, repr=False)
-    """The answers that the certificate could count; None where no inputs were drawn for tests, or none were kept."""
     leaf_labels: LeafLabels | None = field(default=None, compare=False, repr=False)
-    """How often the target gives each label in each leaf: exact, or estimated from the answers; None where unknown."""
     call: str = ""
-    """The call that led here, as far as its arguments can be written down."""
     run: Mapping[str, Any] = field(default_factory=dict)
-    """How it was asked for: the arguments of the door it came through."""
     tested: Tree | None = field(default=None, repr=False)
-    """The tree that was tested, where this one differs from it."""
     surrogate: Ensemble | None = field(default=None, compare=False, repr=False)
-    """The model that shortened the tests, where one did: `Certificate.helped`."""
     journal: Path | None = field(default=None, compare=False, repr=False)
-    """Where the run kept its answers."""
     frontier: Frontier | None = field(default=None, compare=False, repr=False)
-    """The trees of all sizes that the same answers certify, where the run made some."""
 
     @property
     def hint(self) -> str:
@@ -151,10 +164,7 @@ class Distillation:
             The path of the page.
         """
         path = check_path("path", path)
-        page = self._page(title=title, target_name=target_name, notes=notes, date=date)
-        with writing(path, "give a file in a folder that exists"):
-            path.write_text(page, encoding="utf-8")
-        return path
+        return write_text(path, self._page(title=title, target_name=target_name, notes=notes, date=date))
 
     def _page(self, **about: Any) -> str:
         from fidelitree.report.contents import About  # noqa: PLC0415 - only who wants a page waits for what draws it

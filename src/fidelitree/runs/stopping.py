@@ -15,7 +15,7 @@ import numpy as np
 
 from fidelitree.asking.counted import Counted
 from fidelitree.asking.limits import Budget, BudgetSpent
-from fidelitree.exact.diagram import NoDiagramError
+from fidelitree.errors import NoDiagramError
 from fidelitree.exact.engine import all_answers_of, error_inside
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.runs.outcome import Outcome, best_so_far
@@ -23,7 +23,6 @@ from fidelitree.search.bits.junta import crowds
 from fidelitree.search.exact_growth import grow_exactly
 from fidelitree.search.optimal.affordable import PATIENT, QUICK
 from fidelitree.search.optimal.substitutes import Prunings, SmallestSubstitutes, Substitutes
-from fidelitree.spaces.region import Region
 from fidelitree.targets.circuits.circuit import Circuit
 from fidelitree.targets.table import TruthTable
 from fidelitree.theory.sequential import divergence, log_e_value
@@ -85,6 +84,8 @@ class Smallest:
     max_leaves: int | None = None
     masses: Weighed | None = None
     """Those of the inputs that are drawn for tests; of the target's features where they are independent."""
+    few_rounds: bool = False
+    """Whether another round for fewer leaves is too much: then the first certificate ends the run."""
     unsettled: bool = False
     _substitutes: dict[int, Substitutes] = field(default_factory=dict)
     _certified: Attempt | None = None
@@ -143,7 +144,7 @@ class Smallest:
     def _choice(self, attempt: Attempt, epsilon: float) -> tuple[int, int]:
         """Leaves, and answers still needed."""
         options, asked = [], self.counted.asked
-        self._limit = self._limit or (HURRY if self.max_leaves is None else PATIENCE) * asked
+        self._limit = self._limit or self._patience * asked
         for leaves, needed in self._affordable(attempt, epsilon):
             options.append((self._cost(asked + needed, leaves), leaves, needed))
         # What was spent in vain must not look like a reason to spend more: a hope must beat the best that was in hand.
@@ -154,6 +155,12 @@ class Smallest:
         if leaves > FEWER * whole and self.max_leaves is None and self._tabular(attempt.tree):
             return whole, 0
         return leaves, needed
+
+    @property
+    def _patience(self) -> int:
+        if self.max_leaves is not None:
+            return PATIENCE
+        return 1 if self.few_rounds else HURRY
 
     def _tabular(self, tree: Tree) -> bool:
         """Whether a tree is about the whole table of its bits: it has no structure that an error would make simpler."""
@@ -209,7 +216,7 @@ class FewestLeaves(Smallest):
 
     def search(self, tree: Tree) -> Substitutes:
         space = self.counted.space
-        root = PathSubfunction(tree, Region.whole(space))
+        root = PathSubfunction(tree, space.whole)
         watch = self.counted.watch
         greedy = grow_exactly(Counted(tree, space), root, 0.0, Budget(), lambda event: watch()).tree
         watch()  # a tree that is cut short is no substitute

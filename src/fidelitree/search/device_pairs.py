@@ -17,13 +17,13 @@ from fidelitree.asking.limits import BudgetSpent
 from fidelitree.asking.on_device import windows
 from fidelitree.search.sampled_probes import Count, FreshPairs, Plan, add, usual_step
 from fidelitree.spaces.draw import Stream, block_rows
-from fidelitree.spaces.region import Region
 from fidelitree.targets.device.lanes import BitLanes, DeviceTree, hybrids, placed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fidelitree.asking.on_device import OnDevice
+    from fidelitree.spaces.region import Region
     from fidelitree.trees.growing import GrowingLeaf, GrowingTree
 
 Tensor = Any
@@ -47,7 +47,7 @@ class DeviceSet:
         self.size, self._blocks = 0, 0
         self.counts: dict[int, NDArray[np.int64]] = {}
         self._asked, self._purpose, self._held = asked, purpose, list[_Labelled]()
-        self._lanes = BitLanes.of(Region.whole(asked.counted.space), stream, asked.model.device)
+        self._lanes = BitLanes.of(asked.counted.space.whole, stream, asked.model.device)
         self._groups = DeviceTree.of([0, 1], 0, asked.model.device)
 
     def follow(self, no: GrowingLeaf, yes: GrowingLeaf) -> None:

@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 
 from fidelitree.search.grow import Evidence
 from fidelitree.spaces.draw import Inputs, Stream, block_rows, draw, draw_feature, paired, redraw
-from fidelitree.spaces.region import Region
 from fidelitree.trees.bits import Words, count, everyone, pack
 
 if TYPE_CHECKING:
     from fidelitree.asking.counted import Counted
+    from fidelitree.spaces.region import Region
     from fidelitree.trees.growing import GrowingLeaf, GrowingTree
 
 Planes = list[Words]
@@ -104,7 +104,7 @@ class SampleSet:
 
     def top_up(self, total: int, bare: GrowingTree) -> None:
         """Draw and ask until the set has ``total`` inputs, in blocks."""
-        whole = Region.whole(bare.space)
+        whole = bare.space.whole
         most = block_rows(len(bare.space))
         while self.size < total:
             rows = min(most, total - self.size)
@@ -145,7 +145,7 @@ class ReusedPairs:
 
     def __init__(self, target: Counted, stream: Stream, plan: Plan, shelf: Shelf) -> None:
         self._plan = plan
-        whole = Region.whole(target.space)
+        whole = target.space.whole
         self._sets = []
         for i in range(len(target.space)):
             own = stream.child("pairs", i)

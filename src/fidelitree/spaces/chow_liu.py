@@ -18,37 +18,42 @@ from numpy.typing import NDArray
 from fidelitree.errors import FormatError, ParameterError
 from fidelitree.spaces.bins import Bins, binned
 from fidelitree.spaces.dependence import Dependence, checked, fitted
-from fidelitree.spaces.features.feature import uniforms
 from fidelitree.spaces.held_out import NOT_JUDGED, Fit
 from fidelitree.spaces.packing import unpacked
 from fidelitree.spaces.product import ProductSpace
-from fidelitree.spaces.region import Region
 from fidelitree.spaces.rows import Rows
-from fidelitree.spaces.world import Joint, over_features
+from fidelitree.spaces.world import KnownJoint, over_features
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from fidelitree.spaces.draw import Stream
     from fidelitree.spaces.features import Column, Floats
+    from fidelitree.spaces.region import Region
 
 ASSUMES_CHOW_LIU = "inputs follow the Chow-Liu tree fitted to this table"
 KEY = "chow_liu"
 
 
-class ChowLiu(Joint):
+class ChowLiu(KnownJoint):
     """Inputs like the rows of a table: each feature depends on one other, as it does there (Chow and Liu 1968).
 
-    `from_data` makes one. ``product`` holds the features with their marginals, which trees, regions and batches are
-    made with; ``fit`` says how much better than independent features it describes rows that it has not seen.
+    `from_data` makes one.
 
-    >>> age = np.arange(20, 80)
-    >>> world = ChowLiu.from_data({"age": age, "income": age * 100, "owner": age > 50})
-    >>> world.parents
-    {'age': None, 'income': 'age', 'owner': 'age'}
-    >>> old_tenants = Region.of(world.product, {"age": (60, None), "owner": 0})
-    >>> round(world.mass(old_tenants), 3), round(old_tenants.mass, 3)
-    (0.022, 0.172)
+    Args:
+        bins: How the values of each feature are cut.
+        dependence: Which feature each one depends on, and how.
+        fit: How much better than independent features it describes rows that it has not seen.
+        product: The features with their marginals, which trees, regions and batches are made with.
+
+    Examples:
+        >>> age = np.arange(20, 80)
+        >>> world = ChowLiu.from_data({"age": age, "income": age * 100, "owner": age > 50})
+        >>> world.parents
+        {'age': None, 'income': 'age', 'owner': 'age'}
+        >>> old_tenants = Region.of(world.product, {"age": (60, None), "owner": 0})
+        >>> round(world.mass(old_tenants), 3), round(old_tenants.mass, 3)
+        (0.022, 0.172)
     """
 
     assumes: tuple[str, ...] = (ASSUMES_CHOW_LIU,)
@@ -58,9 +63,25 @@ class ChowLiu(Joint):
 
     @classmethod
     def from_data(cls, table: Any, categorical: Iterable[str] = (), numeric: Iterable[str] = ()) -> ChowLiu:
-        """Fitted to a pandas, polars or arrow table, a mapping of name to 1-D array, or a 2-D array.
+        """Fitted to a table.
 
         Columns are read as `ProductSpace.from_data` reads them. Numbers get 3 bins below 100 rows, 4 below 400, else 8.
+
+        Args:
+            table: A pandas, polars or arrow table, a mapping of name to 1-D array, or a 2-D array.
+            categorical: Columns to be read as categories, whatever they hold.
+            numeric: Columns to be read as numbers, whatever they hold.
+
+        Returns:
+            The fitted world.
+
+        Raises:
+            ParameterError: An argument breaks its rule.
+
+        Examples:
+            >>> age = np.arange(20, 80)
+            >>> ChowLiu.from_data({"age": age, "owner": age > 50}).parents
+            {'age': None, 'owner': 'age'}
         """
         product = ProductSpace.from_data(table, categorical, numeric)
         return cls.fitted_to(product, product.encode(table))
@@ -105,16 +126,6 @@ class ChowLiu(Joint):
         return {**self.product.to_dict(), KEY: entry}
 
     @property
-    def masses(self) -> ChowLiu:
-        """The world itself: the mass of every region is known."""
-        return self
-
-    @property
-    def redraws(self) -> ChowLiu:
-        """The world itself."""
-        return self
-
-    @property
     def in_words(self) -> str:
         """The world as a noun."""
         return over_features("draws from a Chow-Liu tree over", self.product)
@@ -139,10 +150,6 @@ class ChowLiu(Joint):
         """Probability that an input falls into the region."""
         return self.dependence.weigh(self._evidence(region))[1]
 
-    def inputs(self, stream: Stream, block: int, rows: int) -> NDArray[Any]:
-        """Independent inputs, rows by features: a block of a stream is the same whatever was drawn before."""
-        return self.inside(Region.whole(self.product), stream, block, rows)
-
     def inside(self, region: Region, stream: Stream, block: int, rows: int) -> NDArray[Any]:
         """Inputs of a region, without rejection however rare it is."""
         if region.restrictions and self.mass(region) == 0:
@@ -158,7 +165,7 @@ class ChowLiu(Joint):
         """Another value of a feature for each input of a region, given its values of all others."""
         codes = np.stack([one.codes(inner[:, i]) for i, one in enumerate(self.bins)])
         own, left, lane = self.bins[feature], region.restrictions.get(feature), 2 * len(self.bins) + feature
-        uniform = uniforms(stream.lane(block, lane), len(inner))
+        uniform = stream.uniforms(block, lane, len(inner))
         found = self.dependence.redraw(feature, codes, uniform, 1.0 if left is None else own.shares(left))
         return own.draw(stream.lane(block, lane + len(self.bins)), found, left)
 

@@ -19,14 +19,12 @@ from numpy.typing import NDArray
 from fidelitree.errors import FormatError, ParameterError, check_array, check_list, show
 from fidelitree.spaces.bins import Bins, binned
 from fidelitree.spaces.draw import Stream, draw
-from fidelitree.spaces.features import Boolean, Categorical, Numeric
-from fidelitree.spaces.features.feature import pick, pick_each, uniforms
-from fidelitree.spaces.features.marginals import Observed, Pieces
+from fidelitree.spaces.features import Boolean, Categorical, Numeric, Observed, Pieces, pick_each
 from fidelitree.spaces.held_out import Fit, folds
 from fidelitree.spaces.latent import MOST_ROWS, best_count, fitted
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
-from fidelitree.spaces.world import Joint, over_features
+from fidelitree.spaces.world import KnownJoint, over_features
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -40,34 +38,37 @@ _SUM, _ROUNDING = 1e-9, 1e-12  # how far from 1 weights may add up to, and up to
 _KNOWN = 10_000  # restrictions whose masses are remembered
 
 
-class Mixture(Joint):
-    """Inputs from one of several product spaces with the same features, each with its weight (equal unless given).
+class Mixture(KnownJoint):
+    """Inputs from one of several product spaces with the same features.
 
     `from_data` fits one to a table. ``product`` holds the features with the marginals of the whole.
 
-    >>> young = ProductSpace([Numeric("age", 18, 40), Boolean("owner", 0.1)])
-    >>> old = ProductSpace([Numeric("age", 40, 90), Boolean("owner", 0.8)])
-    >>> world = Mixture([young, old], [0.75, 0.25])
-    >>> round(world.mass(Region.of(world.product, {"age": (None, 40), "owner": 1})), 6)
-    0.075
+    Args:
+        components: Pairs of a weight and a space; the weights add up to 1.
+
+    Raises:
+        ParameterError: An argument breaks its rule.
+
+    Examples:
+        >>> young = ProductSpace([Numeric("age", 18, 40), Boolean("owner", 0.1)])
+        >>> old = ProductSpace([Numeric("age", 40, 90), Boolean("owner", 0.8)])
+        >>> world = Mixture([(0.75, young), (0.25, old)])
+        >>> round(world.mass(Region.of(world.product, {"age": (None, 40), "owner": 1})), 6)
+        0.075
     """
 
     fit: Fit | None = None
     assumes: tuple[str, ...] = (ASSUMES_MIXTURE,)
 
-    def __init__(self, components: Sequence[ProductSpace], weights: Sequence[float] | None = None) -> None:
-        self.components = tuple(check_list("components", components, "product spaces"))
+    def __init__(self, components: Sequence[tuple[float, ProductSpace]]) -> None:
+        weights, self.components = _pairs(components)
         for one in self.components:
-            if not isinstance(one, ProductSpace):
-                raise ParameterError(f"components must be product spaces; got {show(one)}")
             if _outline(one) != _outline(self.components[0]):
                 raise ParameterError(
                     f"components must have the same features, kinds and categories; got {one.names} beside "
                     f"{self.components[0].names}"
                 )
-        if not self.components:
-            raise ParameterError("components must hold at least one product space; got none")
-        self.weights = _checked(weights, len(self.components))
+        self.weights = _checked(weights)
         self._known: dict[tuple[int, Restriction], Floats] = {}
         columns = zip(*(one.features for one in self.components), strict=True)
         self.product = self.components[0].with_features([_mixed(column, self.weights) for column in columns])
@@ -77,6 +78,21 @@ class Mixture(Joint):
         """Latent classes of a table's rows; their number is the one that describes held-out rows best.
 
         Columns are read as `ProductSpace.from_data` reads them, and cut into bins as for `ChowLiu`.
+
+        Args:
+            table: A pandas, polars or arrow table, a mapping of name to 1-D array, or a 2-D array.
+            categorical: Columns to be read as categories, whatever they hold.
+            numeric: Columns to be read as numbers, whatever they hold.
+
+        Returns:
+            The fitted world.
+
+        Raises:
+            ParameterError: An argument breaks its rule.
+
+        Examples:
+            >>> Mixture.from_data({"age": np.repeat([20, 60], 50), "owner": np.repeat([0, 1], 50)}).product.names
+            ('age', 'owner')
         """
         product = ProductSpace.from_data(table, categorical, numeric)
         return cls.fitted_to(product, product.encode(table))
@@ -95,7 +111,7 @@ class Mixture(Joint):
             )
             for c in range(count)
         ]
-        world = cls(components, classes.weights.tolist())
+        world = cls(list(zip(classes.weights.tolist(), components, strict=True)))
         world.assumes = (ASSUMES_FITTED,)
         if len(gains):
             alone = float(fitted(some, marginals, 1, stream).log_likelihoods(some).mean())
@@ -107,7 +123,8 @@ class Mixture(Joint):
         """The inverse of `to_dict`; FormatError says what is wrong with anything else."""
         try:
             entry = data[KEY]
-            world = cls([ProductSpace.from_dict(one) for one in entry["components"]], entry["weights"])
+            spaces = [ProductSpace.from_dict(one) for one in entry["components"]]
+            world = cls(list(zip(entry["weights"], spaces, strict=True)))
             world.assumes = (ASSUMES_FITTED,) if entry["fitted"] else (ASSUMES_MIXTURE,)
             world.fit = None if entry["fit"] is None else Fit(**entry["fit"])
         except (KeyError, TypeError, ValueError) as error:
@@ -123,11 +140,6 @@ class Mixture(Joint):
             "fit": None if self.fit is None else asdict(self.fit),
         }
         return {**self.product.to_dict(), KEY: entry}
-
-    @property
-    def masses(self) -> Mixture:
-        """The world itself: the mass of every region is known."""
-        return self
 
     @property
     def in_words(self) -> str:
@@ -161,16 +173,12 @@ class Mixture(Joint):
             found = self._known[i, left] = np.array([one.features[i].mass(left) for one in self.components])
         return found
 
-    def inputs(self, stream: Stream, block: int, rows: int) -> NDArray[Any]:
-        """Independent inputs, rows by features: a block of a stream is the same whatever was drawn before."""
-        return self.inside(Region.whole(self.product), stream, block, rows)
-
     def inside(self, region: Region, stream: Stream, block: int, rows: int) -> NDArray[Any]:
         """Inputs of a region, without rejection however rare it is."""
         shares = self._shares(region)
         if not shares.any():
             raise ParameterError(f"nothing can be drawn where {region}: it has probability 0")
-        chosen = pick(uniforms(stream.lane(block, 0), rows), shares)
+        chosen = stream.picks(block, 0, rows, shares)
         columns = np.empty((len(self.names), rows), self.dtype)
         for number, one in enumerate(self.components):
             places = np.flatnonzero(chosen == number)
@@ -178,11 +186,6 @@ class Mixture(Joint):
                 here = Region(one, region.restrictions)
                 columns[:, places] = draw(here, stream.child("component", number), block, len(places))
         return columns.T
-
-    @property
-    def redraws(self) -> Mixture:
-        """The world itself."""
-        return self
 
     def redrawn(self, inner: NDArray[Any], feature: int, region: Region, stream: Stream, block: int) -> NDArray[Any]:
         """Another value of a feature for each input of a region, given its values of all others.
@@ -196,7 +199,7 @@ class Mixture(Joint):
             for i in range(len(self.names)):
                 if i != feature:
                     logs += np.log(self._shares_of_values(i, inner[:, i]))
-        chosen = pick_each(uniforms(again.lane(block, 0), len(inner)), np.exp(logs - logs.max(axis=0)).T)
+        chosen = pick_each(again.uniforms(block, 0, len(inner)), np.exp(logs - logs.max(axis=0)).T)
         values = np.empty(len(inner), self.dtype)
         for number, one in enumerate(self.components):
             places = np.flatnonzero(chosen == number)
@@ -229,12 +232,21 @@ def _outline(space: ProductSpace) -> list[tuple[Any, ...]]:
     return [(feature.name, feature.kind, feature.values) for feature in space]
 
 
-def _checked(weights: Any, count: int) -> Floats:
-    if weights is None:
-        return np.full(count, 1 / count)
+def _pairs(components: Any) -> tuple[list[Any], tuple[ProductSpace, ...]]:
+    """Weights and spaces, each pair checked."""
+    pairs = check_list("components", components, "pairs (weight, product space)")
+    if not pairs:
+        raise ParameterError("components must hold at least one pair (weight, product space); got none")
+    for pair in pairs:
+        if not (isinstance(pair, tuple | list) and len(pair) == 2 and isinstance(pair[1], ProductSpace)):
+            raise ParameterError(f"components must be pairs (weight, product space); got {show(pair)}")
+    return [weight for weight, _ in pairs], tuple(space for _, space in pairs)
+
+
+def _checked(weights: list[Any]) -> Floats:
     found = check_array("weights", weights, np.float64, "one number for each component")
-    if found.shape != (count,) or not (found >= 0).all():
-        raise ParameterError(f"weights must be at least 0, one for each of the {count} components; got {show(weights)}")
+    if found.ndim != 1 or not (found >= 0).all():
+        raise ParameterError(f"weights must be numbers that are at least 0; got {show(weights)}")
     if abs(found.sum() - 1) > _SUM:
         raise ParameterError(f"weights must add up to 1; got {found.sum():.12g} - divide each by their sum")
     return found / found.sum() if abs(found.sum() - 1) > _ROUNDING else np.array(found)

@@ -51,12 +51,19 @@ ASSUMES_DISTRIBUTION = "inputs follow the stated product distribution"
 class ProductSpace:
     """Where inputs come from: every feature is drawn on its own.
 
-    ``batch`` chooses what the target receives: a mapping of name to 1-D array (``"dict"``) or a table. Without it, bits
-    come as a 2-D array of bytes and anything else as a mapping.
+    `bernoulli` makes a space of bits, `from_data` one of a table's columns, `from_file` one of a TOML file.
 
-    >>> space = ProductSpace.bernoulli(3, p=[0.5, 0.5, 0.1])
-    >>> space.names
-    ('x0', 'x1', 'x2')
+    Args:
+        features: The features: `Boolean`, `Numeric`, `Categorical`.
+        batch: What the target receives: "dict", "pandas", "polars" or "arrow". Bits come as an array otherwise.
+
+    Raises:
+        ParameterError: An argument breaks its rule.
+
+    Examples:
+        >>> space = ProductSpace.bernoulli(3, p=[0.5, 0.5, 0.1])
+        >>> space.names
+        ('x0', 'x1', 'x2')
     """
 
     assumes = (ASSUMES_DISTRIBUTION,)
@@ -81,7 +88,23 @@ class ProductSpace:
 
     @classmethod
     def bernoulli(cls, n: int, p: float | ArrayLike = 0.5, names: Sequence[str] | None = None) -> ProductSpace:
-        """``n`` independent bits; ``p`` is the probability of 1, one number or one per bit."""
+        """Independent bits.
+
+        Args:
+            n: How many there are.
+            p: The probability of 1, one number or one for each bit.
+            names: What they are called; x0, x1 ... where it is left out.
+
+        Returns:
+            The space.
+
+        Raises:
+            ParameterError: An argument breaks its rule.
+
+        Examples:
+            >>> ProductSpace.bernoulli(2, p=0.3, names=["door", "window"]).names
+            ('door', 'window')
+        """
         n = check_count("n", n)
         if n > MOST_BITS:
             raise ParameterError(f"n must be at most {MOST_BITS:,}, each of which is an object of its own; got {n:,}")
@@ -90,14 +113,26 @@ class ProductSpace:
 
     @classmethod
     def from_data(cls, table: Any, categorical: Iterable[str] = (), numeric: Iterable[str] = ()) -> ProductSpace:
-        """The marginals of a pandas, polars or arrow table, a mapping of name to 1-D array, or a 2-D array.
+        """The marginals of a table.
 
-        Truth values become bits, numbers numeric features, anything else categories, unless ``categorical`` or
-        ``numeric`` names the column. The target receives the same kind of table, with the same columns and types.
+        Truth values become bits, numbers numeric features, anything else categories. The target receives the same kind
+        of table, with the same columns and types.
 
-        >>> space = ProductSpace.from_data({"owner": [True, False], "age": [31, 35], "job": ["nurse", "clerk"]})
-        >>> [feature.kind for feature in space], space.points
-        (['boolean', 'numeric', 'categorical'], 8)
+        Args:
+            table: A pandas, polars or arrow table, a mapping of name to 1-D array, or a 2-D array.
+            categorical: Columns to be read as categories, whatever they hold.
+            numeric: Columns to be read as numbers, whatever they hold.
+
+        Returns:
+            The space.
+
+        Raises:
+            ParameterError: An argument breaks its rule.
+
+        Examples:
+            >>> space = ProductSpace.from_data({"owner": [True, False], "age": [31, 35], "job": ["nurse", "clerk"]})
+            >>> [feature.kind for feature in space], space.points
+            (['boolean', 'numeric', 'categorical'], 8)
         """
         space = cls._of(*read_table(table, categorical, numeric))
         space.seen = space.encode(some_rows(table, max(1, min(SEEN, SEEN_BYTES // (8 * len(space))))))
@@ -169,6 +204,11 @@ class ProductSpace:
         return self
 
     @property
+    def whole(self) -> Region:
+        """The region without restrictions."""
+        return Region(self, {})
+
+    @property
     def table(self) -> None:
         """None: inputs are drawn."""
         return None
@@ -193,7 +233,7 @@ class ProductSpace:
 
     def inputs(self, stream: Stream, block: int, rows: int) -> NDArray[Any]:
         """Independent inputs, rows by features: a block of a stream is the same whatever was drawn before."""
-        return draw(Region.whole(self), stream, block, rows).T
+        return draw(self.whole, stream, block, rows).T
 
     def draw(self, rows: int, seed: int = 0) -> Any:
         """Inputs as the target receives them; the same seed gives the same ones.

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from fidelitree.errors import FormatError, ParameterError
 from fidelitree.spaces.blends import Blend, check_blend, neighbours
 from fidelitree.spaces.draw import Stream
-from fidelitree.spaces.features.feature import uniforms
 from fidelitree.spaces.packing import packed, unpacked
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.world import Joint, over_features
@@ -53,15 +52,23 @@ class Rows(Joint):
     target was not fitted to them, for a model may know its training rows by heart: split the table first, fit the model
     to one part and give `Rows` the other. `FittedRowsWarning` tells where a model carries these rows.
 
-    With ``blend`` above 0 inputs are neighbours of rows, as many as a run wants: each feature keeps its row's value, or
-    is drawn from its marginal with that probability ("auto": a fifth, or 3 by the number of columns where that is
-    less). Neighbours of one part of the rows grow a tree, those of the other test it, and the certificate speaks of
-    neighbours of these rows.
+    With a blend, neighbours of one part of the rows grow a tree, those of the other test it, and the certificate speaks
+    of neighbours of these rows.
 
-    >>> rows = Rows({"age": [31, 35, 62, 40], "job": ["nurse", "clerk", "nurse", "pilot"]})
-    >>> parts = rows.parts(seed=0)
-    >>> rows.names, len(parts.growing), len(parts.testing)
-    (('age', 'job'), 2, 2)
+    Args:
+        table: A pandas, polars or arrow table, a mapping of name to 1-D array, or a 2-D array.
+        categorical: Columns to be read as categories, whatever they hold.
+        numeric: Columns to be read as numbers, whatever they hold.
+        blend: Above 0, the chance that a value is drawn anew; "auto": a fifth, or 3 by the columns if that is less.
+
+    Raises:
+        ParameterError: An argument breaks its rule.
+
+    Examples:
+        >>> rows = Rows({"age": [31, 35, 62, 40], "job": ["nurse", "clerk", "nurse", "pilot"]})
+        >>> parts = rows.parts(seed=0)
+        >>> rows.names, len(parts.growing), len(parts.testing)
+        (('age', 'job'), 2, 2)
     """
 
     blend: float = 0.0
@@ -151,7 +158,7 @@ class Rows(Joint):
         """
         if self.blend:
             return self._near(self.inner).inputs(stream, block, rows)
-        return self.inner[(uniforms(stream.lane(block, 0), rows) * self.count).astype(np.intp)]
+        return self.inner[(stream.uniforms(block, 0, rows) * self.count).astype(np.intp)]
 
     def apart(self, seed: int) -> tuple[World, World]:
         """Neighbours of one part of the rows to learn from, and of the other to test with."""

@@ -37,18 +37,27 @@ Draw = Callable[[int, np.random.Generator], Any]
 
 
 class Sampler(Joint):
-    """Inputs from ``draw(rows, rng)``, which returns a table of so many independent rows, by the generator ``rng``.
+    """Inputs from a generator of your own, such as a simulator or a fitted model.
 
-    ``like`` is an example: a table of some rows, whose columns, types and categories all draws share; or it lists
-    features. Its numbers say nothing about those to come. A sampler that returns anything else, or that does not repeat
-    itself for an equal ``rng``, is refused.
+    The numbers of ``like`` say nothing about those to come. A sampler that returns anything else than such tables, or
+    that does not repeat itself for an equal ``rng``, is refused.
 
-    >>> def draw(rows, rng):
-    ...     age = rng.integers(18, 90, rows)
-    ...     return {"age": age, "owner": rng.random(rows) < age / 100}
-    >>> world = Sampler(draw, like=draw(100, np.random.default_rng(0)))
-    >>> world.draw(2, seed=1)["owner"].shape
-    (2,)
+    Args:
+        draw: ``draw(rows, rng)`` returns a table of so many independent rows, by the generator ``rng``.
+        like: A table whose columns, types and categories all draws share; or a list of features.
+        categorical: Columns to be read as categories, whatever they hold.
+        numeric: Columns to be read as numbers, whatever they hold.
+
+    Raises:
+        ParameterError: An argument breaks its rule.
+
+    Examples:
+        >>> def draw(rows, rng):
+        ...     age = rng.integers(18, 90, rows)
+        ...     return {"age": age, "owner": rng.random(rows) < age / 100}
+        >>> world = Sampler(draw, like=draw(100, np.random.default_rng(0)))
+        >>> world.draw(2, seed=1)["owner"].shape
+        (2,)
     """
 
     assumes = (ASSUMES_SAMPLER,)

@@ -80,11 +80,6 @@ class LabelBook:
         return answers
 
 
-def apart(one: NDArray[Any], two: NDArray[Any], tolerance: float | None) -> NDArray[np.bool_]:
-    """Where answers differ: numbers by more than the tolerance, labels at all."""
-    return np.asarray(one != two) if tolerance is None else np.asarray(np.abs(one - two) > tolerance)
-
-
 def answered(answers: Any, rows: int, copy: bool = True, numbers: bool = False) -> NDArray[Any]:
     """What somebody's code answered to so many inputs, as labels in memory of our own; TargetError says what is wrong.
 

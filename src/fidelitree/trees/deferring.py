@@ -1,5 +1,7 @@
 """Leaves that answer "ask the target": the label that stands for it, and what becomes of it where somebody needs one.
 
+Here is also what counts as an error: where a tree answers itself, and its answer is `apart` from the target's.
+
 A tree that defers has `DEFER` as its last label. In files it is null, as text "ask the target".
 """
 
@@ -56,6 +58,11 @@ def answered(tree: Tree, rows: NDArray[Any]) -> NDArray[np.bool_]:
     return np.asarray(tree.predict_inner(rows) != DEFER, np.bool_)
 
 
+def apart(one: NDArray[Any], two: NDArray[Any], tolerance: float | None) -> NDArray[np.bool_]:
+    """Where answers differ: numbers by more than the tolerance, labels at all."""
+    return np.asarray(one != two) if tolerance is None else np.asarray(np.abs(one - two) > tolerance)
+
+
 def filled(found: Labels, inputs: Any, fallback: Callable[[Any], Any]) -> Labels:
     """Labels of a tree, those that it defers as ``fallback`` has them, which is called with these inputs alone.
 
@@ -95,12 +102,3 @@ def named(tree: Tree, label: Any) -> Tree:
     places = np.array([labels.index(label if one is DEFER else one) for one in tree.labels.tolist()], np.int32)
     code = np.where(tree.feature < 0, places.take(np.maximum(tree.code, 0)), -1).astype(np.int32)
     return replace(tree, labels=np.array(labels), code=code)
-
-
-def check_answers(tree: Tree, what: str) -> None:
-    """Refuse a tree that defers, where nothing can stand for that."""
-    if tree.defers:
-        raise ParameterError(
-            f"tree must answer every input to become {what}; it defers in some leaves - tree.naming(label) gives them "
-            f"a label of their own"
-        )

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from fidelitree.display.markup import table, tag
-from fidelitree.display.wording import shown
+from fidelitree.display.wording import shown, table, tag
+from fidelitree.trees.deferring import apart
 
 if TYPE_CHECKING:
     from fidelitree.spaces.features import Feature
@@ -70,7 +70,7 @@ class Disagreements(Sequence[Differing]):
         1 of 2 fresh inputs.
         """
         said = tree.predict_inner(answers.inputs)
-        wrong = said != answers.labels if tolerance is None else np.abs(said - answers.labels) > tolerance
+        wrong = apart(said, answers.labels, tolerance)
         count = int(wrong.sum())
         places = np.flatnonzero(wrong)[:most]
         rows, leaves = answers.inputs[places], tree.reached_inner(answers.inputs[places]).tolist()
@@ -150,7 +150,7 @@ class Disagreements(Sequence[Differing]):
         if not self.found:
             return told
         head, rows = self.cells(_LINES, _LINES)
-        return told + table(head, (tag("tr", *(tag("td", cell) for cell in row)) for row in rows))
+        return told + table(head, rows)
 
 
 def text(value: Any) -> str:

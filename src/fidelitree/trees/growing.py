@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fidelitree.spaces.region import Region
 from fidelitree.trees.bits import Columns, Words, everyone
 from fidelitree.trees.predict import route
 from fidelitree.trees.tree import Tree
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
 
     from fidelitree.spaces.features import Test
     from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.region import Region
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class GrowingTree:
 
     def __init__(self, space: ProductSpace) -> None:
         self.space = space
-        self.leaves: dict[int, GrowingLeaf] = {0: GrowingLeaf(0, Region.whole(space))}
+        self.leaves: dict[int, GrowingLeaf] = {0: GrowingLeaf(0, space.whole)}
         self._nodes: list[tuple[Test, int, int] | int] = [0]
 
     @property

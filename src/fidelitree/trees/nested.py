@@ -59,11 +59,11 @@ def build(
     return Tree.build(space, nodes, labels)
 
 
-def of(tree: Tree, node: int = 0) -> Nested:
-    """The part of a tree below a node."""
+def of(tree: Tree, leaf: Callable[[int], Nested] | None = None, node: int = 0) -> Nested:
+    """The part of a tree below a node; ``leaf`` says what stands for a leaf, the no side first."""
     if tree.feature[node] < 0:
-        return int(tree.code[node])
-    return tree.test(node), of(tree, int(tree.no[node])), of(tree, int(tree.yes[node]))
+        return int(tree.code[node]) if leaf is None else leaf(node)
+    return tree.test(node), of(tree, leaf, int(tree.no[node])), of(tree, leaf, int(tree.yes[node]))
 
 
 def mapped(nested: Nested, change: Callable[[Test, Nested, Nested], Nested]) -> Nested:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from fidelitree.trees.tree import Tree
 
 _NAMED = 12  # features in the description of a drawing
+_MOST_DRAWN = 300  # leaves of a tree that a notebook shows without being asked
 
 
 def sketched(tree: Tree, share: Sequence[float] | None = None, wrong: Sequence[float] | None = None) -> Sketch:
@@ -39,6 +41,13 @@ def drawn(tree: Tree, share: Sequence[float] | None, wrong: Sequence[float] | No
     about = f"{f'It asks about {asked}' if asked else 'It asks nothing'}, at most {tree.depth} tests deep"
     told = f"{about}. Upper branches are yes, lower ones no."
     return draw_tree(sketched(tree, share, wrong), f"Decision tree of {leaves(tree.size)}", told)
+
+
+def in_notebook(tree: Tree) -> str:
+    """A drawing; text where it would be very long."""
+    if tree.size > _MOST_DRAWN:
+        return f"<pre>{escape(repr(tree))}: export.to_svg draws it, export.to_text writes it</pre>"
+    return f'<div style="overflow:auto;max-height:40em">{tree.to_svg()}</div>'
 
 
 def one_row(row: Any) -> Any:

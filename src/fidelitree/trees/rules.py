@@ -12,11 +12,9 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.display.markup import table, tag
-from fidelitree.display.wording import shown
+from fidelitree.display.wording import shown, table
 from fidelitree.errors import MissingExtraError, ParameterError, check_choice, show
-from fidelitree.spaces.features import AtMost, IsIn, Test
-from fidelitree.spaces.features.feature import short
+from fidelitree.spaces.features import AtMost, IsIn, Test, short
 from fidelitree.spaces.inputs import is_missing
 from fidelitree.spaces.world import drawn
 from fidelitree.trees.answers import upwards
@@ -145,10 +143,7 @@ class Rules(Sequence[Rule]):
 
     def _repr_html_(self) -> str:
         known = any(rule.probability is not None for rule in self)
-        rows = (
-            tag("tr", *(tag("td", x) for x in (rule.premise or "always", shown(rule.label), *_share(rule, known))))
-            for rule in self
-        )
+        rows = ((rule.premise or "always", shown(rule.label), *_share(rule, known)) for rule in self)
         return table(("if", "then", *(("share of inputs",) if known else ())), rows)
 
     def to_dict(self) -> dict[str, list[Any]]:

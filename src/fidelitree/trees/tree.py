@@ -9,7 +9,6 @@ import hashlib
 import json
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,16 +16,15 @@ from numpy.typing import NDArray
 
 from fidelitree.display.tree_figure import plot_tree
 from fidelitree.display.wording import leaves
-from fidelitree.errors import ParameterError, check_array, check_path, check_text, show, writing
-from fidelitree.spaces.features import Feature, IsOne, Test
+from fidelitree.errors import ParameterError, check_array, check_text, show, write_text
+from fidelitree.spaces.features import IsOne, Test
 from fidelitree.spaces.inputs import as_inner, float_block
 from fidelitree.spaces.product import ProductSpace, check_space
-from fidelitree.spaces.region import Region
 from fidelitree.trees import kernels, treefile
 from fidelitree.trees.bits import BLOCK_ROWS, everyone, pack_columns, unpack
 from fidelitree.trees.deferring import DEFER, filled, named
 from fidelitree.trees.gaps import gaps_of, settled
-from fidelitree.trees.portrait import drawn, lines_of, one_row, only, sketched
+from fidelitree.trees.portrait import drawn, in_notebook, lines_of, one_row, only, sketched
 from fidelitree.trees.predict import Steps, leaf_values, preorder, route
 from fidelitree.trees.rules import Rule, Rules, node_shares, rules_of
 
@@ -37,6 +35,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from fidelitree.spaces.region import Region
     from fidelitree.spaces.world import World
     from fidelitree.trees.answers import Answers
 
@@ -44,19 +43,27 @@ Labels = NDArray[Any]
 Node = tuple[Test | int, int, int] | int
 """A test with its children (a number stands for the test ``x = 1`` of a bit), or the code of a leaf's label."""
 _ROWS_PER_LEAF = 1 / 200
-_MOST_DRAWN = 300
-"""Leaves of a tree that a notebook shows without being asked."""
 
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """A decision tree over named features.
+    """A decision tree over named features; no array of it can be written to.
 
-    ``feature[v]`` is the feature that node v tests, -1 at a leaf; ``no[v]`` and ``yes[v]`` are its children,
-    larger than v, -1 at a leaf; ``code[v]`` is the position in ``labels`` of a leaf's label, -1 at an inner node.
-    ``labels`` holds every class once, in increasing order, `DEFER` last. No array can be written to. Bits are tested
-    for 1; ``tests`` holds the question of every node that asks something else. ``values`` are the categories of each
-    feature, None where it has none; it is empty where all features are bits.
+    Attributes:
+        names: The features.
+        kinds: The kind of each: boolean, numeric or categorical.
+        labels: Every class once, in increasing order, `DEFER` last.
+        feature: The feature that each node tests, -1 at a leaf.
+        no: The child where the test fails, larger than its parent; -1 at a leaf.
+        yes: The child where it is met.
+        code: The position of a leaf's label in ``labels``, -1 at an inner node.
+        values: The categories of each feature, None where it has none; empty where all are bits.
+        tests: The question of every node that asks something else than whether a bit is 1.
+
+    Examples:
+        >>> print(Tree.build(ProductSpace.bernoulli(2), [(0, 1, 2), 0, 1], ["no", "yes"]))
+        x0 = 0: no
+        x0 = 1: yes
     """
 
     names: tuple[str, ...]
@@ -97,7 +104,8 @@ class Tree:
                 rows.append((-1, -1, -1, entry))
                 continue
             test = IsOne(entry[0]) if isinstance(entry[0], int) else entry[0]
-            _check_kind(test, space.features[test.feature])
+            if test.kind != (own := space.features[test.feature]).kind:
+                raise ParameterError(f"feature {own.name!r} is {own.kind}; the test {test!r} does not fit it")
             if not isinstance(test, IsOne):
                 tests[position] = test
             rows.append((test.feature, place[entry[1]], place[entry[2]], -1))
@@ -145,9 +153,17 @@ class Tree:
         """The same tree with a new label where it defers."""
         return named(self, label) if self.defers else self
 
+    def check_answers(self, what: str) -> None:
+        """Refuse a tree that defers, where nothing can stand for that."""
+        if self.defers:
+            raise ParameterError(
+                f"tree must answer every input to become {what}; it defers in some leaves - tree.naming(label) gives "
+                f"them a label of their own"
+            )
+
     def regions(self, space: ProductSpace) -> Iterator[tuple[int, Region]]:
         """Every node with the region that reaches it, in preorder."""
-        waiting = [(0, Region.whole(space))]
+        waiting = [(0, space.whole)]
         while waiting:
             node, region = waiting.pop()
             yield node, region
@@ -314,10 +330,7 @@ class Tree:
         return test.text(self.names[test.feature], yes, self.values[test.feature] if self.values else None)
 
     def _repr_html_(self) -> str:
-        """A drawing for notebooks; text where it would be very long."""
-        if self.size > _MOST_DRAWN:
-            return f"<pre>{escape(repr(self))}: export.to_svg draws it, export.to_text writes it</pre>"
-        return f'<div style="overflow:auto;max-height:40em">{self.to_svg()}</div>'
+        return in_notebook(self)
 
     def to_svg(self, share: Sequence[float] | None = None, wrong: Sequence[float] | None = None) -> str:
         """The tree drawn from left to right; each node has a ``share`` of inputs, and of the error (``wrong``)."""
@@ -372,9 +385,7 @@ class Tree:
 
     def save(self, path: str | Path) -> None:
         """Write the tree as JSON; categories must be str, int, float, bool or None to be read again."""
-        path = check_path("path", path)
-        with writing(path, "give a file in a folder that exists"):
-            path.write_text(self.to_json(), encoding="utf-8")
+        write_text(path, self.to_json())
 
     @classmethod
     def load(cls, path: str | Path) -> Tree:
@@ -386,8 +397,3 @@ def check_tree(tree: object) -> None:
     """Refuse what is no tree."""
     if not isinstance(tree, Tree):
         raise ParameterError(f"tree must be a fidelitree Tree; got {show(tree)}")
-
-
-def _check_kind(test: Test, feature: Feature) -> None:
-    if test.kind != feature.kind:
-        raise ParameterError(f"feature {feature.name!r} is {feature.kind}; the test {test!r} does not fit it")

@@ -33,7 +33,7 @@ def test_inputs_have_the_distribution_of_the_region(given: dict[str, int] | None
 
 
 def test_numbers_of_ones_are_as_even_as_they_can_be() -> None:
-    drawn = draw_balanced(Region.whole(ft.ProductSpace.bernoulli(20)), Stream.named(0, "test"), 3, 1000)
+    drawn = draw_balanced(ft.ProductSpace.bernoulli(20).whole, Stream.named(0, "test"), 3, 1000)
     ones = np.bincount(drawn.sum(axis=0, dtype=int), minlength=21)
     expected = 1000 * special.comb(20, np.arange(21)) / 2**20
     assert np.abs(ones - expected).max() < 2
@@ -42,23 +42,23 @@ def test_numbers_of_ones_are_as_even_as_they_can_be() -> None:
 
 def test_certain_bits_and_rare_bits_are_drawn() -> None:
     space = ft.ProductSpace.bernoulli(4, [0.0, 1.0, 1e-12, 0.5])
-    drawn = draw_balanced(Region.whole(space), Stream.named(0, "test"), 0, 500)
+    drawn = draw_balanced(space.whole, Stream.named(0, "test"), 0, 500)
     assert drawn[:3].sum(axis=1).tolist() == [0, 500, 0]
     assert 200 < drawn[3].sum() < 300
 
 
 def test_a_block_is_drawn_alike_every_time() -> None:
-    region, stream = Region.whole(SPACE), Stream.named(7, "test")
+    region, stream = SPACE.whole, Stream.named(7, "test")
     one, same, other = (draw_balanced(region, stream, block, 200) for block in (1, 1, 2))
     assert np.array_equal(one, same)
     assert not np.array_equal(one, other)
 
 
 def test_only_bits_are_balanced_and_not_too_many() -> None:
-    assert can_balance(Region.whole(SPACE))
-    assert not can_balance(Region.whole(ft.ProductSpace.bernoulli(257)))
+    assert can_balance(SPACE.whole)
+    assert not can_balance(ft.ProductSpace.bernoulli(257).whole)
     assert can_balance(Region.of(ft.ProductSpace.bernoulli(257), {"x0": 1}))
-    assert not can_balance(Region.whole(ft.ProductSpace([ft.Numeric("x", 0, 1)])))
+    assert not can_balance(ft.ProductSpace([ft.Numeric("x", 0, 1)]).whole)
 
 
 def wrong(chances: np.ndarray, level: float) -> tuple[float, float]:

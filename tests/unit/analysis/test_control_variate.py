@@ -98,7 +98,7 @@ def test_groups_share_every_run_of_rows() -> None:
 
 def test_what_stars_count_is_what_they_hold() -> None:
     counted = Counted(small_tree, SPACE)
-    stars = draw_stars(counted, Region.whole(SPACE), 3000, Stream.named(0, "test"))
+    stars = draw_stars(counted, SPACE.whole, 3000, Stream.named(0, "test"))
     changed = sum(np.count_nonzero(star.after != star.before, axis=1) for star in stars.held)
     assert stars.changed.tolist() == changed.tolist()
     assert stars.labels.sum() == stars.rows == 200

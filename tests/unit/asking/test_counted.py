@@ -194,6 +194,9 @@ def test_queries_print_as_one_line() -> None:
     queries = Queries(Tally.of({"grow": 1234567, "certify": 1}), Tally.of({"grow": 5}))
     assert str(queries) == "1,234,568 labels asked (grow 1,234,567, certify 1), 5 rows paid"
     assert str(Queries(Tally.of({}), Tally.of({}))) == "0 labels asked (none), 0 rows paid"
+    checked = Queries(Tally.of({"label": 64}), Tally.of({"label": 64, "check": 16}))
+    assert str(checked) == "64 labels asked (label 64), 80 rows paid, 16 of them to check that answers repeat"
+    assert "<tr><td>check</td><td>0</td><td>16</td></tr>" in checked._repr_html_()
 
 
 def test_the_target_receives_batches_of_its_space() -> None:

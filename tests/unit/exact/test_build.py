@@ -10,7 +10,7 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.asking.counted import Counted
-from fidelitree.errors import MissingExtraError, ParameterError
+from fidelitree.errors import MissingExtraError, NoDiagramError, ParameterError
 from fidelitree.exact import build, diagram, engine
 from fidelitree.exact.build import (
     ORDERS,
@@ -22,10 +22,8 @@ from fidelitree.exact.build import (
     by_last_digit,
     deepest_first,
 )
-from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import exact_subfunction, known_error
 from fidelitree.exact.truthtable import TableSubfunction
-from fidelitree.spaces.region import Region
 from fidelitree.targets import Circuit, expression
 from fidelitree.trees.tree import Tree
 
@@ -186,7 +184,7 @@ def test_without_the_extra_circuits_are_enumerated_or_drawn() -> None:
     small, large = pairs(9), pairs(20)
     with pytest.raises(MissingExtraError, match=r"need the extra 'bdd': pip install 'fidelitree\[bdd\]'"):
         build_diagram(small, small.space)
-    root = exact_subfunction(Counted(small, small.space), Region.whole(small.space), 0)
+    root = exact_subfunction(Counted(small, small.space), small.space.whole, 0)
     assert isinstance(root, TableSubfunction)
     with pytest.raises(ParameterError, match=r"need the extra 'bdd'"):
         ft.build_top_down(large, large.space, 0.1)

@@ -10,7 +10,6 @@ import pytest
 import fidelitree as ft
 from fidelitree.asking.counted import Counted
 from fidelitree.exact.engine import error_inside, exact_subfunction
-from fidelitree.spaces.region import Region
 from fidelitree.trees.tree import Tree
 from small import LABEL_SETS, cube, random_tree, true_error
 
@@ -31,7 +30,7 @@ def test_a_table_and_paths_agree_where_both_may_answer() -> None:
     rng = np.random.default_rng(4)
     space = ft.ProductSpace.bernoulli(14, rng.random(14))
     tree, target = (random_tree(space, rng, [0, 1, 2], 0.7) for _ in range(2))
-    table = exact_subfunction(Counted(target.predict, space), Region.whole(space), 1 << 14)
+    table = exact_subfunction(Counted(target.predict, space), space.whole, 1 << 14)
     assert error_inside(tree, table, space) == pytest.approx(ft.tree_error(tree, target, space), rel=1e-11)
 
 

@@ -8,7 +8,6 @@ import pytest
 import fidelitree as ft
 from fidelitree.exact.engine import tree_error
 from fidelitree.exact.paths import PathSubfunction
-from fidelitree.spaces.region import Region
 from fidelitree.trees.tree import Tree
 from small import LABEL_SETS, random_tree, true_error
 
@@ -55,11 +54,11 @@ def test_trees_of_another_space_are_refused(swapped: bool) -> None:
     with pytest.raises(ft.ParameterError, match="space must have the tree's 3 features"):
         tree_error(*(pair[::-1] if swapped else pair), space)
     with pytest.raises(ft.ParameterError, match="space must have the tree's 3 features"):
-        PathSubfunction(pair[1], Region.whole(space))
+        PathSubfunction(pair[1], space.whole)
 
 
 def test_influence_counts_every_node_that_tests_the_feature() -> None:
     space = ft.ProductSpace.bernoulli(3, [0.5, 0.2, 0.4])
     tree = Tree.build(space, [(0, 1, 2), (1, 3, 4), (1, 5, 6), 0, 1, 1, 0], [0, 1])  # x0 xor x1
-    function = PathSubfunction(tree, Region.whole(space))
+    function = PathSubfunction(tree, space.whole)
     np.testing.assert_allclose(function.influences(), [0.5, 2 * 0.2 * 0.8, 0])

@@ -18,7 +18,7 @@ def subfunction(n: int, classes: int = 2, seed: int = 0) -> tuple[TableSubfuncti
     rng = np.random.default_rng(seed)
     space = ft.ProductSpace.bernoulli(n, rng.random(n))
     codes = rng.integers(0, classes, 2**n).astype(np.uint8)
-    return TableSubfunction.of(codes, Region.whole(space), list(range(classes))), codes, space
+    return TableSubfunction.of(codes, space.whole, list(range(classes))), codes, space
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 9])

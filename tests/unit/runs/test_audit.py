@@ -15,7 +15,6 @@ from fidelitree.runs.agree import audit
 from fidelitree.runs.agree.audited import FINGERPRINT
 from fidelitree.runs.agree.claim import HowFar, patience_of
 from fidelitree.spaces.draw import Stream, draw
-from fidelitree.spaces.region import Region
 from fidelitree.theory.sequential import error_bound
 
 SPACE = ft.ProductSpace.bernoulli(20, 0.3)
@@ -173,7 +172,7 @@ def test_no_more_inputs_are_counted_than_a_table_may_have(monkeypatch: pytest.Mo
 
 
 def test_a_predictor_is_known_by_what_it_says_about_inputs_that_anybody_can_draw() -> None:
-    labels = TARGET.predict(draw(Region.whole(SPACE), Stream("fingerprint"), 0, FINGERPRINT).T)
+    labels = TARGET.predict(draw(SPACE.whole, Stream("fingerprint"), 0, FINGERPRINT).T)
     digest = hashlib.sha256(repr(labels.tolist()).encode()).hexdigest()
     certificate = ft.certify(asked_target, asked_target, SPACE, 0.1, seed=0)
     assert certificate.tree_digest == f"answers:{digest}"

@@ -11,6 +11,7 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.certificates.store import FRONTIER, load
+from fidelitree.display.wording import at_most
 from fidelitree.targets import majority
 from journals import BITS, MIXED, on_bits, on_mixed
 
@@ -97,6 +98,7 @@ def test_a_curve_without_a_knee_says_why() -> None:
     rare = ft.frontier(lambda bits: bits.all(axis=1), ft.ProductSpace.bernoulli(8), max_leaves=9)
     assert len(rare) > 1
     assert rare.sentences()[0] == "No knee: no larger tree brings half a per cent of agreement for each of its leaves."
+    assert rare.verdict().startswith("1 leaf agrees with the target on ")  # the tree that is saved and reported
     steep = ft.frontier(majority(5), ft.ProductSpace.bernoulli(5), max_leaves=2)
     assert steep.sentences()[0] == "No knee: every leaf brings half a per cent of agreement, up to 2 leaves."
     assert steep.verdict().startswith("2 leaves agree with the target on ")
@@ -110,6 +112,7 @@ def test_it_prints_as_a_table(curve: ft.Frontier, exact: ft.Frontier) -> None:
     assert lines[-1] == "All of these hold together, with 95% confidence."
     assert str(exact).splitlines()[-1] == "Exact: every answer is known."
     assert repr(curve).startswith(f"<Frontier: {len(curve)} trees, 1 to {curve[-1].leaves} leaves, error <= ")
+    assert f" to {at_most(curve[-1].error_bound)} (95% for all), {curve.queries.asked:,} labels>" in repr(curve)
 
 
 def test_rows_and_frame(curve: ft.Frontier) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.targets import multiplexer
+from fidelitree.targets import multiplexer, tribes
 
 
 def hidden(target: Any) -> Any:
@@ -48,6 +48,25 @@ def test_few_rounds_for_some_more_labels() -> None:
     assert found.queries.asked <= 1.5 * usual.queries.asked
     again = ft.distill(hidden(multiplexer(4)), space, epsilon=0.1, prefer="rounds")
     assert again.tree.digest == found.tree.digest
+
+
+def test_large_trees_take_few_rounds_too() -> None:
+    """Batches grow with what is missing: tribes 3 x 5 takes trees of 100 leaves and more, and some 3 000 labels."""
+    space = ft.ProductSpace.bernoulli(15)
+    found = [ft.distill(hidden(tribes(3, 5)), space, epsilon=0.1, prefer="rounds", seed=seed) for seed in range(3)]
+    assert all(one.certificate.holds for one in found)
+    assert sorted(one.queries.rounds for one in found)[1] <= 8
+    assert sorted(int(one.queries.asked) for one in found)[1] <= 4_500
+
+
+def test_the_inputs_on_a_walk_are_asked_together() -> None:
+    target = hidden(lambda batch: batch[:, 3] & (batch[:, 50] | batch[:, 70]))
+    usual, few = (
+        ft.distill(target, ft.ProductSpace.bernoulli(100), epsilon=0.1, prefer=prefer)
+        for prefer in ("queries", "rounds")
+    )
+    assert few.certificate.holds
+    assert few.queries.rounds <= 10 < usual.queries.rounds
 
 
 def test_walks_where_no_search_sees_anything() -> None:

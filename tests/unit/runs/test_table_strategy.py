@@ -28,7 +28,6 @@ from fidelitree.runs.strategies import table_strategy
 from fidelitree.runs.strategies.table_strategy import FRUGAL, TableStrategy, patient
 from fidelitree.search.trace import SplitRecord
 from fidelitree.spaces.features import AtMost, IsIn, IsOne
-from fidelitree.spaces.region import Region
 from fidelitree.spaces.rows import Rows
 from fidelitree.trees.tree import Tree
 from mixed import MIXED, every_input, mixed_tree
@@ -410,7 +409,7 @@ def test_every_split_is_within_a_quarter_of_the_best_pair() -> None:
     assert result.certificate.method == "sequential"
     assert len(result.trace) == result.tree.size - 1 > 1
     rows, chances = every_input(space)
-    leaves = {Region.whole(space): np.ones(len(rows), np.bool_)}
+    leaves = {space.whole: np.ones(len(rows), np.bool_)}
     answers = rule(space.batch(rows))
     for record in result.trace:
         assert isinstance(record, SplitRecord)

@@ -17,7 +17,7 @@ from small import Bits
 
 SPACE = ft.ProductSpace.bernoulli(3, [0.5, 0.3, 0.8])
 GROW = Stream.named(2, "grow")
-WHOLE = Region.whole(SPACE)
+WHOLE = SPACE.whole
 
 
 def target(batch: Bits) -> np.ndarray:

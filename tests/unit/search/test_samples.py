@@ -10,7 +10,6 @@ from fidelitree.asking.counted import Counted
 from fidelitree.search.sampled_probes import SampleSet, Shelf, add, label_planes
 from fidelitree.spaces.draw import Stream, block_rows, draw
 from fidelitree.spaces.features import IsOne
-from fidelitree.spaces.region import Region
 from fidelitree.trees.growing import GrowingTree
 from small import Bits
 
@@ -30,7 +29,7 @@ def sample_set(shelf: Shelf, counted: Counted | None = None) -> tuple[SampleSet,
 
 def by_hand(bare: GrowingTree, counted: Counted, blocks: list[int]) -> dict[int, list[int]]:
     """Counts by leaf and label code, from the inputs drawn once more."""
-    rows = np.concatenate([draw(Region.whole(SPACE), STREAM, b, size).T for b, size in enumerate(blocks)])
+    rows = np.concatenate([draw(SPACE.whole, STREAM, b, size).T for b, size in enumerate(blocks)])
     answers = target(rows)
     found = {}
     for number, leaf in bare.leaves.items():

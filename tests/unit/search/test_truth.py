@@ -8,7 +8,6 @@ import fidelitree as ft
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.search.exact_growth import ExactProbe
 from fidelitree.spaces.features import IsOne
-from fidelitree.spaces.region import Region
 from fidelitree.trees.growing import GrowingTree
 from small import random_tree
 
@@ -17,14 +16,14 @@ TREE = random_tree(SPACE, np.random.default_rng(2), ["a", "b", "c"], 1.0)
 
 
 def test_only_new_leaves_have_new_evidence() -> None:
-    bare, probe = GrowingTree(SPACE), ExactProbe(PathSubfunction(TREE, Region.whole(SPACE)))
+    bare, probe = GrowingTree(SPACE), ExactProbe(PathSubfunction(TREE, SPACE.whole))
     assert probe.look(bare, list(bare.leaves.values())).keys() == {0}
     assert probe.look(bare, list(bare.split(0, IsOne(3)))).keys() == {1, 2}
     assert probe.look(bare, list(bare.split(2, IsOne(1)))).keys() == {3, 4}
 
 
 def test_a_leaf_of_a_grown_tree_has_what_its_region_has() -> None:
-    bare, probe = GrowingTree(SPACE), ExactProbe(PathSubfunction(TREE, Region.whole(SPACE)))
+    bare, probe = GrowingTree(SPACE), ExactProbe(PathSubfunction(TREE, SPACE.whole))
     evidence = dict(probe.look(bare, list(bare.leaves.values())))
     for number, feature in ((0, 3), (2, 1), (1, 0)):
         evidence.update(probe.look(bare, list(bare.split(number, IsOne(feature)))))

@@ -106,7 +106,7 @@ def test_what_is_missing_is_a_value_like_others_when_a_feature_is_drawn_again() 
     gone = np.array([np.nan, 1.0] * 20)
     rows = ft.Rows({"gone": gone, "bit": np.isnan(gone)}, blend=0.01)
     assert rows.redraws is not None
-    drawn = rows.redraws.redrawn(rows.inner, 1, Region.whole(rows.product), Stream("any"), 0)
+    drawn = rows.redraws.redrawn(rows.inner, 1, rows.product.whole, Stream("any"), 0)
     assert (drawn == np.isnan(gone)).mean() > 0.9
     found = ft.analyze(lambda batch: batch["bit"], rows, max_queries=3_000)
     assert found.influences[1] < 0.1 < ft.analyze(lambda batch: batch["bit"], rows.product).influences[1]

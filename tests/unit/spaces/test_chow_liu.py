@@ -218,7 +218,7 @@ def test_the_same_table_gives_the_same_world() -> None:
 def test_one_column_and_one_row_are_enough() -> None:
     for one in ({"a": [3, 3, 3]}, {"a": [1], "b": ["x"]}, {"a": [True, False]}):
         world = ChowLiu.from_data(one)
-        assert world.mass(Region.whole(world.product)) == 1
+        assert world.mass(world.product.whole) == 1
         assert set(world.draw(50)["a"].tolist()) == set(one["a"])
 
 

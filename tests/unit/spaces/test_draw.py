@@ -12,7 +12,7 @@ from fidelitree.spaces.draw import Stream, block_rows, draw, draw_feature, fresh
 from fidelitree.spaces.region import Region
 
 SPACE = ft.ProductSpace.bernoulli(5, [0.5, 0.3, 0.1, 0.9, 0.5])
-WHOLE = Region.whole(SPACE)
+WHOLE = SPACE.whole
 
 
 def test_a_stream_is_its_name() -> None:

@@ -17,7 +17,6 @@ from hypothesis import given
 
 import fidelitree as ft
 from fidelitree.spaces.draw import Stream, draw
-from fidelitree.spaces.region import Region
 from mixed import mixed_spaces
 
 COLUMNS: dict[str, Any] = {
@@ -49,7 +48,7 @@ def test_a_space_of_a_table_comes_back_with_its_batches(name: str) -> None:
     space = ft.ProductSpace.from_data(TABLES[name])
     again = through_json(space)
     assert (again.digest, again.names) == (space.digest, space.names)
-    inner = draw(Region.whole(space), Stream.named(0, "label"), 0, 20).T
+    inner = draw(space.whole, Stream.named(0, "label"), 0, 20).T
     one, two = space.batch(inner), again.batch(inner)
     assert type(one) is type(two)
     assert repr(one) == repr(two)
@@ -63,7 +62,7 @@ def test_any_space_comes_back_exactly(space: ft.ProductSpace) -> None:
     again = through_json(space)
     assert again == space
     assert again.digest == space.digest
-    lane = [draw(Region.whole(one), Stream.named(3, "label"), 0, 50) for one in (space, again)]
+    lane = [draw(one.whole, Stream.named(3, "label"), 0, 50) for one in (space, again)]
     assert np.array_equal(*lane, equal_nan=True)
 
 

@@ -43,10 +43,19 @@ WORLDS: dict[str, Any] = {
     "blend": ft.Rows(table(), blend=0.2),
     "stated mixture": ft.Mixture(
         [
-            ft.ProductSpace([ft.Numeric("age", 18, 40, missing=0.5), ft.Numeric("income", 0, 9000), ft.Boolean("job")]),
-            ft.ProductSpace([ft.Numeric("age", 30, 90), ft.Numeric("income", 0, 900, missing=0.2), ft.Boolean("job")]),
-        ],
-        [0.25, 0.75],
+            (
+                0.25,
+                ft.ProductSpace(
+                    [ft.Numeric("age", 18, 40, missing=0.5), ft.Numeric("income", 0, 9000), ft.Boolean("job")]
+                ),
+            ),
+            (
+                0.75,
+                ft.ProductSpace(
+                    [ft.Numeric("age", 30, 90), ft.Numeric("income", 0, 900, missing=0.2), ft.Boolean("job")]
+                ),
+            ),
+        ]
     ),
 }
 every_world = pytest.mark.parametrize("name", WORLDS)
@@ -54,7 +63,7 @@ every_world = pytest.mark.parametrize("name", WORLDS)
 
 def regions(world: Any, seed: int) -> list[Region]:
     """Both sides of a few tests of each number, one below the other."""
-    random, found = np.random.default_rng(seed), [Region.whole(world.product)]
+    random, found = np.random.default_rng(seed), [world.product.whole]
     for feature, cuts in ((0, (25, 40, math.inf, 60)), (1, (2000, 5000, math.inf, 700))):
         cut = float(random.choice(cuts))
         test = AtMost(feature, cut, bool(random.integers(2)) and cut < math.inf)

@@ -14,7 +14,6 @@ from chances import plausible
 from fidelitree.exact.paths import disagreement
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.region import Region
-from fidelitree.targets.table import enumerate_inputs
 
 FALSE_ALARM = 1e-6
 
@@ -24,8 +23,14 @@ def part(p: float, jobs: dict[str, float], ages: list[int]) -> ft.ProductSpace:
 
 
 PARTS = [part(0.1, {"clerk": 0.9, "nurse": 0.1}, [20, 20, 30]), part(0.7, {"clerk": 0.2, "nurse": 0.8}, [30, 50, 70])]
-WORLD = ft.Mixture(PARTS, [0.3, 0.7])
-INPUTS = enumerate_inputs(Region.whole(WORLD.product), 0, WORLD.product.points or 0)
+
+
+def mixed(parts: list[Any], weights: list[Any]) -> ft.Mixture:
+    return ft.Mixture(list(zip(weights, parts, strict=True)))
+
+
+WORLD = mixed(PARTS, [0.3, 0.7])
+INPUTS = WORLD.product.whole.inputs(0, WORLD.product.points or 0)
 REGIONS: tuple[dict[str, Any], ...] = (
     {},
     {"owner": 1},
@@ -96,9 +101,9 @@ def test_disagreements_of_trees_are_exact() -> None:
 
 
 def test_weights_that_nearly_add_up_to_1_are_made_to() -> None:
-    world = ft.Mixture(PARTS, [0.3, 0.7 + 5e-10])
+    world = mixed(PARTS, [0.3, 0.7 + 5e-10])
     assert world.weights.sum() == pytest.approx(1, abs=1e-15)
-    assert ft.Mixture(PARTS, [0.3, 0.7]).weights.tolist() == [0.3, 0.7]
+    assert mixed(PARTS, [0.3, 0.7]).weights.tolist() == [0.3, 0.7]
 
 
 def test_intervals_and_gaps_tell_which_component_it_was() -> None:
@@ -107,9 +112,9 @@ def test_intervals_and_gaps_tell_which_component_it_was() -> None:
         ft.ProductSpace([ft.Boolean("bit", 0), ft.Numeric("size", 0, 1, missing=0.5)]),
         ft.ProductSpace([ft.Boolean("bit", 1), ft.Numeric("size", 0, 2)]),
     ]
-    world, stream = ft.Mixture(parts), Stream.named(3, "any")
+    world, stream = mixed(parts, [0.5, 0.5]), Stream.named(3, "any")
     inner = np.column_stack([np.zeros(3_000), np.repeat([np.nan, 0.5, 1.5], 1_000)])
-    bits = world.redrawn(inner, 0, Region.whole(world.product), stream, 0).reshape(3, 1_000).sum(axis=1)
+    bits = world.redrawn(inner, 0, world.product.whole, stream, 0).reshape(3, 1_000).sum(axis=1)
     assert (bits[0], bits[2]) == (0, 1_000)
     assert plausible(int(bits[1]), 1_000, 0.5, FALSE_ALARM)  # a half of .5 against a half of .5
     assert ft.analyze(lambda batch: batch["bit"], world, max_queries=900).influences[1] == 0
@@ -117,7 +122,7 @@ def test_intervals_and_gaps_tell_which_component_it_was() -> None:
 
 def test_intervals_are_mixed_piece_by_piece() -> None:
     one, two = (ft.ProductSpace([ft.Numeric("x", low, high)]) for low, high in ((0, 4), (2, 6)))
-    x = ft.Mixture([one, two]).product.features[0]
+    x = mixed([one, two], [0.5, 0.5]).product.features[0]
     assert [x.mass(ends) for ends in ((0, 2), (2, 4), (4, 6))] == pytest.approx([0.25, 0.5, 0.25])
 
 
@@ -161,30 +166,33 @@ def test_the_certificate_says_which_mixture() -> None:
 
 
 @pytest.mark.parametrize(
-    ("components", "weights", "message"),
+    ("components", "message"),
     [
-        ([], None, "components must hold at least one product space; got none"),
-        (7, None, "components must list product spaces; got 7"),
-        ([PARTS[0], 3], None, "components must be product spaces; got 3"),
+        ([], r"components must hold at least one pair \(weight, product space\); got none"),
+        (7, r"components must list pairs \(weight, product space\); got 7"),
+        (PARTS, r"components must be pairs \(weight, product space\); got ProductSpace"),
+        ([(1, PARTS[0]), (0, 3)], r"components must be pairs \(weight, product space\); got \(0, 3\)"),
+        ([(1, PARTS[0], 2)], "components must be pairs"),
+        ([(PARTS[0], 1)], "components must be pairs"),
+        ([(0.5, PARTS[0]), (0.5, ft.ProductSpace.bernoulli(3))], "components must have the same features, kinds"),
+        (list(zip([0.5, 0.4], PARTS, strict=True)), "weights must add up to 1; got 0.9 - divide each by their sum"),
+        (list(zip([0.5, 0.5 + 2e-9], PARTS, strict=True)), r"weights must add up to 1; got 1\.000000002 "),
+        (list(zip([1.5, -0.5], PARTS, strict=True)), r"weights must be numbers that are at least 0; got \[1.5, -0.5\]"),
+        (list(zip([np.nan, 1.0], PARTS, strict=True)), "weights must be numbers that are at least 0"),
+        (list(zip(["much", 1.0], PARTS, strict=True)), "weights must"),
+        ([([1.0], PARTS[0])], "weights must be numbers that are at least 0"),
         (
-            [PARTS[0], ft.ProductSpace.bernoulli(3)],
-            None,
-            "components must have the same features, kinds",
-        ),
-        (PARTS, [0.5, 0.4], "weights must add up to 1; got 0.9 - divide each by their sum"),
-        (PARTS, [0.5, 0.5 + 2e-9], r"weights must add up to 1; got 1\.000000002 "),
-        (PARTS, [1.5, -0.5], "weights must be at least 0, one for each of the 2 components"),
-        (PARTS, [1.0], "weights must be at least 0, one for each of the 2 components"),
-        (
-            [ft.ProductSpace([ft.Numeric("x", 0, 1)]), ft.ProductSpace([ft.Numeric.from_values("x", [1])])],
-            None,
+            [
+                (0.5, ft.ProductSpace([ft.Numeric("x", 0, 1)])),
+                (0.5, ft.ProductSpace([ft.Numeric.from_values("x", [1])])),
+            ],
             "feature 'x' must have observed values in all components, or intervals in all of them",
         ),
     ],
 )
-def test_what_is_no_mixture_is_refused(components: Any, weights: Any, message: str) -> None:
+def test_what_is_no_mixture_is_refused(components: Any, message: str) -> None:
     with pytest.raises(ft.ParameterError, match=message):
-        ft.Mixture(components, weights)
+        ft.Mixture(components)
 
 
 def test_a_box_that_no_component_reaches_is_refused() -> None:

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.display.markup import Html, section, tag
-from fidelitree.display.wording import counted, figure, whole
+from fidelitree.display.wording import Html, counted, figure, section, tag, whole
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.spaces.draw import Stream, draw, redraw
-from fidelitree.spaces.region import Region
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,13 +62,13 @@ class Influences:
 def influences(tree: Tree, space: ProductSpace) -> Influences:
     """Exact, or estimated where a large tree would make the reader wait."""
     if tree.size**2 * len(space) <= _PAIRS:
-        return Influences(PathSubfunction(tree, Region.whole(space)).influences())
+        return Influences(PathSubfunction(tree, space.whole).influences())
     return Influences(_estimated(tree, space), _ROWS)
 
 
 def _estimated(tree: Tree, space: ProductSpace) -> NDArray[np.float64]:
     """The same inputs with each tested feature drawn again; what is not tested changes nothing."""
-    whole, stream = Region.whole(space), Stream.named(0, "report")
+    whole, stream = space.whole, Stream.named(0, "report")
     inputs = draw(whole, stream, 0, _ROWS)
     before, found = tree.predict_inner(inputs.T), np.zeros(len(space))
     for i in sorted(set(tree.feature.tolist()) - {-1}):

@@ -9,8 +9,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fidelitree.display.markup import Html, join, section, table, tag
-from fidelitree.display.wording import at_most, counted, percent, whole
+from fidelitree.display.wording import Html, at_most, counted, join, percent, section, table, tag, whole
 from fidelitree.report.contents import Contents, TracePoint
 
 if TYPE_CHECKING:
@@ -190,10 +189,7 @@ def _figure(contents: Contents, steps: tuple[TracePoint, ...]) -> Html:
 
 def _table(steps: tuple[TracePoint, ...]) -> Html:
     names = "Labels asked", "Leaves", "Its error", "Certified for it"
-    rows = [
-        tag("tr", *(tag("td", text) for text in (whole(step.asked), whole(step.size), *_shares(step))))
-        for step in thinned(steps, _ROWS)
-    ]
+    rows = [(whole(step.asked), whole(step.size), *_shares(step)) for step in thinned(steps, _ROWS)]
     some = "" if len(steps) <= _ROWS else f" ({_ROWS} of {whole(len(steps))} steps)"
     shown = tag("div", table(names, rows, class_="numbers"), class_="scroll", tabindex=0)
     return tag("details", tag("summary", f"The same in numbers{some}"), shown)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fidelitree.certificates.confusion import CONFIDENCE, FEW, Confusion, LabelPair, LeafError
-from fidelitree.display.markup import Html, section, table, tag
-from fidelitree.display.wording import at_most, counted, percent, span, whole
+from fidelitree.display.wording import Html, at_most, counted, percent, row, section, span, table, tag, whole
 from fidelitree.trees.deferring import DEFER
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ def _class_row(found: Confusion, cell: LabelPair) -> Html:
         meant = percent(right / said) if found.level is None else f"{whole(int(right))} of {whole(int(said))}"
     followed = "never" if cell.wrong else span(*found.share(cell))
     often = percent(cell.of / found.tests)
-    return tag("tr", tag("th", str(cell.target), scope="row"), *(tag("td", x) for x in (often, followed, meant)))
+    return row(often, followed, meant, head=cell.target)
 
 
 def _without_table(contents: Contents) -> str:
@@ -110,9 +109,7 @@ def deferred(contents: Contents, shares: Shares) -> Html | None:
     leaves.sort(key=lambda node: 0.0 if masses is None else -float(masses[node]))
     inputs = conditions(contents, set(leaves))
     often = {node: "–" if masses is None else percent(float(masses[node])) for node in leaves}
-    rows = [
-        tag("tr", tag("th", inputs[node], scope="row"), tag("td", often[node])) for node in leaves[:_DEFERRED_SHOWN]
-    ]
+    rows = [row(often[node], head=inputs[node]) for node in leaves[:_DEFERRED_SHOWN]]
     told = f"In {counted(len(leaves), 'leaf', 'leaves')} the tree asks the target. No other tree of this size was found"
     note = f"{told} that answers more and errs as rarely."
     more = tag("p", f"And {counted(len(leaves) - len(rows), 'more leaf', 'more leaves')}.", class_="note")

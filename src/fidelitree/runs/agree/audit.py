@@ -17,29 +17,25 @@ from fidelitree.certificates.confusion import CONFIDENCE, Confusion
 from fidelitree.certificates.deferral import DrawnBet, certified_coverage
 from fidelitree.errors import (
     ParameterError,
-    check_count,
     check_delta,
     check_entropy,
     check_epsilon,
-    check_number,
     check_observer,
+    check_share,
     check_switch,
     check_tolerance,
     show,
 )
-from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge, known_error, tree_labels
+from fidelitree.exact.engine import ENUMERATE_UNASKED, MOST_LISTED, free_of_charge, known_error, tree_labels
 from fidelitree.runs.agree.audited import TestInputs, is_text, labels_of, prediction_of, source_of
 from fidelitree.runs.agree.claim import FEW, Claim, HowFar
 from fidelitree.runs.agree.device_tests import DeviceTests
 from fidelitree.runs.kept_rows import KeptRows, told
-from fidelitree.spaces.draw import Stream, block_rows, fresh_entropy, fresh_seed
-from fidelitree.spaces.region import Region
+from fidelitree.spaces.draw import Stream, block_rows, fresh_entropy, seed_of
 from fidelitree.spaces.rows import ASSUMES_UNSEEN
-from fidelitree.targets.labels import apart
-from fidelitree.targets.table import MAX_FEATURES, enumerate_inputs
 from fidelitree.theory.sequential import Bet
 from fidelitree.trees.answers import Crosstab
-from fidelitree.trees.deferring import answered
+from fidelitree.trees.deferring import answered, apart
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -78,20 +74,45 @@ def certify(
 ) -> Certificate:
     """How far a predictor is from the target, or whether they agree on at least 1 - epsilon of inputs.
 
-    Without an epsilon the certificate has both ends of their disagreement (``certificate.interval``), and the audit
-    ends when neither is further than ``within`` from the middle. With one it is a claim: its audit ends as soon as the
-    error is certified to be at most epsilon, or shown to be above it; undecided, after ``max_queries`` answers, or
-    64 ln(1/delta)/epsilon where that is not given. Where asking all inputs of a deterministic target costs less, and
-    for trees and circuits, it is exact. With a ``tolerance`` both answer numbers, and agree where these are as close.
-    ``predictor`` is a tree, any callable from a batch to labels, or anything with a ``predict`` method. The seed (the
-    machine's own unless you give one) and a digest of the predictor choose the test inputs. A tree's digest tells it
-    from all others; that of anything else covers a few answers only, so its audit adds fresh entropy and records it.
-    ``seed`` and ``entropy`` of a certificate replay its audit, and it says so. Of `Rows` all are tests, each once:
-    nobody may be fitted to them. For the other arguments see `distill` and `Running`.
+    Without an epsilon the audit ends when neither end of the disagreement is further than ``within`` from the middle.
+    With one it is a claim, and ends once that is certified or shown to be false; undecided, after 64
+    ln(1/delta)/epsilon labels. Trees, circuits and small spaces are counted exactly. A digest of the predictor goes
+    into the draws. That of a tree tells it from all others; an audit of anything else adds fresh entropy, so that
+    nobody can foresee its test inputs. Of `Rows` all are tests, each once: nobody may be fitted to them.
 
-    >>> from fidelitree import ProductSpace, targets
-    >>> str(certify(Tree.constant(bits := ProductSpace.bernoulli(3), 1), targets.majority(3), bits, 0.05))[:61]
-    'Exact: this tree agrees with the target on 50% of all inputs.'
+    Args:
+        predictor: What is audited: a tree, a callable from a batch to labels, or anything with ``predict``.
+        target: What is explained: a callable from a batch of inputs to labels, or a fitted model.
+        space: Where inputs come from: any space, or a table, to one half of which a `ChowLiu` is fitted.
+        epsilon: The error that is claimed; None asks for both ends of the error.
+        delta: The chance that the run states a false bound.
+        within: Without an epsilon: how far the ends may be from the middle between them.
+        tolerance: For targets that answer numbers: an error is to be further away than this.
+        seed: Chooses all draws: the same seed gives the same result. None takes a fresh one.
+        entropy: That of an earlier certificate, to replay its audit; fresh where it is left out.
+        deterministic: False where the target may answer an input differently each time: no answer is remembered.
+        max_queries: Ends the run after so many labels, with what is certified by then.
+        max_seconds: Ends the run after so many seconds, with what is certified by then.
+        max_cost: Ends the run before the target's prices add up to more.
+        batch_size: The most inputs that one call of the target receives.
+        executor: Runs calls elsewhere: a `concurrent.futures.Executor`, a function that makes one, or "joblib".
+        timeout: The longest silence of the executor's workers, in seconds.
+        retries: How often a call that failed is made again.
+        journal: The file that keeps every answer: the same call goes on from there, and `verify` checks by it.
+        observer: Receives an event for each step of the run; `Progress` is one.
+
+    Returns:
+        The certificate. ``interval`` has both ends of the error, ``holds`` says whether the claim is certified.
+
+    Raises:
+        ParameterError: An argument breaks its rule.
+        TargetError: The target failed, or answered something that is no label.
+        JournalError: The journal cannot be opened or written.
+
+    Examples:
+        >>> from fidelitree import ProductSpace, targets
+        >>> str(certify(Tree.constant(bits := ProductSpace.bernoulli(3), 1), targets.majority(3), bits, 0.05))[:61]
+        'Exact: this tree agrees with the target on 50% of all inputs.'
     """
     rule, near = _rule(epsilon, check_delta(delta), within), check_tolerance(tolerance)
     check_observer(observer)
@@ -118,7 +139,7 @@ def certify(
 
 def _keys(predictor: Any, seed: int | None, recorded: str | None) -> tuple[int, str | None]:
     """Seed, and what nobody could foresee when the predictor was made; a tree needs none, whose digest says all."""
-    known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
+    known_seed = seed_of(seed)
     if recorded is None:
         return known_seed, None if isinstance(predictor, Tree) else fresh_entropy()
     if isinstance(predictor, Tree):
@@ -134,10 +155,7 @@ def _rule(epsilon: float | None, delta: float, within: float) -> Claim | HowFar:
     """What the audit is to find out."""
     if epsilon is not None:
         return Claim(check_epsilon(epsilon), delta)
-    width = check_number("within", within)
-    if not 0 < width < 1:
-        raise ParameterError(f"within must be above 0 and below 1; got {show(within)}")
-    return HowFar(width, delta)
+    return HowFar(check_share("within", within), delta)
 
 
 @dataclass(frozen=True)
@@ -227,7 +245,7 @@ class _Audit:
                 raise ParameterError(f"epsilon must be above 0 where {where}; got 0")
             return False
         points, limit = self.counted.space.points, self.counted.budget.max_queries
-        few = points is not None and points <= min(1 << MAX_FEATURES, points if limit is None else limit)
+        few = points is not None and points <= min(MOST_LISTED, points if limit is None else limit)
         if deterministic and points is not None and few:
             if free_of_charge(self.counted) or (limit is None and self.epsilon == 0 and points <= ENUMERATE_UNASKED):
                 return True
@@ -249,11 +267,11 @@ class _Audit:
 
         Then some inputs are known, which tell nothing about the others.
         """
-        space, whole = self.counted.space, Region.whole(self.counted.space)
+        space, whole = self.counted.space, self.counted.space.whole
         wrong, points, rows = 0.0, space.points, block_rows(len(space))
         assert points is not None, "only finite spaces are counted"
         for start in range(0, points, rows):
-            batch = enumerate_inputs(whole, start, min(start + rows, points))
+            batch = whole.inputs(start, min(start + rows, points))
             chances = space.chances(batch)
             try:
                 labels = self.counted.labels(self.counted.ask(batch, "certify"))

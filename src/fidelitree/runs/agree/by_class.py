@@ -22,12 +22,10 @@ from fidelitree.asking.events import Observer, nobody
 from fidelitree.asking.limits import Budget, BudgetSpent
 from fidelitree.asking.memory import REMEMBERED_BYTES, Memory
 from fidelitree.display.wording import shown, span
-from fidelitree.errors import ParameterError, check_count, check_delta, check_number, check_observer, check_switch
-from fidelitree.runs.input_source import inside, source_of
-from fidelitree.spaces.draw import Stream, fresh_seed
-from fidelitree.spaces.features.feature import pick, uniforms
+from fidelitree.errors import ParameterError, check_delta, check_observer, check_share, check_switch
+from fidelitree.runs.input_source import BoxDraws, source_of
+from fidelitree.spaces.draw import Stream, seed_of
 from fidelitree.theory.sequential import interval, level_of_attempt
-from fidelitree.trees.deferring import check_answers
 from fidelitree.trees.tree import Tree, check_tree
 
 if TYPE_CHECKING:
@@ -80,18 +78,35 @@ def errors_by_class(
 ) -> tuple[ClassErrors, ...]:
     """Precision and recall of each answer of a tree as intervals that hold together with confidence 1 - delta.
 
-    It ends when no end is further than ``within`` from the middle of its interval, or after ``max_queries`` labels.
+    Args:
+        tree: The tree whose answers are looked at; it answers labels, no numbers.
+        target: What is explained: a callable from a batch of inputs to labels, or a fitted model.
+        space: Where inputs come from: any space, or a table, to one half of which a `ChowLiu` is fitted.
+        delta: The chance that the run states a false bound.
+        within: Ends the run when no end of an interval is further from its middle.
+        seed: Chooses all draws: the same seed gives the same result. None takes a fresh one.
+        deterministic: False where the target may answer an input differently each time: no answer is remembered.
+        max_queries: Ends the run after so many labels, with what is certified by then.
+        observer: Receives an event for each step of the run; `Progress` is one.
 
-    >>> from fidelitree.spaces.product import ProductSpace
-    >>> space = ProductSpace.bernoulli(4)
-    >>> tree = Tree.build(space, [(0, 1, 2), 0, 1], [0, 1])
-    >>> for one in errors_by_class(tree, lambda batch: batch[:, 0], space, seed=0):
-    ...     print(one)
-    0: precision 94.8% to 100%, recall 94.8% to 100%
-    1: precision 92.7% to 100%, recall 92.7% to 100%
+    Returns:
+        An entry for each answer, in the order of their names.
+
+    Raises:
+        ParameterError: An argument breaks its rule.
+        TargetError: The target failed, or answered something that is no label.
+
+    Examples:
+        >>> from fidelitree.spaces.product import ProductSpace
+        >>> space = ProductSpace.bernoulli(4)
+        >>> tree = Tree.build(space, [(0, 1, 2), 0, 1], [0, 1])
+        >>> for one in errors_by_class(tree, lambda batch: batch[:, 0], space, seed=0):
+        ...     print(one)
+        0: precision 94.8% to 100%, recall 94.8% to 100%
+        1: precision 92.7% to 100%, recall 92.7% to 100%
     """
     check_tree(tree)
-    check_answers(tree, "precision and recall of labels")
+    tree.check_answers("precision and recall of labels")
     if tree.labels.dtype.kind == "f":
         raise ParameterError(
             "tree must answer labels, each of which has a precision and a recall; this one answers numbers - "
@@ -100,10 +115,8 @@ def errors_by_class(
     target, space = as_used(target, space)
     check_switch("deterministic", deterministic)
     check_observer(observer)
-    width = check_number("within", within)
-    if not 0 < width < 1:
-        raise ParameterError(f"within must be above 0 and below 1; got {within!r}")
-    known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
+    width = check_share("within", within)
+    known_seed = seed_of(seed)
     tree.check_space(space.product)
     memory = Memory.within(REMEMBERED_BYTES, space.product) if deterministic else None
     counted = Counted(target, space.product, memory, Budget(max_queries=max_queries), observer=observer)
@@ -119,7 +132,7 @@ class _Audit:
     def __init__(self, tree: Tree, counted: Counted, space: World, delta: float, seed: int) -> None:
         self._tree, self._counted, self._space, self._delta = tree, counted, space, delta
         self._source = source_of(space, seed)
-        self._inside, self._blocks = Stream.named(seed, "inside"), 0
+        self._inside = BoxDraws(self._source.world, Stream.named(seed, "inside"))
         self.classes: dict[Any, ClassErrors] = {}
         for label in tree.labels.tolist():
             self._know(label)
@@ -168,21 +181,9 @@ class _Audit:
 
     def _draws(self, label: Any) -> NDArray[Any]:
         """Inputs that the tree gives a label; none where nobody knows how to draw there."""
-        world, tree = self._source.world, self._tree
-        if world is None or world.masses is None:
-            return np.empty((0, len(self._space.product)), self._space.product.dtype)
-        ends = [(node, box) for node, box in tree.regions(self._space.product) if tree.feature[node] < 0]
-        boxes = [box for node, box in ends if tree.label(node) == label]
-        masses = np.array([world.masses.mass(box) for box in boxes])
-        if not masses.sum() > 0:
-            return np.empty((0, len(self._space.product)), self._space.product.dtype)
-        self._blocks += 1
-        chosen = pick(uniforms(self._inside.child("leaf").lane(self._blocks, 0), _BATCH), masses)
-        drawn = []
-        for k in np.unique(chosen).tolist():
-            self._blocks += 1
-            drawn.append(inside(world, boxes[k], self._inside, self._blocks, int((chosen == k).sum())))
-        return np.concatenate(drawn)
+        tree, regions = self._tree, self._tree.regions(self._space.product)
+        boxes = [box for node, box in regions if tree.feature[node] < 0 and tree.label(node) == label]
+        return self._inside.among(boxes, _BATCH)[0]
 
 
 def _wide(ends: Ends, within: float) -> bool:

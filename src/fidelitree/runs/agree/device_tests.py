@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from fidelitree.asking.on_device import OnDevice, windows
 from fidelitree.spaces.draw import block_rows
-from fidelitree.spaces.region import Region
 from fidelitree.targets.device.lanes import BitLanes, DeviceTree
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ class DeviceTests:
         each = zip(tree.feature.tolist(), tree.no.tolist(), tree.yes.tolist(), tree.code.tolist(), strict=True)
         nodes = [code if feature < 0 else (feature, no, yes) for feature, no, yes, code in each]
         device = asked.model.device
-        lanes = BitLanes.of(Region.whole(counted.space), stream, device)
+        lanes = BitLanes.of(counted.space.whole, stream, device)
         return cls(asked, tree, DeviceTree.of(nodes, tree.depth, device), lanes)
 
     def count(self, block: int, rows: int) -> Counter[tuple[Any, Any]]:

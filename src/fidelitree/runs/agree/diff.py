@@ -21,21 +21,27 @@ from fidelitree.errors import (
     check_count,
     check_delta,
     check_epsilon,
-    check_number,
     check_observer,
+    check_share,
     check_switch,
     check_tolerance,
 )
-from fidelitree.runs.agree.diff_exact import ChangeGrower, few_inputs, listed, of_all_inputs, of_circuits
+from fidelitree.runs.agree.diff_exact import (
+    ChangeGrower,
+    few_inputs,
+    known_difference,
+    listed,
+    of_all_inputs,
+    of_circuits,
+    stored_tree,
+)
 from fidelitree.runs.agree.diff_growing import BOXES, ChangeExplorer
-from fidelitree.runs.agree.diff_known import known_difference, stored_tree
 from fidelitree.runs.agree.diff_testing import CURVE, Changed, DiffAttempt, level_in_curve, level_of
 from fidelitree.runs.agree.difference import SAME, Difference, Flagging
 from fidelitree.runs.agree.pair import Pair, paired
 from fidelitree.runs.input_source import source_of
-from fidelitree.spaces.draw import fresh_seed
+from fidelitree.spaces.draw import seed_of
 from fidelitree.targets.circuits.circuit import Circuit
-from fidelitree.trees.deferring import check_answers
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -87,23 +93,49 @@ def diff(
     The run ends as soon as the share of changed inputs is certified to be at most ``epsilon``, or a tree is certified
     to flag at least ``recall`` of all changes with at least ``precision``. Where no tree of at most ``max_leaves`` can,
     trees of many sizes come with the bounds that they reach (``curve``), and the share that none explains is stated.
-    All bounds are true together with confidence 1 - delta. The tree's first feature is what the old target answers.
+    All bounds are true together with confidence 1 - delta. The tree's first feature is what the old target answers. Of
+    two trees, and of two circuits, everything is exact. An input that both answer counts as one label.
 
-    ``old`` and ``new`` are callables, models, trees, or folders of stored results; of two trees everything is exact,
-    and for two folders the space may be left out. An input that both answer counts as one label. With a ``tolerance``
-    both answer numbers, and a change is one by more than that. A ``journal`` keeps what each of them has answered. For
-    the other arguments see `distill` and `Running`.
+    Args:
+        old: The target as it was: a callable, a model, a tree, or the folder of a stored result.
+        new: The target as it is, in any of these forms.
+        space: Where inputs come from, as for `distill`; it may be left out for two folders.
+        delta: The chance that the run states a false bound.
+        precision: The share of what the tree flags that must have changed.
+        recall: The share of all changes that the tree must flag.
+        epsilon: The share of changed inputs that is as good as none.
+        max_leaves: The most leaves that a tree may have.
+        tolerance: For targets that answer numbers: an error is to be further away than this.
+        seed: Chooses all draws: the same seed gives the same result. None takes a fresh one.
+        deterministic: False where the target may answer an input differently each time: no answer is remembered.
+        max_queries: Ends the run after so many labels, with what is certified by then.
+        max_seconds: Ends the run after so many seconds, with what is certified by then.
+        batch_size: The most inputs that one call of the target receives.
+        executor: Runs calls elsewhere: a `concurrent.futures.Executor`, a function that makes one, or "joblib".
+        timeout: The longest silence of the executor's workers, in seconds.
+        retries: How often a call that failed is made again.
+        journal: The file that keeps every answer: the same call goes on from there, and `verify` checks by it.
+        observer: Receives an event for each step of the run; `Progress` is one.
 
-    >>> from fidelitree.spaces.product import ProductSpace
-    >>> old, new = (lambda batch: batch[:, 0]), (lambda batch: batch[:, 0] & ~(batch[:, 1] & batch[:, 2]))
-    >>> found = diff(old, new, ProductSpace.bernoulli(10))
-    >>> found.explained, found.leaves
-    (True, 4)
+    Returns:
+        How much changed, where, and what no tree explains; it prints, stores and reports itself.
+
+    Raises:
+        ParameterError: An argument breaks its rule.
+        TargetError: The target failed, or answered something that is no label.
+        JournalError: The journal cannot be opened or written.
+
+    Examples:
+        >>> from fidelitree.spaces.product import ProductSpace
+        >>> old, new = (lambda batch: batch[:, 0]), (lambda batch: batch[:, 0] & ~(batch[:, 1] & batch[:, 2]))
+        >>> found = diff(old, new, ProductSpace.bernoulli(10))
+        >>> found.explained, found.leaves
+        (True, 4)
     """
-    wanted = _share("precision", precision), _share("recall", recall)
+    wanted = check_share("precision", precision), check_share("recall", recall)
     check_observer(observer)
     goal = _Goal(check_epsilon(epsilon), check_delta(delta), *wanted, check_count("max_leaves", max_leaves, least=2))
-    known_seed = fresh_seed() if seed is None else check_count("seed", seed, least=0)
+    known_seed = seed_of(seed)
     near = check_tolerance(tolerance)
     before, after, world = _sides(old, new, space)
     running = Running(batch_size, executor, timeout, retries, journal)
@@ -139,20 +171,13 @@ def _sides(old: Any, new: Any, space: Any) -> tuple[Any, Any, World]:
     (before, stored), (after, other) = stored_tree(old), stored_tree(new)
     for tree in (before, after):
         if isinstance(tree, Tree):
-            check_answers(tree, "one side of a difference")
+            tree.check_answers("one side of a difference")
     space = space if space is not None else other or stored
     if space is None:
         raise ParameterError("space must say where inputs come from, unless both are folders of results; got None")
     one, world = as_used(_callable(before), space)
     two, _ = as_used(_callable(after), world)
     return before if isinstance(before, Tree) else one, after if isinstance(after, Tree) else two, world
-
-
-def _share(name: str, value: float) -> float:
-    share = check_number(name, value)
-    if not 0 < share < 1:
-        raise ParameterError(f"{name} must be above 0 and below 1; got {value!r}")
-    return share
 
 
 def _callable(target: Any) -> Target:

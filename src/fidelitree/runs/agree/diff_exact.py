@@ -1,34 +1,37 @@
 """Two targets all of whose answers are known: what changed, exactly, and a tree of where.
 
-Two circuits become decision diagrams, one for each pair of answers. Of a space with few inputs all are asked. The tree
-grows by the influences of "has it changed?" (Algorithm 1 of the paper), at the leaf with the largest error. A leaf says
-changed or unchanged, or goes by the old answer, whichever is right most often.
+Two trees are laid over each other, box by box. Two circuits become decision diagrams, one for each pair of answers. Of
+a space with few inputs all are asked. The tree grows by the influences of "has it changed?" (Algorithm 1 of the paper),
+at the leaf with the largest error. A leaf says changed or unchanged, or goes by the old answer, whichever is right most
+often.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.errors import MissingExtraError
+from fidelitree.asking.counted import Queries, Tally
+from fidelitree.certificates.store import load
+from fidelitree.errors import MissingExtraError, NoDiagramError
 from fidelitree.exact.build import build_diagram
-from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import DIAGRAM_FROM, ENUMERATE_UNASKED, tabulated
+from fidelitree.exact.paths import disagreement
 from fidelitree.runs.agree.diff_growing import free_name, from_what_to_what
-from fidelitree.runs.agree.diff_known import later
-from fidelitree.runs.agree.difference import SAME, Flagging
+from fidelitree.runs.agree.difference import SAME, Difference, Flagging
+from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.spaces.features import Categorical, IsIn, IsOne
 from fidelitree.spaces.product import ProductSpace
-from fidelitree.spaces.region import Region
 from fidelitree.targets.circuits.circuit import Circuit, joined
 from fidelitree.targets.circuits.network import Gates
-from fidelitree.targets.table import TruthTable, enumerate_inputs
+from fidelitree.targets.table import TruthTable
 from fidelitree.trees.growing import GrowingTree
-from fidelitree.trees.nested import Nested, build, of, simplest
+from fidelitree.trees.nested import Nested, build, mapped, of, simplest
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -38,13 +41,16 @@ if TYPE_CHECKING:
     from fidelitree.exact.subfunction import Floats, Subfunction
     from fidelitree.runs.agree.pair import Pair
     from fidelitree.spaces.features import Test
-    from fidelitree.spaces.world import World
+    from fidelitree.spaces.region import Region
+    from fidelitree.spaces.world import Weighed, World
+    from fidelitree.trees.tree import Tree
 
 FEW = 1 << 10
 """Inputs of a space that are all asked: about as many as the smallest comparison by draws takes."""
 _CLOSE = 0.02  # of all changes may be wrong in a tree that grows no further
 SIZES = (2, 3, 5, 8, 13, 21, 34, 64)
 """Leaves of the trees that are kept on the way."""
+_NOTHING = Queries(Tally.of({}), Tally.of({}))  # asked
 _BITS = ((0, 0), (0, 1), (1, 0), (1, 1))
 
 
@@ -110,8 +116,8 @@ Codes = NDArray[np.intp]
 def of_all_inputs(pair: Pair, space: ProductSpace) -> tuple[KnownChanges, NDArray[Any], Codes, Codes]:
     """Every input asked; also the inputs, and both answers to them."""
     assert space.points is not None, "only finite spaces are listed"
-    whole = Region.whole(space)
-    inner = enumerate_inputs(whole, 0, space.points)
+    whole = space.whole
+    inner = whole.inputs(0, space.points)
     old, new = pair.ask(inner, "enumerate")
     pairs, codes = np.unique(np.column_stack([old, new]), axis=0, return_inverse=True)
     told = tabulated(codes.ravel(), whole, list(range(len(pairs))))
@@ -209,13 +215,101 @@ class ChangeGrower:
         texts = sorted({SAME, *(leaf.words for leaf in kept)})
         bare = self._bare.complete(dict(zip(self._leaves, range(len(kept)), strict=True)), range(len(kept)))
 
-        def walk(part: Nested) -> Nested:
-            if isinstance(part, tuple):
-                return later(part[0]), walk(part[1]), walk(part[2])
-            leaf = kept[part]
+        def asked(node: int) -> Nested:
+            leaf = kept[bare.code[node]]
             said = texts.index(leaf.words)
-            return said if leaf.whole else (IsIn(0, leaf.flags), texts.index(SAME), said)
+            return said if leaf.whole else (IsIn(-1, leaf.flags), texts.index(SAME), said)
 
         right, false, missed = (sum(getattr(leaf, name) for leaf in kept) for name in ("right", "false", "missed"))
         precision, recall = (right / (right + other) if right + other else 1.0 for other in (false, missed))
-        return Flagging(build(self._space, simplest(walk(of(bare))), texts), precision, recall)
+        return Flagging(build(self._space, _later(simplest(of(bare, asked))), texts), precision, recall)
+
+
+def stored_tree(target: Any) -> tuple[Any, World | None]:
+    """The tree and the space of a folder; anything else as it is."""
+    if isinstance(target, (str, os.PathLike)):
+        kept = load(target)
+        return kept.tree, kept.space
+    return target, None
+
+
+def known_difference(
+    trees: tuple[Tree, Tree, float | None], space: World, goal: tuple[float, tuple[float, float], int]
+) -> Difference:
+    """All about two trees, and numbers within a tolerance; where too many leaves say where, those that say most."""
+    (old, new, tolerance), (epsilon, asked, most) = trees, goal
+    product, masses = space.product, space.masses
+    assert masses is not None, "masses are known"
+    old.check_space(product)
+    new.check_space(product)
+    whole = _overlay(old, new, product, tolerance)
+    share = disagreement(_told(whole, product), build(product, 0, [False]), masses)
+    tree = whole if whole.size <= most else Prunings(whole, masses).with_leaves(most)
+    precision, recall = _judged(tree, whole, masses)
+    shown = _with_old_answer(tree, old, product)
+    found = Flagging(shown, precision, recall)
+    how = "both are trees"
+    return Difference(
+        (share, share), epsilon, 0.0, shown, precision, recall, asked, (found,), (), _NOTHING, space, how, exact=True
+    )
+
+
+def _overlay(old: Tree, new: Tree, space: ProductSpace, tolerance: float | None) -> Tree:
+    """The tree that asks what both ask, as far as it matters, and says what changes."""
+    texts = [SAME]
+
+    def leaf(before: Any, after: Any) -> int:
+        near = before == after if tolerance is None else abs(before - after) <= tolerance
+        text = SAME if near else f"{before} -> {after}"
+        if text not in texts:
+            texts.append(text)
+        return texts.index(text)
+
+    def walk(trees: list[Tree], node: int, before: Any, region: Region) -> Nested:
+        tree = trees[0]
+        if tree.feature[node] < 0:
+            found = tree.label(node)
+            return walk(trees[1:], 0, found, region) if len(trees) > 1 else leaf(before, found)
+        test = tree.test(node)
+        no, yes = region.parts(test)
+        if no is None or yes is None:
+            child = tree.yes[node] if no is None else tree.no[node]
+            return walk(trees, int(child), before, region)
+        sides = walk(trees, int(tree.no[node]), before, no), walk(trees, int(tree.yes[node]), before, yes)
+        return sides[0] if sides[0] == sides[1] else (test, *sides)
+
+    nested = simplest(walk([old, new], 0, None, space.whole))
+    labels = sorted(texts)
+    return build(space, nested, labels, [labels.index(text) for text in texts])
+
+
+def _judged(tree: Tree, whole: Tree, masses: Weighed) -> tuple[float, float]:
+    """Precision and recall of a smaller tree against the one that says all."""
+    if tree is whole:
+        return 1.0, 1.0
+    flagged, changed = (_told(one, masses.product) for one in (tree, whole))
+    nothing = build(masses.product, 0, [False])
+    in_flagged, in_changed = (disagreement(one, nothing, masses) for one in (flagged, changed))
+    apart = disagreement(flagged, changed, masses)
+    both = (in_flagged + in_changed - apart) / 2
+    return (both / in_flagged if in_flagged else 1.0), (both / in_changed if in_changed else 1.0)
+
+
+def _told(tree: Tree, space: ProductSpace) -> Tree:
+    """Whether a tree flags an input."""
+    return build(space, simplest(of(tree, lambda leaf: int(tree.label(leaf) != SAME))), [False, True])
+
+
+def _with_old_answer(tree: Tree, old: Tree, product: ProductSpace) -> Tree:
+    """The same tree over features that begin with the old answer, as every difference has them."""
+    space = ProductSpace([Categorical(free_name(product.names), old.labels.tolist()), *product.features])
+    return build(space, _later(of(tree)), tree.labels.tolist())
+
+
+def _later(nested: Nested) -> Nested:
+    """Tests of the same features, which have one more before them: the old answer, which was feature -1."""
+
+    def later(test: Any, no: Nested, yes: Nested) -> Nested:
+        return replace(test, feature=test.feature + 1), no, yes
+
+    return mapped(nested, later)

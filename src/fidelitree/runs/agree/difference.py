@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fidelitree.display.markup import plain_page, table, tag
-from fidelitree.display.wording import at_least, at_most, counted, percent, span
+from fidelitree.display.wording import at_least, at_most, counted, percent, plain_page, span, table, tag
 from fidelitree.display.wording import leaves as in_words
-from fidelitree.errors import ParameterError, check_path, writing
+from fidelitree.errors import ParameterError, write_text
 
 if TYPE_CHECKING:
     import os
@@ -46,9 +45,27 @@ class Flagging:
 class Difference:
     """Where the new target answers otherwise than the old one; all of it true together with confidence 1 - delta.
 
-    ``changed`` is an interval; ``precision`` and ``recall`` are lower bounds for what ``tree`` flags. Its first feature
-    is what the old target answers, and its labels say from what to what. ``unexplained`` is the largest share of inputs
-    that may have changed where the tree does not say so. ``curve`` holds all trees that were tested.
+    Attributes:
+        changed: Both ends of the share of inputs with another answer.
+        epsilon: The share that was as good as none.
+        delta: The chance that the run states a false bound.
+        tree: Where, and from what to what; its first feature is what the old target answers.
+        precision: So much of what the tree flags has changed, at least.
+        recall: So much of what has changed is flagged, at least.
+        asked: The precision and recall that were asked for.
+        curve: All trees that were tested, with their bounds.
+        examples: Up to ten inputs with both answers.
+        queries: Labels asked, by purpose.
+        space: Where inputs come from.
+        reason: Why the run ended.
+        exact: Whether everything was counted.
+        names: What the two are called.
+
+    Examples:
+        >>> from fidelitree.runs.agree.diff import diff
+        >>> from fidelitree.spaces.product import ProductSpace
+        >>> diff(lambda bits: bits[:, 0], lambda bits: bits[:, 1], ProductSpace.bernoulli(2)).changed
+        (0.5, 0.5)
     """
 
     changed: tuple[float, float]
@@ -58,7 +75,6 @@ class Difference:
     precision: float
     recall: float
     asked: tuple[float, float]
-    """The precision and recall that were asked for."""
     curve: tuple[Flagging, ...]
     examples: tuple[Mapping[str, Any], ...]
     queries: Queries
@@ -157,10 +173,7 @@ class Difference:
 
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Write one HTML page that needs nothing else, and return its path."""
-        path = check_path("path", path)
-        examples = (tag("tr", *(tag("td", value) for value in one.values())) for one in self.examples)
-        bounds = ((one.leaves, at_least(1 - one.precision), at_least(1 - one.recall)) for one in self.curve)
-        curve = (tag("tr", *(tag("td", value) for value in row)) for row in bounds)
+        curve = ((one.leaves, at_least(1 - one.precision), at_least(1 - one.recall)) for one in self.curve)
         body = [
             *(tag("p", sentence) for sentence in self.sentences()),
             tag("h2", "Where, and from what to what"),
@@ -168,8 +181,6 @@ class Difference:
             tag("h2", "Precision and recall against leaves"),
             table(["leaves", "precision, at least", "recall, at least"], curve),
             tag("h2", "Examples"),
-            table(list(self.examples[0]) if self.examples else [], examples),
+            table(list(self.examples[0]) if self.examples else [], [[*one.values()] for one in self.examples]),
         ]
-        with writing(path, "give a file in a folder that exists"):
-            path.write_text(plain_page(f"What changed between {' and '.join(self.names)}", *body), encoding="utf-8")
-        return path
+        return write_text(path, plain_page(f"What changed between {' and '.join(self.names)}", *body))

@@ -19,12 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.certificates.store import load
-from fidelitree.display.markup import plain_page, table, tag
-from fidelitree.display.wording import at_most, counted, percent, shown
-from fidelitree.errors import FormatError, ParameterError, check_delta, check_path, read_text, writing
-from fidelitree.targets.labels import apart
+from fidelitree.display.wording import at_most, counted, percent, plain_page, shown, table, tag
+from fidelitree.errors import FormatError, ParameterError, check_delta, check_path, read_text, write_text, writing
 from fidelitree.theory.sequential import error_bound
-from fidelitree.trees.deferring import answered
+from fidelitree.trees.deferring import answered, apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,20 +95,27 @@ class Watched:
 class Monitor:
     """Watches whether a tree still agrees with its target as often as was certified.
 
-    ``result`` is a `Distillation` or the folder of one. While every promise is kept, an alarm ever goes off with
-    probability at most ``delta``, however long it watches.
+    While every promise is kept, an alarm ever goes off with probability at most ``delta``, however long it watches.
 
-    >>> from fidelitree.runs.distill import distill
-    >>> from fidelitree.spaces.product import ProductSpace
-    >>> space = ProductSpace.bernoulli(6)
-    >>> monitor = Monitor(distill(lambda batch: batch[:, 0] & batch[:, 1], space))
-    >>> rows = space.draw(500)
-    >>> monitor.see(rows, rows[:, 0] & rows[:, 1])
-    >>> monitor.alarm is None
-    True
-    >>> monitor.see(rows, rows[:, 0])
-    >>> monitor.alarm.partition(":")[0]
-    'all rows'
+    Args:
+        result: A `Distillation`, or the folder of one.
+        delta: The chance of an alarm although all is well.
+
+    Raises:
+        ParameterError: An argument breaks its rule, or nothing was certified.
+
+    Examples:
+        >>> from fidelitree.runs.distill import distill
+        >>> from fidelitree.spaces.product import ProductSpace
+        >>> space = ProductSpace.bernoulli(6)
+        >>> monitor = Monitor(distill(lambda batch: batch[:, 0] & batch[:, 1], space))
+        >>> rows = space.draw(500)
+        >>> monitor.see(rows, rows[:, 0] & rows[:, 1])
+        >>> monitor.alarm is None
+        True
+        >>> monitor.see(rows, rows[:, 0])
+        >>> monitor.alarm.partition(":")[0]
+        'all rows'
     """
 
     def __init__(self, result: Distillation | str | os.PathLike[str], delta: float = 0.05) -> None:
@@ -206,7 +211,6 @@ class Monitor:
 
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Write a page of the course so far."""
-        path = check_path("path", path)
         names = ["what", "rows", "errors", "rate", "promised", "alarm"]
         rows = [
             (
@@ -223,13 +227,11 @@ class Monitor:
         page = plain_page(
             "Is the promise still kept?",
             tag("p", self.alarm or "No alarm."),
-            table(names, (tag("tr", *(tag("td", "" if cell is None else cell) for cell in row)) for row in rows)),
+            table(names, rows),
             tag("h2", "The course of all rows"),
-            table(["rows", "errors", "rate"], (tag("tr", *(tag("td", cell) for cell in row)) for row in course)),
+            table(["rows", "errors", "rate"], course),
         )
-        with writing(path, "give a file in a folder that exists"):
-            path.write_text(page, encoding="utf-8")
-        return path
+        return write_text(path, page)
 
 
 def _promised(certificate: Certificate) -> float:

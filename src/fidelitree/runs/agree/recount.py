@@ -20,12 +20,9 @@ from fidelitree.certificates.consistency import Check
 from fidelitree.errors import FormatError
 from fidelitree.runs.input_source import source_of
 from fidelitree.spaces.inputs import row_keys
-from fidelitree.spaces.region import Region
 from fidelitree.spaces.rows import Rows
-from fidelitree.targets.labels import apart
-from fidelitree.targets.table import enumerate_inputs
 from fidelitree.theory.sequential import STANDING, error_bound, level_in
-from fidelitree.trees.deferring import answered
+from fidelitree.trees.deferring import answered, apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -177,7 +174,7 @@ class _Answers:
         space = self.space.independent
         if space is None or space.points is None or space.points > _MOST:
             raise _UnsureError("only the target itself can confirm an exact error")
-        inner = enumerate_inputs(Region.whole(space), 0, space.points)
+        inner = space.whole.inputs(0, space.points)
         labels = self.labels(inner)
         if told.samples != len(inner):
             raise FormatError(f"there are {len(inner):,} inputs, and {told.samples:,} were counted")

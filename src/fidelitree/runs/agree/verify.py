@@ -91,16 +91,30 @@ def _picked(found: Frontier, point: Any) -> Distillation:
 class Verification:
     """What came out of looking at a stored result.
 
-    ``consistent`` says whether nothing in the folder contradicts the certificate; ``fresh`` is the certificate of new
-    test inputs, where the target was asked. A certificate is confirmed by the target, or, where nobody was asked, by
-    the stored answers; else it is ``undecided``.
+    A certificate is confirmed by the target, or, where nobody was asked, by the stored answers; else it is
+    ``undecided``.
+
+    Attributes:
+        certificate: The stored one.
+        checks: What was looked at, each with its outcome.
+        fresh: The certificate of new test inputs, where the target was asked.
+        unchecked: What nothing determines: it may be anything, and is no part of the verdict.
+
+    Examples:
+        >>> import tempfile
+        >>> from fidelitree.runs.distill import distill
+        >>> from fidelitree.spaces.product import ProductSpace
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     files = distill(lambda bits: bits[:, 0], ProductSpace.bernoulli(20)).save(folder)
+        ...     found = verify(folder)  # nobody is asked, and there is no journal
+        >>> found.consistent, found.undecided
+        (True, True)
     """
 
     certificate: Certificate
     checks: tuple[Check, ...]
     fresh: Certificate | None = None
     unchecked: tuple[str, ...] = UNCHECKED
-    """What nothing determines: it may be anything, and is no part of the verdict."""
 
     @property
     def consistent(self) -> bool:
@@ -179,13 +193,36 @@ def verify(
     """Check a folder that `Distillation.save` wrote, and with a ``target`` test its tree on fresh inputs.
 
     Without a target nobody is asked: the files must not contradict each other, and the answers in the journal must lead
-    to the same tree and certificate again. Without a journal that leaves it undecided. ``answers`` does without the
-    second run of the learner: test inputs are drawn anew and their stored answers counted, which takes a moment; the
-    folder's own ``verify.py`` checks the same with code of its own. With a target, `certify` tests
-    the stored tree for the error that the stored certificate promises. ``space`` replaces the stored one: the space
-    itself, if its target needs batches of a kind that could not be stored, or new `Rows`, where the result is about
-    rows of a table, which can test a tree only once. Where all files are forged, the journal too, and fit each other,
-    only the target can tell.
+    to the same tree and certificate again. Without a journal that leaves it undecided. The folder's own ``verify.py``
+    checks the answers with code of its own. Where all files are forged, the journal too, and fit each other, only the
+    target can tell.
+
+    Args:
+        folder: The folder of a stored result.
+        target: Asked about fresh inputs, by `certify`, for the error that the stored certificate promises.
+        space: Replaces the stored one: new `Rows`, or a space whose batches could not be stored.
+        seed: Chooses all draws: the same seed gives the same result. None takes a fresh one.
+        answers: Counts the stored answers to the test inputs, and does not run the learner again: a moment's work.
+        max_queries: The most labels of the test on fresh inputs.
+        observer: Receives an event for each step of the run; `Progress` is one.
+
+    Returns:
+        Every check with its outcome, and the certificate of the fresh test; ``holds`` and ``undecided`` sum it up.
+
+    Raises:
+        ParameterError: An argument breaks its rule, or the folder holds no result.
+        FormatError: A file is damaged, or not of this kind.
+        TargetError: The target failed, or answered something that is no label.
+
+    Examples:
+        >>> import tempfile
+        >>> from fidelitree.runs.distill import distill
+        >>> from fidelitree.spaces.product import ProductSpace
+        >>> from fidelitree.targets import multiplexer
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     files = distill(multiplexer(2), ProductSpace.bernoulli(6)).save(folder)
+        ...     verify(folder, multiplexer(2), seed=0).holds
+        True
     """
     check_switch("answers", answers)
     stored = load(folder)

@@ -13,10 +13,9 @@ from fidelitree.asking.counted import Counted, Queries
 from fidelitree.asking.limits import Budget
 from fidelitree.asking.on_device import OnDevice
 from fidelitree.display.canvas import bars, check_suffix, save
-from fidelitree.display.markup import tag
-from fidelitree.errors import ParameterError, check_choice, check_count, check_delta, check_switch
+from fidelitree.display.wording import tag
+from fidelitree.errors import NoDiagramError, ParameterError, check_choice, check_count, check_delta, check_switch
 from fidelitree.exact.device_table import FROM, MOST_FEATURES, DeviceTable
-from fidelitree.exact.diagram import NoDiagramError
 from fidelitree.exact.engine import exact_subfunction
 from fidelitree.runs.analysis.control_variate import corrected
 from fidelitree.runs.analysis.sobol import SobolIndices, sobol_indices
@@ -45,8 +44,21 @@ METHODS = ("auto", "exact", "sampled")
 class Analysis:
     """Influences and label probabilities, exact or estimated.
 
-    ``intervals`` holds a lower and an upper end for every influence; all of them are right with probability
-    1 - delta, and the ends are equal, and delta is 0, where the analysis is exact.
+    Attributes:
+        names: The features.
+        influences: For each, the chance that the label changes when it is drawn anew.
+        intervals: Both ends of each influence; all are right with probability 1 - delta.
+        exact: Whether everything was counted: then both ends are equal, and delta is 0.
+        labels: The labels of the target.
+        label_probabilities: How likely each of them is.
+        queries: Labels asked and rows paid, by purpose.
+        delta: The chance that one of the intervals is wrong.
+        reason: Why inputs were drawn where an exact analysis was tried first.
+
+    Examples:
+        >>> from fidelitree.spaces.product import ProductSpace
+        >>> analyze(lambda bits: bits[:, 0], ProductSpace.bernoulli(2)).influences.tolist()
+        [0.5, 0.0]
     """
 
     names: tuple[str, ...]
@@ -58,7 +70,6 @@ class Analysis:
     queries: Queries
     delta: float = 0.0
     reason: str = ""
-    """Why inputs were drawn where an exact analysis was tried first."""
 
     @property
     def total_influence(self) -> float:
@@ -169,31 +180,40 @@ def analyze(
     delta: float = 0.05,
     seed: int = 0,
 ) -> Analysis | SobolIndices:
-    """Influences and label probabilities of a target inside the region that ``given`` names, as in ``{"x3": 1}``.
-
-    ``given`` takes 0 or 1 of a bit, an interval of a number and a set of categories, as in
-    ``{"owner": 1, "age": (18, 30), "job": {"nurse"}}``.
+    """Influences and label probabilities of a target inside a region.
 
     The answer is exact where the target is a table, a tree, or a circuit whose decision diagram can be built, or where
-    all inputs that are left may be asked: up to 4 096 of them, or up to ``max_queries`` where that is given (2^26 at
-    most, 2^34 of a model on a device). Otherwise inputs are drawn and changed one feature at a time, bits by flipping,
-    other features by drawing again inside the region, within ``max_queries`` (100 000 when not given), and all
-    intervals hold together with probability 1 - delta; ``Analysis.reason`` says why where an exact answer was tried
-    first. ``method="exact"`` ends with that reason instead, ``method="sampled"`` always draws.
+    all inputs that are left may be asked. Otherwise inputs are drawn and changed one feature at a time, bits by
+    flipping, other features by drawing again inside the region, and all intervals hold together with probability 1 -
+    delta. ``Analysis.reason`` says why where an exact answer was tried first.
 
-    Over a `ChowLiu` a feature is drawn again given all others. Where ``space`` is `Rows`, an influence is the
-    probability that a row's label changes when its value of the feature is replaced by that of another row, both rows
-    like those of the table and inside the region. Over both it is always estimated.
+    Over a `ChowLiu` a feature is drawn again given all others. Over `Rows` an influence is the probability that a row's
+    label changes when its value of the feature is replaced by that of another row. Over both it is always estimated.
 
-    A target of ``numbers`` has Sobol indices in the place of influences: which share of the variance of its answers is
-    due to each feature. They are estimated, and need independent features.
+    Args:
+        target: What is explained: a callable from a batch of inputs to labels, or a fitted model.
+        space: Where inputs come from: any space, or a table, to one half of which a `ChowLiu` is fitted.
+        given: The region: ``{"owner": 1, "age": (18, 30), "job": {"nurse"}}``; all inputs where it is left out.
+        numbers: Whether the target answers numbers: then Sobol indices take the place of influences.
+        method: "exact" refuses to estimate, "sampled" always draws, "auto" does what costs less.
+        max_queries: The most labels; where it is left out, 4,096 to list all inputs, or 100,000 to draw.
+        delta: The chance that one of the intervals is wrong.
+        seed: Chooses all draws: the same seed gives the same result.
 
-    >>> from fidelitree.spaces.product import ProductSpace
-    >>> from fidelitree.targets.table import TruthTable
-    >>> print(analyze(TruthTable([0, 0, 0, 1]), ProductSpace.bernoulli(2)))
-    influence of each feature (exact); total 0.5000
-    x0  0.2500
-    x1  0.2500
+    Returns:
+        Influences with their intervals, and how likely each label is.
+
+    Raises:
+        ParameterError: An argument breaks its rule, or no exact answer is possible where one was asked for.
+        TargetError: The target failed, or answered something that is no label.
+
+    Examples:
+        >>> from fidelitree.spaces.product import ProductSpace
+        >>> from fidelitree.targets.table import TruthTable
+        >>> print(analyze(TruthTable([0, 0, 0, 1]), ProductSpace.bernoulli(2)))
+        influence of each feature (exact); total 0.5000
+        x0  0.2500
+        x1  0.2500
     """
     budget, delta = Budget(max_queries=max_queries), check_delta(delta)
     check_choice("method", method, METHODS)

@@ -24,7 +24,6 @@ from fidelitree.search.bits.sketch import predict
 from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.search.questions import Answered, Ask, Steps, Tests
 from fidelitree.spaces.draw import Stream, draw_feature
-from fidelitree.spaces.region import Region
 from fidelitree.theory.sequential import divergence
 from fidelitree.trees.bits import pack
 from fidelitree.trees.nested import Nested, build, size
@@ -64,7 +63,7 @@ class ReferenceInputs:
     """
 
     def __init__(self, space: ProductSpace, stream: Stream) -> None:
-        self._whole, self._stream = Region.whole(space), stream
+        self._whole, self._stream = space.whole, stream
         self._columns: dict[int, int] = {}
         self._last: tuple[Nested, Said] | None = None
 
@@ -144,6 +143,8 @@ class BitStrategy:
     Where leaves cost much (``few_leaves``), the tree and a smaller one are tested; a ``faithful`` run wants the first.
     """
 
+    walk_parts = 2
+
     def __init__(self, session: Session, seed: int, few_leaves: bool = False, faithful: bool = False) -> None:
         self._frugal, self._faithful = not (few_leaves or faithful), faithful
         self._session, self._counted, self._attempts = session, session.counted, session.attempts
@@ -151,7 +152,7 @@ class BitStrategy:
         self._was_late, self._drawn = False, 0
         self._explorer = Explorer(space.biases, Stream.named(seed, "label"))
         random = np.random.default_rng(np.random.SeedSequence(list(Stream.named(seed, "walk").key)))
-        self.learner = BitLearner(len(space), random, session.counted.watch)
+        self.learner = BitLearner(len(space), random, session.counted.watch, self.walk_parts)
         self._readiness = Readiness(session.attempts, ReferenceInputs(space, Stream.named(seed, "watch")))
         self._under_test: Nested | None = None
         self._as_it_is = False

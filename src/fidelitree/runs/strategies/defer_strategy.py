@@ -22,10 +22,9 @@ from fidelitree.certificates.attempts import Attempts
 from fidelitree.certificates.deferral import DeferringAttempt
 from fidelitree.errors import ParameterError
 from fidelitree.runs.frontier_result import Frontier
-from fidelitree.runs.goal import Goal, certificate_of
+from fidelitree.runs.goal import Goal, result_of
 from fidelitree.runs.input_source import source_of
 from fidelitree.runs.outcome import Outcome
-from fidelitree.runs.result import Distillation
 from fidelitree.runs.session import Session
 from fidelitree.runs.strategies.frontier_strategy import EFFORTS, Effort, FrontierStrategy, learn_and_test
 from fidelitree.runs.strategies.sized_trees import LARGEST
@@ -35,7 +34,7 @@ from fidelitree.search.questions import Steps, Tests
 from fidelitree.theory.sequential import FRONTIER, ROUND, level_in
 from fidelitree.trees.answers import tally
 from fidelitree.trees.deferring import DEFER
-from fidelitree.trees.nested import Nested, build, of, simplest
+from fidelitree.trees.nested import build, of, simplest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from fidelitree.asking.counted import Counted
     from fidelitree.asking.events import Observer
     from fidelitree.certificates.attempts import Attempt
+    from fidelitree.runs.result import Distillation
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.spaces.world import World
     from fidelitree.trees.tree import Tree
@@ -248,13 +248,9 @@ class _Shape:
         """The tree with these leaves deferred, and the labels of their rows in all others."""
         codes = own.copy()
         codes[deferred] = len(self.classes)
-        left = iter(codes.tolist())
-
-        def relabelled(part: Nested) -> Nested:  # leaves come in the order of their nodes: the no side first
-            return (part[0], relabelled(part[1]), relabelled(part[2])) if isinstance(part, tuple) else next(left)
-
+        left = iter(codes.tolist())  # leaves come in the order of their nodes
         labels = [*self.classes, DEFER] if len(deferred) else self.classes
-        return build(self.product, simplest(relabelled(of(self.tree))), labels)
+        return build(self.product, simplest(of(self.tree, lambda _: next(left))), labels)
 
 
 def check_deferring(epsilon: float | None, strategy: str, tolerance: float | None) -> None:
@@ -301,8 +297,4 @@ def _nearest(session: Session) -> Attempt:
 
 
 def _point(session: Session, attempt: Attempt, goal: Goal, reason: str) -> Distillation:
-    outcome, counted = Outcome(attempt.tree, attempt, 0.0), session.counted
-    certificate, answers = certificate_of(outcome, session, goal), session.attempts.answers(attempt)
-    labels = None if answers is None else answers.leaf_labels(attempt.tree)
-    trace = tuple(session.history)
-    return Distillation(attempt.tree, certificate, counted.queries, trace, counted.space, reason, answers, labels)
+    return result_of(Outcome(attempt.tree, attempt, 0.0), session, goal, reason)

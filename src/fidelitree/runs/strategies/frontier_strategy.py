@@ -28,7 +28,7 @@ from fidelitree.search.optimal.affordable import QUICK
 from fidelitree.search.optimal.substitutes import SmallestSubstitutes
 from fidelitree.search.questions import Steps, Tests
 from fidelitree.spaces.draw import Stream
-from fidelitree.targets.labels import apart
+from fidelitree.trees.deferring import apart
 from fidelitree.trees.nested import build
 
 if TYPE_CHECKING:

@@ -17,7 +17,6 @@ from fidelitree.asking.limits import Budget, Watch, go_on
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.runs.outcome import Outcome
 from fidelitree.search.exact_growth import ExactTree, grow_exactly
-from fidelitree.spaces.region import Region
 
 if TYPE_CHECKING:
     from fidelitree.certificates.attempts import Attempt, Attempts
@@ -38,7 +37,7 @@ class _GreedyPlan:
     def of(cls, tree: Tree, space: ProductSpace, epsilon: float, most: int | None, watch: Watch = go_on) -> _GreedyPlan:
         """``watch`` is called at every split, and may end it by raising."""
         counted = Counted(tree, space)
-        root = PathSubfunction(tree, Region.whole(space))
+        root = PathSubfunction(tree, space.whole)
         grown = grow_exactly(counted, root, 0.0, Budget(), lambda event: watch())
         watch()  # it is ended with a tree that is cut short
         alone = 1 - float(root.label_probabilities().max())
@@ -110,5 +109,5 @@ class Greedy:
 
     def _grow(self, tree: Tree, leaves: int) -> ExactTree:
         space = self.counted.space
-        root = PathSubfunction(tree, Region.whole(space))
+        root = PathSubfunction(tree, space.whole)
         return grow_exactly(Counted(tree, space), root, 0.0, Budget(max_leaves=leaves), nobody)

@@ -1,16 +1,18 @@
 """``prefer="rounds"`` over bits: few large batches, for targets that are slow to answer and can answer much at once.
 
-A round is a batch that must be answered before the next one is known. Walks, which take a round for each query, are
-left out while a search over all features can do without them. Every batch but the first comes as the space draws it:
-it tests the trees there are while it teaches the next one, so no round is spent on learning alone. It is as long as
-the test of the newest tree would be if that made no mistake, or longer while trees are wrong too often for any test to
-succeed. Measured (`benchmarks.rounds`), a run takes a fifth to a fourteenth of the rounds,
-for 1.1 to 1.5 times the labels.
+A round is a batch that must be answered before the next one is known. Walks by halves, which take a round for each
+query, are left out while a search over all features can do without them; else the inputs on the way are asked together.
+Every batch but the first comes as the space draws it: it tests the trees there are while it teaches the next one, so no
+round is spent on learning alone. How long it is follows from how often the last trees were wrong. One that is likely to
+pass gets as many answers as its test is likely to take. While trees are wrong too often, batches grow up to threefold,
+by what the trend of the errors says is missing; a long batch is taken in by halves, so that it shows more of the trend.
+Measured (`benchmarks.rounds`), a run takes an eighth to a fiftieth of the rounds, for 1.0 to 1.5 times the labels.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,16 +32,22 @@ if TYPE_CHECKING:
 
 FIRST = 64  # answers of the first round
 DOUBTFUL = 1.5  # epsilons: a tree that errs more often on new inputs is not worth a test of its own
-GROWTH = 0.6  # of what is known is asked next, where trees are wrong too often
-LEFT = 0.12  # of the last mistakes, the new tree is likely to make
+GROWTH, LARGEST = 0.6, 2.0  # of what is known is asked next where trees are wrong too often: at least, at most
+HALVED = 128  # answers that judge two trees: the one before them, and what the first half makes of it
+TREND, FAR, SLOWEST = 3, 2, 0.2  # trees that show a trend, over so many times the answers; its least exponent
+ENOUGH = 0.5  # epsilons: an error that a test shows soon
+LEFT = 0.12  # of the last mistakes, the new tree is likely to make at least
 SLACK = 1.1  # times the answers that a test takes without a mistake: one mistake must not cost a round
-HOPELESS, PATIENCE = 0.25, 512  # mistakes on new inputs, after so many answers: walks may see what a search does not
+AMPLE, LEAST = 2, 0.25  # times the answers a test is likely to take, where that is little of what is known
+HOPELESS, PATIENCE = 0.4, 512  # mistakes on new inputs, after so many answers: walks may see what a search does not
 
 
 class RoundStrategy(BitStrategy):
     """The learner over bits, told of many answers at a time."""
 
-    _last = 0.0  # the share of the last batch that the tree before it got wrong
+    walk_parts = 12  # in the mean, twice the queries of walks by halves, in a third of the rounds
+    _judged: tuple[tuple[int, float], ...] = ()
+    """The answers that each of the last trees was made from, and the share of the next ones that it got wrong."""
 
     def steps(self, stopping: Stopping) -> Steps[Outcome | None]:
         """What the stopping rule makes of an attempt; None once it is cheaper to ask about all inputs, or stuck."""
@@ -58,10 +66,33 @@ class RoundStrategy(BitStrategy):
 
     def _rows(self, needed: int) -> int:
         """Answers of the next round."""
-        known = self.learner.pool.size
-        if self._last > DOUBTFUL * self._attempts.epsilon:
-            return max(int(GROWTH * known), FIRST)
-        return int(max(SLACK * needed, self._needed(min(self._last, self._attempts.epsilon) * LEFT)))
+        known, epsilon = self.learner.pool.size, self._attempts.epsilon
+        if self._hopeless:
+            return max(FIRST, int(SLACK * needed))
+        expected, more = self._forecast(ENOUGH * epsilon)
+        if self._last > DOUBTFUL * epsilon:
+            return max(int(min(max(more, GROWTH), LARGEST) * known), FIRST)
+        test = self._needed(expected)
+        return int(max(SLACK * needed, min(test, GROWTH * known), min(AMPLE * test, LEAST * known)))
+
+    @property
+    def _last(self) -> float:
+        """The share of the last answers that the tree before them got wrong."""
+        return self._judged[-1][1] if self._judged else 0.0
+
+    def _forecast(self, wanted: float) -> tuple[float, float]:
+        """The error of the tree there is, and how many times the answers more would make it the wanted one.
+
+        Errors are taken to fall as a power of the answers, as they did of late.
+        """
+        known, least = self.learner.pool.size, LEFT * self._last
+        if len(self._judged) < TREND or not least:
+            return least, GROWTH
+        many, last = self._judged[-1]
+        few, before = next((one for one in reversed(self._judged) if FAR * one[0] <= many), self._judged[0])
+        slope = max(SLOWEST, math.log(before / last) / math.log(many / few)) if few < many and before else SLOWEST
+        expected = max(least, last * (many / known) ** slope)
+        return expected, (max(expected, wanted) / wanted) ** (1 / slope) - 1
 
     def _affordable(self, rows: int) -> int:
         left = self._counted.left
@@ -69,33 +100,48 @@ class RoundStrategy(BitStrategy):
 
     def _learn(self, seen: Answered, weights: Weights) -> Steps[None]:
         """Take answers in, and put the tree to the test that they lead to, unless it is hopeless."""
-        pool, before = self.learner.pool, self.learner.sketch
-        new = weights[pool.unknown(seen.inner)]
-        wrong: NDArray[np.bool_]
-        if self._searchable:
-            wrong = np.ones(len(seen.codes), np.bool_) if before is None else predict(before, seen.inner) != seen.codes
-            pool.add(seen.inner, seen.codes)
-            if wrong.any():
-                self.learner.refit()
-        else:
-            wrong = yield from self.learner.learn(seen.inner, seen.codes)
-        walked = np.zeros(pool.size - len(self._weights) - len(new))
-        self._weights = np.concatenate([self._weights, new, walked])
-        candidate, self._last = self.learner.sketch, 0.0 if before is None else float(wrong.mean())
+        first = self.learner.sketch is None
+        for some in np.array_split(np.arange(len(seen.codes)), 1 + (len(seen.codes) >= HALVED)):
+            yield from self._take(seen.inner[some], seen.codes[some], weights[some])
+        candidate = self.learner.sketch
         assert candidate is not None, "a learner that was told something has a tree"
-        if candidate != self._under_test and (self._promising(candidate, before) or self._late()):
+        if candidate != self._under_test and (self._promising(candidate, first) or self._late()):
             self._test(candidate)
         self._session.stand(self._to_stand)
         self._session.judge(size(candidate), self._last, self._tested)
 
-    def _promising(self, candidate: Nested, before: Nested | None) -> bool:
+    def _take(self, bits: NDArray[Any], codes: NDArray[np.intp], weights: Weights) -> Steps[None]:
+        pool, before, known = self.learner.pool, self.learner.sketch, self.learner.pool.size
+        new = weights[pool.unknown(bits)]
+        wrong: NDArray[np.bool_]
+        if self._searchable:
+            wrong = np.ones(len(codes), np.bool_) if before is None else predict(before, bits) != codes
+            pool.add(bits, codes)
+            if wrong.any():
+                self.learner.refit()
+        else:
+            wrong = yield from self.learner.learn(bits, codes)
+        walked = np.zeros(pool.size - len(self._weights) - len(new))
+        self._weights = np.concatenate([self._weights, new, walked])
+        if before is not None:
+            self._judged = (*self._judged, (known, float(wrong.mean())))
+
+    def _promising(self, candidate: Nested, first: bool) -> bool:
         """Whether a tree is worth a test, by how the one before it did; of the first, its size has to tell."""
-        if before is None:
+        if first:
             return size(candidate) * BY_HEART <= self.learner.pool.size
         return self._last <= DOUBTFUL * self._attempts.epsilon
 
     @property
+    def stuck(self) -> bool:
+        """As ever, but not while the tree does well: no test may have been asked for so far."""
+        return self._last > DOUBTFUL * self._attempts.epsilon and super().stuck
+
+    @property
+    def _hopeless(self) -> bool:
+        """Whether a search over all features sees little of what matters."""
+        return self._last > HOPELESS and self.learner.pool.size >= PATIENCE
+
+    @property
     def _searchable(self) -> bool:
-        """Whether a search over all features sees what matters."""
-        hopeless = self._last > HOPELESS and self.learner.pool.size >= PATIENCE
-        return len(self._counted.space) <= SEARCH_ALL and not hopeless
+        return len(self._counted.space) <= SEARCH_ALL and not self._hopeless

@@ -36,9 +36,9 @@ FAR_SIGHTED = 40  # up to so many rows a look three splits ahead fits any labels
 
 
 class BitLearner:
-    """Holds the answers, the features known to matter, and the tree that fits both."""
+    """Holds the answers, the features known to matter, and the tree that fits both; walks are in so many ``parts``."""
 
-    def __init__(self, features: int, random: np.random.Generator, watch: Watch = go_on) -> None:
+    def __init__(self, features: int, random: np.random.Generator, watch: Watch = go_on, parts: int = 2) -> None:
         self.pool = Pool(features)
         self._cells = RelevantCells(self.pool)
         self.tabulates = False
@@ -51,7 +51,7 @@ class BitLearner:
         self.proven: list[int] = []
         """Those of them on which a split is cheap."""
         self.sketch: Nested | None = None
-        self._features, self._random, self._watch = features, random, watch
+        self._features, self._random, self._watch, self._parts = features, random, watch, parts
         self._walks, self._search = 0, Search()
         self._judged: tuple[Nested | None, bool] = None, False  # the last tree, and whether it is crowded
 
@@ -200,20 +200,24 @@ class BitLearner:
 
         Where few features are searched, only some walks make splits cheaper: if all did, trees would be too large.
         """
-        found = yield from walk(one, two, lambda row: self._is(row, code), self._random)
+
+        def same(rows: Bits) -> Steps[NDArray[np.bool_]]:
+            return np.equal((yield from self._answers(rows)), code)
+
+        found = yield from walk(one, two, same, self._random, self._parts)
         if found not in self.relevant:
             self.relevant.append(found)
             self._checks = 0
         if proves and found not in self.proven:
             self.proven.append(found)
 
-    def _is(self, row: Bits, code: int) -> Steps[bool]:
-        return (yield from self._answer(row)) == code
-
     def _answer(self, row: Bits) -> Steps[int]:
-        known = self.pool.code(row)
-        if known is not None:
-            return known
-        seen = yield Ask(row[None], "walk")
-        self.pool.add(row[None], seen.codes)
-        return int(seen.codes[0])
+        return int((yield from self._answers(row[None]))[0])
+
+    def _answers(self, rows: Bits) -> Steps[Codes]:
+        """Labels of inputs; those that are not known are asked together."""
+        missing = self.pool.unknown(rows)
+        if missing:
+            seen = yield Ask(rows[missing], "walk")
+            self.pool.add(seen.inner, seen.codes)
+        return np.array([self.pool.code(row) for row in rows], np.intp)

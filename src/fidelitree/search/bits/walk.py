@@ -1,4 +1,4 @@
-"""Walking from one input to another with a different label, by halves: it ends at a feature that matters."""
+"""Walking from one input to another with a different label, part by part: it ends at a feature that matters."""
 
 from __future__ import annotations
 
@@ -12,22 +12,27 @@ if TYPE_CHECKING:
 
     from fidelitree.search.questions import Steps
 
-Row = NDArray[np.uint8]
+Rows = NDArray[np.uint8]
+Truths = NDArray[np.bool_]
 
 
-def walk(one: Row, two: Row, answer: Callable[[Row], Steps[bool]], random: np.random.Generator) -> Steps[int]:
+def walk(
+    one: Rows, two: Rows, same: Callable[[Rows], Steps[Truths]], random: np.random.Generator, parts: int = 2
+) -> Steps[int]:
     """A feature whose change alone changes the label of some input between the two.
 
-    ``two`` must have another label than ``one``, and ``answer`` asks whether an input has that of ``one``. It takes
-    log2 of the number of features in which the two differ, rounded up.
+    ``two`` must have another label than ``one``, and ``same`` asks which inputs have that of ``one``. By halves
+    it takes log2 of the number of features in which the two differ, rounded up, one query after the other. With more
+    ``parts`` the inputs between them are asked together: more queries, in fewer rounds.
     """
     apart = random.permutation(np.flatnonzero(one != two))
     while len(apart) > 1:
-        half, rest = apart[: len(apart) // 2], apart[len(apart) // 2 :]
-        mixed = one.copy()
-        mixed[half] = two[half]
-        if (yield from answer(mixed)):
-            one, apart = mixed, rest
-        else:
-            apart = half
+        cuts = np.unique(np.arange(1, parts) * len(apart) // parts)
+        cuts = cuts[cuts > 0]
+        mixed = np.repeat(one[None], len(cuts), axis=0)
+        for row, cut in zip(mixed, cuts, strict=True):
+            row[apart[:cut]] = two[apart[:cut]]
+        passed = int(np.append((yield from same(mixed)), False).argmin())  # of them, before the first that differs
+        one = mixed[passed - 1] if passed else one
+        apart = apart[cuts[passed - 1] if passed else 0 : cuts[passed] if passed < len(cuts) else None]
     return int(apart[0])

@@ -25,11 +25,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.limits import Watch, go_on
+from fidelitree.search.optimal.affordable import NUMBERS
 from fidelitree.search.optimal.lattice import Axis, Codes, Division, Lattice, Levels, Spot, label_masses
 from fidelitree.trees.curve import Curve, Floats, Places, first_share, min_plus
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from fidelitree.trees.nested import Nested
 
@@ -228,3 +229,23 @@ def _layers(bits: int) -> list[tuple[Places, Places, Places]]:
         steps = powers[np.nonzero(free[places])[1].reshape(-1, count)]
         layers.append((places, places[:, None] - 2 * steps, places[:, None] - steps))
     return layers
+
+
+def widening(
+    function: tuple[Sequence[Axis], Codes],
+    widths: tuple[int, int | None],
+    room: float = NUMBERS,
+    by: By = "leaves",
+    watch: Watch = go_on,
+) -> Iterator[Curve]:
+    """Curves of a function over cells, each twice as long, for as long as they fit: from one width, up to another."""
+    (width, limit), longest = widths, 0
+    while longest < (limit or width):
+        width = width if limit is None else min(width, limit)
+        if entries(function[0], width) > room:
+            return
+        curve = least_errors(*function, width, by, watch)
+        yield curve
+        if len(curve.errors) < width:
+            return
+        longest, width = width, 2 * width

@@ -25,12 +25,12 @@ from fidelitree.search.optimal.affordable import Clock, SearchEnded
 from fidelitree.search.optimal.lattice import Axis, Codes, axes_of
 from fidelitree.search.optimal.optimum import Optimum, least_errors
 from fidelitree.spaces.features import IsOne
-from fidelitree.spaces.region import Region
 from fidelitree.trees.curve import Curve, CurveSplit, Floats
 
 if TYPE_CHECKING:
     from fidelitree.exact.subfunction import Subfunction
     from fidelitree.spaces.product import ProductSpace
+    from fidelitree.spaces.region import Region
 
 Answer = Callable[[NDArray[np.uint8]], NDArray[np.intp]]
 """Label codes of inputs, which cost nothing."""
@@ -74,7 +74,7 @@ class Rollouts:
 
         Later ones look at trees that are no larger than the first with at most this ``error``.
         """
-        whole = Region.whole(self.space)
+        whole = self.space.whole
         first = self.curve(root, whole, GREEDY)
         yield first
         self.most = min(self.most, first.first_within(error) or self.most)

@@ -15,42 +15,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.asking.limits import Watch, go_on
 from fidelitree.exact.diagram import DiagramSubfunction
 from fidelitree.search.optimal import affordable
 from fidelitree.search.optimal.affordable import Clock, SearchEnded
 from fidelitree.search.optimal.branching import Branching, Functions
-from fidelitree.search.optimal.lattice import Axis, Codes, Lattice, axes_of
-from fidelitree.search.optimal.optimum import By, Optimum, entries, least_errors
+from fidelitree.search.optimal.lattice import Lattice, axes_of
+from fidelitree.search.optimal.optimum import Optimum, widening
 from fidelitree.search.optimal.rollout import Answer, Rollouts
 from fidelitree.trees.nested import Nested, simplest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from fidelitree.exact.subfunction import Subfunction
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.trees.curve import Curve
-
-
-def widening(
-    function: tuple[Sequence[Axis], Codes],
-    widths: tuple[int, int | None],
-    room: float = affordable.NUMBERS,
-    by: By = "leaves",
-    watch: Watch = go_on,
-) -> Iterator[Curve]:
-    """Curves of a function over cells, each twice as long, for as long as they fit: from one width, up to another."""
-    (width, limit), longest = widths, 0
-    while longest < (limit or width):
-        width = width if limit is None else min(width, limit)
-        if entries(function[0], width) > room:
-            return
-        curve = least_errors(*function, width, by, watch)
-        yield curve
-        if len(curve.errors) < width:
-            return
-        longest, width = width, 2 * width
 
 
 @dataclass(frozen=True)

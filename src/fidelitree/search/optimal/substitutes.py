@@ -30,11 +30,9 @@ from fidelitree.search.optimal.affordable import (
     SearchEnded,
 )
 from fidelitree.search.optimal.lattice import Axis, Cell, Codes, axes_of, label_masses
-from fidelitree.search.optimal.optimum import errors_of_few_bits, least_errors
+from fidelitree.search.optimal.optimum import errors_of_few_bits, least_errors, widening
 from fidelitree.search.optimal.rollout import Rollouts
-from fidelitree.search.optimal.solve import widening
-from fidelitree.spaces.features.numeric import left_of
-from fidelitree.spaces.region import Region
+from fidelitree.spaces.features import left_of
 from fidelitree.trees import nested
 from fidelitree.trees.curve import Curve, CurveSplit
 
@@ -150,7 +148,7 @@ def nearby(tree: Tree, space: ProductSpace, clock: Clock) -> Iterator[Curve]:
         return np.searchsorted(tree.labels, tree.predict_inner(inputs))
 
     if space.all_bits:
-        root = exact_subfunction(Counted(tree, space), Region.whole(space), 0)
+        root = exact_subfunction(Counted(tree, space), space.whole, 0)
         assert root is not None, "a tree is known"
         yield from Rollouts(space, answer, tree.size, False, clock, NEARBY_STEPS).curves(root)
     elif (found := cells_of(tree, space)) is not None:

@@ -17,7 +17,19 @@ _LOW_BITS = _UNIFORM_BITS - 8
 
 @dataclass(frozen=True)
 class Boolean:
-    """A bit that is 1 with probability ``p``."""
+    """A bit.
+
+    Args:
+        name: What the feature is called.
+        p: The probability of 1.
+
+    Raises:
+        ParameterError: An argument breaks its rule.
+
+    Examples:
+        >>> Boolean("owner", 0.3).mass(1)
+        0.3
+    """
 
     name: str
     p: float = 0.5

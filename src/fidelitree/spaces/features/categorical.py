@@ -17,13 +17,21 @@ Codes = frozenset[int]
 
 
 class Categorical:
-    """A feature with any hashable values; ``values`` maps each to its probability, or lists values equally likely.
+    """A feature with any hashable values.
 
     The inner value of a category is its code: its position in ``values``.
 
-    >>> job = Categorical("job", {"clerk": 0.5, "nurse": 0.3, "pilot": 0.2})
-    >>> job.values, job.mass(job.restriction({"nurse", "pilot"}))
-    (('clerk', 'nurse', 'pilot'), 0.5)
+    Args:
+        name: What the feature is called.
+        values: A mapping of each value to its probability, or a list of values equally likely.
+
+    Raises:
+        ParameterError: An argument breaks its rule.
+
+    Examples:
+        >>> job = Categorical("job", {"clerk": 0.5, "nurse": 0.3, "pilot": 0.2})
+        >>> job.values, job.mass(job.restriction({"nurse", "pilot"}))
+        (('clerk', 'nurse', 'pilot'), 0.5)
     """
 
     kind = "categorical"

@@ -38,13 +38,23 @@ def part_of(low: float, high: float, missing: bool) -> Left | None:
 
 
 class Numeric:
-    """A number that is uniform between ``low`` and ``high``, or missing with probability ``missing``.
+    """A number that is uniform between two ends. `from_values` makes one of numbers that were observed.
 
     ``integer`` numbers reach the target as integers; only observed ones can be.
 
-    >>> age = Numeric("age", 18, 90)
-    >>> age.mass(age.restriction((18, 36)))
-    0.25
+    Args:
+        name: What the feature is called.
+        low: The smallest number.
+        high: The largest number.
+        missing: The probability that there is no number.
+
+    Raises:
+        ParameterError: An argument breaks its rule.
+
+    Examples:
+        >>> age = Numeric("age", 18, 90)
+        >>> age.mass(age.restriction((18, 36)))
+        0.25
     """
 
     kind = "numeric"
@@ -63,11 +73,23 @@ class Numeric:
     def from_values(cls, name: str, values: ArrayLike, weights: ArrayLike | None = None) -> Numeric:
         """A number as it was observed: draws give these values, as often as they occur here.
 
-        Cuts lie midway between neighbouring values. Integers stay integers. None and NaN are missing numbers.
+        Cuts lie midway between neighbouring values. Integers stay integers.
 
-        >>> age = Numeric.from_values("age", [18, 18, 20, 40, None])
-        >>> age.cuts(None).tolist(), age.mass(age.restriction(18)), age.missing
-        ([19.0, 30.0], 0.4, 0.2)
+        Args:
+            name: What the feature is called.
+            values: The numbers; None and NaN are missing ones.
+            weights: How often each of them occurs; once where it is left out.
+
+        Returns:
+            The feature.
+
+        Raises:
+            ParameterError: An argument breaks its rule.
+
+        Examples:
+            >>> age = Numeric.from_values("age", [18, 18, 20, 40, None])
+            >>> age.cuts(None).tolist(), age.mass(age.restriction(18)), age.missing
+            ([19.0, 30.0], 0.4, 0.2)
         """
         check_text("name of a feature", name)
         found = check_array(f"values of feature {name!r}", values, what="a list of at least one number")
@@ -237,15 +259,17 @@ class Numeric:
         return low, high
 
     def text(self, restriction: Left) -> str:
-        """``18 < age <= 30``, or ``18 <= age <= 30`` where the low end is just below 18."""
+        """``18 < age <= 30``, ``age > 18``; or ``18 <= age <= 30`` where the low end is just below 18."""
         low, high, missing = left_of(restriction)
         if low == math.inf:
             return f"{self.name} is missing"
         first = math.nextafter(low, math.inf)
         included = len(short(first)) < len(short(low))
+        also = " or missing" * (missing and self.missing > 0)
+        if high == math.inf > low > -math.inf:
+            return f"{self.name} {f'>= {short(first)}' if included else f'> {short(low)}'}{also}"
         before = f"{short(first)} <= " if included else f"{short(low)} < "
         after = f" <= {short(high)}"
-        also = " or missing" * (missing and self.missing > 0)
         if low == -math.inf and high == math.inf:
             return f"{self.name} is {'any number' if also or not self.missing else 'not missing'}{also}"
         return f"{before if low > -math.inf else ''}{self.name}{after if high < math.inf else ''}{also}"

@@ -24,9 +24,10 @@ _ANY = 1 << 53  # labels that nobody can buy
 class Terms:
     """On which terms a target may be asked.
 
-    ``concurrency`` is how many calls wait for their answers at a time. No more than ``rows_per_second`` inputs and
-    ``calls_per_minute`` calls are sent. ``one_row`` says that a call takes one input. ``cost_per_row`` and
-    ``cost_per_call`` are in whatever currency ``max_cost`` is.
+    ``concurrency`` is how many calls wait for their answers at a time. In the long run no more than ``rows_per_second``
+    inputs and ``calls_per_minute`` calls are sent. Up to a second in which nothing could be sent is made up for, but no
+    second has more than 1.05 times ``rows_per_second``, at the time they are sent. ``one_row`` says that a call takes
+    one input. ``cost_per_row`` and ``cost_per_call`` are in whatever currency ``max_cost`` is.
     """
 
     concurrency: int = 16

@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def walk(one: np.ndarray, two: np.ndarray, answer: Callable[[np.ndarray], bool], rng: np.random.Generator) -> int:
-    def ask(row: np.ndarray) -> Steps[bool]:
-        return bool((yield Ask(row[None], "walk")).codes[0])
+def walk(
+    one: np.ndarray, two: np.ndarray, answer: Callable[[np.ndarray], bool], rng: np.random.Generator, parts: int = 2
+) -> int:
+    def same(rows: np.ndarray) -> Steps[np.ndarray]:
+        return (yield Ask(rows, "walk")).codes.astype(bool)
 
-    return driven(walking.walk(one, two, ask, rng), lambda rows: [answer(rows[0])])
+    return driven(walking.walk(one, two, same, rng, parts), lambda rows: [answer(row) for row in rows])
 
 
 def _answer(asked: list[int], codes: np.ndarray, code: int) -> Callable[[np.ndarray], bool]:
@@ -58,6 +60,24 @@ def test_inputs_that_differ_in_one_feature_need_no_query() -> None:
     two = one.copy()
     two[217] = 1
     assert walk(one, two, lambda row: pytest.fail("asked"), np.random.default_rng(0)) == 217
+
+
+@pytest.mark.parametrize("parts", [3, 7, 12])
+def test_more_parts_take_fewer_rounds(parts: int) -> None:
+    rng = np.random.default_rng(parts)
+    for apart in (2, 3, 7, 12, 13, 100, 1000):
+        one, goal, rounds = np.zeros(1000, np.uint8), int(rng.integers(apart)), []
+
+        def same(rows: np.ndarray, goal: int = goal, rounds: list[int] = rounds) -> Steps[np.ndarray]:
+            rounds.append(len(rows))
+            return (yield Ask(rows, "walk")).codes.astype(bool)
+
+        two = one.copy()
+        two[:apart] = 1
+        found = driven(walking.walk(one, two, same, rng, parts), lambda rows, goal=goal: rows[:, goal] == 0)
+        assert found == goal
+        assert len(rounds) <= math.ceil(math.log(apart, parts) - 1e-9) + 1  # parts are not all of a size
+        assert max(rounds) <= parts - 1
 
 
 def test_only_inputs_between_the_two_are_asked() -> None:

@@ -14,7 +14,6 @@ from fidelitree.search.optimal.lattice import axes_of
 from fidelitree.search.optimal.optimum import least_errors
 from fidelitree.search.optimal.rollout import GREEDY, POLICIES, Policy, Rollouts
 from fidelitree.search.optimal.substitutes import Prunings
-from fidelitree.spaces.region import Region
 from fidelitree.trees import nested
 from small import cube, true_error
 
@@ -36,13 +35,13 @@ def search(seed: int, exact: bool) -> tuple[Rollouts, Counted, np.ndarray]:
 @pytest.mark.parametrize("seed", range(3))
 def test_curves_are_between_the_frontier_and_the_papers_prunings(seed: int) -> None:
     found, counted, codes = search(seed, False)
-    root = exact_subfunction(counted, Region.whole(SPACE), 256)
+    root = exact_subfunction(counted, SPACE.whole, 256)
     assert root is not None
     paper = Prunings(ft.build_top_down(counted.target, SPACE, 0).tree, SPACE).disagreements
     least = least_errors(*axes_of(SPACE, codes), 300).errors
     before = None
     for policy in (GREEDY, Policy(1, 3), Policy(2, 3)):
-        errors = found.curve(root, Region.whole(SPACE), policy).errors
+        errors = found.curve(root, SPACE.whole, policy).errors
         size = min(len(errors), len(paper))
         assert (errors[:size] <= paper[:size] + 1e-12).all()
         assert (errors >= least[: len(errors)] - 1e-12).all()
@@ -54,9 +53,9 @@ def test_curves_are_between_the_frontier_and_the_papers_prunings(seed: int) -> N
 
 def test_trees_have_the_errors_of_their_curve() -> None:
     found, counted, _ = search(0, False)
-    root = exact_subfunction(counted, Region.whole(SPACE), 256)
+    root = exact_subfunction(counted, SPACE.whole, 256)
     assert root is not None
-    curve = found.curve(root, Region.whole(SPACE), Policy(1, 4))
+    curve = found.curve(root, SPACE.whole, Policy(1, 4))
     for leaves in (1, 2, 5, 20, len(curve.errors)):
         tree = nested.build(SPACE, curve.build(leaves), [0, 1])
         assert tree.size <= leaves
@@ -66,9 +65,9 @@ def test_trees_have_the_errors_of_their_curve() -> None:
 @pytest.mark.parametrize("policy", POLICIES[:4])
 def test_without_an_error(policy: Policy) -> None:
     found, counted, codes = search(1, True)
-    root = exact_subfunction(counted, Region.whole(SPACE), 256)
+    root = exact_subfunction(counted, SPACE.whole, 256)
     assert root is not None
-    curve = found.curve(root, Region.whole(SPACE), policy)
+    curve = found.curve(root, SPACE.whole, policy)
     leaves = curve.first_within(0)
     assert leaves is not None
     assert leaves <= ft.build_top_down(counted.target, SPACE, 0).tree.size
@@ -79,7 +78,7 @@ def test_without_an_error(policy: Policy) -> None:
 
 def test_time_and_steps_end_it() -> None:
     found, counted, _ = search(2, False)
-    root = exact_subfunction(counted, Region.whole(SPACE), 256)
+    root = exact_subfunction(counted, SPACE.whole, 256)
     assert root is not None
     found.clock = Counted(counted.target, SPACE, budget=Budget(max_seconds=0))
     with pytest.raises(SearchEnded):

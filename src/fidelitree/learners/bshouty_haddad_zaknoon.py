@@ -26,7 +26,6 @@ from fidelitree.search.questions import Ask, Steps
 from fidelitree.spaces.draw import Stream, draw
 from fidelitree.spaces.features import IsOne
 from fidelitree.spaces.product import ProductSpace
-from fidelitree.spaces.region import Region
 
 if TYPE_CHECKING:
     from fidelitree.runs.result import Distillation
@@ -73,7 +72,7 @@ class _Search:
     def __init__(self, lesson: Lesson) -> None:
         n = len(lesson.product)
         self._lesson, self.known = lesson, AskedInputs(lesson)
-        self._fair = Region.whole(ProductSpace.bernoulli(n))
+        self._fair = ProductSpace.bernoulli(n).whole
         self._stream, self._blocks = Stream.named(lesson.goal.seed, "grow").child("fair"), 0
         self._fitting = FittingTrees([IsOne(i) for i in range(n)], lesson.watch)
         self._fitting.allowed = []

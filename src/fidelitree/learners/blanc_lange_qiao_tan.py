@@ -28,7 +28,6 @@ from fidelitree.exact.engine import exact_subfunction
 from fidelitree.learners.lesson import CERTIFIED, SMALL, Lesson, check_bits, learner
 from fidelitree.search.questions import Ask, Steps
 from fidelitree.spaces.features import IsOne, Test
-from fidelitree.spaces.region import Region
 from fidelitree.trees.curve import Curve, CurveSplit, Floats
 
 if TYPE_CHECKING:
@@ -97,7 +96,7 @@ def blanc_lange_qiao_tan(
 
 def _exactly(lesson: Lesson, choice: _Choice) -> str:
     everything = lesson.all_answers()
-    root = exact_subfunction(lesson.counted, Region.whole(lesson.product), len(everything.codes))
+    root = exact_subfunction(lesson.counted, lesson.product.whole, len(everything.codes))
     assert root is not None, "all inputs were asked"
     ended, best = "", everything.nested(int(np.argmax(root.label_probabilities())))
     depths = _depths(choice.depth) if lesson.epsilon else [choice.depth]

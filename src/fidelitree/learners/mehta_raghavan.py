@@ -27,7 +27,7 @@ from fidelitree.learners.lesson import SMALL, Lesson, from_labels, learner
 from fidelitree.search.labelled import FeatureColumns, Labelled
 from fidelitree.search.optimal.affordable import WIDE
 from fidelitree.search.optimal.lattice import axes_of
-from fidelitree.search.optimal.solve import widening
+from fidelitree.search.optimal.optimum import widening
 from fidelitree.spaces.features import IsOne, Test
 from fidelitree.trees import nested
 from fidelitree.trees.curve import Floats, first_share, min_plus
