@@ -175,3 +175,20 @@ def test_a_card_for_the_model(result: ft.Distillation) -> None:
     assert card.startswith("## A decision tree that stands for this model")
     assert all(f"**{name}.**" in card for name in ("What", "Inputs", "Bound", "Limits", "Check"))
     assert str(result.certificate) in card
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (["0", "1"], "tree must answer labels of the target's kind; it answers int, and the target str"),
+        ([0, None], "labels must hold the target's answer to every row; row 1 has None"),
+        ([0.0, float("nan")], "labels must hold the target's answer to every row; row 1 has nan"),
+    ],
+)
+def test_answers_that_can_never_be_right_raise_no_alarm(labels: list[Any], message: str) -> None:
+    """A column of text, or a gap in it, was counted as errors of the tree."""
+    space = ft.ProductSpace.bernoulli(4)
+    monitor = ft.Monitor(ft.distill(lambda bits: bits[:, 0].astype(int), space))
+    with pytest.raises(ft.ParameterError, match=message):
+        monitor.see(np.array([[0, 0, 0, 0], [1, 0, 0, 0]], np.uint8), labels)
+    assert monitor.watched[0].rows == 0

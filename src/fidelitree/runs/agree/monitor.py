@@ -20,7 +20,16 @@ from numpy.typing import NDArray
 
 from fidelitree.certificates.store import load
 from fidelitree.display.wording import at_most, counted, percent, plain_page, shown, table, tag
-from fidelitree.errors import FormatError, ParameterError, check_delta, check_path, read_text, write_text, writing
+from fidelitree.errors import (
+    FormatError,
+    ParameterError,
+    check_delta,
+    check_one_kind,
+    check_path,
+    read_text,
+    write_text,
+    writing,
+)
 from fidelitree.theory.sequential import error_bound
 from fidelitree.trees.deferring import answered, apart
 
@@ -162,8 +171,16 @@ class Monitor:
         predicted = self.tree.predict(rows)
         if answers.shape != predicted.shape:
             raise ParameterError(f"labels must be one for each of {len(predicted)} rows; got shape {answers.shape}")
+        odd = answers.tolist() if answers.dtype.kind in "Of" else []
+        lacking = [place for place, one in enumerate(odd) if one is None or one != one]  # noqa: PLR0124
+        if lacking:
+            raise ParameterError(
+                f"labels must hold the target's answer to every row; row {lacking[0]} has {answers[lacking[0]]} - "
+                f"leave such rows out"
+            )
         own = answered(self.tree, self.tree.encode(rows))
         answers = answers[own]
+        check_one_kind("tree", predicted[own], answers)
         wrong = apart(predicted[own], answers, self._tolerance)
         self._total.see(wrong)
         for label, one in self._classes.items():
