@@ -31,7 +31,7 @@ from fidelitree.errors import (
     writing,
 )
 from fidelitree.theory.sequential import error_bound
-from fidelitree.trees.deferring import answered, apart
+from fidelitree.trees.answers import answered, apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
