@@ -26,8 +26,8 @@ class Terms:
 
     ``concurrency`` is how many calls wait for their answers at a time. In the long run no more than ``rows_per_second``
     inputs and ``calls_per_minute`` calls are sent. Up to a second in which nothing could be sent is made up for, but no
-    second has more than 1.05 times ``rows_per_second``, at the time they are sent. ``one_row`` says that a call takes one input. ``cost_per_row`` and
-    ``cost_per_call`` are in whatever currency ``max_cost`` is.
+    second has more than 1.05 times ``rows_per_second``, at the time they are sent. ``one_row`` says that a call takes
+    one input. ``cost_per_row`` and ``cost_per_call`` are in whatever currency ``max_cost`` is.
     """
 
     concurrency: int = 16
