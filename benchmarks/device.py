@@ -156,8 +156,9 @@ def numbers_there(device: str, rows: int) -> None:
         audit = partial(ft.certify, tree, target, world)
         audit(1e-3, seed=1)
         taken, made = seconds(partial(audit, 3.7 / min(rows, 30_000_000), seed=2))
-        print(f"{type(world).__name__} of 24 features: same on device and CPU: {bool((found == wanted).all())}, ", end="")
-        print(f"certify {made.samples / taken:.2e} rows a second")
+        same, name = bool((found == wanted).all()), type(world).__name__
+        rate = made.samples / taken
+        print(f"{name} of 24 features: same on device and CPU: {same}, certify {rate:.2e} rows a second")
 
 
 def same_results(device: str, rows: int) -> None:
