@@ -14,7 +14,6 @@ from benchmarks.report import Bar, Section, Table
 from benchmarks.subjects import DATA
 from fidelitree.search.optimal.lattice import axes_of
 from fidelitree.search.optimal.optimum import least_errors
-from fidelitree.targets.table import enumerate_inputs
 
 if TYPE_CHECKING:
     import argparse
@@ -36,7 +35,7 @@ def section(options: argparse.Namespace) -> Section:
     lines, far, points = [], [], 0
     for name, n, most in _rows():
         target, space = _target(name), ft.ProductSpace.bernoulli(n)
-        inputs = enumerate_inputs(space.whole, 0, 1 << n)
+        inputs = space.whole.inputs(0, 1 << n)
         least = least_errors(*axes_of(space, np.asarray(target(inputs), np.intp)), max(64, most)).errors
         for leaves in (64, most):
             front = ft.frontier(target, space, max_leaves=leaves)

@@ -10,6 +10,7 @@ import operator
 import os
 import re
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -301,3 +302,16 @@ def read_text(path: str | os.PathLike[str], most: int, what: str) -> str:
         return read_bytes(path, most, what).decode().replace("\r\n", "\n")
     except UnicodeDecodeError:
         raise FormatError(f"{Path(path).name} must be text in UTF-8") from None
+
+
+def need(module: str, extra: str, purpose: str) -> Any:
+    """The module, or an error that names the extra which brings it."""
+    library = module.partition(".")[0]
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if (error.name or library).partition(".")[0] != library:  # it is installed, and lacks something itself
+            raise
+        raise MissingExtraError(
+            f"{purpose} need {library}, which is not installed; install it with: pip install 'fidelitree[{extra}]'"
+        ) from None

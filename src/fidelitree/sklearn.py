@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.errors import ParameterError, check_delta, check_epsilon
+from fidelitree.errors import ParameterError, check_delta, check_epsilon, need
 from fidelitree.runs.distill import Preference, StrategyName, distill
 from fidelitree.spaces.inputs import as_table
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import ASSUMES_NOT_FITTED, Rows
 from fidelitree.targets.fitted import warn_if_fitted
-from fidelitree.targets.models.model import need
 
 need("sklearn", "sklearn", "scikit-learn classifiers")
 

@@ -21,7 +21,6 @@ from fidelitree.exact.subfunction import Subfunction
 from fidelitree.exact.truthtable import TableSubfunction
 from fidelitree.spaces.features import IsOne
 from fidelitree.spaces.region import Region
-from fidelitree.targets.table import enumerate_inputs
 from fidelitree.trees.tree import Tree
 from small import LABEL_SETS, assignments, cube, random_tree
 
@@ -33,7 +32,7 @@ Floats = NDArray[np.float64]
 
 def from_table(tree: Tree, region: Region) -> Subfunction:
     labels = tree.labels.tolist()
-    answers = tree.predict(enumerate_inputs(region, 0, 1 << len(region.free())))
+    answers = tree.predict(region.inputs(0, 1 << len(region.free())))
     return TableSubfunction.of(np.searchsorted(tree.labels, answers), region, labels)
 
 
@@ -41,7 +40,7 @@ def from_diagram(tree: Tree, region: Region) -> Subfunction:
     """The truth table of the whole space folded from its lowest feature up, then restricted."""
     n = len(region.space)
     diagram = Diagram(region.space, range(n)[::-1], len(tree.labels))
-    row = np.searchsorted(tree.labels, tree.predict(enumerate_inputs(region.space.whole, 0, 1 << n))).tolist()
+    row = np.searchsorted(tree.labels, tree.predict(region.space.whole.inputs(0, 1 << n))).tolist()
     for i in range(n):
         row = [diagram.node(n - 1 - i, no, yes) for no, yes in zip(row[::2], row[1::2], strict=True)]
     function = DiagramSubfunction(diagram, row[0], tree.labels.tolist())
@@ -51,7 +50,7 @@ def from_diagram(tree: Tree, region: Region) -> Subfunction:
 
 
 def from_grid(tree: Tree, region: Region) -> Subfunction:
-    answers = tree.predict(enumerate_inputs(region, 0, 1 << len(region.free())))
+    answers = tree.predict(region.inputs(0, 1 << len(region.free())))
     return GridSubfunction(region, np.searchsorted(tree.labels, answers), tree.labels.tolist())
 
 

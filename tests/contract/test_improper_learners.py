@@ -11,7 +11,7 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.learners import IMPROPER, LearntFunction
-from fidelitree.learners.sparse_regression import projected
+from fidelitree.learners.gopalan_kalai_klivans import projected
 from fidelitree.learners.spectrum import Halves, Polynomial, characters
 from mixed import MIXED
 from small import cube

@@ -23,7 +23,6 @@ from fidelitree.exact.paths import PathSubfunction
 from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.spaces.draw import Stream, draw, draw_feature, redraw
 from fidelitree.spaces.region import Region
-from fidelitree.targets.table import enumerate_inputs
 from fidelitree.trees.tree import Tree
 from mixed import GAPS, MIXED, every_input, mixed_spaces, mixed_tree, mixed_trees, possible_tests, some_inputs
 from reference import slow_influence, stored_answer
@@ -200,7 +199,7 @@ def test_engines_agree_with_the_list_of_all_inputs(pair: tuple[ft.ProductSpace, 
 
 
 def listed(tree: Tree, region: Region) -> tuple[np.ndarray, list[object]]:
-    answers = tree.predict_inner(enumerate_inputs(region, 0, region.points))
+    answers = tree.predict_inner(region.inputs(0, region.points))
     return np.searchsorted(tree.labels, answers), tree.labels.tolist()
 
 

@@ -17,7 +17,6 @@ from fidelitree.exact.engine import known_error
 from fidelitree.exact.truthtable import TableSubfunction
 from fidelitree.targets import Circuit, read_circuit
 from fidelitree.targets.circuits import read_network
-from fidelitree.targets.table import enumerate_inputs
 from small import cube
 
 Find = Callable[[str], Path]
@@ -151,7 +150,7 @@ def test_diagrams_and_tables_agree_under_unequal_biases(name: str, data_file: Fi
     space = ft.ProductSpace.bernoulli(found[0].n, rng.uniform(0.02, 0.98, found[0].n))
     whole = space.whole
     for circuit in found if soak or len(found) <= 30 else found[::16]:
-        answers = circuit(enumerate_inputs(whole, 0, 1 << circuit.n))
+        answers = circuit(whole.inputs(0, 1 << circuit.n))
         table, diagram = TableSubfunction.of(answers, whole, [0, 1]), build_diagram(circuit, space)
         np.testing.assert_allclose(diagram.influences(), table.influences(), rtol=1e-12, atol=1e-15)
         np.testing.assert_allclose(diagram.label_probabilities(), table.label_probabilities(), rtol=1e-12, atol=1e-15)

@@ -14,7 +14,6 @@ import pytest
 
 import fidelitree as ft
 from chances import too_many
-from fidelitree.targets.table import enumerate_inputs
 
 ALARM = 1e-7
 EPSILON = 0.2
@@ -44,7 +43,7 @@ def rumour(seed: int) -> Any:
 
 
 def true_error(tree: ft.Tree, target: Any, world: Any) -> float:
-    inner = enumerate_inputs(world.product.whole, 0, 1 << BITS)
+    inner = world.product.whole.inputs(0, 1 << BITS)
     chances = chances_of(inner, world)
     return float(chances[tree.predict_inner(inner) != target(world.batch(inner))].sum())
 

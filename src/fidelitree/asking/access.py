@@ -24,8 +24,8 @@ from fidelitree.spaces.rows import Rows
 from fidelitree.targets.circuits.circuit import Circuit
 from fidelitree.targets.fitted import warn_if_fitted
 from fidelitree.targets.labels import LabelBook, Target
+from fidelitree.targets.models import from_model
 from fidelitree.targets.models.fromscores import Above
-from fidelitree.targets.models.loading import from_model
 from fidelitree.targets.models.remote import terms_of
 from fidelitree.targets.table import TruthTable
 from fidelitree.trees.tree import Tree

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from fidelitree.asking.call import Calls, Direct, on_their_way
 from fidelitree.asking.events import Asked, Observer, nobody
 from fidelitree.asking.limits import LEARNING, Budget, BudgetSpent
-from fidelitree.display.markup import table
 from fidelitree.display.wording import counted as numbered
+from fidelitree.display.wording import table
 from fidelitree.spaces.draw import block_rows
 from fidelitree.spaces.product import ProductSpace, check_space
 from fidelitree.targets.labels import Codes, LabelBook, Target
 from fidelitree.targets.models.remote import Terms, terms_of
-from fidelitree.targets.table import TruthTable, enumerate_inputs
+from fidelitree.targets.table import TruthTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, KeysView, Mapping
@@ -374,7 +374,7 @@ def tabulate(target: Counted, region: Region, purpose: str = "enumerate") -> NDA
     codes: NDArray[np.integer[Any]] = np.empty(points, np.uint8)
     for start in range(0, points, rows):
         stop = min(start + rows, points)
-        answers = target.complete(enumerate_inputs(region, start, stop), purpose)
+        answers = target.complete(region.inputs(start, stop), purpose)
         if answers.max() > np.iinfo(codes.dtype).max:
             codes = codes.astype(np.uint32)
         codes[start:stop] = answers

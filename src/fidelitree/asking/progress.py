@@ -12,7 +12,7 @@ from rich.segment import ControlType
 from rich.text import Text
 
 from fidelitree.asking.events import Event, Finished, Foreseen, TreeJudged, UnderTest
-from fidelitree.display.markup import tag
+from fidelitree.display.wording import tag
 from fidelitree.errors import check_number
 from fidelitree.theory.sequential import error_bound
 

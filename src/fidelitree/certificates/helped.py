@@ -20,7 +20,6 @@ from fidelitree.asking.limits import Watch, go_on
 from fidelitree.certificates.attempts import Attempt
 from fidelitree.errors import FormatError
 from fidelitree.spaces.draw import Stream, block_rows
-from fidelitree.targets.table import enumerate_inputs
 from fidelitree.theory.control import Disagreement, Signed, helped_bound, log_helped
 
 if TYPE_CHECKING:
@@ -179,7 +178,7 @@ def disagreements(
     """How often each tree disagrees with the surrogate; ``key`` are the seed and the number of the first attempt."""
     space = world.independent
     if space is not None and space.points is not None and space.points <= _LISTED:
-        inner = enumerate_inputs(space.whole, 0, space.points)
+        inner = space.whole.inputs(0, space.points)
         chances, said = space.chances(inner), surrogate.predict_inner(inner)
         shares = (float(chances[tree.predict_inner(inner) != said].sum()) for tree in trees)
         return [Disagreement(min(1.0, share)) for share in shares]

@@ -17,7 +17,7 @@ import typer
 import fidelitree
 from fidelitree.cli.ending import guarded, show_tracebacks
 from fidelitree.cli.shared_options import spread
-from fidelitree.cli.usage import Program, with_examples
+from fidelitree.cli.usage import BEGIN, Program, Verb, shown, with_examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,7 +59,7 @@ def _version(
 
 def _application() -> typer.Typer:
     made = typer.Typer(
-        help="Turn any function you can call into a small decision tree with a certificate.",
+        help=f"Turn any function you can call into a small decision tree with a certificate.\n\n{shown(BEGIN)}",
         epilog="Ends with 0: goal met; 3: goal missed, or nothing certified; 2: bad input; 1: the target failed.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
@@ -70,10 +70,11 @@ def _application() -> typer.Typer:
         if isinstance(group := getattr(module, "app", None), typer.Typer):
             for member in group.registered_commands:
                 assert member.callback is not None, "a registered command has a function"
-                member.callback = spread(guarded(member.callback))
+                member.callback, member.cls = spread(guarded(member.callback)), Verb
             made.add_typer(group, name=name)
         elif callable(command := getattr(module, name, None)):
-            made.command(name, help=with_examples(name, inspect.getdoc(command)))(spread(guarded(command)))
+            told = with_examples(name, inspect.getdoc(command))
+            made.command(name, cls=Verb, help=told)(spread(guarded(command)))
     return made
 
 

@@ -9,11 +9,10 @@ from typing import Annotated
 
 import typer
 
-from fidelitree.cli.ending import AsJson, Code, check_place, note, say, say_json, written
+from fidelitree.cli.ending import AsJson, Code, StatusLine, check_place, note, say, say_json, written
 from fidelitree.cli.shared_options import Budgets, CallOptions, Confidence, MoneyLimit
 from fidelitree.cli.space_options import SpaceOptions
-from fidelitree.cli.status_line import StatusLine
-from fidelitree.cli.target_options import OpenedTarget, TargetOptions, TargetText, opened
+from fidelitree.cli.target_options import TargetOptions, TargetText, both, opened
 
 PredictorText = Annotated[
     str, typer.Argument(metavar="PREDICTOR", help="tree.json, a result folder, or anything that TARGET may be.")
@@ -114,9 +113,3 @@ def certify(
         return Code.CERTIFIED
     note(certificate.standing.words)
     return Code.NOT_CERTIFIED
-
-
-def both(target: OpenedTarget, predictor: OpenedTarget) -> OpenedTarget:
-    """What the two know about inputs; the target's word comes first."""
-    names, count = (predictor.names, predictor.count) if target.names is None else (target.names, target.count)
-    return OpenedTarget(target.target, predictor.space if target.space is None else target.space, names, count)

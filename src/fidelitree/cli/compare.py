@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fidelitree.cli.ending import AsJson, Code, check_place, note, say, say_json, written
+from fidelitree.cli.ending import AsJson, Code, StatusLine, check_place, note, say, say_json, written
 from fidelitree.cli.shared_options import epsilon_of, interruptible
 from fidelitree.cli.space_options import SpaceOptions
-from fidelitree.cli.status_line import StatusLine
 from fidelitree.cli.target_options import TargetOptions, TargetText, opened
 from fidelitree.errors import ParameterError
 

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fidelitree.cli.certify import both
-from fidelitree.cli.ending import AsJson, Code, check_place, note, say, say_json, written
+from fidelitree.cli.ending import AsJson, Code, StatusLine, check_place, note, say, say_json, written
 from fidelitree.cli.shared_options import Budgets, CallOptions, Confidence
 from fidelitree.cli.space_options import SpaceOptions
-from fidelitree.cli.status_line import StatusLine
-from fidelitree.cli.target_options import TargetOptions, opened
+from fidelitree.cli.target_options import TargetOptions, both, opened
 
 if TYPE_CHECKING:
     from fidelitree.runs.agree.difference import Difference

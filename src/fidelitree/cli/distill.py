@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fidelitree.cli.ending import Code, in_options, note
+from fidelitree.cli.ending import Code, StatusLine, in_options, note
 from fidelitree.cli.result_folder import ResultOptions
 from fidelitree.cli.shared_options import (
     Budgets,
@@ -20,7 +20,6 @@ from fidelitree.cli.shared_options import (
     keywords,
 )
 from fidelitree.cli.space_options import SpaceOptions, fit_line
-from fidelitree.cli.status_line import StatusLine
 from fidelitree.cli.target_options import OpenedTarget, TargetOptions, TargetText, command_line
 from fidelitree.display.wording import leaves
 

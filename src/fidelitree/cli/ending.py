@@ -1,6 +1,7 @@
 """What a command says, where it may write, and how it ends: an exit code, and an error in one line.
 
-Standard output has sentences for people, or one JSON object for scripts. Where a command is to write is looked at
+Standard output has sentences for people, or one JSON object for scripts. What a run is doing, while it runs, goes to
+standard error: a live line on a terminal, an occasional plain one elsewhere. Where a command is to write is looked at
 before anything is paid for, not after.
 """
 
@@ -10,13 +11,14 @@ import json
 import os
 import re
 import sys
+import time
 import traceback
 import warnings
 from contextlib import contextmanager
 from enum import IntEnum
 from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import typer
 
@@ -25,7 +27,13 @@ from fidelitree.errors import FidelitreeError, FittedRowsWarning, ParameterError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from rich.console import RenderableType
+    from rich.live import Live
+
+    from fidelitree.asking.events import Event, Observer
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of sentences.")]
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A folder that distill wrote.")]
 _COLOURS = {
     re.compile(r"^(Certified|Exact|confirmed)\b", re.MULTILINE): "green",
     re.compile(r"\bNOT certified\b|^(Nothing is certified|refuted|alarm)\b", re.MULTILINE): "red",
@@ -215,3 +223,68 @@ def check_place(option: str, path: Path, *, folder: bool = False) -> None:
         raise ParameterError(f"{option} must be {wanted} that can be made; {str(nearest)!r} is no folder")
     if not os.access(nearest, os.W_OK):
         raise ParameterError(f"{option} must be {wanted} that may be written; {str(nearest)!r} may not")
+
+
+_EVERY = 10.0  # seconds between two lines where nobody watches
+_PER_SECOND = 4  # pictures where somebody does
+
+
+class StatusLine:
+    """An observer that shows a run; use it in a ``with`` block."""
+
+    def __init__(
+        self,
+        title: str,
+        epsilon: float | None,
+        limits: tuple[int | None, float | None] = (None, None),
+        also: Observer | None = None,
+    ) -> None:
+        self._wanted, self._also = (epsilon, limits), also
+        self._told = time.monotonic()
+        self.begin(title)
+        self._live: Live | None = None
+
+    def __enter__(self) -> Self:
+        if sys.stderr.isatty():
+            from rich.console import Console
+            from rich.live import Live
+            from rich.spinner import Spinner
+
+            self._spinner = Spinner("dots")
+            self._live = Live(
+                console=Console(stderr=True),
+                get_renderable=self._picture,
+                refresh_per_second=_PER_SECOND,
+                transient=True,
+            )
+            self._live.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def __call__(self, event: Event) -> None:
+        """Hear an event."""
+        self._status.see(event)
+        if self._also is not None:
+            self._also(event)
+        if self._live is None and time.monotonic() - self._told >= _EVERY:
+            self._told = time.monotonic()
+            note(self.line())
+
+    def begin(self, title: str) -> None:
+        """A new run begins under a title of its own."""
+        from fidelitree.asking.progress import RunStatus
+
+        self._title, self._status, self._started = title, RunStatus(*self._wanted), time.monotonic()
+
+    def line(self) -> str:
+        """The state in one line."""
+        return f"{self._title}: {' · '.join(self._status.parts(time.monotonic() - self._started))}"
+
+    def _picture(self) -> RenderableType:
+        from rich.text import Text
+
+        self._spinner.update(text=Text(self.line()))
+        return self._spinner

@@ -80,7 +80,7 @@ def _content(made: Any, options: ExportOptions) -> bytes:
     if hasattr(made, "SerializeToString"):
         return bytes(made.SerializeToString())
     if hasattr(made, "predict"):
-        from fidelitree.targets.models.model import need
+        from fidelitree.errors import need
 
         return bytes(need("skops.io", "skops", "scikit-learn trees in files").dumps(made))
     return str(made).encode()

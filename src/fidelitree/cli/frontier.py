@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fidelitree.cli.ending import Code, note, say
+from fidelitree.cli.ending import Code, StatusLine, note, say
 from fidelitree.cli.result_folder import ResultOptions
 from fidelitree.cli.shared_options import Budgets, Confidence, MoneyLimit, NumberOptions, keywords
 from fidelitree.cli.space_options import SpaceOptions, fit_line
-from fidelitree.cli.status_line import StatusLine
 from fidelitree.cli.target_options import OpenedTarget, TargetOptions, TargetText, command_line
 from fidelitree.display.wording import leaves
 
 if TYPE_CHECKING:
     from fidelitree.runs.frontier_result import Frontier
+
+_SHOWN = 16  # leaves of a tree that fits a screen
 
 
 class EffortName(StrEnum):
@@ -56,8 +57,9 @@ def frontier(
         return _run(target, found, inputs, {**keywords(options), **more})
 
     made = result.make(target, reading, begin, _sentences, _plain)
-    if not result.as_json:
-        say(f"another size: fidelitree show {result.folder(target)} --pick leaves={made.points[-1].leaves}")
+    others = [point.leaves for point in made.points if point.leaves != made.knee.leaves]
+    if others and not result.as_json:
+        say(f"another size: fidelitree show {result.folder(target)} --pick leaves={others[-1]}")
     if made.points[-1].certificate.holds:
         return Code.CERTIFIED
     note("nothing certified: allow more labels with --max-queries, or more time with --max-seconds")
@@ -74,11 +76,13 @@ def _run(target: str, found: OpenedTarget, inputs: SpaceOptions, arguments: dict
 
 
 def _sentences(made: Frontier) -> list[str]:
-    """The verdict, the curve, what it cost."""
+    """The verdict, the curve, the tree that is taken, what it cost."""
     real, bound = made.knee.certificate.real_rows, made.knee.error_bound
     rows = [] if real is None else [f"Of {leaves(made.knee.leaves)}: {line}" for line in real.sentences(bound)]
     cost = [str(made.queries), f"ended: {made.reason}"]
-    return [made.verdict(), "", *str(made).splitlines(), *rows, *fit_line(made.knee.space), *made.foreseen(), *cost]
+    tree = ["", *str(made.knee.tree).splitlines(), ""] if made.knee.leaves <= _SHOWN else []
+    head = [made.verdict(), "", *str(made).splitlines(), *tree]
+    return [*head, *rows, *fit_line(made.knee.space), *made.foreseen(), *cost]
 
 
 def _plain(made: Frontier) -> dict[str, Any]:

@@ -8,9 +8,8 @@ from typing import Annotated
 
 import typer
 
-from fidelitree.cli.ending import AsJson, Code, check_place, say, say_json
+from fidelitree.cli.ending import AsJson, Code, Folder, check_place, say, say_json
 from fidelitree.cli.picking import PickText, picked
-from fidelitree.cli.verify import Folder
 
 
 @dataclass(frozen=True)

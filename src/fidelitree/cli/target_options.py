@@ -104,6 +104,12 @@ class OpenedTarget:
     count: int | None = None
 
 
+def both(target: OpenedTarget, predictor: OpenedTarget) -> OpenedTarget:
+    """What the two know about inputs; the target's word comes first."""
+    names, count = (predictor.names, predictor.count) if target.names is None else (target.names, target.count)
+    return OpenedTarget(target.target, predictor.space if target.space is None else target.space, names, count)
+
+
 def is_command(text: str) -> bool:
     """Whether TARGET is a program that is run."""
     return text.startswith("cmd:")
@@ -166,8 +172,8 @@ def _circuit(path: Path, options: dict[str, Any]) -> OpenedTarget:
 
 
 def _model(text: str, options: dict[str, Any]) -> OpenedTarget:
+    from fidelitree.targets.models import SUFFIXES, load_model
     from fidelitree.targets.models.function import ADDRESS
-    from fidelitree.targets.models.loading import SUFFIXES, load_model
 
     address = ADDRESS.fullmatch(text) is not None
     if not (address or is_command(text) or text.startswith(ADDRESSES) or Path(text).suffix.lower() in SUFFIXES):

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +16,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "distill model.onnx --data table.csv",
         "distill house:alarm --bernoulli 0.3 --features 20 --epsilon 0.1",
     ),
-    "frontier": ("frontier model.joblib --trust-pickle --data table.csv --drop label",),
+    "frontier": ("frontier model.joblib --trust-pickle --data table.csv",),
     "certify": ("certify tree.json model.onnx --data table.csv", "certify rules:predict model.onnx --space space.toml"),
     "verify": ("verify results/model", "verify results/model --target model.onnx"),
     "show": ("show results/model", "show results/model --pick leaves=8"),
@@ -31,15 +31,20 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "watch": ("watch results/model rows.csv --label answer",),
 }
 """A first command line or two for each command, without the program's name."""
+BEGIN = (*EXAMPLES["frontier"], EXAMPLES["show"][1], EXAMPLES["export"][0])
 
 
 def with_examples(name: str, doc: str | None) -> str | None:
     """What a command does, examples, and the rest of its description."""
     if doc is None or name not in EXAMPLES:
         return doc
-    first, _, rest = doc.partition("\n\n")
-    lines = "\n".join(f"  $ fidelitree {line}" for line in EXAMPLES[name])
-    return "\n\n".join(part for part in (first, f"\b\n{lines}", rest) if part)
+    first, *rest = doc.split("\n\n")  # the terminal wraps lines, where it has room
+    return "\n\n".join([" ".join(first.split()), shown(EXAMPLES[name]), *(" ".join(part.split()) for part in rest)])
+
+
+def shown(lines: tuple[str, ...]) -> str:
+    """Command lines as one types them."""
+    return "\n".join(f"  $ fidelitree {line}" for line in lines)
 
 
 @contextmanager
@@ -57,8 +62,28 @@ def _in_one_line() -> Iterator[None]:
         raise typer.Exit(getattr(error, "exit_code", 2)) from None
 
 
+def _bare(params: list[Any]) -> list[Any]:
+    """A switch takes no value, so its help names no type of one."""
+    for one in params:
+        if getattr(one, "is_flag", False) and one.metavar is None:
+            one.metavar = " "
+    return params
+
+
+class Verb(TyperCommand):
+    """One command."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Its arguments and options, as the help shows them."""
+        return _bare(super().get_params(ctx))
+
+
 class Program(TyperGroup):
     """All commands; a command line that cannot be read ends in one line."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The options of the program itself."""
+        return _bare(super().get_params(ctx))
 
     def make_context(self, *args: Any, **extra: Any) -> Any:
         """Options of the program itself are read here."""

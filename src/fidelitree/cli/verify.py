@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fidelitree.cli.ending import AsJson, Code, note, say, say_json
+from fidelitree.cli.ending import AsJson, Code, Folder, StatusLine, note, say, say_json
 from fidelitree.cli.space_options import SpaceOptions
-from fidelitree.cli.status_line import StatusLine
 from fidelitree.cli.target_options import OpenedTarget, TargetOptions, opened
 
 if TYPE_CHECKING:
     from fidelitree.runs.agree.verify import Verification
     from fidelitree.spaces.world import World
-
-Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A folder that distill wrote.")]
 
 
 @dataclass(frozen=True)

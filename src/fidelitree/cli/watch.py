@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fidelitree.cli.ending import AsJson, Code, check_place, note, say, say_json, written
+from fidelitree.cli.ending import AsJson, Code, Folder, check_place, note, say, say_json, written
 from fidelitree.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from fidelitree.runs.agree.monitor import Monitor
 
-Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A folder that distill wrote.")]
 Rows = Annotated[
     Path, typer.Argument(metavar="ROWS", help="A table, JSON lines, a folder of such files, or - for standard input.")
 ]

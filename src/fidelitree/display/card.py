@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fidelitree.display.markup import Html, tag
-from fidelitree.display.wording import at_least
+from fidelitree.display.wording import Html, at_least, tag
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fidelitree.display.canvas import figure
-from fidelitree.display.markup import Html, tag
-from fidelitree.display.wording import at_least, leaves, percent
+from fidelitree.display.wording import Html, at_least, leaves, percent, tag
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.spaces.features import AtMost, Feature, IsIn, IsOne, Restriction, Test, midway
-from fidelitree.spaces.features.numeric import MISSING, left_of
+from fidelitree.spaces.features import MISSING, AtMost, Feature, IsIn, IsOne, Restriction, Test, left_of, midway
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import ParameterError
-from fidelitree.spaces.features import AtMost, IsIn
-from fidelitree.spaces.features.feature import short
+from fidelitree.spaces.features import AtMost, IsIn, short
 from fidelitree.trees.tree import Tree, check_tree
 
 if TYPE_CHECKING:

@@ -8,11 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from fidelitree.errors import ParameterError
+from fidelitree.errors import ParameterError, need
 from fidelitree.export.encoder import Column, MatrixColumns
 from fidelitree.spaces.features import AtMost
-from fidelitree.targets.models.model import need
-from fidelitree.trees.deferring import check_answers
 from fidelitree.trees.tree import Tree, check_tree
 
 _IR, _OPSET, _ML = 8, 15, 3  # old enough for runtimes of 2022
@@ -27,7 +25,7 @@ def to_onnx(tree: Tree) -> Any:
     NaN. A tree that defers is refused.
     """
     check_tree(tree)
-    check_answers(tree, "an ONNX model")
+    tree.check_answers("an ONNX model")
     onnx = need("onnx", "onnx", "ONNX models")
     graph = _Graph(onnx, set(tree.names))
     columns = MatrixColumns.of(tree)

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.errors import need
 from fidelitree.export.encoder import Encoder
 from fidelitree.spaces.features import AtMost
-from fidelitree.targets.models.model import need
 from fidelitree.trees.answers import upwards
-from fidelitree.trees.deferring import check_answers
 from fidelitree.trees.rules import node_shares
 from fidelitree.trees.tree import check_tree
 
@@ -34,7 +33,7 @@ def to_sklearn(tree: Tree, space: World | None = None) -> Any:
     refused.
     """
     check_tree(tree)
-    check_answers(tree, "one of scikit-learn")
+    tree.check_answers("one of scikit-learn")
     need("sklearn", "sklearn", "trees of scikit-learn")
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 

@@ -11,24 +11,24 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from fidelitree.exact.engine import ENUMERATE_UNASKED
-from fidelitree.learners.cost_complexity import cart
+from fidelitree.learners.blanc_gupta_lange_tan import blanc_gupta_lange_tan
+from fidelitree.learners.blanc_lange_qiao_tan import blanc_lange_qiao_tan
+from fidelitree.learners.bshouty_haddad_zaknoon import bshouty_haddad_zaknoon
+from fidelitree.learners.c45 import c45
+from fidelitree.learners.cart import cart
 from fidelitree.learners.disagreement import disagreement
-from fidelitree.learners.entropy import id3
-from fidelitree.learners.gain_ratio import c45
+from fidelitree.learners.gopalan_kalai_klivans import gopalan_kalai_klivans
 from fidelitree.learners.halving import halving
-from fidelitree.learners.heavy_coefficients import kushilevitz_mansour
-from fidelitree.learners.low_degree import odonnell_servedio
-from fidelitree.learners.monotone import monotone_top_down
-from fidelitree.learners.most_influential import blanc_lange_qiao_tan
-from fidelitree.learners.noise_stability import blanc_gupta_lange_tan
-from fidelitree.learners.rank import lowest_rank
-from fidelitree.learners.relevant_first import bshouty_haddad_zaknoon
-from fidelitree.learners.restrictions import mehta_raghavan
-from fidelitree.learners.separation import streed
-from fidelitree.learners.size_budget import top_down
-from fidelitree.learners.sparse_regression import gopalan_kalai_klivans
+from fidelitree.learners.id3 import id3
+from fidelitree.learners.kushilevitz_mansour import kushilevitz_mansour
+from fidelitree.learners.lowest_rank import lowest_rank
+from fidelitree.learners.mehta_raghavan import mehta_raghavan
+from fidelitree.learners.monotone_top_down import monotone_top_down
+from fidelitree.learners.odonnell_servedio import odonnell_servedio
+from fidelitree.learners.optimal import optimal
 from fidelitree.learners.spectrum import LearntFunction
-from fidelitree.learners.subcubes import optimal
+from fidelitree.learners.streed import streed
+from fidelitree.learners.top_down import top_down
 from fidelitree.spaces.product import product_of
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from fidelitree.asking.access import as_used
 from fidelitree.asking.counted import Counted, tabulate
 from fidelitree.asking.events import LearnerBegan, Observer, nobody
 from fidelitree.display.canvas import figure
-from fidelitree.display.markup import table
+from fidelitree.display.wording import table
 from fidelitree.errors import (
     MissingExtraError,
     NoDiagramError,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.learners.entropy import fit as fit_id3
+from fidelitree.learners.id3 import fit as fit_id3
 from fidelitree.search.labelled import Labelled
 from fidelitree.search.optimal.affordable import RESTRICTIONS
 from fidelitree.search.optimal.lattice import Lattice, axes_of

@@ -26,7 +26,6 @@ from fidelitree.learners.lesson import CERTIFIED, Lesson, check_bits, learner
 from fidelitree.search.questions import Ask, Steps
 from fidelitree.spaces.draw import Stream, draw
 from fidelitree.spaces.features import IsOne
-from fidelitree.targets.table import enumerate_inputs
 
 if TYPE_CHECKING:
     from fidelitree.runs.result import Distillation
@@ -81,7 +80,7 @@ def _looked_at(lesson: Lesson) -> NDArray[np.uint8]:
     """All inputs, or some that are drawn."""
     whole, points = lesson.product.whole, lesson.product.points
     if points is not None and points <= _ALL:
-        return np.asarray(enumerate_inputs(whole, 0, points), np.uint8)
+        return np.asarray(whole.inputs(0, points), np.uint8)
     drawn = draw(whole, Stream.named(lesson.goal.seed, "grow").child("looked"), 0, _SOME)
     return np.ascontiguousarray(drawn.T)
 

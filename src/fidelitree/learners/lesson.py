@@ -35,7 +35,6 @@ from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.search.questions import Steps, Tests
 from fidelitree.spaces.product import ProductSpace, product_of
 from fidelitree.targets.fitted import warn_if_fitted
-from fidelitree.targets.table import enumerate_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -173,7 +172,7 @@ class Lesson:
     def all_answers(self) -> Labelled:
         """Every input that can be drawn, weighed by its probability."""
         codes = self.table()
-        inner = enumerate_inputs(self.product.whole, 0, len(codes))
+        inner = self.product.whole.inputs(0, len(codes))
         weights = np.rint(self.product.chances(inner) * _GRAINS)
         some = weights > 0
         return Labelled(self.product, self.counted.book.sorted(), inner[some], codes[some], weights[some])

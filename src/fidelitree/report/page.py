@@ -15,7 +15,7 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
-from fidelitree.display.markup import Html, embedded, join, tag
+from fidelitree.display.wording import Html, embedded, join, tag
 from fidelitree.report.contents import About, Contents, Shares
 from fidelitree.report.sections.assumed import assumed
 from fidelitree.report.sections.bars import importance, influences, spending

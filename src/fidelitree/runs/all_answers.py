@@ -30,7 +30,6 @@ from fidelitree.search.local.iterated import Refiner
 from fidelitree.search.optimal.affordable import LISTED, SearchEnded
 from fidelitree.search.optimal.solve import KnownFunction
 from fidelitree.search.trace import SplitRecord
-from fidelitree.targets.table import enumerate_inputs
 from fidelitree.theory.sequential import FRONTIER
 from fidelitree.trees import nested
 from fidelitree.trees.answers import LeafLabels, tally
@@ -120,7 +119,7 @@ def _smallest_of_all(counted: Counted, goal: Goal) -> Distillation:
     epsilon, seed = goal.epsilon, goal.seed
     space, whole = counted.space, counted.space.whole
     codes = tabulate(counted, whole).astype(np.intp)
-    inner = enumerate_inputs(whole, 0, len(codes))
+    inner = whole.inputs(0, len(codes))
     chances = space.chances(inner)
     weights = (chances > 0).astype(np.float64) if epsilon < _TINY else np.rint(chances * _GRAINS)
     binning, some = Binning.of(space, inner), weights > 0
@@ -264,7 +263,7 @@ def _candidates(counted: Counted, root: Subfunction, sizes: Sequence[int], seed:
     """Trees of each size: what a search finds first, so that there is something; then the optimum where it fits."""
     space, known = counted.space, known_function(counted, root)
     codes = known.table()
-    inner = enumerate_inputs(space.whole, 0, len(codes))
+    inner = space.whole.inputs(0, len(codes))
     chances = space.chances(inner)
     binning, some = Binning.of(space, inner), chances > 0
     refiner = Refiner(binning.coded(codes[some], some, chances[some]), None, seed, counted.watch)

@@ -17,8 +17,7 @@ from fidelitree.certificates.frontierfile import StoredFrontier, StoredPoint
 from fidelitree.display.canvas import check_suffix, save
 from fidelitree.display.card import card, folded
 from fidelitree.display.frontier_chart import Mark, chart, figure_of, table
-from fidelitree.display.markup import join, tag
-from fidelitree.display.wording import at_least, at_most
+from fidelitree.display.wording import at_least, at_most, join, tag
 from fidelitree.display.wording import leaves as in_words
 from fidelitree.errors import FormatError, MissingExtraError, ParameterError, check_count, check_number
 from fidelitree.runs.result import Distillation

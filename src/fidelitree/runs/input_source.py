@@ -6,18 +6,19 @@ Inputs for learning and inputs for tests are kept apart: they come from differen
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.certificates.certificate import assumptions
-from fidelitree.search.bits.feed import Feed
-from fidelitree.spaces.draw import Stream, block_rows, draw
+from fidelitree.spaces.draw import BitDraws, Stream, block_rows, draw
 from fidelitree.spaces.region import Region
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.spaces.rows import Rows
     from fidelitree.spaces.world import Weighed, World
@@ -110,7 +111,7 @@ class DrawnSource:
         self.digest, self.in_words, self._assumes = world.digest, world.in_words, tested.assumes
         labels, tests = (Stream.named(seed, purpose) for purpose in ("label", "certify"))
         self._labels = _Blocks(learnt, labels.child("any"))  # of its own: a learner over bits draws from "label" itself
-        self._tests: _Inputs = Feed(self.product.biases, tests) if together else _Blocks(tested, tests.child("any"))
+        self._tests: _Inputs = BitDraws(self.product.biases, tests) if together else _Blocks(tested, tests.child("any"))
 
     @property
     def drawn(self) -> tuple[int, int]:
@@ -201,22 +202,41 @@ class TableSource:
         return assumptions(deterministic, self._assumes)
 
 
-@runtime_checkable
-class _DrawsInside(Protocol):
-    """A world whose features depend on each other, and which draws inside a box without rejection."""
-
-    def inside(self, region: Region, stream: Stream, block: int, rows: int) -> Inner:
-        """Independent inputs of the box."""
-
-
 def inside(world: World, box: Region, stream: Stream, block: int, rows: int) -> Inner:
     """Inputs of a box, as a world draws them there; none where nobody knows how."""
     if world.independent is not None:
         return draw(Region(world.independent, box.restrictions), stream, block, rows).T
-    known: object = world.masses
-    if isinstance(known, _DrawsInside):
-        return known.inside(box, stream, block, rows)
+    if world.redraws is not None:
+        return world.redraws.inside(box, stream, block, rows)
     return np.empty((0, len(world.product)), world.product.dtype)
+
+
+class BoxDraws:
+    """Inputs inside boxes of a world, each block of a stream once."""
+
+    def __init__(self, world: World | None, stream: Stream) -> None:
+        self._world, self._stream, self._blocks = world, stream, 0
+
+    def mass(self, box: Region) -> float:
+        """Probability of a box; 0 where nobody knows, so that nothing is drawn there."""
+        return 0.0 if self._world is None or self._world.masses is None else self._world.masses.mass(box)
+
+    def draw(self, box: Region, rows: int) -> Inner:
+        """Inputs of a box; none where nobody knows how to draw there."""
+        assert self._world is not None, "a box without a mass is not drawn from"
+        self._blocks += 1
+        return inside(self._world, box, self._stream, self._blocks, rows)
+
+    def among(self, boxes: Sequence[Region], rows: int) -> tuple[Inner, NDArray[np.intp]]:
+        """Inputs of some boxes, each as often as its mass asks, and the place of the box that each is drawn for."""
+        masses, nothing = np.array([self.mass(box) for box in boxes]), np.empty((0, 0))
+        if not masses.sum() > 0:
+            return nothing, np.zeros(0, np.intp)
+        self._blocks += 1
+        counts = np.bincount(self._stream.child("leaf").picks(self._blocks, 0, rows, masses), minlength=len(boxes))
+        drawn = [self.draw(box, int(count)) if count else nothing for box, count in zip(boxes, counts, strict=True)]
+        found = [part for part in drawn if len(part)]
+        return np.concatenate(found) if found else nothing, np.repeat(np.arange(len(boxes)), [*map(len, drawn)])
 
 
 def source_of(space: World, seed: int, together: bool = False) -> Source:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from fidelitree.asking.events import Event, Finished, TreeJudged
 from fidelitree.asking.progress import RunStatus
 from fidelitree.display.frontier_chart import Mark, chart
-from fidelitree.display.markup import Html, plain_page, tag
+from fidelitree.display.wording import Html, plain_page, tag
 from fidelitree.runs.viewer import Page, Viewer
 
 if TYPE_CHECKING:

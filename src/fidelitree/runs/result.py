@@ -11,8 +11,7 @@ from fidelitree.certificates import store
 from fidelitree.certificates.confusion import Confusion, LeafError, share_of_level
 from fidelitree.certificates.mean_error import MeanError, mean_error
 from fidelitree.display.card import card, folded
-from fidelitree.display.markup import join, tag
-from fidelitree.display.wording import at_least, at_most
+from fidelitree.display.wording import at_least, at_most, join, tag
 from fidelitree.display.wording import leaves as in_words
 from fidelitree.errors import ParameterError, check_count, check_delta, check_path, write_text
 from fidelitree.search.trace import SplitRecord

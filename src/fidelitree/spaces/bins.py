@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import ParameterError
-from fidelitree.spaces.features.numeric import MISSING, left_of, part_of
+from fidelitree.spaces.features import MISSING, left_of, part_of
 
 if TYPE_CHECKING:
     from fidelitree.spaces.features import Column, Feature, Floats, Restriction

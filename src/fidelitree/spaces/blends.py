@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import FormatError, ParameterError, check_number, show
-from fidelitree.spaces.features.feature import pick, pick_each, uniforms
-from fidelitree.spaces.features.numeric import left_of
+from fidelitree.spaces.features import pick, pick_each
 from fidelitree.spaces.packing import packed, unpacked
 from fidelitree.spaces.product import ProductSpace
-from fidelitree.spaces.region import Region
-from fidelitree.spaces.world import Joint, over_features
+from fidelitree.spaces.region import Region, meets
+from fidelitree.spaces.world import KnownJoint, over_features
 
 if TYPE_CHECKING:
     from fidelitree.spaces.draw import Stream
@@ -46,7 +45,7 @@ def check_blend(blend: float | str, columns: int) -> float:
     return found
 
 
-class Blend(Joint):
+class Blend(KnownJoint):
     """Inputs near some rows of inner values; marginals are those of ``product``."""
 
     def __init__(self, product: ProductSpace, inner: NDArray[Any], rho: float, digest: str) -> None:
@@ -55,11 +54,6 @@ class Blend(Joint):
         self._met: dict[tuple[int, Restriction], NDArray[np.bool_]] = {}
         self._last: tuple[list[tuple[int, Restriction]], list[Floats]] = [], [np.ones(len(inner))]
         self._weighed: tuple[bytes, Floats] = b"", np.empty(0)
-
-    @property
-    def masses(self) -> Blend:
-        """The world itself: the mass of every region is known."""
-        return self
 
     @property
     def in_words(self) -> str:
@@ -117,13 +111,9 @@ class Blend(Joint):
     def _columns(self) -> list[NDArray[Any]]:
         return [np.ascontiguousarray(column) for column in self.inner.T]
 
-    def inputs(self, stream: Stream, block: int, rows: int) -> NDArray[Any]:
-        """Independent inputs, rows by features: a block of a stream is the same whatever was drawn before."""
-        return self.inside(self.product.whole, stream, block, rows)
-
     def inside(self, region: Region, stream: Stream, block: int, rows: int) -> NDArray[Any]:
         """Inputs of a region, without rejection however rare it is."""
-        uniform = uniforms(stream.lane(block, 0), rows)
+        uniform = stream.uniforms(block, 0, rows)
         if region.restrictions:
             shares = self._shares(region)
             if not shares.any():
@@ -141,18 +131,13 @@ class Blend(Joint):
     ) -> Column:
         """Values of a feature near those of chosen rows, inside what is left of it."""
         feature, values = self.product.features[i], self._columns[i][chosen]
-        uniform, anew = uniforms(stream.lane(block, 1 + i), len(chosen)), np.full(len(chosen), self.rho)
+        uniform, anew = stream.uniforms(block, 1 + i, len(chosen)), np.full(len(chosen), self.rho)
         if left is not None:
             again = self.rho * feature.mass(left)
             anew = np.where(self._meets(i, left)[chosen], again / (1 - self.rho + again or 1.0), 1.0)
         places = np.flatnonzero(uniform < anew)
         values[places] = feature.draw(stream.lane(block, 1 + len(self.names) + i), len(places), left)
         return values
-
-    @property
-    def redraws(self) -> Blend:
-        """The world itself."""
-        return self
 
     def redrawn(self, inner: NDArray[Any], feature: int, region: Region, stream: Stream, block: int) -> NDArray[Any]:
         """Another value of a feature for each input of a region, given its values of all others.
@@ -161,7 +146,7 @@ class Blend(Joint):
         """
         left, again = region.restrictions.get(feature), stream.child("again", feature)
         here = 1.0 if left is None else self._shares(Region(self.product, {feature: left}))
-        uniform, chosen = uniforms(again.lane(block, 0), len(inner)), np.empty(len(inner), np.intp)
+        uniform, chosen = again.uniforms(block, 0, len(inner)), np.empty(len(inner), np.intp)
         step = max(1, _BYTES // (8 * len(self.inner)))
         for start in range(0, len(inner), step):
             some = slice(start, start + step)
@@ -189,16 +174,6 @@ class Blend(Joint):
         own, theirs = column[:, None], self._columns[i]
         same = (own == theirs) | (np.isnan(own) & np.isnan(theirs))
         return np.asarray(same * np.log1p((1 - self.rho) / anew)[:, None])
-
-
-def meets(column: NDArray[Any], left: Restriction) -> NDArray[np.bool_]:
-    """Which inner values a restriction allows."""
-    if isinstance(left, frozenset):
-        return np.isin(column, list(left))
-    if isinstance(left, int):
-        return np.asarray(column == left)
-    low, high, missing = left_of(left)
-    return np.asarray((column > low) & (column <= high) | (np.isnan(column) & missing))
 
 
 def neighbours(count: int, rho: float) -> str:

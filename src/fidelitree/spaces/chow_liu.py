@@ -18,12 +18,11 @@ from numpy.typing import NDArray
 from fidelitree.errors import FormatError, ParameterError
 from fidelitree.spaces.bins import Bins, binned
 from fidelitree.spaces.dependence import Dependence, checked, fitted
-from fidelitree.spaces.features.feature import uniforms
 from fidelitree.spaces.held_out import NOT_JUDGED, Fit
 from fidelitree.spaces.packing import unpacked
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.rows import Rows
-from fidelitree.spaces.world import Joint, over_features
+from fidelitree.spaces.world import KnownJoint, over_features
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -36,7 +35,7 @@ ASSUMES_CHOW_LIU = "inputs follow the Chow-Liu tree fitted to this table"
 KEY = "chow_liu"
 
 
-class ChowLiu(Joint):
+class ChowLiu(KnownJoint):
     """Inputs like the rows of a table: each feature depends on one other, as it does there (Chow and Liu 1968).
 
     `from_data` makes one.
@@ -127,16 +126,6 @@ class ChowLiu(Joint):
         return {**self.product.to_dict(), KEY: entry}
 
     @property
-    def masses(self) -> ChowLiu:
-        """The world itself: the mass of every region is known."""
-        return self
-
-    @property
-    def redraws(self) -> ChowLiu:
-        """The world itself."""
-        return self
-
-    @property
     def in_words(self) -> str:
         """The world as a noun."""
         return over_features("draws from a Chow-Liu tree over", self.product)
@@ -161,10 +150,6 @@ class ChowLiu(Joint):
         """Probability that an input falls into the region."""
         return self.dependence.weigh(self._evidence(region))[1]
 
-    def inputs(self, stream: Stream, block: int, rows: int) -> NDArray[Any]:
-        """Independent inputs, rows by features: a block of a stream is the same whatever was drawn before."""
-        return self.inside(self.product.whole, stream, block, rows)
-
     def inside(self, region: Region, stream: Stream, block: int, rows: int) -> NDArray[Any]:
         """Inputs of a region, without rejection however rare it is."""
         if region.restrictions and self.mass(region) == 0:
@@ -180,7 +165,7 @@ class ChowLiu(Joint):
         """Another value of a feature for each input of a region, given its values of all others."""
         codes = np.stack([one.codes(inner[:, i]) for i, one in enumerate(self.bins)])
         own, left, lane = self.bins[feature], region.restrictions.get(feature), 2 * len(self.bins) + feature
-        uniform = uniforms(stream.lane(block, lane), len(inner))
+        uniform = stream.uniforms(block, lane, len(inner))
         found = self.dependence.redraw(feature, codes, uniform, 1.0 if left is None else own.shares(left))
         return own.draw(stream.lane(block, lane + len(self.bins)), found, left)
 

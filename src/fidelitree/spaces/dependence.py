@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.spaces.features.feature import pick, pick_each, uniforms
+from fidelitree.spaces.features import pick, pick_each
 from fidelitree.spaces.held_out import Fit, quarters
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Dependence:
         codes = np.zeros((len(self.parents), rows), np.intp)
         for i in self.order:
             above = codes[self.parents[i]] if self.parents[i] >= 0 else np.zeros(rows, np.intp)
-            codes[i] = _picked(uniforms(stream.lane(block, i), rows), self.tables[i] * likely.get(i, 1.0), above)
+            codes[i] = _picked(stream.uniforms(block, i, rows), self.tables[i] * likely.get(i, 1.0), above)
         return codes
 
     def redraw(self, column: int, codes: Codes, uniform: Floats, evidence: Floats | float) -> Codes:

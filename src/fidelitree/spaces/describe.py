@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from fidelitree.display.markup import Html, join, tag
-from fidelitree.display.wording import figure, percent, shown
-from fidelitree.spaces.features.marginals import Observed, Pieces
-from fidelitree.spaces.features.numeric import Numeric
+from fidelitree.display.wording import Html, figure, join, percent, shown, tag
+from fidelitree.spaces.features import Numeric, Observed, Pieces
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import check_count
+from fidelitree.spaces.features.boolean import Boolean
+from fidelitree.spaces.features.feature import pick, uniforms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -76,6 +78,14 @@ class Stream:
         }
         return generator
 
+    def uniforms(self, block: int, lane: int, rows: int) -> NDArray[np.float64]:
+        """Random numbers of one lane, at least 0 and below 1."""
+        return uniforms(self.lane(block, lane), rows)
+
+    def picks(self, block: int, lane: int, rows: int, shares: NDArray[np.float64]) -> NDArray[np.intp]:
+        """So many positions, each as often as its share asks."""
+        return pick(self.uniforms(block, lane, rows), shares)
+
 
 def fresh_seed() -> int:
     """A seed from the machine's entropy, small enough for any JSON reader."""
@@ -130,3 +140,38 @@ def paired(inputs: Inputs, redraws: Inputs | Mapping[int, Inputs], features: Seq
     for k, i in enumerate(features):
         batches[i, 1 + k] = redraws[i]
     return batches
+
+
+BIT_ROWS = 128
+"""Inputs of a block of bits: a small one costs as much as a large one."""
+
+
+class BitDraws:
+    """Bits with the given biases, one input after the other, drawn in blocks.
+
+    Nobody will ask for one feature of a block alone, so neighbours with the same bias are drawn together: with
+    thousands of features, going from lane to lane would take longer than drawing.
+    """
+
+    def __init__(self, biases: NDArray[np.float64], stream: Stream) -> None:
+        self._stream, self._blocks, self.taken = stream, 0, 0
+        self._waiting = np.empty((0, len(biases)), np.uint8)
+        starts = np.flatnonzero(np.diff(biases, prepend=-1.0))
+        counts = np.diff(starts, append=len(biases)).tolist()
+        self._groups = [(Boolean("", p), count) for p, count in zip(biases[starts].tolist(), counts, strict=True)]
+
+    def take(self, rows: int) -> NDArray[np.uint8]:
+        """The next inputs, rows by features."""
+        self.taken += rows
+        while len(self._waiting) < rows:
+            self._waiting = np.concatenate([self._waiting, self._block().T])
+        taken, self._waiting = self._waiting[:rows], self._waiting[rows:]
+        return taken
+
+    def _block(self) -> NDArray[np.uint8]:
+        parts = []
+        for lane, (bit, count) in enumerate(self._groups):
+            drawn = bit.draw(self._stream.lane(self._blocks, lane), count * BIT_ROWS, None)
+            parts.append(drawn.reshape(count, BIT_ROWS))
+        self._blocks += 1
+        return np.concatenate(parts)

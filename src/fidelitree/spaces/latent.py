@@ -13,7 +13,6 @@ from scipy.sparse import csr_array
 from scipy.special import logsumexp
 
 from fidelitree.spaces.dependence import SMOOTHING
-from fidelitree.spaces.features.feature import uniforms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +62,7 @@ def fitted(codes: Codes, marginals: Sequence[Floats], count: int, stream: Stream
     rows = codes.shape[1]
     marks = marked(codes, [len(marginal) for marginal in marginals])
     centres = marks[np.argsort(stream.lane(count, 0).random_raw(rows), kind="stable")[:count]]
-    alike = (marks @ centres.T).toarray() + uniforms(stream.lane(count, 1), rows)[:, None]
+    alike = (marks @ centres.T).toarray() + stream.uniforms(count, 1, rows)[:, None]
     members = np.exp(alike - logsumexp(alike, axis=1)[:, None])
     back, before = csr_array(marks.T), -np.inf
     for _ in range(_ROUNDS):

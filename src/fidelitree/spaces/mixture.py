@@ -19,14 +19,12 @@ from numpy.typing import NDArray
 from fidelitree.errors import FormatError, ParameterError, check_array, check_list, show
 from fidelitree.spaces.bins import Bins, binned
 from fidelitree.spaces.draw import Stream, draw
-from fidelitree.spaces.features import Boolean, Categorical, Numeric
-from fidelitree.spaces.features.feature import pick, pick_each, uniforms
-from fidelitree.spaces.features.marginals import Observed, Pieces
+from fidelitree.spaces.features import Boolean, Categorical, Numeric, Observed, Pieces, pick_each
 from fidelitree.spaces.held_out import Fit, folds
 from fidelitree.spaces.latent import MOST_ROWS, best_count, fitted
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
-from fidelitree.spaces.world import Joint, over_features
+from fidelitree.spaces.world import KnownJoint, over_features
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -40,7 +38,7 @@ _SUM, _ROUNDING = 1e-9, 1e-12  # how far from 1 weights may add up to, and up to
 _KNOWN = 10_000  # restrictions whose masses are remembered
 
 
-class Mixture(Joint):
+class Mixture(KnownJoint):
     """Inputs from one of several product spaces with the same features.
 
     `from_data` fits one to a table. ``product`` holds the features with the marginals of the whole.
@@ -144,11 +142,6 @@ class Mixture(Joint):
         return {**self.product.to_dict(), KEY: entry}
 
     @property
-    def masses(self) -> Mixture:
-        """The world itself: the mass of every region is known."""
-        return self
-
-    @property
     def in_words(self) -> str:
         """The world as a noun."""
         return over_features(f"draws from a mixture of {len(self.components)} products of", self.product)
@@ -180,16 +173,12 @@ class Mixture(Joint):
             found = self._known[i, left] = np.array([one.features[i].mass(left) for one in self.components])
         return found
 
-    def inputs(self, stream: Stream, block: int, rows: int) -> NDArray[Any]:
-        """Independent inputs, rows by features: a block of a stream is the same whatever was drawn before."""
-        return self.inside(self.product.whole, stream, block, rows)
-
     def inside(self, region: Region, stream: Stream, block: int, rows: int) -> NDArray[Any]:
         """Inputs of a region, without rejection however rare it is."""
         shares = self._shares(region)
         if not shares.any():
             raise ParameterError(f"nothing can be drawn where {region}: it has probability 0")
-        chosen = pick(uniforms(stream.lane(block, 0), rows), shares)
+        chosen = stream.picks(block, 0, rows, shares)
         columns = np.empty((len(self.names), rows), self.dtype)
         for number, one in enumerate(self.components):
             places = np.flatnonzero(chosen == number)
@@ -197,11 +186,6 @@ class Mixture(Joint):
                 here = Region(one, region.restrictions)
                 columns[:, places] = draw(here, stream.child("component", number), block, len(places))
         return columns.T
-
-    @property
-    def redraws(self) -> Mixture:
-        """The world itself."""
-        return self
 
     def redrawn(self, inner: NDArray[Any], feature: int, region: Region, stream: Stream, block: int) -> NDArray[Any]:
         """Another value of a feature for each input of a region, given its values of all others.
@@ -215,7 +199,7 @@ class Mixture(Joint):
             for i in range(len(self.names)):
                 if i != feature:
                     logs += np.log(self._shares_of_values(i, inner[:, i]))
-        chosen = pick_each(uniforms(again.lane(block, 0), len(inner)), np.exp(logs - logs.max(axis=0)).T)
+        chosen = pick_each(again.uniforms(block, 0, len(inner)), np.exp(logs - logs.max(axis=0)).T)
         values = np.empty(len(inner), self.dtype)
         for number, one in enumerate(self.components):
             places = np.flatnonzero(chosen == number)

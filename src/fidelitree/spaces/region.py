@@ -12,8 +12,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from fidelitree.errors import ParameterError, show
-from fidelitree.spaces.features import Boolean, IsOne, Restriction, Test
+from fidelitree.spaces.features import Boolean, IsOne, Restriction, Test, left_of
 
 if TYPE_CHECKING:
     from fidelitree.spaces.product import ProductSpace
@@ -96,3 +99,40 @@ class Region:
     def tests(self) -> list[Test]:
         """The questions about bits that split this region, lowest feature first."""
         return [IsOne(i) for i in self.free() if isinstance(self.space.features[i], Boolean)]
+
+    def inputs(self, start: int, stop: int) -> NDArray[Any]:
+        """Inputs number ``start`` to ``stop`` - 1 in truth-table order: the first feature changes fastest."""
+        positions = np.arange(start, stop)
+        if not self.space.all_bits:
+            return self._listed(positions)
+        columns = np.empty((len(self.space), stop - start), np.uint8)
+        for i, value in self.restrictions.items():
+            columns[i] = value
+        for place, i in enumerate(self.free()):
+            columns[i] = (positions >> place) & 1
+        return columns.T
+
+    def _listed(self, positions: NDArray[np.intp]) -> NDArray[np.float64]:
+        columns = np.empty((len(self.space), len(positions)))
+        for i, feature in enumerate(self.space):
+            values, _ = feature.listed(self.restrictions.get(i))
+            positions, places = np.divmod(positions, len(values))
+            columns[i] = values[places]
+        return columns.T
+
+    def contains(self, inner: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which of these inner values, rows by features, lie in the region."""
+        inside = np.ones(len(inner), np.bool_)
+        for i, left in self.restrictions.items():
+            inside &= meets(inner[:, i], left)
+        return inside
+
+
+def meets(column: NDArray[Any], left: Restriction) -> NDArray[np.bool_]:
+    """Which inner values of a feature a restriction allows."""
+    if isinstance(left, frozenset):
+        return np.isin(column, list(left))
+    if isinstance(left, int):
+        return np.asarray(column == left)
+    low, high, missing = left_of(left)
+    return np.asarray((column > low) & (column <= high) | (np.isnan(column) & missing))

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from fidelitree.errors import FormatError, ParameterError
 from fidelitree.spaces.blends import Blend, check_blend, neighbours
 from fidelitree.spaces.draw import Stream
-from fidelitree.spaces.features.feature import uniforms
 from fidelitree.spaces.packing import packed, unpacked
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.world import Joint, over_features
@@ -159,7 +158,7 @@ class Rows(Joint):
         """
         if self.blend:
             return self._near(self.inner).inputs(stream, block, rows)
-        return self.inner[(uniforms(stream.lane(block, 0), rows) * self.count).astype(np.intp)]
+        return self.inner[(stream.uniforms(block, 0, rows) * self.count).astype(np.intp)]
 
     def apart(self, seed: int) -> tuple[World, World]:
         """Neighbours of one part of the rows to learn from, and of the other to test with."""

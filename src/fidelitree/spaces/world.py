@@ -9,7 +9,7 @@ has a number of rows, each of which serves once (``table``).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -188,6 +188,36 @@ class Joint(ABC):
 
     def _repr_html_(self) -> str:
         return self.describe()._repr_html_()
+
+
+class KnownJoint(Joint):
+    """A joint distribution that is known: masses of regions, draws inside them and draws given the rest are exact."""
+
+    @property
+    def masses(self) -> Self:
+        """The world itself: the mass of every region is known."""
+        return self
+
+    @property
+    def redraws(self) -> Self:
+        """The world itself: one feature can be drawn again, given all others."""
+        return self
+
+    @abstractmethod
+    def mass(self, region: Region) -> float:
+        """Probability that an input falls into the region."""
+
+    @abstractmethod
+    def inside(self, region: Region, stream: Stream, block: int, rows: int) -> NDArray[Any]:
+        """Inputs of a region, rows by features, without rejection however rare it is."""
+
+    @abstractmethod
+    def redrawn(self, inner: NDArray[Any], feature: int, region: Region, stream: Stream, block: int) -> NDArray[Any]:
+        """Another value of a feature for each of these inputs of a region, given its values of all others."""
+
+    def inputs(self, stream: Stream, block: int, rows: int) -> NDArray[Any]:
+        """Independent inputs, rows by features: a block of a stream is the same whatever was drawn before."""
+        return self.inside(self.product.whole, stream, block, rows)
 
 
 class _Draws(Protocol):

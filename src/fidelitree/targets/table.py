@@ -14,7 +14,6 @@ from fidelitree.targets.labels import as_answered
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fidelitree.spaces.region import Region
 
 MAX_FEATURES = 26
 
@@ -53,25 +52,3 @@ class TruthTable:
 
     def __repr__(self) -> str:
         return f"<TruthTable of {self.n} features>"
-
-
-def enumerate_inputs(region: Region, start: int, stop: int) -> NDArray[Any]:
-    """Inputs number ``start`` to ``stop`` - 1 of a region, in truth-table order: its first feature changes fastest."""
-    positions = np.arange(start, stop)
-    if not region.space.all_bits:
-        return _listed_inputs(region, positions)
-    columns = np.empty((len(region.space), stop - start), np.uint8)
-    for i, value in region.restrictions.items():
-        columns[i] = value
-    for place, i in enumerate(region.free()):
-        columns[i] = (positions >> place) & 1
-    return columns.T
-
-
-def _listed_inputs(region: Region, positions: NDArray[np.intp]) -> NDArray[np.float64]:
-    columns = np.empty((len(region.space), len(positions)))
-    for i, feature in enumerate(region.space):
-        values, _ = feature.listed(region.restrictions.get(i))
-        positions, places = np.divmod(positions, len(values))
-        columns[i] = values[places]
-    return columns.T

@@ -102,12 +102,3 @@ def named(tree: Tree, label: Any) -> Tree:
     places = np.array([labels.index(label if one is DEFER else one) for one in tree.labels.tolist()], np.int32)
     code = np.where(tree.feature < 0, places.take(np.maximum(tree.code, 0)), -1).astype(np.int32)
     return replace(tree, labels=np.array(labels), code=code)
-
-
-def check_answers(tree: Tree, what: str) -> None:
-    """Refuse a tree that defers, where nothing can stand for that."""
-    if tree.defers:
-        raise ParameterError(
-            f"tree must answer every input to become {what}; it defers in some leaves - tree.naming(label) gives them "
-            f"a label of their own"
-        )

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from fidelitree.display.markup import table, tag
-from fidelitree.display.wording import shown
+from fidelitree.display.wording import shown, table, tag
 from fidelitree.trees.deferring import apart
 
 if TYPE_CHECKING:

@@ -12,11 +12,9 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.display.markup import table
-from fidelitree.display.wording import shown
+from fidelitree.display.wording import shown, table
 from fidelitree.errors import MissingExtraError, ParameterError, check_choice, show
-from fidelitree.spaces.features import AtMost, IsIn, Test
-from fidelitree.spaces.features.feature import short
+from fidelitree.spaces.features import AtMost, IsIn, Test, short
 from fidelitree.spaces.inputs import is_missing
 from fidelitree.spaces.world import drawn
 from fidelitree.trees.answers import upwards

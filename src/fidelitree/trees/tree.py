@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from fidelitree.display.tree_figure import plot_tree
 from fidelitree.display.wording import leaves
 from fidelitree.errors import ParameterError, check_array, check_text, show, write_text
-from fidelitree.spaces.features import Feature, IsOne, Test
+from fidelitree.spaces.features import IsOne, Test
 from fidelitree.spaces.inputs import as_inner, float_block
 from fidelitree.spaces.product import ProductSpace, check_space
 from fidelitree.trees import kernels, treefile
@@ -104,7 +104,8 @@ class Tree:
                 rows.append((-1, -1, -1, entry))
                 continue
             test = IsOne(entry[0]) if isinstance(entry[0], int) else entry[0]
-            _check_kind(test, space.features[test.feature])
+            if test.kind != (own := space.features[test.feature]).kind:
+                raise ParameterError(f"feature {own.name!r} is {own.kind}; the test {test!r} does not fit it")
             if not isinstance(test, IsOne):
                 tests[position] = test
             rows.append((test.feature, place[entry[1]], place[entry[2]], -1))
@@ -151,6 +152,14 @@ class Tree:
     def naming(self, label: Any) -> Tree:
         """The same tree with a new label where it defers."""
         return named(self, label) if self.defers else self
+
+    def check_answers(self, what: str) -> None:
+        """Refuse a tree that defers, where nothing can stand for that."""
+        if self.defers:
+            raise ParameterError(
+                f"tree must answer every input to become {what}; it defers in some leaves - tree.naming(label) gives "
+                f"them a label of their own"
+            )
 
     def regions(self, space: ProductSpace) -> Iterator[tuple[int, Region]]:
         """Every node with the region that reaches it, in preorder."""
@@ -388,8 +397,3 @@ def check_tree(tree: object) -> None:
     """Refuse what is no tree."""
     if not isinstance(tree, Tree):
         raise ParameterError(f"tree must be a fidelitree Tree; got {show(tree)}")
-
-
-def _check_kind(test: Test, feature: Feature) -> None:
-    if test.kind != feature.kind:
-        raise ParameterError(f"feature {feature.name!r} is {feature.kind}; the test {test!r} does not fit it")

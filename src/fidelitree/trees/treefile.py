@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import FormatError, ParameterError, is_text, read_text
-from fidelitree.spaces.features import AtMost, IsIn, IsOne, Test
-from fidelitree.spaces.features.feature import json_value
+from fidelitree.spaces.features import AtMost, IsIn, IsOne, Test, json_value
 from fidelitree.trees.deferring import DEFER
 from fidelitree.trees.gaps import gaps_of, sides, splits
 

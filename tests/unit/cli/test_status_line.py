@@ -16,8 +16,8 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.asking.events import Asked
-from fidelitree.cli import status_line
-from fidelitree.cli.status_line import StatusLine
+from fidelitree.cli import ending
+from fidelitree.cli.ending import StatusLine
 
 
 class Clock:
@@ -33,7 +33,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr(status_line, "time", made)
+    monkeypatch.setattr(ending, "time", made)
     return made
 
 

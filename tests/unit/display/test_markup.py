@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from fidelitree.display.markup import Html, embedded, join, tag
+from fidelitree.display.wording import Html, embedded, join, tag
 from reports import HOSTILE
 
 

@@ -9,12 +9,11 @@ from fidelitree.exact.cells import ALL_SUBSETS
 from fidelitree.exact.grid import GridSubfunction
 from fidelitree.spaces.features import AtMost, IsIn, IsOne
 from fidelitree.spaces.region import Region
-from fidelitree.targets.table import enumerate_inputs
 
 
 def grid(space: ft.ProductSpace, answer: object, given: dict[str, object] | None = None) -> GridSubfunction:
     region = Region.of(space, given)
-    answers = np.array([answer(*row) for row in enumerate_inputs(region, 0, region.points).tolist()])
+    answers = np.array([answer(*row) for row in region.inputs(0, region.points).tolist()])
     labels = sorted(set(answers.tolist()))
     return GridSubfunction(region, np.searchsorted(labels, answers), labels)
 

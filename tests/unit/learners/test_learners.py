@@ -13,13 +13,15 @@ import fidelitree as ft
 import reference
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.exact.engine import exact_subfunction
-from fidelitree.learners import LEARNERS, most_influential, noise_stability
+from fidelitree.learners import LEARNERS
 from fidelitree.learners import halving as halving_door
+from fidelitree.learners.blanc_gupta_lange_tan import _NoisyTable
+from fidelitree.learners.blanc_lange_qiao_tan import _Parts
+from fidelitree.learners.c45 import c45
 from fidelitree.learners.consistent import FittingTrees
-from fidelitree.learners.gain_ratio import c45
 from fidelitree.learners.lesson import Lesson
-from fidelitree.learners.rank import fit as fit_rank
-from fidelitree.learners.restrictions import fit as fit_restrictions
+from fidelitree.learners.lowest_rank import fit as fit_rank
+from fidelitree.learners.mehta_raghavan import fit as fit_restrictions
 from fidelitree.search.labelled import FeatureColumns, Labelled
 from fidelitree.search.questions import Steps
 from fidelitree.spaces.features import IsOne
@@ -106,7 +108,7 @@ def test_the_most_influential_features_need_not_be_enough() -> None:
 
 def test_more_candidates_are_never_worse_and_a_cut_search_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten candidates had an error of .25 where one has none: the cap was spent on the first branches."""
-    monkeypatch.setattr(most_influential, "_MOST", 700)
+    monkeypatch.setattr(sys.modules[_Parts.__module__], "_MOST", 700)
     target = ft.targets.selector_parity(2, 2, 3)
     found = [ft.learners.blanc_lange_qiao_tan(target, S(10), 0.0, candidates=c) for c in (1, 2, 10)]
     sizes = [result.tree.size for result in found]
@@ -121,8 +123,8 @@ def test_the_authors_least_influence_leaves_weak_features_alone() -> None:
     lesson = Lesson.begin(ft.targets.TruthTable([0, 1, 0, 1, 0, 1, 0, 0]), space, (0.1, 0.05, 0), {})
     root = exact_subfunction(lesson.counted, space.whole, 8)
     key: frozenset[tuple[int, int]] = frozenset()
-    assert most_influential._Parts(lesson, 0.0).look(root, key)[1] == [0, 1, 2]
-    assert most_influential._Parts(lesson, 0.2).look(root, key)[1] == [0]  # x0 has 3/8, the others 1/8
+    assert _Parts(lesson, 0.0).look(root, key)[1] == [0, 1, 2]
+    assert _Parts(lesson, 0.2).look(root, key)[1] == [0]  # x0 has 3/8, the others 1/8
     strict = ft.learners.blanc_lange_qiao_tan(ft.targets.majority(9), S(9), 0.05, size=2)
     assert strict.reason != "certified", "with so small a size no tree is deep enough"
     assert strict.tree.depth <= 6
@@ -308,7 +310,7 @@ def test_noisy_influence_is_what_its_definition_says() -> None:
     table, biases, noise = np.random.default_rng(5).integers(0, 2, 8), [0.3, 0.6, 0.5], 0.4
     space = S(3, biases)
     lesson = Lesson.begin(ft.targets.TruthTable(table), space, (0.0, 0.05, 0), {})
-    scores = noise_stability._NoisyTable(lesson, noise)._scored(space.whole).scores
+    scores = _NoisyTable(lesson, noise)._scored(space.whole).scores
 
     def change(x: int, i: int) -> int:
         return int(table[x | 1 << i]) - int(table[x & ~(1 << i)])

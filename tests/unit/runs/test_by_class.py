@@ -52,7 +52,7 @@ def test_a_rare_answer_is_tested_inside_its_leaves() -> None:
 def test_a_rare_answer_is_tested_in_other_worlds_too() -> None:
     """Features that depend on each other: draws inside a leaf follow the world, which two components make."""
     parts = [ft.ProductSpace.bernoulli(10, p) for p in (0.45, 0.55)]
-    world = ft.Mixture(parts)
+    world = ft.Mixture([(0.5, one) for one in parts])
     nodes: list[Any] = []
     for bit in range(8):
         nodes += [(bit, 2 * bit + 1, 2 * bit + 2), 0]

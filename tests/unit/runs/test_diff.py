@@ -13,11 +13,11 @@ import fidelitree as ft
 from fidelitree.asking.access import Call
 from fidelitree.asking.journal.exporting import info
 from fidelitree.asking.limits import Budget, Running
-from fidelitree.runs.agree.diff_growing import ChangeExplorer, contains
+from fidelitree.runs.agree.diff_growing import ChangeExplorer
 from fidelitree.runs.agree.diff_testing import CURVE, Changed, DiffAttempt, level_in_curve, level_of
 from fidelitree.runs.agree.difference import SAME
 from fidelitree.runs.agree.pair import Pair, paired
-from fidelitree.runs.input_source import source_of
+from fidelitree.runs.input_source import BoxDraws, source_of
 from fidelitree.spaces.features import IsIn, IsOne
 from fidelitree.spaces.region import Region
 from fidelitree.targets import balanced
@@ -143,19 +143,19 @@ def test_weights_stand_for_the_whole_space() -> None:
     """Draws from a small box and from everywhere: weighed, they give the mass of any part."""
     explorer = ChangeExplorer(pair_of_both(), MIXED, 0, 8)
     box = Region.of(MIXED, {"age": (60, 65), "job": {"clerk"}})
-    whole = np.concatenate([explorer.draw(MIXED.whole, 4_000)])
-    for inner, kwargs in ((whole, {}), (explorer.draw(box, 4_000), {"put": True, "box": box})):
+    whole = np.concatenate([explorer.boxes.draw(MIXED.whole, 4_000)])
+    for inner, kwargs in ((whole, {}), (explorer.boxes.draw(box, 4_000), {"put": True, "box": box})):
         explorer.know(inner, explorer._pair.ask(inner, "explore"), **kwargs)
     weights, inner = explorer.seen.weights(), np.concatenate(explorer.seen.inner)
     half = Region.of(MIXED, {"age": (60, 62), "job": {"clerk"}})
-    assert weights[contains(half, inner)].sum() / weights.sum() == pytest.approx(half.mass, rel=0.1)
+    assert weights[half.contains(inner)].sum() / weights.sum() == pytest.approx(half.mass, rel=0.1)
 
 
 def test_draws_inside_what_is_flagged_are_as_the_space_draws_them() -> None:
     """Two flagged leaves that share one box, and a third: every leaf is reached as often as its mass says."""
     pair = pair_of_both()
     explorer = ChangeExplorer(pair, MIXED, 0, 8)
-    pair.ask(explorer.draw(MIXED.whole, 100), "label")
+    pair.ask(explorer.boxes.draw(MIXED.whole, 100), "label")
     owner = next(i for i, name in enumerate(explorer.extended.names) if name == "owner")
     tree = _three_leaves(explorer, owner)
     attempt = DiffAttempt(tree, 0.01)
@@ -166,7 +166,7 @@ def test_draws_inside_what_is_flagged_are_as_the_space_draws_them() -> None:
         reached = tree.reached_inner(explorer.extend(inner, old))
         for leaf in reached[reached == leaves].tolist():
             counts[leaf] = counts.get(leaf, 0) + 1
-    batch = explorer.draw(MIXED.whole, 60_000)
+    batch = explorer.boxes.draw(MIXED.whole, 60_000)
     old, _ = pair.ask(batch, "label")
     everywhere = tree.reached_inner(explorer.extend(batch, old))
     flagged = [leaf for leaf, _ in explorer.flagged_leaves(tree)]
@@ -289,12 +289,12 @@ def test_tests_come_from_one_part_of_the_rows_alone(monkeypatch: pytest.MonkeyPa
     world = ft.Rows(table, blend=0.1)
     tested, used = source_of(world, 0).world, set()
 
-    def seen(explorer: ChangeExplorer, box: Region) -> float:
-        used.add(explorer._world.digest)
-        return real(explorer, box)
+    def seen(boxes: BoxDraws, box: Region) -> float:
+        used.add(boxes._world.digest)
+        return real(boxes, box)
 
-    real = ChangeExplorer.mass
-    monkeypatch.setattr(ChangeExplorer, "mass", seen)
+    real = BoxDraws.mass
+    monkeypatch.setattr(BoxDraws, "mass", seen)
 
     def new(batch: Any) -> Any:
         return (batch["x"] > 100) & ~((batch["x"] > 250) & (batch["job"] == "nurse"))

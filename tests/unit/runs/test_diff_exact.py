@@ -12,7 +12,6 @@ import fidelitree as ft
 from fidelitree.errors import MissingExtraError
 from fidelitree.runs.agree import diff_exact
 from fidelitree.targets.circuits import expression
-from fidelitree.targets.table import enumerate_inputs
 
 NAMES = [f"x{i}" for i in range(18)]
 SPACE = ft.ProductSpace.bernoulli(18, np.linspace(0.2, 0.8, 18).tolist(), names=NAMES)
@@ -22,7 +21,7 @@ PATCH = f"({PLAIN}) & ~(x10 & x11) | x12 & x13 & x14 & x15"
 
 def counted(space: Any, old: Any, new: Any, found: ft.Difference) -> tuple[float, float, float]:
     """Share, precision and recall over every input, each weighed by its probability."""
-    inner = enumerate_inputs(space.whole, 0, space.points)
+    inner = space.whole.inputs(0, space.points)
     batch = space.batch(inner)
     before, after = np.asarray(old(batch)), np.asarray(new(batch))
     weights, changed = space.chances(inner), before != after

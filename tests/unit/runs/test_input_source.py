@@ -11,8 +11,7 @@ import pytest
 import fidelitree as ft
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.runs.input_source import DrawnSource, TableSource, source_of
-from fidelitree.search.bits.feed import Feed
-from fidelitree.spaces.draw import Stream
+from fidelitree.spaces.draw import BitDraws, Stream
 from fidelitree.spaces.rows import Rows
 from mixed import MIXED
 
@@ -45,7 +44,7 @@ def test_labels_and_tests_are_drawn_from_different_streams() -> None:
 def test_inputs_that_a_run_over_bits_has_seen_do_not_come_again(purpose: str) -> None:
     """A run over bits draws for itself; its attempts may go on to count what comes from here."""
     space = ft.ProductSpace.bernoulli(60, np.linspace(0.2, 0.8, 60))
-    before = as_set(Feed(space.biases, Stream.named(0, purpose)).take(600))
+    before = as_set(BitDraws(space.biases, Stream.named(0, purpose)).take(600))
     drawn = DrawnSource(space, 0)
     assert not before & as_set(drawn.test(600))
     assert not before & as_set(drawn.label(600))

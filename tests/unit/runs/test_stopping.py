@@ -19,7 +19,6 @@ from fidelitree.exact.engine import all_answers_of
 from fidelitree.runs import stopping
 from fidelitree.runs.stopping import Smallest, exact_error, forecast
 from fidelitree.runs.strategies.greedy import KAPPA, Greedy, _closeness
-from fidelitree.targets.table import enumerate_inputs
 from fidelitree.theory.sequential import divergence
 from mixed import MIXED, every_input
 
@@ -194,7 +193,7 @@ def test_all_answers_of_a_circuit_are_worked_out_once(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(stopping, "all_answers_of", counting)
     space = ft.ProductSpace.bernoulli(12)
-    table = ft.targets.TruthTable(TREE.predict(enumerate_inputs(space.whole, 0, 1 << 12)).astype(np.uint8))
+    table = ft.targets.TruthTable(TREE.predict(space.whole.inputs(0, 1 << 12)).astype(np.uint8))
     counted = Counted(table, space)
     trees = [TREE, ft.Tree.constant(SPACE, 0), ft.Tree.constant(SPACE, 1)]
     errors = [exact_error(tree, counted) for tree in trees]

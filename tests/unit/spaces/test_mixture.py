@@ -14,7 +14,6 @@ from chances import plausible
 from fidelitree.exact.paths import disagreement
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.region import Region
-from fidelitree.targets.table import enumerate_inputs
 
 FALSE_ALARM = 1e-6
 
@@ -31,7 +30,7 @@ def mixed(parts: list[Any], weights: list[Any]) -> ft.Mixture:
 
 
 WORLD = mixed(PARTS, [0.3, 0.7])
-INPUTS = enumerate_inputs(WORLD.product.whole, 0, WORLD.product.points or 0)
+INPUTS = WORLD.product.whole.inputs(0, WORLD.product.points or 0)
 REGIONS: tuple[dict[str, Any], ...] = (
     {},
     {"owner": 1},

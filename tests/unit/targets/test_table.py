@@ -8,7 +8,7 @@ import pytest
 import fidelitree as ft
 from fidelitree.asking.counted import Counted, tabulate
 from fidelitree.spaces.region import Region
-from fidelitree.targets.table import MAX_FEATURES, TruthTable, enumerate_inputs
+from fidelitree.targets.table import MAX_FEATURES, TruthTable
 from small import cube
 
 
@@ -52,8 +52,8 @@ def test_a_batch_of_the_wrong_width_is_refused() -> None:
 
 def test_a_region_is_enumerated_in_the_order_of_its_free_features() -> None:
     region = Region.of(ft.ProductSpace.bernoulli(4), {"x1": 1, "x2": 0})
-    assert enumerate_inputs(region, 0, 4).tolist() == [[0, 1, 0, 0], [1, 1, 0, 0], [0, 1, 0, 1], [1, 1, 0, 1]]
-    assert enumerate_inputs(region, 2, 3).tolist() == [[0, 1, 0, 1]]
+    assert region.inputs(0, 4).tolist() == [[0, 1, 0, 0], [1, 1, 0, 0], [0, 1, 0, 1], [1, 1, 0, 1]]
+    assert region.inputs(2, 3).tolist() == [[0, 1, 0, 1]]
 
 
 def test_tabulate_asks_about_every_input_once_in_blocks() -> None:

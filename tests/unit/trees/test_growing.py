@@ -87,6 +87,6 @@ def test_a_bare_tree_splits_by_any_test() -> None:
     bare = GrowingTree(MIXED)
     older, _ = bare.split(0, AtMost(2, 50.0))
     no, yes = bare.split(older.number, IsIn(1, frozenset({2})))
-    assert str(yes.region) == "job = pilot and 50 < age"
+    assert str(yes.region) == "job = pilot and age > 50"
     tree = bare.complete({2: 0, no.number: 0, yes.number: 1}, ["no", "yes"])
     assert str(tree) == "age <= 50: no\nage > 50\n    job = pilot: yes\n    job != pilot: no"

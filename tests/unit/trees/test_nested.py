@@ -23,7 +23,7 @@ def test_the_size_is_the_number_of_leaves(tree: Nested, leaves: int) -> None:
 def test_a_tree_comes_back_as_it_was() -> None:
     built = build(SPACE, TREE, ["a", "b", "c"])
     assert of(built) == TREE
-    assert of(built, int(built.no[0])) == bits_asked((0, 2, 1))
+    assert of(built, node=int(built.no[0])) == bits_asked((0, 2, 1))
     for seed in range(20):
         tree = random_tree(SPACE, np.random.default_rng(seed), [0, 1], 0.8)
         assert build(SPACE, of(tree), [0, 1]) == tree

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fidelitree.display.markup import Html, section, table, tag
-from fidelitree.display.wording import counted
+from fidelitree.display.wording import Html, counted, section, table, tag
 from fidelitree.spaces.describe import histogram
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ def assumed(world: World) -> Html:
         "inputs",
         "Which inputs it is about",
         tag("p", how_drawn(world), class_="note"),
-        tag("p", told.fit[0].upper() + told.fit[1:] + ".", class_="note") if told.fit else None,
+        tag("p", f"{told.fit[0].upper()}{told.fit[1:]}: the larger, the better.", class_="note") if told.fit else None,
         tag("div", shown, class_="scroll assumed", tabindex=0),
         tag("p", f"And {counted(rest, 'more feature')}.", class_="note") if rest else None,
     )
@@ -46,7 +45,6 @@ def how_drawn(world: World) -> str:
         )
     if world.table is not None:
         return f"Inputs are the rows of a table. The table shows each feature by itself.{end}"
-    return (
-        f"Inputs are {world.in_words}. Features depend on each other as they do there; the table shows each by "
-        f"itself.{end}"
-    )
+    fitted = "It was fitted to a table, and features go together as they do there." if world.fit is not None else ""
+    together = fitted or "Features depend on each other as they do there."
+    return f"Inputs are {world.in_words}. {together} The list shows each feature by itself.{end}"

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.display.markup import Html, section, tag
-from fidelitree.display.wording import counted, figure, whole
+from fidelitree.display.wording import Html, counted, figure, section, tag, whole
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.spaces.draw import Stream, draw, redraw
 

@@ -6,7 +6,7 @@ import csv
 import io
 from typing import TYPE_CHECKING
 
-from fidelitree.display.markup import Html, section, tag
+from fidelitree.display.wording import Html, section, tag
 from fidelitree.errors import FidelitreeError
 from fidelitree.export import to_c, to_sql
 from fidelitree.report.sections.remaining import conditions

@@ -9,8 +9,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fidelitree.display.markup import Html, join, section, table, tag
-from fidelitree.display.wording import at_most, counted, percent, whole
+from fidelitree.display.wording import Html, at_most, counted, join, percent, section, table, tag, whole
 from fidelitree.report.contents import Contents, TracePoint
 
 if TYPE_CHECKING:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fidelitree.display.markup import Html, section, table, tag
-from fidelitree.display.wording import counted, whole
+from fidelitree.display.wording import Html, counted, section, table, tag, whole
 
 if TYPE_CHECKING:
     from fidelitree.report.contents import Contents

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fidelitree.certificates.confusion import CONFIDENCE, FEW, Confusion, LabelPair, LeafError
-from fidelitree.display.markup import Html, row, section, table, tag
-from fidelitree.display.wording import at_most, counted, percent, span, whole
+from fidelitree.display.wording import Html, at_most, counted, percent, row, section, span, table, tag, whole
 from fidelitree.trees.deferring import DEFER
 
 if TYPE_CHECKING:

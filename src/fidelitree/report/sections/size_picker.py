@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fidelitree.display.frontier_chart import Mark, chart
-from fidelitree.display.markup import Html, tag
-from fidelitree.display.wording import counted, whole
+from fidelitree.display.wording import Html, counted, tag, whole
 
 if TYPE_CHECKING:
     from fidelitree.report.contents import SizeCurve

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from fidelitree.display.markup import Html, join, section, table, tag
-from fidelitree.display.wording import counted, percent
+from fidelitree.display.wording import Html, counted, join, percent, section, table, tag
 from fidelitree.report.sections.remaining import conditions
 from fidelitree.report.sections.tree_outline import tested
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from fidelitree.report.contents import Contents, Shares
 
 _MOST_CONTROLS = 200
+_LEGIBLE = 0.7  # of a drawing's size, at least
 _MOST_DRAWN, _MOST_RULES = 64, 300
 """Leaves of a tree that a diagram can show on a screen, and rules that somebody may read."""
 _TOOLS = (("Expand all", "expand"), ("Collapse", "collapse"))
@@ -66,7 +67,14 @@ def _diagram(contents: Contents, shares: Shares) -> Html | None:
         *([] if halos is None else ["A wide halo around a leaf means a large share of the error."]),
     ]
     note = tag("p", " ".join(keys), class_="note key-line") if keys else None
-    return join(note, Html(tree.to_svg(masses, halos).replace(_NAMESPACE, "")))
+    return join(note, _fitting(tree.to_svg(masses, halos).replace(_NAMESPACE, "")))
+
+
+def _fitting(svg: str) -> Html:
+    """A drawing that shrinks to the width of the page as far as its text stays readable, and scrolls from there on."""
+    return Html(
+        re.sub(r'width="(\d+)"', lambda w: f'{w[0]} style="min-width:{_LEGIBLE * int(w[1]):.0f}px"', svg, count=1)
+    )
 
 
 def _rules(contents: Contents, shares: Shares) -> Html | None:
@@ -97,7 +105,7 @@ def _introduction(contents: Contents, shares: Shares) -> str:
     if shares.masses is None:
         return "Each line is a condition; its inputs go on to the lines below it."
     how = "test rows" if shares.estimated else "inputs"
-    return f"Each line is a condition with the share of {how} that reach it. Point at a line for more."
+    return f"Each condition comes with the share of {how} that reach it. Point at one for more."
 
 
 def _outline() -> Html:
@@ -122,14 +130,14 @@ def _panel(contents: Contents) -> Html:
             id="input",
             autocomplete="off",
         ),
-        tag("h3", "This line"),
+        tag("h3", "This part of the tree"),
         tag("div", tag("p", _HINT, class_="note"), id="node"),
         class_="panel",
         aria_label="Details of the tree",
     )
 
 
-_HINT = "Point at a line of the tree, or move to it with the arrow keys."
+_HINT = "Point at a condition or an answer of the tree, or move to it with the arrow keys."
 
 
 def _fields(contents: Contents) -> list[Html]:

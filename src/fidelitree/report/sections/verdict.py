@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, Certificate
-from fidelitree.display.markup import Html, join, tag
-from fidelitree.display.wording import at_least, at_most, counted, percent, shown, whole
+from fidelitree.display.wording import Html, at_least, at_most, counted, join, percent, shown, tag, whole
 from fidelitree.spaces.rows import ASSUMES_NOT_FITTED
 from fidelitree.theory.sequential import FRONTIER
 

@@ -23,11 +23,9 @@ from fidelitree.asking.limits import Budget, BudgetSpent
 from fidelitree.asking.memory import REMEMBERED_BYTES, Memory
 from fidelitree.display.wording import shown, span
 from fidelitree.errors import ParameterError, check_delta, check_observer, check_share, check_switch
-from fidelitree.runs.input_source import inside, source_of
+from fidelitree.runs.input_source import BoxDraws, source_of
 from fidelitree.spaces.draw import Stream, seed_of
-from fidelitree.spaces.features.feature import pick, uniforms
 from fidelitree.theory.sequential import interval, level_of_attempt
-from fidelitree.trees.deferring import check_answers
 from fidelitree.trees.tree import Tree, check_tree
 
 if TYPE_CHECKING:
@@ -108,7 +106,7 @@ def errors_by_class(
         1: precision 92.7% to 100%, recall 92.7% to 100%
     """
     check_tree(tree)
-    check_answers(tree, "precision and recall of labels")
+    tree.check_answers("precision and recall of labels")
     if tree.labels.dtype.kind == "f":
         raise ParameterError(
             "tree must answer labels, each of which has a precision and a recall; this one answers numbers - "
@@ -134,7 +132,7 @@ class _Audit:
     def __init__(self, tree: Tree, counted: Counted, space: World, delta: float, seed: int) -> None:
         self._tree, self._counted, self._space, self._delta = tree, counted, space, delta
         self._source = source_of(space, seed)
-        self._inside, self._blocks = Stream.named(seed, "inside"), 0
+        self._inside = BoxDraws(self._source.world, Stream.named(seed, "inside"))
         self.classes: dict[Any, ClassErrors] = {}
         for label in tree.labels.tolist():
             self._know(label)
@@ -183,21 +181,9 @@ class _Audit:
 
     def _draws(self, label: Any) -> NDArray[Any]:
         """Inputs that the tree gives a label; none where nobody knows how to draw there."""
-        world, tree = self._source.world, self._tree
-        if world is None or world.masses is None:
-            return np.empty((0, len(self._space.product)), self._space.product.dtype)
-        ends = [(node, box) for node, box in tree.regions(self._space.product) if tree.feature[node] < 0]
-        boxes = [box for node, box in ends if tree.label(node) == label]
-        masses = np.array([world.masses.mass(box) for box in boxes])
-        if not masses.sum() > 0:
-            return np.empty((0, len(self._space.product)), self._space.product.dtype)
-        self._blocks += 1
-        chosen = pick(uniforms(self._inside.child("leaf").lane(self._blocks, 0), _BATCH), masses)
-        drawn = []
-        for k in np.unique(chosen).tolist():
-            self._blocks += 1
-            drawn.append(inside(world, boxes[k], self._inside, self._blocks, int((chosen == k).sum())))
-        return np.concatenate(drawn)
+        tree, regions = self._tree, self._tree.regions(self._space.product)
+        boxes = [box for node, box in regions if tree.feature[node] < 0 and tree.label(node) == label]
+        return self._inside.among(boxes, _BATCH)[0]
 
 
 def _wide(ends: Ends, within: float) -> bool:

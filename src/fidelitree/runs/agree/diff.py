@@ -42,7 +42,6 @@ from fidelitree.runs.agree.pair import Pair, paired
 from fidelitree.runs.input_source import source_of
 from fidelitree.spaces.draw import seed_of
 from fidelitree.targets.circuits.circuit import Circuit
-from fidelitree.trees.deferring import check_answers
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -172,7 +171,7 @@ def _sides(old: Any, new: Any, space: Any) -> tuple[Any, Any, World]:
     (before, stored), (after, other) = stored_tree(old), stored_tree(new)
     for tree in (before, after):
         if isinstance(tree, Tree):
-            check_answers(tree, "one side of a difference")
+            tree.check_answers("one side of a difference")
     space = space if space is not None else other or stored
     if space is None:
         raise ParameterError("space must say where inputs come from, unless both are folders of results; got None")

@@ -29,7 +29,7 @@ from fidelitree.spaces.features import Categorical, IsIn, IsOne
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.targets.circuits.circuit import Circuit, joined
 from fidelitree.targets.circuits.network import Gates
-from fidelitree.targets.table import TruthTable, enumerate_inputs
+from fidelitree.targets.table import TruthTable
 from fidelitree.trees.growing import GrowingTree
 from fidelitree.trees.nested import Nested, build, mapped, of, simplest
 from fidelitree.trees.tree import Tree
@@ -117,7 +117,7 @@ def of_all_inputs(pair: Pair, space: ProductSpace) -> tuple[KnownChanges, NDArra
     """Every input asked; also the inputs, and both answers to them."""
     assert space.points is not None, "only finite spaces are listed"
     whole = space.whole
-    inner = enumerate_inputs(whole, 0, space.points)
+    inner = whole.inputs(0, space.points)
     old, new = pair.ask(inner, "enumerate")
     pairs, codes = np.unique(np.column_stack([old, new]), axis=0, return_inverse=True)
     told = tabulated(codes.ravel(), whole, list(range(len(pairs))))

@@ -17,12 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.runs.agree.difference import SAME
-from fidelitree.runs.input_source import inside
+from fidelitree.runs.input_source import BoxDraws
 from fidelitree.search.labelled import Binning
 from fidelitree.search.local.iterated import Refiner
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.features import Categorical, Numeric
-from fidelitree.spaces.features.feature import pick, uniforms
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
 from fidelitree.trees.nested import Nested, build, of, simplest
@@ -68,22 +67,9 @@ class Seen:
         inner = np.concatenate(self.inner)
         often = np.zeros(len(inner))
         for box, draws, mass in self.boxes:
-            often += contains(box, inner) * (draws / mass)
+            often += box.contains(inner) * (draws / mass)
         put = np.concatenate(self.put)
         return np.asarray(np.where(put, _LIGHT, 1.0) / np.maximum(often, 1e-300))
-
-
-def contains(box: Region, inner: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which inputs a box holds."""
-    inside = np.ones(len(inner), np.bool_)
-    for i, left in box.restrictions.items():
-        column = inner[:, i]
-        if isinstance(left, tuple):
-            low, high, *gaps = left  # a third entry says that missing numbers are left, too
-            inside &= ((low < column) & (column <= high)) | (np.isnan(column) & bool(gaps))
-        else:
-            inside &= np.isin(column, list(left)) if isinstance(left, frozenset) else column == left
-    return inside
 
 
 class ChangeExplorer:
@@ -94,7 +80,7 @@ class ChangeExplorer:
 
     def __init__(self, pair: Pair, world: World, seed: int, max_leaves: int) -> None:
         self._pair, self._world, self._most, self._seed = pair, world, max_leaves, seed
-        self._stream, self._blocks = Stream.named(seed, "explore"), 0
+        self.boxes = BoxDraws(world, Stream.named(seed, "explore"))
         self.seen = Seen()
         self._names = free_name(world.names)
 
@@ -123,25 +109,11 @@ class ChangeExplorer:
         if not put:
             self.seen.boxes.append((self._world.product.whole, len(inner), 1.0))
         elif box is not None:
-            self.seen.boxes.append((box, len(inner), self.mass(box)))
-
-    def draw(self, box: Region, rows: int) -> NDArray[Any]:
-        """Inputs of a box; none where nobody knows how to draw there."""
-        self._blocks += 1
-        return inside(self._world, box, self._stream, self._blocks, rows)
+            self.seen.boxes.append((box, len(inner), self.boxes.mass(box)))
 
     def _look(self, box: Region, rows: int) -> None:
-        if self.mass(box) > 0 and len(inner := self.draw(box, rows)):
+        if self.boxes.mass(box) > 0 and len(inner := self.boxes.draw(box, rows)):
             self.know(inner, self._pair.ask(inner, "explore"), put=True, box=box)
-
-    def mass(self, box: Region) -> float:
-        """Probability of a box; 0 where nobody knows, so that nothing is drawn there."""
-        return 0.0 if self._world.masses is None else self._world.masses.mass(box)
-
-    def choose(self, masses: NDArray[np.float64], rows: int) -> NDArray[np.intp]:
-        """So many places, each as often as its mass asks."""
-        self._blocks += 1
-        return pick(uniforms(self._stream.child("leaf").lane(self._blocks, 0), rows), masses)
 
     def explore(self, tree: Tree) -> None:
         """Inside every flagged box, beyond its borders, and with one condition less."""
@@ -171,7 +143,7 @@ class ChangeExplorer:
     def _bisect(self, box: Region, i: int, border: float, inwards: int) -> None:
         """Between a changed input and one beyond the border that is not: neighbours of both kinds are known then."""
         inner, old, new = self.seen.columns()
-        known = np.flatnonzero(contains(box, inner) & (old != new) & np.isfinite(inner[:, i]))
+        known = np.flatnonzero(box.contains(inner) & (old != new) & np.isfinite(inner[:, i]))
         feature = self._world.product.features[i]
         assert isinstance(feature, Numeric), "only numbers have intervals"
         nearest = known[np.argsort(np.abs(inner[known, i] - border), kind="stable")][:_POINTS]

@@ -107,15 +107,6 @@ class DiffAttempt:
 
         An input counts where it reaches that very leaf: then it is drawn as the whole space would draw it there.
         """
-        leaves = [(node, box, explorer.mass(box)) for node, box in explorer.flagged_leaves(self.tree)]
-        masses = np.array([mass for _, _, mass in leaves])
-        if not masses.sum() > 0:
-            return np.empty((0, 0)), np.zeros(0, np.intp)
-        chosen = explorer.choose(masses, _ROUND)
-        inner, ends = [], []
-        for k, (node, box, _) in enumerate(leaves):
-            rows = int((chosen == k).sum())
-            if rows and len(drawn := explorer.draw(box, rows)):
-                inner.append(drawn)
-                ends.append(np.full(len(drawn), node))
-        return (np.concatenate(inner), np.concatenate(ends)) if inner else (np.empty((0, 0)), np.zeros(0, np.intp))
+        leaves = explorer.flagged_leaves(self.tree)
+        inner, places = explorer.boxes.among([box for _, box in leaves], _ROUND)
+        return inner, np.array([node for node, _ in leaves], np.intp)[places]

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fidelitree.display.markup import plain_page, table, tag
-from fidelitree.display.wording import at_least, at_most, counted, percent, span
+from fidelitree.display.wording import at_least, at_most, counted, percent, plain_page, span, table, tag
 from fidelitree.display.wording import leaves as in_words
 from fidelitree.errors import ParameterError, write_text
 

@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.certificates.store import load
-from fidelitree.display.markup import plain_page, table, tag
-from fidelitree.display.wording import at_most, counted, percent, shown
+from fidelitree.display.wording import at_most, counted, percent, plain_page, shown, table, tag
 from fidelitree.errors import FormatError, ParameterError, check_delta, check_path, read_text, write_text, writing
 from fidelitree.theory.sequential import error_bound
 from fidelitree.trees.deferring import answered, apart

@@ -21,7 +21,6 @@ from fidelitree.errors import FormatError
 from fidelitree.runs.input_source import source_of
 from fidelitree.spaces.inputs import row_keys
 from fidelitree.spaces.rows import Rows
-from fidelitree.targets.table import enumerate_inputs
 from fidelitree.theory.sequential import STANDING, error_bound, level_in
 from fidelitree.trees.deferring import answered, apart
 
@@ -175,7 +174,7 @@ class _Answers:
         space = self.space.independent
         if space is None or space.points is None or space.points > _MOST:
             raise _UnsureError("only the target itself can confirm an exact error")
-        inner = enumerate_inputs(space.whole, 0, space.points)
+        inner = space.whole.inputs(0, space.points)
         labels = self.labels(inner)
         if told.samples != len(inner):
             raise FormatError(f"there are {len(inner):,} inputs, and {told.samples:,} were counted")

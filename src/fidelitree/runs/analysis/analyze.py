@@ -13,7 +13,7 @@ from fidelitree.asking.counted import Counted, Queries
 from fidelitree.asking.limits import Budget
 from fidelitree.asking.on_device import OnDevice
 from fidelitree.display.canvas import bars, check_suffix, save
-from fidelitree.display.markup import tag
+from fidelitree.display.wording import tag
 from fidelitree.errors import NoDiagramError, ParameterError, check_choice, check_count, check_delta, check_switch
 from fidelitree.exact.device_table import FROM, MOST_FEATURES, DeviceTable
 from fidelitree.exact.engine import exact_subfunction

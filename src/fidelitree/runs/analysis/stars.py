@@ -25,7 +25,6 @@ from fidelitree.errors import ParameterError
 from fidelitree.search.device_pairs import Changes
 from fidelitree.spaces.draw import Inputs, Stream, block_rows, draw, paired, redraw
 from fidelitree.spaces.features import Boolean
-from fidelitree.spaces.features.feature import uniforms
 from fidelitree.targets.device.lanes import BalancedLanes, BitLanes, placed
 from fidelitree.targets.device.values import Given, ValueLanes
 
@@ -65,13 +64,13 @@ def draw_balanced(region: Region, stream: Stream, block: int, rows: int) -> Inpu
         columns[i] = value
     biases = np.array([space.features[i].mass(1) for i in free])
     chances = _chances_of_ones(biases)
-    slices = (np.arange(rows) + uniforms(stream.lane(block, 2 * len(space)), rows)) / rows
+    slices = (np.arange(rows) + stream.uniforms(block, 2 * len(space), rows)) / rows
     # Rounding must not carry a draw beyond the largest number of ones that can be.
     left = np.minimum(np.searchsorted(np.cumsum(chances[0]), slices, side="right"), np.flatnonzero(chances[0])[-1])
     for place, i in enumerate(free):
         # Given how many ones are left for this bit and those after it.
         one = biases[place] * np.where(left > 0, chances[place + 1][left - 1], 0.0)
-        columns[i] = uniforms(stream.lane(block, i), rows) * chances[place][left] < one
+        columns[i] = stream.uniforms(block, i, rows) * chances[place][left] < one
         left = left - columns[i]
     return columns
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.search.bits.feed import Feed
+from fidelitree.spaces.draw import BitDraws
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,7 +35,7 @@ class Explorer:
 
     def __init__(self, biases: Biases, stream: Stream) -> None:
         self._biases, self._tempered = biases, temper(biases)
-        self._feed = Feed(self._tempered, stream)
+        self._draws = BitDraws(self._tempered, stream)
         self._random = np.random.Generator(np.random.Philox(key=stream.child("leaf").key))
 
     def take(self, sketch: Nested | None, rows: int, unknown: Callable[[Bits], list[int]]) -> tuple[Bits, Weights]:
@@ -51,7 +51,7 @@ class Explorer:
         return bits[found], weights[found]
 
     def _draw(self, sketch: Nested | None, rows: int) -> tuple[Bits, Weights]:
-        bits = self._feed.take(rows).copy()
+        bits = self._draws.take(rows).copy()
         paths = list(leaves(sketch))
         masses = np.array([mass(path, self._biases) for path in paths])
         shares = np.array([mass(path, self._tempered) for path in paths]) ** EVEN

@@ -32,7 +32,7 @@ from fidelitree.search.optimal.affordable import (
 from fidelitree.search.optimal.lattice import Axis, Cell, Codes, axes_of, label_masses
 from fidelitree.search.optimal.optimum import errors_of_few_bits, least_errors, widening
 from fidelitree.search.optimal.rollout import Rollouts
-from fidelitree.spaces.features.numeric import left_of
+from fidelitree.spaces.features import left_of
 from fidelitree.trees import nested
 from fidelitree.trees.curve import Curve, CurveSplit
 

@@ -2,11 +2,25 @@
 
 from fidelitree.spaces.features.boolean import Boolean
 from fidelitree.spaces.features.categorical import Categorical
-from fidelitree.spaces.features.feature import AtMost, Column, Feature, Floats, IsIn, IsOne, Restriction, Test
-from fidelitree.spaces.features.marginals import midway
-from fidelitree.spaces.features.numeric import Numeric
+from fidelitree.spaces.features.feature import (
+    AtMost,
+    Column,
+    Feature,
+    Floats,
+    IsIn,
+    IsOne,
+    Restriction,
+    Test,
+    json_value,
+    pick,
+    pick_each,
+    short,
+)
+from fidelitree.spaces.features.marginals import Observed, Pieces, midway
+from fidelitree.spaces.features.numeric import MISSING, Numeric, left_of, part_of
 
 __all__ = [
+    "MISSING",
     "AtMost",
     "Boolean",
     "Categorical",
@@ -16,7 +30,15 @@ __all__ = [
     "IsIn",
     "IsOne",
     "Numeric",
+    "Observed",
+    "Pieces",
     "Restriction",
     "Test",
+    "json_value",
+    "left_of",
     "midway",
+    "part_of",
+    "pick",
+    "pick_each",
+    "short",
 ]

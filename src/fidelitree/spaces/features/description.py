@@ -205,7 +205,8 @@ def _quantiles(name: str, given: Entry) -> Feature:
 
 def _items(key: str, given: Any) -> list[Any]:
     if not isinstance(given, list):
-        raise ParameterError(f"{key} must be a list; got {given!r:.80}")
+        mapped = " - a mapping of value to probability is called probabilities" * isinstance(given, Mapping)
+        raise ParameterError(f"{key} must be a list; got {given!r:.80}{mapped}")
     return given
 
 

@@ -259,15 +259,17 @@ class Numeric:
         return low, high
 
     def text(self, restriction: Left) -> str:
-        """``18 < age <= 30``, or ``18 <= age <= 30`` where the low end is just below 18."""
+        """``18 < age <= 30``, ``age > 18``; or ``18 <= age <= 30`` where the low end is just below 18."""
         low, high, missing = left_of(restriction)
         if low == math.inf:
             return f"{self.name} is missing"
         first = math.nextafter(low, math.inf)
         included = len(short(first)) < len(short(low))
+        also = " or missing" * (missing and self.missing > 0)
+        if high == math.inf > low > -math.inf:
+            return f"{self.name} {f'>= {short(first)}' if included else f'> {short(low)}'}{also}"
         before = f"{short(first)} <= " if included else f"{short(low)} < "
         after = f" <= {short(high)}"
-        also = " or missing" * (missing and self.missing > 0)
         if low == -math.inf and high == math.inf:
             return f"{self.name} is {'any number' if also or not self.missing else 'not missing'}{also}"
         return f"{before if low > -math.inf else ''}{self.name}{after if high < math.inf else ''}{also}"

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fidelitree.errors import need
 from fidelitree.targets.device.philox import LOW_BITS, Tensor, key_of, lane_words, signed, uniforms, word_at
-from fidelitree.targets.models.model import need
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

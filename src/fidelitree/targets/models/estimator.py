@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.errors import RAISED, FormatError, ParameterError, show
+from fidelitree.errors import RAISED, FormatError, ParameterError, need, show
 from fidelitree.targets.labels import as_answered
-from fidelitree.targets.models.model import Model, ModelColumns, need
+from fidelitree.targets.models.model import Model, ModelColumns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit, urlunsplit
 
-from fidelitree.errors import RAISED, ParameterError, TargetError, check_names, check_number, show
-from fidelitree.targets.models.model import ModelColumns, need
+from fidelitree.errors import RAISED, ParameterError, TargetError, check_names, check_number, need, show
+from fidelitree.targets.models.model import ModelColumns
 from fidelitree.targets.models.remote import OnTerms, make_terms
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from fidelitree.errors import FormatError, ParameterError, reading
+from fidelitree.errors import FormatError, ParameterError, need, reading
 from fidelitree.targets.models.fromscores import SCORE, Rule, classes_of, labels_of, rule_for
-from fidelitree.targets.models.model import Model, ModelColumns, need
+from fidelitree.targets.models.model import Model, ModelColumns
 from fidelitree.targets.models.sandbox import Refused, try_first
 
 _REGRESSORS = ("regression", "regression_l1", "huber", "fair", "poisson", "quantile", "mape", "gamma", "tweedie")

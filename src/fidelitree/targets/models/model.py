@@ -10,14 +10,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.errors import MissingExtraError, ParameterError, TargetError
+from fidelitree.errors import ParameterError, TargetError, need
 from fidelitree.spaces.inputs import is_missing
 
 Arrays = dict[str, NDArray[Any]]
@@ -136,19 +135,6 @@ def converted(name: str, column: NDArray[Any], kind: Any) -> NDArray[Any]:
 def _listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
     return ", ".join(repr(name) for name in names[:5]) + more
-
-
-def need(module: str, extra: str, purpose: str) -> Any:
-    """The module, or an error that names the extra which brings it."""
-    library = module.partition(".")[0]
-    try:
-        return import_module(module)
-    except ModuleNotFoundError as error:
-        if (error.name or library).partition(".")[0] != library:  # it is installed, and lacks something itself
-            raise
-        raise MissingExtraError(
-            f"{purpose} need {library}, which is not installed; install it with: pip install 'fidelitree[{extra}]'"
-        ) from None
 
 
 class Model(ABC):

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.errors import FidelitreeError, FormatError, ParameterError
+from fidelitree.errors import FidelitreeError, FormatError, ParameterError, need
 from fidelitree.targets.models.fromscores import Rule, check_rule, classes_of, labels_of
-from fidelitree.targets.models.model import Model, ModelColumns, converted, count_rows, need
+from fidelitree.targets.models.model import Model, ModelColumns, converted, count_rows
 from fidelitree.targets.models.sandbox import try_first
 from fidelitree.targets.models.sandboxed import TYPES
 

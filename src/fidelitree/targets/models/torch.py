@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.errors import ParameterError, TargetError, check_count, show
+from fidelitree.errors import ParameterError, TargetError, check_count, need, show
 from fidelitree.targets.models.fromscores import SCORE, Rule, check_rule
-from fidelitree.targets.models.model import Model, ModelColumns, need
+from fidelitree.targets.models.model import Model, ModelColumns
 
 Tensor = Any  # of torch, which is not there unless it is used
 _WHOLE = 256  # labels that are whole numbers must be below it where they are counted on the device

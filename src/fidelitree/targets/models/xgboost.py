@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.errors import FormatError, ParameterError, reading
+from fidelitree.errors import FormatError, ParameterError, need, reading
 from fidelitree.targets.models.fromscores import SCORE, Rule, classes_of, labels_of, rule_for
-from fidelitree.targets.models.model import Model, ModelColumns, need
+from fidelitree.targets.models.model import Model, ModelColumns
 from fidelitree.targets.models.sandbox import Refused, try_first
 
 # What Booster.predict answers, by objective: a probability, a margin, 0 or 1, one probability for each class.

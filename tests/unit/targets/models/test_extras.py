@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fidelitree.errors import MissingExtraError
-from fidelitree.targets.models.model import need
+from fidelitree.errors import MissingExtraError, need
 
 if TYPE_CHECKING:
     from pathlib import Path

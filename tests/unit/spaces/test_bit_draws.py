@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 from chances import plausible
-from fidelitree.search.bits.feed import ROWS, Feed
-from fidelitree.spaces.draw import Stream
+from fidelitree.spaces.draw import BIT_ROWS, BitDraws, Stream
 
 BIASES = np.array([0.5, 0.5, 0.1, 0.1, 0.1, 0.0, 1.0, 1.0, 0.5])
 
 
-def feed(seed: int = 0) -> Feed:
-    return Feed(BIASES, Stream.named(seed, "test"))
+def feed(seed: int = 0) -> BitDraws:
+    return BitDraws(BIASES, Stream.named(seed, "test"))
 
 
 def test_every_bit_and_every_pair_of_bits_has_its_probability() -> None:
@@ -26,7 +25,7 @@ def test_every_bit_and_every_pair_of_bits_has_its_probability() -> None:
             assert plausible(int((inputs[:, i] & inputs[:, j]).sum()), rows, p * q, 1e-9)
 
 
-@pytest.mark.parametrize("sizes", [[1] * 10, [ROWS, 1], [7, 300, 2]])
+@pytest.mark.parametrize("sizes", [[1] * 10, [BIT_ROWS, 1], [7, 300, 2]])
 def test_how_inputs_are_taken_does_not_change_them(sizes: list[int]) -> None:
     one, many = feed(), feed()
     pieces = np.concatenate([many.take(size) for size in sizes])

@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fidelitree.errors import check_count
+from fidelitree.errors import check_count, need
 from fidelitree.learners.lesson import Lesson, from_labels, learner
 from fidelitree.search.labelled import FeatureColumns, Labelled
-from fidelitree.targets.models.model import need
 
 if TYPE_CHECKING:
     from fidelitree.asking.limits import Watch

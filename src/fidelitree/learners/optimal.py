@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.errors import ParameterError
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge
-from fidelitree.learners.entropy import fit as fit_id3
+from fidelitree.learners.id3 import fit as fit_id3
 from fidelitree.learners.lesson import Lesson, learner
 from fidelitree.search.optimal.affordable import FIRST_WIDTH, RESTRICTIONS
 from fidelitree.search.optimal.lattice import Axis, Codes, Lattice, axes_of

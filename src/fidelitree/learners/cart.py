@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fidelitree.errors import need
 from fidelitree.learners.lesson import Lesson, from_labels, learner
 from fidelitree.search.labelled import FeatureColumns, Labelled
-from fidelitree.targets.models.model import need
 
 if TYPE_CHECKING:
     from fidelitree.runs.result import Distillation
