@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fidelitree.errors import FidelitreeError
+from fidelitree.errors import FidelitreeError, need
 from fidelitree.spaces.features import AtMost, Boolean, IsIn, Numeric
 from fidelitree.spaces.features.marginals import Observed
 from fidelitree.spaces.features.numeric import left_of
 from fidelitree.spaces.mixture import Mixture
 from fidelitree.targets.device.lanes import DeviceTree, bit_limits, numbered, placed
 from fidelitree.targets.device.philox import LOW_BITS, Tensor, key_of, lane_words, uniforms, word_at
-from fidelitree.targets.models.model import ModelColumns, need
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from fidelitree.spaces.features.marginals import Interval
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.spaces.region import Region
+    from fidelitree.targets.models.model import ModelColumns
     from fidelitree.targets.models.torch import TorchModel
     from fidelitree.trees.tree import Tree
 
