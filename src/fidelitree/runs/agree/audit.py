@@ -34,8 +34,7 @@ from fidelitree.runs.kept_rows import KeptRows, told
 from fidelitree.spaces.draw import Stream, block_rows, fresh_entropy, seed_of
 from fidelitree.spaces.rows import ASSUMES_UNSEEN
 from fidelitree.theory.sequential import Bet
-from fidelitree.trees.answers import Crosstab
-from fidelitree.trees.deferring import answered, apart
+from fidelitree.trees.answers import Crosstab, answered, apart
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
