@@ -23,7 +23,7 @@ from benchmarks.machine import describe
 from benchmarks.report import Bar, Section, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "frontiers.md"
 FRESH = 1_000_000
@@ -43,7 +43,7 @@ fidelitree is one call of `frontier` with max_queries = 30 000, and nothing else
 it took in all, those of its tests included; over rows, from all rows that are there for learning. CART: best first;
 pruned: grown to the end, weakest links cut. pystreed and pycontree seek the optimum of up to 8 leaves, {seconds:g} s
 for each of them; numbers are cut at ten quantiles for pystreed. True errors are shares of {fresh:,} fresh inputs; over
-rows, of all rows that no tree was grown from. Medians over {seeds} seeds. Seconds are the processor's.
+rows, of all rows that no tree was grown from. Medians over {seeds}. Seconds are the processor's.
 Measured at {at}.
 """
 
@@ -53,6 +53,8 @@ def chosen() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.frontier", description=__doc__)
     parser.add_argument("--models", nargs="+", default=list(MODELS), metavar="NAME", help=", ".join(MODELS))
     parser.add_argument("--seeds", type=int, default=5, help="runs of each case (default %(default)s)")
+    parser.add_argument("--first", type=int, default=0, help="the first run's seed (default %(default)s)")
+    parser.add_argument("--no-alone", action="store_true", help="do not measure what distill takes alone")
     parser.add_argument("--seconds", type=float, default=30.0, help="for each optimal peer (default %(default)s)")
     parser.add_argument("--fresh", type=int, default=FRESH, help="inputs for true errors (default %(default)s)")
     parser.add_argument("--processes", type=int, default=1, help="cases at once (default %(default)s)")
@@ -80,15 +82,15 @@ def chosen() -> argparse.Namespace:
 
 def curves(options: argparse.Namespace) -> Section:
     """Every size of every case."""
-    kept = KeptTrials(options.kept, Settings(options.seconds, options.fresh, not options.quick, options.most))
+    alone = not (options.quick or options.no_alone)
+    kept = KeptTrials(options.kept, Settings(options.seconds, options.fresh, alone, options.most))
     every = list(cases(options.models))
+    seeds: Sequence[int] = range(options.first, options.first + options.seeds)
     if options.as_far:
-        options.seeds = min(sum(case == one for one, _ in kept.trials) for case in every)
-    _measure(kept, [(case, seed) for seed in range(options.seeds) for case in every], options.processes)
-    by_case = {case: [kept.trials[case, seed] for seed in range(options.seeds)] for case in every}
-    remark = REMARK.format(
-        seconds=options.seconds, fresh=options.fresh, seeds=options.seeds, at=", ".join(kept.commits)
-    )
+        seeds = [seed for seed in seeds if all((case, seed) in kept.trials for case in every)]
+    _measure(kept, [(case, seed) for seed in seeds for case in every], options.processes)
+    by_case = {case: [kept.trials[case, seed] for seed in seeds] for case in every}
+    remark = REMARK.format(seconds=options.seconds, fresh=options.fresh, seeds=_told(seeds), at=", ".join(kept.commits))
     bars = all_bars(by_case)
     bars = [Bar(bar.promise, bar.measured, None) for bar in bars] if options.smoke else bars
     tables = [Table(["model", "inputs", "leaves", "bound", OURS, *PEERS, "ratio"], list(_lines(by_case)), 2)]
@@ -96,6 +98,10 @@ def curves(options: argparse.Namespace) -> Section:
         Table(["model", "inputs", "points", "learnt", "tested", "distill alone", "seconds"], _costs(by_case), 2)
     )
     return Section("frontiers", "true errors at every size", tables, bars, remark)
+
+
+def _told(seeds: Sequence[int]) -> str:
+    return f"seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}"
 
 
 def _measure(kept: KeptTrials, wanted: list[tuple[Case, int]], processes: int) -> None:

@@ -8,6 +8,7 @@ labels of a round that failed join the training set of the next. All of this fav
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from benchmarks.queries.settings import DELTA, EPSILON
 from benchmarks.queries.targets import merged
+from fidelitree.exact.engine import ENUMERATE_UNASKED
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.theory.sequential import Bet, level_of_attempt
 from fidelitree.trees.tree import Tree
@@ -40,7 +42,7 @@ class Labels:
     space: ProductSpace
     random: np.random.Generator
     epsilon: float = EPSILON
-    asked: int = 0
+    bought: int = 0
     inputs: list[Array] = field(default_factory=list)
     answers: list[Array] = field(default_factory=list)
 
@@ -48,7 +50,13 @@ class Labels:
         inputs = (self.random.random((rows, len(self.space))) < self.space.biases).astype(np.uint8)
         self.inputs.append(inputs)
         self.answers.append(np.asarray(self.target(inputs)))
-        self.asked += rows
+        self.bought += rows
+
+    @property
+    def asked(self) -> int:
+        """What they cost, by the rule for ours: where all inputs could be asked about, each counts once."""
+        few = (self.space.points or math.inf) <= ENUMERATE_UNASKED
+        return len(np.unique(np.concatenate(self.inputs), axis=0)) if few else self.bought
 
     def all(self) -> tuple[Array, Array]:
         return np.concatenate(self.inputs), np.concatenate(self.answers)
@@ -92,7 +100,7 @@ def buy(
     """The first candidate that is certified, and the labels asked until then; None when ``most`` do not suffice."""
     labels, attempt, size = Labels(target, space, random, epsilon), 0, FIRST
     while size <= most:
-        labels.buy(max(0, size - labels.asked))
+        labels.buy(max(0, size - labels.bought))
         training = labels.all()
         trees = [tree for tree in candidates(*training, space) if _mistaken(tree, *training) <= epsilon]
         tests = Tests(labels)

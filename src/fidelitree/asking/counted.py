@@ -75,7 +75,7 @@ class Queries:
     """What a run cost."""
 
     asked: Tally
-    """Labels used, repeats included."""
+    """Labels used, repeats included; where all inputs could be asked about (2^20 at most), each counts once."""
     paid: Tally
     """Rows that the target answered. It receives more where calls fail and are made again, or where a run resumes and
     checks that the target is the same: what a run cost is the same for every course it takes."""
@@ -135,6 +135,8 @@ class Counted:
     """The looks at the clock so far, and those that found the time to be over (`Ending`)."""
     cut: Codes | None = None
     """What was answered of a batch that the clock cut off."""
+    once: bool = False
+    """Whether an input counts only the first time: who may end by asking about all never counts more than there are."""
     batch_size: int | None = None
     """The most inputs of one call, which calls that have a price are counted by."""
     rounds: int = 0
@@ -168,7 +170,8 @@ class Counted:
     @property
     def left(self) -> int | None:
         """Labels that the budget still allows; None without a limit."""
-        return None if self.budget.max_queries is None else max(0, self.budget.max_queries - self.asked)
+        limit = self.budget.max_queries
+        return None if limit is None else max(0, limit - max(self.asked, self.paid))
 
     @property
     def queries(self) -> Queries:
@@ -196,15 +199,18 @@ class Counted:
 
         A batch that is ``spare`` is not read again by anybody, so that it need not be copied for the target.
         """
-        self._check(len(batch), purpose)
         if self.memory is None:
-            codes = self._pay(batch, purpose, spare)
+            self._check(len(batch), purpose)
+            codes, labels = self._pay(batch, purpose, spare), len(batch)
         else:
             recalled = self.memory.recall(batch)
+            rows = len(recalled.rows) if self.once else len(batch)
+            labels = rows - len(recalled.repeats) if self.once else rows
             with self._taken_back(recalled):
+                self._check(rows, purpose)
                 answers = self._pay(recalled.rows, purpose)
             codes = self._learn(recalled, answers, purpose)
-        self._count(purpose, len(batch))
+        self._count(purpose, labels)
         return codes
 
     def _check(self, rows: int, purpose: str) -> None:
@@ -212,7 +218,7 @@ class Counted:
         self._look(purpose != "certify")
         if self.ending is not None and self.questions >= self.ending.questions and not self._cut_after():
             raise BudgetSpent(self.ending.reason)
-        self.budget.check(self.asked + rows)
+        self.budget.check(max(self.asked, self.paid) + rows)
 
     def watch(self) -> None:
         """The clock, looked at inside a search: ends it when the time is over, or that for learning."""

@@ -131,11 +131,13 @@ class SearchOptions:
     max_leaves: Annotated[int | None, typer.Option(help="No larger tree.", rich_help_panel="Budget")] = None
 
 
-def keywords(options: Any) -> dict[str, Any]:
-    """The keyword arguments of a library call that a dataclass of options stands for."""
-    given = {entry.name: getattr(options, entry.name) for entry in fields(options)}
-    given["deterministic"] = not given.pop("noisy")
-    if "epsilon" in given:
+def keywords(options: Any, *but: str) -> dict[str, Any]:
+    """The keyword arguments of a library call that a dataclass of options stands for, ``but`` for the command's own."""
+    others = {*but, *(entry.name for entry in fields(CallOptions))}
+    given = {entry.name: getattr(options, entry.name) for entry in fields(options) if entry.name not in others}
+    if "noisy" in given:
+        given["deterministic"] = not given.pop("noisy")
+    if isinstance(given.get("epsilon"), str):
         given["epsilon"] = epsilon_of(given["epsilon"])
     return {name: value.value if isinstance(value, StrEnum) else value for name, value in given.items()}
 
@@ -208,6 +210,17 @@ class CallOptions:
 
             return processes(self.jobs)
         return None if self.dask is None else stack.enter_context(_cluster(self.dask))
+
+
+@dataclass(frozen=True)
+class AuditOptions(CallOptions):
+    """How a target is called by a command that keeps its answers only where it is told."""
+
+    PANEL: ClassVar = "Running"
+
+    journal: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Keep every answer here: the same command goes on from there.")
+    ] = None
 
 
 @dataclass(frozen=True)

@@ -104,6 +104,12 @@ class OpenedTarget:
     count: int | None = None
 
 
+def both(target: OpenedTarget, predictor: OpenedTarget) -> OpenedTarget:
+    """What the two know about inputs; the target's word comes first."""
+    names, count = (predictor.names, predictor.count) if target.names is None else (target.names, target.count)
+    return OpenedTarget(target.target, predictor.space if target.space is None else target.space, names, count)
+
+
 def is_command(text: str) -> bool:
     """Whether TARGET is a program that is run."""
     return text.startswith("cmd:")

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fidelitree.cli.ending import AsJson, Code, StatusLine, note, say, say_json
+from fidelitree.cli.ending import AsJson, Code, Folder, StatusLine, note, tell
+from fidelitree.cli.shared_options import keywords
 from fidelitree.cli.space_options import SpaceOptions
 from fidelitree.cli.target_options import OpenedTarget, TargetOptions, opened
 
 if TYPE_CHECKING:
     from fidelitree.runs.agree.verify import Verification
     from fidelitree.spaces.world import World
-
-Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A folder that distill wrote.")]
 
 
 @dataclass(frozen=True)
@@ -60,15 +59,10 @@ def verify(
             folder,
             None if found is None else found.target,
             space=space,
-            seed=options.seed,
-            answers=options.answers,
-            max_queries=options.max_queries,
+            **keywords(options, "target"),
             observer=progress,
         )
-    if as_json:
-        say_json(_plain(report))
-    else:
-        say(report)
+    tell(as_json, _plain(report), report)
     if not report.consistent:
         return Code.BAD_INPUT
     if report.undecided:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fidelitree.cli.ending import AsJson, Code, check_place, note, say, say_json, written
+from fidelitree.cli.ending import AsJson, Code, Folder, check_place, note, tell, written
 from fidelitree.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from fidelitree.runs.agree.monitor import Monitor
 
-Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A folder that distill wrote.")]
 Rows = Annotated[
     Path, typer.Argument(metavar="ROWS", help="A table, JSON lines, a folder of such files, or - for standard input.")
 ]
@@ -46,9 +45,8 @@ def watch(folder: Folder, rows: Rows, options: WatchOptions, as_json: AsJson = F
     """
     from fidelitree.runs.agree.monitor import Monitor
 
-    for option, path in (("--state", options.state), ("--report", options.report)):
-        if path is not None:
-            check_place(option, path)
+    check_place("--state", options.state)
+    check_place("--report", options.report)
     monitor = Monitor(folder, options.delta)
     if options.state is not None and options.state.exists():
         monitor.restore(options.state)
@@ -61,11 +59,8 @@ def watch(folder: Folder, rows: Rows, options: WatchOptions, as_json: AsJson = F
             monitor.consumed[name] = monitor.consumed.get(name, 0) + len(records)
         if options.state is not None:
             monitor.save(options.state)
-    if as_json:
-        promises = [vars(one) for one in monitor.watched]
-        say_json({"alarm": monitor.alarm, "delta": monitor.delta, "promises": promises})
-    else:
-        say(monitor)
+    promises = [vars(one) for one in monitor.watched]
+    tell(as_json, {"alarm": monitor.alarm, "delta": monitor.delta, "promises": promises}, monitor)
     if options.report is not None:
         written([monitor.report(options.report)], as_json)
     return Code.CERTIFIED if monitor.alarm is None else Code.CHANGED

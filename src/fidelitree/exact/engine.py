@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 ENUMERATE_UNASKED = 1 << 20
 """Inputs that a call whose purpose is to be exact asks about without being told how many it may ask."""
+MOST_LISTED = 1 << MAX_FEATURES
+"""Inputs of bits that a table may hold."""
 DIAGRAM_FROM = 1 << 16
 """Inputs from which a circuit becomes a diagram; the table of fewer is as quick, and needs no extra."""
 _PAIR_COST = 500  # a pair of paths takes as long as about this many inputs of a table
@@ -54,7 +56,7 @@ def exact_subfunction(counted: Counted, region: Region, may_ask: int, watch: Wat
     no diagram. ``watch``, or the target's own, may end the building of a diagram.
     """
     target, points, bits = counted.target, region.points, region.space.all_bits
-    most = 1 << MAX_FEATURES if bits else GRID_MOST
+    most = MOST_LISTED if bits else GRID_MOST
     if isinstance(target, TruthTable) and target.n != len(region.space):
         raise ParameterError(f"space must have the truth table's {target.n} features; got {len(region.space)}")
     if isinstance(target, Tree):
@@ -74,6 +76,22 @@ def exact_subfunction(counted: Counted, region: Region, may_ask: int, watch: Wat
     return tabulated(codes, region, counted.book.sorted())
 
 
+def why_not_all(space: ProductSpace, max_queries: int | None) -> str:
+    """Why not every input of a space is asked about, for who must."""
+    if not space.all_bits:
+        return (
+            f"build_top_down must ask about all inputs, and the space has {space.extent}; where not all features are "
+            f"bits it asks about {ENUMERATE_UNASKED:,} at most, or up to {GRID_MOST:,} with max_queries. distill draws "
+            f"inputs"
+        )
+    allowed = "it does unasked" if max_queries is None else f"max_queries = {max_queries} allows"
+    return (
+        f"build_top_down must ask about all 2^{len(space)} inputs, more than "
+        f"{allowed if len(space) <= MAX_FEATURES else 'a table may hold'}; allow them with max_queries "
+        f"(up to 2^26), or use practical_top_down, which draws inputs"
+    )
+
+
 def tabulated(codes: NDArray[Any], region: Region, labels: list[Any]) -> Subfunction:
     """All answers in a region; ``codes`` are their places among the labels, inputs in truth-table order."""
     bits = region.space.all_bits
@@ -88,7 +106,7 @@ def _from_diagram(circuit: Circuit, region: Region, watch: Watch) -> Subfunction
     try:
         found = build_diagram(circuit, region.space, watch=watch)
     except (MissingExtraError, NoDiagramError) as error:
-        if points > 1 << MAX_FEATURES:
+        if points > MOST_LISTED:
             raise NoDiagramError(str(error)) from None
         return None
     for feature in region.restrictions:

@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fidelitree import targets
+from fidelitree import learners, targets
 from fidelitree.errors import MissingExtraError
-from fidelitree.learners import blanc_lange_qiao_tan, cart, id3, optimal, top_down
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.targets import Target, Textbook, TruthTable
 
@@ -33,10 +32,10 @@ if TYPE_CHECKING:
 
 SMOOTHING = 0.1  # how far a bias is moved from 1/2 at most
 _LEARNERS: dict[str, Callable[..., Distillation]] = {
-    "influence": top_down,
-    "id3": id3,
-    "cart": cart,
-    "blanc_lange_qiao_tan": partial(blanc_lange_qiao_tan, candidates=2),
+    "influence": learners.top_down,
+    "id3": learners.id3,
+    "cart": learners.cart,
+    "blanc_lange_qiao_tan": partial(learners.blanc_lange_qiao_tan, candidates=2),
 }
 
 
@@ -112,7 +111,7 @@ def row(case: Case) -> LeavesRow:
             sizes[rule] = found.tree.size if found.certificate.holds else None
         except MissingExtraError:
             sizes[rule] = None
-    return LeavesRow(name, biases, optimal(target, space).tree.size, **sizes)
+    return LeavesRow(name, biases, learners.optimal(target, space).tree.size, **sizes)
 
 
 def summary(rows: list[LeavesRow]) -> list[str]:

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from fidelitree.asking.limits import Budget
 from fidelitree.errors import ParameterError, check_count, check_number
-from fidelitree.learners.judging import HeldOutJudge
-from fidelitree.learners.lesson import CERTIFIED, FIRST, SMALL, Lesson, check_bits, learner
+from fidelitree.learners.judging import MOST_LEAVES, grown_from
+from fidelitree.learners.lesson import SMALL, Lesson, check_bits, learner
 from fidelitree.search.grow import Evidence, grow
 from fidelitree.spaces.draw import Stream, draw
 from fidelitree.spaces.product import ProductSpace
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 NOISE = 0.1
 PAIRS = 64
-_LABELS = 2_048
-_MOST_LEAVES = 1_024
 
 
 @learner
@@ -60,18 +58,14 @@ def blanc_gupta_lange_tan(lesson: Lesson, *, noise: float = NOISE, pairs: int = 
         raise ParameterError(f"noise must be at least 0 and at most 1; got {noise!r}")
     check_bits(lesson.space)
 
-    def teach() -> Steps[str]:
+    def teach() -> str | Steps[str]:
         most = lesson.counted.budget.max_leaves
         if lesson.cheap_to_ask_all(SMALL):
             table = _NoisyTable(lesson, level)
             bare = GrowingTree(lesson.product)
             grow(bare, table, table, table, Budget(max_leaves=most))
             return lesson.settle_at(bare.complete(table.codes, lesson.counted.book.sorted()), table.error)
-        data, _ = yield from lesson.labels(max(FIRST, min(_LABELS, int(40 / lesson.epsilon))))
-        judge = HeldOutJudge(lesson, data, None)
-        probe, limit = _NoisyPairs(lesson, level, pairs), Budget(max_leaves=min(_MOST_LEAVES, most or _MOST_LEAVES))
-        grow(GrowingTree(lesson.product), probe, judge, judge, limit)
-        return CERTIFIED if (yield from lesson.test(judge.tree)) else f"{judge.tree.size} leaves were not enough"
+        return grown_from(lesson, _NoisyPairs(lesson, level, pairs), None, min(MOST_LEAVES, most or MOST_LEAVES))
 
     return lesson.run(teach)
 

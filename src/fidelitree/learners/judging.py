@@ -6,16 +6,32 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fidelitree.asking.limits import Budget
+from fidelitree.learners.lesson import CERTIFIED, FIRST, Lesson
+from fidelitree.search.grow import grow
+from fidelitree.trees.growing import GrowingTree
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from fidelitree.learners.lesson import Lesson
-    from fidelitree.search.grow import Evidence
+    from fidelitree.search.grow import Evidence, Probe
     from fidelitree.search.labelled import Labelled
+    from fidelitree.search.questions import Steps
     from fidelitree.spaces.features import Test
-    from fidelitree.trees.growing import GrowingLeaf, GrowingTree
+    from fidelitree.trees.growing import GrowingLeaf
+
+MOST_LEAVES = 1_024
+"""Of a tree, where no other limit is given."""
+_LABELS = 2_048  # that label leaves and look at the error
+
+
+def grown_from(lesson: Lesson, probe: Probe, size: int | None, most: int) -> Steps[str]:
+    """Grow by what a probe finds in drawn inputs, to a size or until held-out labels are content; then a test."""
+    data, _ = yield from lesson.labels(max(FIRST, min(_LABELS, int(40 / lesson.epsilon))))
+    judge = HeldOutJudge(lesson, data, size)
+    grow(GrowingTree(lesson.product), probe, judge, judge, Budget(max_leaves=most))
+    return CERTIFIED if (yield from lesson.test(judge.tree)) else f"{judge.tree.size} leaves were not enough"
 
 
 class HeldOutJudge:

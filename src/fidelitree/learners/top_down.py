@@ -20,21 +20,17 @@ from fidelitree.asking.events import nobody
 from fidelitree.asking.limits import Budget
 from fidelitree.errors import check_count
 from fidelitree.exact.engine import exact_subfunction
-from fidelitree.learners.judging import HeldOutJudge
-from fidelitree.learners.lesson import CERTIFIED, FIRST, SMALL, Lesson, check_bits, learner
+from fidelitree.learners.judging import MOST_LEAVES, grown_from
+from fidelitree.learners.lesson import SMALL, Lesson, check_bits, learner
 from fidelitree.search.exact_growth import grow_exactly
-from fidelitree.search.grow import grow
 from fidelitree.search.sampled_probes import FreshPairs
 from fidelitree.spaces.draw import Stream
-from fidelitree.trees.growing import GrowingTree
 
 if TYPE_CHECKING:
     from fidelitree.runs.result import Distillation
     from fidelitree.search.questions import Steps
 
 PAIRS = 64
-_LABELS = 2_048
-_MOST_LEAVES = 1_024
 
 
 @learner
@@ -53,15 +49,12 @@ def top_down(lesson: Lesson, *, size: int | None = None, pairs: int = PAIRS) -> 
     size = None if size is None else check_count("size", size)
     check_bits(lesson.space)
 
-    def teach() -> Steps[str]:
-        most = min(size or _MOST_LEAVES, lesson.counted.budget.max_leaves or _MOST_LEAVES)
+    def teach() -> str | Steps[str]:
+        most = min(size or MOST_LEAVES, lesson.counted.budget.max_leaves or MOST_LEAVES)
         if lesson.cheap_to_ask_all(SMALL):
             return _exactly(lesson, size, most)
-        data, _ = yield from lesson.labels(max(FIRST, min(_LABELS, int(40 / lesson.epsilon))))
-        judge = HeldOutJudge(lesson, data, size)
         pairs_of = FreshPairs(lesson.counted, Stream.named(lesson.goal.seed, "grow"), lambda leaves: pairs * leaves)
-        grow(GrowingTree(lesson.product), pairs_of, judge, judge, Budget(max_leaves=most))
-        return CERTIFIED if (yield from lesson.test(judge.tree)) else f"{judge.tree.size} leaves were not enough"
+        return grown_from(lesson, pairs_of, size, most)
 
     return lesson.run(teach)
 

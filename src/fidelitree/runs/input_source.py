@@ -80,7 +80,7 @@ class Source(Protocol):
         """The next inputs for tests; BudgetSpent where there are none."""
 
     def free(self, rows: int) -> Inner:
-        """Inputs that nobody is asked about, to look at; none of a table, whose rows all serve."""
+        """Inputs to look at that nobody was asked about; of a table, rows for learning that were not given out yet."""
 
     def assumes(self, deterministic: bool) -> tuple[str, ...]:
         """What a certificate over these inputs takes for granted."""
@@ -191,7 +191,7 @@ class TableSource:
         return found
 
     def free(self, rows: int) -> Inner:
-        return self._parts.growing[:0]
+        return self._parts.growing[self._given["label"] :][:rows]
 
     def _next(self, part: str, rows: Inner, wanted: int) -> Inner:
         start = self._given[part]

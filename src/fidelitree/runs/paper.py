@@ -14,8 +14,7 @@ from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
 from fidelitree.asking.on_device import OnDevice
 from fidelitree.certificates.certificate import Certificate
 from fidelitree.errors import ParameterError, check_choice, check_delta, check_epsilon, check_observer
-from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction, labels_inside
-from fidelitree.exact.grid import MOST as GRID_MOST
+from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction, labels_inside, why_not_all
 from fidelitree.runs.goal import greedy_result
 from fidelitree.runs.result import Distillation, written
 from fidelitree.search.device_pairs import DevicePairs, DeviceSet
@@ -25,7 +24,6 @@ from fidelitree.search.sampled_probes import FreshPairs, ReusedPairs, SampleSet,
 from fidelitree.search.trace import Trace
 from fidelitree.spaces.draw import Stream
 from fidelitree.spaces.product import ProductSpace, check_space
-from fidelitree.targets.table import MAX_FEATURES
 from fidelitree.theory.bounds import early_looks, level_of_set
 from fidelitree.theory.sequential import upper_bound
 from fidelitree.trees.answers import LeafLabels
@@ -85,36 +83,20 @@ def build_top_down(
         >>> build_top_down(multiplexer(2), ProductSpace.bernoulli(6), epsilon=0).tree.size
         8
     """
-    arguments, epsilon = locals(), check_epsilon(epsilon)
+    error = check_epsilon(epsilon)
     check_observer(observer)
     limits = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
     running = Running(batch_size, executor, timeout, retries, journal)
-    with access(
-        target, space, running, Call("build_top_down", 0, True, {"epsilon": epsilon, **limits.limits()})
-    ) as way:
+    with access(target, space, running, Call("build_top_down", 0, True, {"epsilon": error, **limits.limits()})) as way:
         counted = way.counted(None, Budget())
         most = ENUMERATE_UNASKED if max_queries is None else max_queries
         root = exact_subfunction(counted, space.whole, most)
         if root is None:
-            raise ParameterError(_too_many(space, max_queries))
-        grown = grow_exactly(counted, root, epsilon, limits, observer)
-    known = greedy_result(counted, grown, epsilon).knowing(labels_inside(grown.tree, root, space))
-    return replace(known, call=written(build_top_down, arguments))
-
-
-def _too_many(space: ProductSpace, max_queries: int | None) -> str:
-    if not space.all_bits:
-        return (
-            f"build_top_down must ask about all inputs, and the space has {space.extent}; where not all features are "
-            f"bits it asks about {ENUMERATE_UNASKED:,} at most, or up to {GRID_MOST:,} with max_queries. distill draws "
-            f"inputs"
-        )
-    allowed = "it does unasked" if max_queries is None else f"max_queries = {max_queries} allows"
-    return (
-        f"build_top_down must ask about all 2^{len(space)} inputs, more than "
-        f"{allowed if len(space) <= MAX_FEATURES else 'a table may hold'}; allow them with max_queries "
-        f"(up to 2^26), or use practical_top_down, which draws inputs"
-    )
+            raise ParameterError(why_not_all(space, max_queries))
+        grown = grow_exactly(counted, root, error, limits, observer)
+    known = greedy_result(counted, grown, error).knowing(labels_inside(grown.tree, root, space))
+    told = {"epsilon": epsilon, **limits.limits(), **running.told()}
+    return replace(known, call=written(build_top_down, told))
 
 
 def practical_top_down(
@@ -168,7 +150,7 @@ def practical_top_down(
         >>> found.tree.size, found.certificate.holds
         (2, True)
     """
-    arguments = locals()
+    promised = {"epsilon": epsilon, "delta": delta, "schedule": schedule}
     epsilon, delta = _check_promise(epsilon, delta, schedule)
     check_observer(observer)
     limits = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
@@ -184,7 +166,8 @@ def practical_top_down(
         counted = way.counted(None, limits)
         result = _grow_sampled(counted, sizes, seed, observer)
         way.end(counted, result.reason)
-    return replace(result, call=written(practical_top_down, arguments))
+    told = {**promised, "seed": seed, **limits.limits(), **running.told()}
+    return replace(result, call=written(practical_top_down, told))
 
 
 def _grow_sampled(counted: Counted, sizes: SetSizes, seed: int, observer: Observer) -> Distillation:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from fidelitree.asking.events import Observer, TreeJudged, nobody
 from fidelitree.asking.journal.ledger import LABEL
+from fidelitree.exact.engine import ENUMERATE_UNASKED
 from fidelitree.search.numbers.windows import best_value
 from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.search.questions import Answered, Ask, Labels, Question, Steps, T, Tests
@@ -56,6 +57,8 @@ class Session:
         self.counted, self.source, self.attempts, self.observer = counted, source, attempts, observer
         self.history: list[TreeJudged] = []
         counted.reserve = lambda: not attempts.certified
+        points = None if source.independent is None else source.independent.points
+        counted.once = counted.deterministic and points is not None and points <= ENUMERATE_UNASKED
 
     def run(self, steps: Steps[T]) -> T:
         """What a strategy comes to; BudgetSpent, an interrupt or the target's error end it where it asks."""

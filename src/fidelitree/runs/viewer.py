@@ -22,8 +22,7 @@ from fidelitree.display.wording import Html, at_least, join, plain_page, row, sh
 from fidelitree.errors import RAISED, FidelitreeError, FormatError, ParameterError, check_path, read_bytes
 from fidelitree.runs.agree.diff import diff
 from fidelitree.runs.agree.own_rows import agreement, column_of
-from fidelitree.trees.answers import Answers
-from fidelitree.trees.deferring import DEFER, answered, apart
+from fidelitree.trees.answers import DEFER, Answers, answered, apart
 from fidelitree.trees.disagreements import Disagreements, text, value_of
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.runs.strategies.defer_strategy import DeferStrategy, _Shape
-from fidelitree.trees.deferring import DEFER
+from fidelitree.trees.answers import DEFER
 
 BITS = ft.ProductSpace.bernoulli(12)
 COIN = np.random.default_rng(5).integers(0, 2, 1 << 10)

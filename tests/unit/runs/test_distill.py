@@ -7,6 +7,7 @@ with probability below 1e-7, and this file looks at fewer than 1,000.
 from __future__ import annotations
 
 import itertools
+import math
 import time
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -218,10 +219,32 @@ def test_every_row_is_paid_once_and_every_label_is_counted() -> None:
     rows = np.vstack(received)
     again = result.queries.paid["check"]
     assert again == CHECKED, "at p = 0.1 many inputs come again"
-    assert len(rows) - again == len(np.unique(rows, axis=0)) == result.queries.paid - again < result.queries.asked
+    assert len(rows) - again == len(np.unique(rows, axis=0)) == result.queries.paid - again == result.queries.asked
     assert result.certificate.queries == dict(result.queries.asked)
     assert set(result.queries.asked.keys()) <= {"label", "walk", "certify", "enumerate"}
-    assert result.certificate.samples <= result.queries.asked["certify"]
+
+
+@pytest.mark.parametrize("p", [0.5, 0.3])
+@pytest.mark.parametrize("epsilon", [0.1, 0.03])
+@pytest.mark.parametrize("kind", ["random", "rare", "majority", "network"])
+def test_no_run_asks_for_more_labels_than_there_are_inputs(kind: str, epsilon: float, p: float) -> None:
+    n, random = 8, np.random.default_rng(8)
+    table = random.random(1 << n) < {"random": 0.5, "rare": 0.1}.get(kind, 1.0)
+    first, second = random.normal(size=(n, 6)), random.normal(size=6)
+
+    def target(bits: Bits) -> Any:
+        if kind == "majority":
+            return bits.sum(axis=1) > n / 2
+        if kind == "network":
+            return np.tanh((2.0 * bits - 1) @ first) @ second > 0
+        return table[bits.astype(np.intp) @ (1 << np.arange(n))]
+
+    for limits in ({}, {"max_queries": 1 << n}, {"max_queries": 4 << n}, {"prefer": "leaves"}):
+        result = ft.distill(target, ft.ProductSpace.bernoulli(n, p), epsilon, seed=1, **limits)
+        assert result.queries.asked <= 1 << n
+        assert result.queries.paid - result.queries.paid["check"] <= 1 << n
+        assert result.queries.paid <= limits.get("max_queries", math.inf)
+        assert result.certificate.holds or "max_queries" in result.reason
 
 
 @pytest.mark.parametrize("seed", [0, 1, 3])
@@ -321,7 +344,7 @@ def test_a_budget_below_all_inputs_is_kept_where_asking_all_would_be_cheaper(lim
     target, space = ft.targets.majority(6), ft.ProductSpace.bernoulli(6)
     for seed in range(3):
         result = ft.distill(target, space, 0.1, DELTA, seed=seed, max_queries=limit)
-        assert result.queries.asked == limit
+        assert result.queries.paid == result.queries.asked + result.queries.paid["check"] == limit
         assert (result.certificate.method, result.reason) == ("sequential", f"max_queries = {limit}")
         assert honest(result, target)
     assert ft.distill(target, space, 0.1, DELTA, max_queries=64).certificate.method == "exact"

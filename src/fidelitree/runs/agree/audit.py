@@ -26,17 +26,15 @@ from fidelitree.errors import (
     check_tolerance,
     show,
 )
-from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge, known_error, tree_labels
+from fidelitree.exact.engine import ENUMERATE_UNASKED, MOST_LISTED, free_of_charge, known_error, tree_labels
 from fidelitree.runs.agree.audited import TestInputs, is_text, labels_of, prediction_of, source_of
 from fidelitree.runs.agree.claim import FEW, Claim, HowFar
 from fidelitree.runs.agree.device_tests import DeviceTests
 from fidelitree.runs.kept_rows import KeptRows, told
 from fidelitree.spaces.draw import Stream, block_rows, fresh_entropy, seed_of
 from fidelitree.spaces.rows import ASSUMES_UNSEEN
-from fidelitree.targets.table import MAX_FEATURES
 from fidelitree.theory.sequential import Bet
-from fidelitree.trees.answers import Crosstab
-from fidelitree.trees.deferring import answered, apart
+from fidelitree.trees.answers import Crosstab, answered, apart
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -246,7 +244,7 @@ class _Audit:
                 raise ParameterError(f"epsilon must be above 0 where {where}; got 0")
             return False
         points, limit = self.counted.space.points, self.counted.budget.max_queries
-        few = points is not None and points <= min(1 << MAX_FEATURES, points if limit is None else limit)
+        few = points is not None and points <= min(MOST_LISTED, points if limit is None else limit)
         if deterministic and points is not None and few:
             if free_of_charge(self.counted) or (limit is None and self.epsilon == 0 and points <= ENUMERATE_UNASKED):
                 return True

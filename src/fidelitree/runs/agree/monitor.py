@@ -22,7 +22,7 @@ from fidelitree.certificates.store import load
 from fidelitree.display.wording import at_most, counted, percent, plain_page, shown, table, tag
 from fidelitree.errors import FormatError, ParameterError, check_delta, check_path, read_text, write_text, writing
 from fidelitree.theory.sequential import error_bound
-from fidelitree.trees.deferring import answered, apart
+from fidelitree.trees.answers import answered, apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

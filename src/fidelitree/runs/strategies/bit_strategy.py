@@ -258,10 +258,11 @@ class BitStrategy:
         rivals = self._rivals(self._weights > 0)
         if rivals is None:
             return
-        most = max(DEAREST * self._counted.asked, self._attempts.at_best)
-        worth = [(leaves, share) for leaves, share in rivals.shares() if self._needed(share) <= most]
+        most, least = max(DEAREST * self._counted.asked, self._attempts.at_best), self._least_cost()
+        below = least / self._cost(0.0, 1)  # as many leaves, and more, cost too much even if they never err
+        worth = [(leaves, share) for leaves, share in rivals.shares(below) if self._needed(share) <= most]
         cost, leaves = min(((self._cost(share, leaves), leaves) for leaves, share in worth), default=(math.inf, 0))
-        if cost < self._least_cost():
+        if cost < least:
             self._attempts.open(self._built(rivals.with_leaves(leaves)))
 
     def _built(self, nested: Nested) -> Tree:

@@ -31,8 +31,7 @@ from fidelitree.search.local.deferred import spread, with_deferring
 from fidelitree.search.local.every_size import EverySize
 from fidelitree.search.questions import Steps, Tests
 from fidelitree.theory.sequential import FRONTIER, ROUND, level_in
-from fidelitree.trees.answers import tally
-from fidelitree.trees.deferring import DEFER, answered
+from fidelitree.trees.answers import DEFER, answered, tally
 from fidelitree.trees.nested import build, of, simplest
 
 if TYPE_CHECKING:
@@ -83,9 +82,9 @@ class DeferStrategy(FrontierStrategy):
     def _hopeless(self) -> str:
         return ""  # a target that no small tree follows is what deferring is for
 
-    def _fit(self, over: bool) -> None:
+    def _fit(self, over: bool) -> Steps[None]:
         """Trees that defer nothing, which only tell whether more labels pay: no long search for them."""
-        super()._fit(over=False)
+        yield from super()._fit(over=False)
 
     def test(self) -> Steps[str]:
         """Open an attempt for each size, and safer ones for those that fail, until nothing is to be gained; why."""

@@ -2,8 +2,9 @@
 
 Three kinds of answers are kept apart. Those that teach come in portions, each as large as all before it. A portion
 judges the trees of the last two before it teaches (a hold-out that costs nothing), which tells whether more labels are
-worth their price. When they are not, one tree of each size is fitted to all of them, an attempt is opened for each, and
-only then the tests are drawn that count.
+worth their price. When they are not, one tree of each size is fitted to all of them and to free inputs, of which the
+target is asked about those that learners of several kinds differ on, if they are few. Then an attempt is opened for
+each tree, and only then the tests are drawn that count.
 """
 
 from __future__ import annotations
@@ -22,19 +23,20 @@ from fidelitree.certificates.helped import Adviser, HelpedAttempt, compare
 from fidelitree.errors import ParameterError
 from fidelitree.runs.session import Session, TrainingSet
 from fidelitree.runs.strategies.forecast import SLACK, TIGHT, Forecast, forecast
-from fidelitree.runs.strategies.sized_trees import sized_trees
+from fidelitree.runs.strategies.sized_trees import SizedTrees, sized_trees
 from fidelitree.search.bits.learner import BitLearner
 from fidelitree.search.optimal.affordable import QUICK
 from fidelitree.search.optimal.substitutes import SmallestSubstitutes
-from fidelitree.search.questions import Steps, Tests
+from fidelitree.search.questions import Ask, Steps, Tests
 from fidelitree.spaces.draw import Stream
-from fidelitree.trees.deferring import apart
+from fidelitree.trees.answers import apart
 from fidelitree.trees.nested import build
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from fidelitree.asking.journal.ledger import LedgerEntry
+    from fidelitree.runs.strategies.number_fitting import NumberTrees
     from fidelitree.trees.ensemble import Ensemble
     from fidelitree.trees.tree import Tree
 
@@ -42,7 +44,9 @@ FIRST = 400  # labels of the first portion
 LEAST = 6_000  # labels from which on they may be enough: before, the gain of a portion is seen too dimly
 _TESTS, _PART = 50, 8  # answers between two looks at the bounds: one in so many of those counted
 _WALKED, _SHOWN = 1_600, 32  # labels that a learner over bits is shown, and at a time
+_APART, _CHANCE = 0.5, 2  # of the labels: tests for trees that are hard to tell apart; mistakes that may be chance
 _HELPS = 0.6  # of the tree's error, and no more, is what a surrogate may have that shortens its test
+_DOUBTED = 0.05  # of the labels that there are may be asked for as well, where learners do not agree
 _BRIEF = 5  # times fewer proposals, while labels are still coming
 
 
@@ -92,7 +96,7 @@ class FrontierStrategy:
                 self._foresee()
                 reason = reason or self._hopeless()
                 over = bool(reason) or gain <= self._effort.gain
-                self._fit(over)
+                yield from self._fit(over)
                 if gain <= self._effort.gain:
                     return f"no size would gain {self._effort.gain:.0%} of its error from as many labels again"
             if reason:
@@ -163,18 +167,37 @@ class FrontierStrategy:
         gains = [min((old - now) / 2, now) / max(now, SLACK) for old, now in zip(*errors, strict=True)]
         return float(max(gains))
 
-    def _fit(self, over: bool) -> None:
-        """One tree of each size for all labels so far; a long search where they are the last ones.
+    def _fit(self, over: bool) -> Steps[None]:
+        """One tree of each size for all labels so far; where they are the last ones, a long search, with free inputs.
 
-        Where the last ones need fewer leaves than were allowed, the sizes that are tested lie closer together.
+        Where learners of several kinds do not agree on a few of these, the target is asked about them.
         """
-        found, sizes = sized_trees(self._session, self._pool, self.sizes, self._seed, free=over), self.sizes
+        found = sized_trees(self._session, self._pool, self.sizes, self._seed, free=over)
+        steps = self._effort.steps if over else self._effort.steps // _BRIEF
+        self._curves.append([])
+        self._search(found, over, partial(found.improve, steps, again=over))
+        if over and isinstance(found, SizedTrees):
+            doubted, told = found.doubted(), None
+            if len(doubted) <= self._to_ask():
+                told = (yield Ask(doubted, "label")).codes if len(doubted) else np.zeros(0, np.intp)
+            self._search(found, over, partial(found.go_on, steps, told))
+            self._surrogate = found.surrogate()
+
+    def _to_ask(self) -> int:
+        """Labels that may be spent on inputs that are in doubt."""
+        limit, some = self._counted.budget.max_queries, int(_DOUBTED * len(self._pool))
+        return some if limit is None else min(some, int(LATE * limit) - self._counted.asked)
+
+    def _search(self, found: SizedTrees | NumberTrees, over: bool, search: Callable[[], None]) -> None:
+        """Search, and take over the trees that were found.
+
+        Where the last labels need fewer leaves than were allowed, the sizes that are tested lie closer together.
+        """
         try:
-            found.improve(self._effort.steps if over else self._effort.steps // _BRIEF, again=over)
+            search()
         finally:  # where the time is over, what was found is known
-            sizes = found.spread() if over else sizes
-            self._curves.append(found.trees(sizes))
-        self._surrogate = found.surrogate() if over else None
+            sizes = found.spread() if over else self.sizes
+            self._curves[-1] = found.trees(sizes)
         wrong = partial(self._wrong, self._pool.inner, self._counted.labels(self._pool.codes))
         for place, tree in enumerate(self._substitutes(sizes)):
             self._curves[-1][place] = min(self._curves[-1][place], tree, key=wrong)
@@ -192,18 +215,33 @@ class FrontierStrategy:
         return [found.with_leaves(min(size, tree.size)) for size in sizes]
 
     def test(self) -> Steps[str]:
-        """Open an attempt for each size, and count answers until every bound is close to its error; no reason more."""
+        """Open an attempt for each size, and count answers until they say enough of every tree; no reason more."""
         under_test = self.open()
-        while not all(map(_close, under_test)):
+        wrong = partial(self._wrong, self._pool.inner, self._counted.labels(self._pool.codes))
+        learnt = {one: wrong(one.tree) for one in under_test}
+        while not all(map(_close, under_test)) or self._hidden(learnt):
             yield Tests(max(_TESTS, under_test[0].samples // _PART))
             for attempt in under_test:
                 self._session.judge(attempt.tree.size, attempt.rate, attempt)
         return ""
 
+    def _hidden(self, learnt: Mapping[Attempt, int]) -> bool:
+        """Whether a tree is behind a smaller one that has twice its mistakes among the answers that taught.
+
+        Where mistakes are rare, bounds are close to them long before they tell such trees apart.
+        """
+        pairs = ((one, two) for one in learnt for two in learnt if one.tree.size < two.tree.size)
+        return any(
+            one.samples < _APART * len(self._pool)
+            and 2 * (learnt[two] + _CHANCE) <= learnt[one] + _CHANCE
+            and one.error_bound <= two.error_bound
+            for one, two in pairs
+        )
+
     def open(self) -> list[Attempt]:
         """An attempt for the tree of each size, and for the best constant where nothing was fitted."""
         if not self._curves and len(self._pool):  # the budget ended before anything was fitted
-            self._fit(over=False)
+            next(self._fit(over=False), None)  # a short search asks nothing
         trees = self._curves[-1] if self._curves else [self._pool.constant()]
         kind = self._kind()
         opened = [self._session.attempts.open(tree, made=kind(tree)) for tree in dict.fromkeys(trees)]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fidelitree.runs.strategies.number_fitting import NumberTrees
 from fidelitree.search.labelled import Binning
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from fidelitree.asking.limits import Watch
     from fidelitree.runs.session import Session, TrainingSet
+    from fidelitree.search.local.coded import Coded, Codes
     from fidelitree.trees.ensemble import Ensemble
     from fidelitree.trees.tree import Tree
 
@@ -84,15 +86,33 @@ class SizedTrees:
         self._binning = Binning.of(session.source.product, np.concatenate([pool.inner, self._free]))
         coded = self._binning.coded(pool.codes, slice(len(pool)))
         self._search = EverySize(coded, sizes, seed, watch or session.counted.watch)
+        self._doubted = np.zeros(len(self._free), np.bool_)
         self._work = pool.inner.size * len(session.counted.book.seen) * len(sizes)
 
     def improve(self, steps: int, again: bool = True) -> None:
         """So many proposals near each size, or what is affordable; and twice, if ``again``."""
-        steps = int(min(steps, max(10, _WORK / self._work)))
-        self._search.improve(steps, again)
+        self._search.improve(self._affordable(steps), again)
+
+    def doubted(self) -> NDArray[Any]:
+        """The free inputs on which learners of several kinds do not agree."""
         if len(self._free):
-            unknown = np.zeros(len(self._free), np.intp)
-            self._search.go_on_with(self._binning.coded(unknown, slice(-len(unknown), None)), steps)
+            self._doubted = self._search.doubted(self._coded(np.zeros(len(self._free), np.intp)))
+        return self._free[self._doubted]
+
+    def go_on(self, steps: int, told: Codes | None) -> None:
+        """The same with free inputs; ``told`` are the answers to those that were doubted, if somebody was asked."""
+        codes = np.zeros(len(self._free), np.intp)
+        if len(codes):
+            codes[self._doubted] = 0 if told is None else told
+            known = None if told is None else self._doubted
+            self._search.go_on_with(self._coded(codes), self._affordable(steps), known)
+
+    def _coded(self, codes: Codes) -> Coded:
+        """Free inputs."""
+        return self._binning.coded(codes, slice(-len(codes), None))
+
+    def _affordable(self, steps: int) -> int:
+        return int(min(steps, max(10, _WORK / self._work)))
 
     def trees(self, sizes: Sequence[int] | None = None) -> list[Tree]:
         """One for each size, or for others than were asked for, with at most so many leaves."""

@@ -7,6 +7,7 @@ did not teach it: in turn, each quarter of them judges what the others taught.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.limits import Watch, go_on
-from fidelitree.search.local.archive import Archive
+from fidelitree.search.local.archive import Archive, Point
 from fidelitree.search.local.coded import Coded
 from fidelitree.search.local.iterated import Refiner, engine
 from fidelitree.spaces.features import AtMost, IsOne, Test
@@ -51,19 +52,23 @@ class Rivals:
         most = len(self.codes) // ANSWERS
         return sorted({int(2 * STEP**k) for k in range(40) if 2 * STEP**k <= most})
 
-    def shares(self) -> list[tuple[int, float]]:
-        """How often a tree of each size errs, as far as answers that did not teach it can tell, and a little more."""
-        wrong, fold = np.zeros(len(self.sizes)), np.arange(len(self.codes)) % FOLDS
-        for held in range(FOLDS):
-            archive, judge = self._archive(fold != held), self._coded(fold == held, self.weights)
-            trees = [_within(archive, most) for most in self.sizes]
+    def shares(self, below: float = math.inf) -> list[tuple[int, float]]:
+        """How often a tree of each size errs, as far as answers that did not teach it can tell, and a little more.
+
+        Only sizes ``below`` a number of leaves are looked at.
+        """
+        sizes = [leaves for leaves in self.sizes if leaves < below]
+        wrong, fold = np.zeros(len(sizes)), np.arange(len(self.codes)) % FOLDS
+        for held in range(FOLDS if sizes else 0):
+            points, judge = self._archive(fold != held).points(), self._coded(fold == held, self.weights)
+            trees = [_within(points, most) for most in sizes]
             errors = {id(tree): judge.errors(tree) for tree in trees}
             wrong += [errors[id(tree)] for tree in trees]
         total = float(self.weights.sum())
         share = np.minimum(wrong / total, 1.0)
         spread = float((self.weights**2).sum()) / total**2  # one over the number of answers, if all weigh the same
         share += DOUBT * np.sqrt(np.maximum(share * (1 - share), spread) * spread)
-        return list(zip(self.sizes, share.tolist(), strict=True))
+        return list(zip(sizes, share.tolist(), strict=True))
 
     def cheapest(self, other: Nested) -> Nested:
         """What a short search makes of another tree, or of CART's, where a leaf costs as much as an error."""
@@ -105,6 +110,6 @@ class Rivals:
         return mapped(nested, change)
 
 
-def _within(archive: Archive, most: int) -> Nested:
+def _within(points: list[Point], most: int) -> Nested:
     """The tree with the fewest errors that has at most so many leaves."""
-    return [point for point in archive.points() if point.leaves <= most][-1].tree
+    return [point for point in points if point.leaves <= most][-1].tree

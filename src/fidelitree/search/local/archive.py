@@ -7,7 +7,7 @@ split that only fits noise gains nothing on rows it has not seen.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -102,8 +102,23 @@ class ReferenceHeld:
         return [np.concatenate([[errors], summed[0]]), np.concatenate([[missed], summed[1]]), both]
 
 
-def held_rows(coded: Coded | None, watch: Watch) -> Held:
-    """Rows for judging, compiled where they allow it."""
+class NobodyHeld:
+    """The same in C where nothing is held out: by one row with a label that no tree gives, which all get wrong once."""
+
+    def __init__(self, rows: Coded, watch: Watch) -> None:
+        strange = replace(rows, bins=rows.bins[:, :1], codes=np.array([rows.classes]), weights=np.ones(1))
+        self._held = Compiled(strange, (), watch)
+
+    def prune(self, tree: Grown) -> tuple[Any, ...]:
+        """See `Held`."""
+        share, errors, missed, both = self._held.prune(tree)
+        return share, errors, missed - 1, both - 1
+
+
+def held_rows(coded: Coded | None, watch: Watch, rows: Coded | None = None) -> Held:
+    """Rows for judging, compiled where they allow it; where there are none, ``rows`` are those of the trees."""
+    if coded is None and rows is not None and compiled(rows):
+        return NobodyHeld(rows, watch)
     if coded is None or not compiled(coded):
         return ReferenceHeld(coded)
     return Compiled(coded, (), watch)
@@ -134,7 +149,7 @@ class Archive:
 
     def __init__(self, rows: Coded, held: Coded | None, watch: Watch = go_on) -> None:
         self._nobody, self._total = held is None, (rows if held is None else held).total
-        self._held = held_rows(held, watch)
+        self._held = held_rows(held, watch, rows)
         self._best: dict[int, Point] = {}
 
     def add(self, tree: Grown) -> float:

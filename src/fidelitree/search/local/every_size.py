@@ -2,7 +2,9 @@
 
 A search near one size finds trees of its neighbours, so sizes are gone through upwards and downwards. From the labels
 that there are, trees with many leaves learn noise as well. Where a strong model fitted to them errs much less than the
-trees, it labels as many free inputs as one likes, and the search goes on with those beside the labelled rows.
+trees, it labels as many free inputs as one likes, and the search goes on with those beside the labelled rows. Where
+learners of several kinds differ on few free inputs, somebody can be asked about those few; then the labels of all of
+them are as good as known, and help every size.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fidelitree.search.local.boosted import Boosted
-from fidelitree.search.local.iterated import Refiner
+from fidelitree.search.local.iterated import Refiner, engine
 from fidelitree.search.local.two_steps import two_steps
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 HELD = 5  # every so many-th row judges the strong model
 BETTER = 0.5  # of the tree's own error, and no more, is what a model may have that labels inputs for it
 _FEW = 10  # leaves: smaller trees learn no noise from thousands of labels
+_CART, _PARTS = 400, 2  # leaves of trees of CART: one for all rows, one for each of so many parts of them
 
 
 class EverySize:
@@ -66,20 +69,37 @@ class EverySize:
         for size in (*sizes, *(reversed(sizes) if again else ())):
             self._refiner.improve_at(size, steps)
 
-    def go_on_with(self, free: Coded, steps: int) -> None:
-        """The same for large trees, with free inputs beside the rows, where a strong model can label them."""
-        model, error = self.strong = self._strong_model()
+    def doubted(self, free: Coded) -> Bools:
+        """On which free inputs a strong model, trees of CART and the largest tree that was found do not agree."""
+        guess, place = self._model()[0].predict(free), np.arange(len(self._rows.codes)) % _PARTS
+        parts = [self._rows, *(_some(self._rows, place == part) for part in range(_PARTS))]
+        carts = [engine(rows, None, self._watch).cart(_CART).nested() for rows in parts]
+        return np.asarray(np.any([free.predict(tree) != guess for tree in (*carts, self.trees()[-1])], axis=0))
+
+    def go_on_with(self, free: Coded, steps: int, told: Bools | None = None) -> None:
+        """The same, with free inputs beside the rows, where a strong model can label them.
+
+        It can for large trees, if it errs much less than they do; and for all, where it is ``told`` which codes of the
+        free inputs are known, because those are the ones that were doubted.
+        """
+        model, error = self._model()
         share = {size: self._refiner.with_leaves(size).errors / self._rows.total for size in self._sizes}
-        large = [size for size in self._sizes if size > _FEW and error <= BETTER * share[size]]
+        large = [size for size in self._sizes if told is not None or (size > _FEW and error <= BETTER * share[size])]
         if not large:
             return
-        both = _together(self._rows, replace(free, codes=model.predict(free)))
+        guess = model.predict(free)
+        both = _together(self._rows, replace(free, codes=guess if told is None else np.where(told, free.codes, guess)))
         refiner = Refiner(both, None, self._seed, self._watch)
         for size in large:
             refiner.know(self._refiner.with_leaves(size).tree)
         self._with_free, self._large = refiner, large
         for size in (*large, *reversed(large)):
-            refiner.improve_at(size, steps)
+            if size > 1:
+                refiner.improve_at(size, steps)
+
+    def _model(self) -> tuple[Boosted, float]:
+        self.strong = self.strong or self._strong_model()
+        return self.strong
 
     def _strong_model(self) -> tuple[Boosted, float]:
         """A model that was fitted to most rows, and its share of errors on the others."""

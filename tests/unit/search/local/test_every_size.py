@@ -84,3 +84,39 @@ def test_a_model_that_is_no_better_than_the_trees_labels_nothing() -> None:
     before = search.trees()
     search.go_on_with(binning.coded(np.zeros(600, np.intp), slice(600, None)), 10)
     assert search.trees() == before
+
+
+def staircase(inner: np.ndarray) -> np.ndarray:
+    """A tree with few leaves, some of them rare."""
+    first, second = inner[:, 0] > 0.5, inner[:, 1] < 0.02
+    return np.where(
+        first, (inner[:, 2] * 4).astype(np.intp) % 2, np.where(second, inner[:, 3] > 0.3, inner[:, 4] < 0.6)
+    )
+
+
+def test_what_is_doubted_are_few_inputs_and_most_mistakes_are_among_them(data: tuple[np.ndarray, ...]) -> None:
+    known, free, _ = data
+    binning = Binning.of(SPACE, np.concatenate([known, free]))
+    search = EverySize(binning.coded(staircase(known), slice(len(known))), SIZES, 0, go_on)
+    search.improve(30)
+    unlabelled = binning.coded(np.zeros(len(free), np.intp), slice(len(known), None))
+    doubted, truth = search.doubted(unlabelled), staircase(free)
+    assert 0 < doubted.mean() < 0.05
+    wrong = unlabelled.predict(search.trees()[-1]) != truth
+    assert wrong[doubted].sum() > 2 * wrong[~doubted].sum()
+
+
+def test_answers_to_what_was_doubted_help_every_size(data: tuple[np.ndarray, ...]) -> None:
+    known, free, fresh = data
+    first, last = len(known), len(known) + len(free)
+    binning = Binning.of(SPACE, np.concatenate([known, free, fresh]))
+    search = EverySize(binning.coded(staircase(known), slice(first)), SIZES, 0, go_on)
+    search.improve(30)
+    alone = search.trees()
+    doubted = search.doubted(binning.coded(np.zeros(len(free), np.intp), slice(first, last)))
+    told = np.where(doubted, staircase(free), 0)
+    search.go_on_with(binning.coded(told, slice(first, last)), 30, doubted)
+    judge = binning.coded(staircase(fresh), slice(last, None))
+    errors = [[judge.errors(tree) / len(fresh) for tree in trees] for trees in (alone, search.trees())]
+    assert errors[1][-1] < 0.8 * errors[0][-1]
+    assert sum(errors[1]) < sum(errors[0])

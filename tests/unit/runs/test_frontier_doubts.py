@@ -1,0 +1,62 @@
+"""Targets that small trees follow closely: a few chosen questions, which no certificate counts, and tests that tell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fidelitree as ft
+from fidelitree.runs.input_source import source_of
+from fidelitree.runs.strategies import frontier_strategy
+
+SPACE = ft.ProductSpace([ft.Numeric(name, 0, 1) for name in "abcd"])
+
+
+def easy(batch: dict[str, Any]) -> Any:
+    """Six leaves; two of them are rare."""
+    a, b, c, d = (np.asarray(batch[name]) for name in "abcd")
+    return np.where(a > 0.5, b > 0.3, np.where(c < 0.01, d > 0.4, d > 0.995))
+
+
+def hard(batch: dict[str, Any]) -> Any:
+    return sum(np.asarray(batch[name]) for name in "abcd") > 2
+
+
+def test_the_target_is_asked_where_learners_differ_and_nobody_counts_it() -> None:
+    front = ft.frontier(easy, SPACE)
+    asked = front.queries.asked.by_purpose
+    chosen = asked["label"] - 6_400
+    assert 0 < chosen <= 0.05 * 6_400
+    assert front[-1].certificate.samples == asked["certify"], "each test once, and nothing else"
+    fresh = SPACE.draw(200_000, seed=9)
+    error = float((front[-1].tree.predict(fresh) != easy(fresh)).mean())
+    assert error < 0.0005
+    assert error <= front[-1].error_bound
+
+
+def test_where_learners_differ_on_much_nothing_more_is_asked() -> None:
+    assert ft.frontier(hard, SPACE, max_queries=4_000).queries.asked.by_purpose["label"] == 2_400
+
+
+def test_rows_that_were_not_asked_about_are_free() -> None:
+    rows = ft.Rows(SPACE.draw(1_000, seed=1))
+    source = source_of(rows, 0)
+    first, left = source.label(300), source.free(1_000)
+    assert len(left) == 1_000 - 300 - source.tests
+    assert not {row.tobytes() for row in left} & {row.tobytes() for row in np.concatenate([first, source.test(500)])}
+
+
+def test_tests_go_on_while_a_better_tree_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    def rare(batch: dict[str, Any]) -> Any:
+        """Three leaves, of which one holds eight inputs in ten thousand."""
+        return np.where(np.asarray(batch["a"]) > 0.5, 1, np.where(np.asarray(batch["b"]) < 0.0016, 2, 0))
+
+    told = ft.frontier(rare, SPACE)
+    monkeypatch.setattr(frontier_strategy, "_APART", 0.0)
+    hidden = ft.frontier(rare, SPACE)
+    assert [point.leaves for point in told] == [1, 2, 3]
+    assert [point.leaves for point in hidden] == [1, 2], "with this seed: no test has met the third leaf by then"
+    more = told.queries.asked.by_purpose["certify"]
+    assert hidden.queries.asked.by_purpose["certify"] < more <= 3_200 * 9 / 8
