@@ -179,9 +179,9 @@ class _Audit:
         """Inputs as they come, chosen by the seed, the predictor's digest and what nobody could foresee."""
         key = [self.digest] if way.entropy is None else [self.digest, way.entropy]
         stream, usual = Stream.named(way.seed, "certify").child(*key), self.tolerance is not None or self.defers
-        if space.independent is None or usual or not isinstance(self.predictor, Tree):
+        if usual or not isinstance(self.predictor, Tree):
             return source_of(space, stream)
-        return replace(source_of(space, stream), device=DeviceTests.of(self.counted, self.predictor, stream))
+        return replace(source_of(space, stream), device=DeviceTests.of(self.counted, self.predictor, space, stream))
 
     @property
     def defers(self) -> bool:
