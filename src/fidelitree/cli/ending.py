@@ -58,6 +58,8 @@ _SPOKEN = {
     "given must": "--given must",
     "timeout must be None where": "--timeout must be left out where",
     "give an executor of processes too": "give --jobs too",
+    "give threshold= (": "give --threshold T (",
+    "or tolerance= (": "or --tolerance T (",
     "labels=None": "no --labels",
     "labels='argmax'": "--labels argmax",
     "make the same call again": "give the same command again",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -128,12 +129,11 @@ def _parsed(lines: Any) -> Iterator[dict[str, Any]]:
 
 
 def _in_batches(records: Iterator[dict[str, Any]], seen: int = 0) -> Iterator[list[dict[str, Any]]]:
-    batch: list[dict[str, Any]] = []
-    for number, record in enumerate(records):
-        if number >= seen:
-            batch.append(record)
-        if len(batch) == _BATCH:
-            yield batch
-            batch = []
-    if batch:
+    for found in range(seen):
+        if next(records, None) is None:
+            raise ParameterError(
+                f"ROWS must only grow: {seen:,} rows of a file were read before, and now it has {found:,} - give other "
+                f"rows another name, or begin with another --state"
+            )
+    while batch := list(islice(records, _BATCH)):
         yield batch
