@@ -22,7 +22,6 @@ from enum import StrEnum
 from functools import update_wrapper
 from importlib import import_module
 from inspect import Parameter, Signature
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 
@@ -269,9 +268,9 @@ class RunningOptions(CallOptions):
 
 
 def _put_aside(journal: Path) -> None:
-    kept = next(path for k in count(1) if not (path := journal.with_stem(f"{journal.stem}-{k}")).exists())
-    journal.rename(kept)
-    note(f"the journal in {journal.parent} belongs to another run: it is kept as {kept.name}")
+    from fidelitree.certificates.store import put_aside
+
+    note(f"the journal in {journal.parent} belongs to another run: it is kept as {put_aside(journal).name}")
 
 
 @contextmanager

@@ -31,6 +31,7 @@ from fidelitree.exact.engine import ENUMERATE_UNASKED, MOST_LISTED, free_of_char
 from fidelitree.runs.agree.audited import TestInputs, labels_of, prediction_of, source_of
 from fidelitree.runs.agree.claim import FEW, Claim, HowFar
 from fidelitree.runs.agree.device_tests import DeviceTests
+from fidelitree.runs.goal import exact_certificate
 from fidelitree.runs.kept_rows import KeptRows, told
 from fidelitree.spaces.draw import Stream, block_rows, fresh_entropy, seed_of
 from fidelitree.spaces.rows import ASSUMES_UNSEEN
@@ -282,22 +283,8 @@ class _Audit:
 
     def exact(self, error: float) -> Certificate:
         """The certificate of an error that is known."""
-        asked, space = self.counted.queries.asked, self.counted.space
-        bound = min(1.0, error)
-        return Certificate(
-            self.epsilon,
-            0.0,
-            bound,
-            int(asked),
-            None,
-            "exact",
-            self.digest,
-            space.digest,
-            ledger=self.rule.ledger,
-            queries=dict(asked),
-            confusion=self.confusion(None),
-            cost=self.counted.cost,
-        )
+        known = exact_certificate(self.counted, self.digest, error, self.epsilon)
+        return replace(known, ledger=self.rule.ledger, confusion=self.confusion(None))
 
     def test(self, source: TestInputs, observer: Observer) -> DrawnBet:
         """Inputs as they come, but for those that a tree defers, until the rule has seen enough, or patience ends."""
