@@ -36,6 +36,7 @@ DOORS = {
     "`ft.practical_top_down`": "practical",
 }
 BETTER, WORSE = 0.97, 1.03  # of the best peer's error
+LOW, HIGH = 0.6, 1.4  # what a figure shows of it
 CURVES = ("bank", "iris", "wine forest", "cancer forest", "LightGBM", "TestNetwork2")
 GREY, SURE, LIMIT = "#808080", "#2b8cb0", "#d2691e"  # readable on light and on dark pages
 Row = dict[str, str]
@@ -231,10 +232,11 @@ def draw_ratios(path: Path) -> None:
         figure = Figure(figsize=(7.5, 3.2), layout="constrained")
         place = figure.subplots()
         for x, ratios in enumerate(found.values()):
-            place.plot([x] * len(ratios), ratios, "o", color=SURE, markersize=4, alpha=0.5)
+            within = [min(max(one, LOW), HIGH) for one in ratios]
+            place.plot([x] * len(ratios), within, "o", color=SURE, markersize=4, alpha=0.5, clip_on=False)
         place.plot([median(ratios) for ratios in found.values()], color=SURE, linewidth=1.5)
         place.axhline(1, color=LIMIT, linestyle="--", linewidth=1)
-        place.set_yscale("log")
+        place.set_ylim(LOW, HIGH)
         place.set_xticks(range(len(found)), list(found))
         place.set_xlabel("leaves (dashed: the best peer; line: median)")
         place.set_ylabel("our error over the best peer's")
