@@ -255,7 +255,8 @@ class TableStrategy:
     def _test(self, stopping: Stopping) -> Steps[Outcome | None]:
         """Count answers for all attempts until the rule is content, or none of the attempts is worth it."""
         patience = self._counted.asked + self._allowance.tests(len(self._pool), self._attempts.epsilon)
-        while self._late or self._worth_it(stopping, patience - self._counted.asked):
+        # Where every input is known, no budget is spent any more: then all answers are at hand.
+        while (self._late and self._counted.asked < self._points) or self._worth_it(stopping, patience - self._counted.asked):
             rows, needed = max(BATCH, len(self._pool) // 64), stopping.needed(self._attempts)
             self._attempts.tell(self._session.observer, self._counted.asked, needed)
             at_once = max(int(MISTAKEN * needed), len(self._pool) // 8)
