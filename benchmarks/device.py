@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -25,6 +26,7 @@ from fidelitree.exact.device_table import DeviceTable
 from fidelitree.exact.truthtable import TableSubfunction
 from fidelitree.spaces.draw import Stream, block_rows, draw
 from fidelitree.targets.device.lanes import BitLanes
+from fidelitree.targets.device.values import ValueLanes
 from fidelitree.trees.tree import Tree
 
 BARS = {"certify": (0.9, 0.75), "practical_top_down": (0.9, 0.75), "analyze": (0.6, 0.6)}
@@ -134,6 +136,31 @@ def same_inputs(device: str) -> None:
         )
 
 
+def any_features(numbers: int) -> ft.ProductSpace:
+    """Numbers, categories and bits in equal parts."""
+    kinds: list[Any] = []
+    for i in range(numbers):
+        kinds += [ft.Numeric(f"number {i}", -1, 1 + i), ft.Categorical(f"code {i}", [0, 1, 5])]
+        kinds += [ft.Boolean(f"bit {i}", 0.3)]
+    return ft.ProductSpace(kinds)
+
+
+def numbers_there(device: str, rows: int) -> None:
+    """Draws of numbers, categories and mixtures against the CPU's, and how fast they are certified."""
+    product, stream = any_features(8), Stream.named(3, "certify")
+    target, tree = ft.targets.torch(network(24, device, constant=True)), Tree.constant(product, 1)
+    target.counts_there = True
+    for world in (product, ft.Mixture([(0.3, product), (0.7, product)])):
+        found = ValueLanes.of(world, stream, torch.device(device)).draw(range(2, 4), 30_000).cpu().numpy()
+        wanted = np.concatenate([world.inputs(stream, block, 30_000) for block in (2, 3)])
+        audit = partial(ft.certify, tree, target, world)
+        audit(1e-3, seed=1)
+        taken, made = seconds(partial(audit, 3.7 / min(rows, 30_000_000), seed=2))
+        same, name = bool((found == wanted).all()), type(world).__name__
+        rate = made.samples / taken
+        print(f"{name} of 24 features: same on device and CPU: {same}, certify {rate:.2e} rows a second")
+
+
 def same_results(device: str, rows: int) -> None:
     space = ft.ProductSpace.bernoulli(20, 0.4)
     there, here = (ft.targets.torch(whole_numbers(20, where)) for where in (device, "cpu"))
@@ -192,6 +219,7 @@ def main() -> None:
     name = torch.cuda.get_device_name() if chosen.device != "cpu" else "CPU"
     print(f"torch {torch.__version__}, {name}")
     same_inputs(chosen.device)
+    numbers_there(chosen.device, chosen.rows)
     same_results(chosen.device, chosen.rows)
     speeds(chosen.device, chosen.rows, chosen.features)
     if chosen.rows >= 5_000_000:

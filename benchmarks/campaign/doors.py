@@ -21,7 +21,7 @@ from fidelitree.runs.agree import audit
 from fidelitree.runs.agree import diff as compared
 from fidelitree.runs.strategies import defer_strategy, frontier_strategy
 from fidelitree.runs.strategies.frontier_strategy import EFFORTS, Effort
-from fidelitree.search.local import boosted
+from fidelitree.search.local import boosted, deferred
 from fidelitree.spaces.draw import Stream, draw
 
 ROWS = 700
@@ -244,7 +244,8 @@ def deferring_rows(case: Case, epsilon: float, delta: float, seed: int) -> Claim
 def _points(case: Case, about: tuple[Any, Any], epsilon: float, delta: float, seed: int) -> Claim:
     with (
         patch.dict(defer_strategy.PATIENT, {"queries": Effort(gain=0.1, most=SOME, steps=3)}),
-        patch.multiple(defer_strategy, PRICES=2, TESTS=SOME),
+        patch.multiple(defer_strategy, TESTS=SOME),
+        patch.multiple(deferred, PRICES=2),
     ):
         found = ft.distill(*about, epsilon, delta, seed=seed, defer=True, max_queries=MANY // 2, max_leaves=8)
     others = () if found.frontier is None else tuple(point for point in found.frontier)

@@ -14,7 +14,7 @@ from fidelitree.certificates.deferral import DeferringAttempt
 from fidelitree.theory import sequential
 from fidelitree.theory.control import Disagreement
 from fidelitree.theory.sequential import upper_bound
-from fidelitree.trees.deferring import answered
+from fidelitree.trees.answers import answered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

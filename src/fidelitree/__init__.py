@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.spaces.rows import Rows
     from fidelitree.spaces.sampler import Sampler
-    from fidelitree.trees.deferring import DEFER
+    from fidelitree.trees.answers import DEFER
     from fidelitree.trees.tree import Tree
 
 _HOMES = {
@@ -55,7 +55,7 @@ _HOMES = {
     "Certificate": "certificates.certificate",
     "ChowLiu": "spaces.chow_liu",
     "Comparison": "learners.compare",
-    "DEFER": "trees.deferring",
+    "DEFER": "trees.answers",
     "Difference": "runs.agree.difference",
     "Distillation": "runs.result",
     "FidelitreeError": "errors",

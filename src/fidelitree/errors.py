@@ -249,6 +249,17 @@ def check_switch(name: str, value: object) -> bool:
     return value
 
 
+def check_one_kind(name: str, own: NDArray[Any], labels: NDArray[Any]) -> None:
+    """Refuse labels that can never be equal, text and numbers; truth values and numbers can be compared."""
+    if len(own) and len(labels) and _words(own) != _words(labels):
+        one, two = (type(found[:1].tolist()[0]).__name__ for found in (own, labels))
+        raise ParameterError(f"{name} must answer labels of the target's kind; it answers {one}, and the target {two}")
+
+
+def _words(labels: NDArray[Any]) -> bool:
+    return labels.dtype.kind == "U" or (labels.dtype.kind == "O" and isinstance(labels[0], str))
+
+
 def is_text(value: object) -> bool:
     r"""Whether it is text that every file and every array can hold.
 

@@ -75,6 +75,15 @@ def test_a_log_names_the_commit_that_was_measured(log: str) -> None:
     assert re.search(r"fidelitree at\s+commit [0-9a-f]{7}", (ROOT / log).read_text(encoding="utf-8")), log
 
 
+MEASURED = [page for page in pages() if re.search(r"`python -m benchmarks", page.read_text(encoding="utf-8"))]
+ONLY_NAMED = {"CONTRIBUTING.md", "CHANGELOG.md", "learners.md"}  # pages that name a benchmark, and no figure of it
+
+
+@pytest.mark.parametrize("page", [one for one in MEASURED if one.name not in ONLY_NAMED], ids=lambda page: page.name)
+def test_a_page_with_measurements_names_the_commit(page: Path) -> None:
+    assert re.search(r"\bcommit [0-9a-f]{7}", page.read_text(encoding="utf-8")), page.name
+
+
 def test_the_readme_counts_the_runs_of_the_campaign() -> None:
     measured: dict[str, Any] = runpy.run_path(str(ROOT / "docs" / "measured.py"))
     runs = measured["counted"](measured["campaign"](), "runs")

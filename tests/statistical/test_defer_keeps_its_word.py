@@ -13,7 +13,7 @@ from fidelitree.asking.journal.ledger import LedgerEntry
 from fidelitree.certificates.attempts import Attempts
 from fidelitree.certificates.deferral import DeferringAttempt, certified_coverage
 from fidelitree.theory.sequential import FRONTIER
-from fidelitree.trees.deferring import DEFER
+from fidelitree.trees.answers import DEFER
 
 BITS = ft.ProductSpace.bernoulli(2)
 TREE = ft.Tree.build(BITS, [(0, 1, 2), 1, 0], [0, DEFER])

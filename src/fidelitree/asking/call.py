@@ -6,6 +6,7 @@ import time
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.guarded import CallFailedError, GuardedTarget, Inner, keep_freed_memory
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 Part = tuple[int, NDArray[Any]]
 """The place of the first input in its batch, and the labels from there on."""
+NOTHING_YET: Part = 0, np.empty(0)
+"""A part of no labels: whoever waits may look at the clock."""
 
 MOST_ROWS = 1 << 16
 MOST_BYTES = 1 << 25

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.threads import all_threads
-from fidelitree.errors import TargetError
+from fidelitree.errors import TargetError, show
 from fidelitree.targets.labels import Target, answered
 
 if TYPE_CHECKING:
@@ -64,6 +64,13 @@ class GuardedTarget:
             raise
         except BaseException as error:  # some libraries end in errors that are no `Exception`
             raise failed(error, len(inner)) from error
+        if inspect.iscoroutine(answers) or inspect.isasyncgen(answers):
+            if inspect.iscoroutine(answers):
+                answers.close()  # else Python tells that nobody awaited it
+            raise TargetError(
+                f"the target must answer with labels; it answered {show(answers)} - write the target as an "
+                f"async def that returns them"
+            )
         return answered(answers, len(inner), not spare, self.numbers)
 
     async def awaited(self, inner: Inner) -> NDArray[Any]:
@@ -72,9 +79,9 @@ class GuardedTarget:
 
         try:
             answers = await self.target(self._batch(inner))
-        except GeneratorExit:  # its loop is gone
-            raise
         except BaseException as error:
+            if isinstance(error, GeneratorExit) and not _on_a_loop():  # its own is gone
+                raise
             task = asyncio.current_task()
             if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
                 raise  # the run's own, which gives the call up; what the target cancels by itself is a failure
@@ -98,6 +105,15 @@ class GuardedTarget:
             return self(inner)
         except TargetError as error:
             return Failure(str(error), isinstance(error, CallFailedError))
+
+
+def _on_a_loop() -> bool:
+    import asyncio  # noqa: PLC0415 - as above
+
+    try:
+        return asyncio.get_running_loop() is not None
+    except RuntimeError:
+        return False
 
 
 def failed(error: BaseException, rows: int) -> CallFailedError:

@@ -34,12 +34,13 @@ class OnDevice:
     model: TorchModel
 
     @classmethod
-    def of(cls, counted: Counted) -> OnDevice | None:
+    def of(cls, counted: Counted, any_features: bool = False) -> OnDevice | None:
         """None where the target is no such model, the space has more than bits, or the usual way must be gone."""
         model, plain = counted.target, isinstance(counted.calls, Direct) and counted.calls.plain
         if not isinstance(model, TorchModel) or not model.counts_there or model.rule == SCORE or counted.book.numbers:
             return None
-        return cls(counted, model) if plain and counted.memory is None and counted.space.all_bits else None
+        possible = any_features or counted.space.all_bits
+        return cls(counted, model) if plain and counted.memory is None and possible else None
 
     @property
     def rows(self) -> int:

@@ -15,9 +15,7 @@ from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from fidelitree.asking.call import FIRST_WAIT, LONGEST_WAIT, Part, pieces
+from fidelitree.asking.call import FIRST_WAIT, LONGEST_WAIT, NOTHING_YET, Part, pieces
 from fidelitree.asking.guarded import CallFailedError, GuardedTarget, Inner
 from fidelitree.errors import RAISED, ParameterError, TargetError
 from fidelitree.targets.models.remote import Terms, is_awaited, terms_of
@@ -40,10 +38,6 @@ _START = 0.2  # seconds of these at the start: nothing was sent before it either
 _CROWDED = 1.05  # of the limit are sent in no second, whatever there is to be made up for
 _CLOSING = 5.0  # seconds for the end of a loop
 _LOOK = 0.05  # seconds between looks at the clock of a run, and at whether it was stopped
-
-
-NOTHING_YET: Part = 0, np.empty(0)
-"""A part of no labels: whoever waits may look at the clock."""
 
 
 class Pacer:
@@ -111,7 +105,7 @@ class _Answers:
         self.stop()
         self.lost.append(error)
 
-    def arriving(self, job: Future[None]) -> Iterator[Part]:
+    def arriving(self, job: Future[None], alive: Callable[[], bool]) -> Iterator[Part]:
         """Parts as they come, until all calls have ended; while none comes, an empty one now and then."""
         job.add_done_callback(lambda _: self._more.set())
         while True:
@@ -122,6 +116,8 @@ class _Answers:
             if ended:
                 return
             if not self._more.wait(_LOOK):
+                if not alive():
+                    raise CallFailedError("the target stopped its event loop, and must answer with labels")
                 yield NOTHING_YET
             self._more.clear()
 
@@ -173,7 +169,8 @@ class OnLoop:
 
     def _kinds(self, answers: _Answers, job: Future[None]) -> Iterator[Part]:
         """Parts that hold labels of the run's kind."""
-        for start, found in answers.arriving(job):
+        assert self._thread is not None, "a loop that was begun has a thread"
+        for start, found in answers.arriving(job, self._thread.is_alive):
             try:
                 labels = self._book.one_kind(found) if len(found) else found
             except TargetError as error:
@@ -201,10 +198,7 @@ class OnLoop:
         failures = put_off = 0
         while await self._pacer.turn(len(rows), stopped):
             try:
-                async with asyncio.timeout(self._timeout):
-                    return await self._call(rows)
-            except TimeoutError:
-                error = CallFailedError(f"the target was silent for timeout = {self._timeout:g} seconds")
+                return await self._in_time(rows)
             except CallFailedError as failure:
                 error = failure
             asked = wait_asked_for(error.__cause__)
@@ -218,6 +212,22 @@ class OnLoop:
             else:
                 raise error
         return None
+
+    async def _in_time(self, rows: Inner) -> NDArray[Any]:
+        """A call, which is given up once it took too long, even if it does not let itself be cancelled."""
+        if self._timeout is None:
+            return await self._call(rows)
+        call = asyncio.ensure_future(self._call(rows))
+        call.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # nobody may ask any more
+        try:
+            done, _ = await asyncio.wait({call}, timeout=self._timeout)
+        except asyncio.CancelledError:
+            call.cancel()
+            raise
+        if not done:
+            call.cancel()
+            raise CallFailedError(f"the target was silent for timeout = {self._timeout:g} seconds")
+        return call.result()
 
     async def _call(self, rows: Inner) -> NDArray[Any]:
         if self._awaited:
@@ -248,8 +258,9 @@ class OnLoop:
         loop, self._loop = self._loop, None
         if loop is None or self._thread is None:
             return
-        with suppress(*RAISED):
-            asyncio.run_coroutine_threadsafe(self._end(), loop).result(_CLOSING)
+        if self._thread.is_alive():
+            with suppress(*RAISED):
+                asyncio.run_coroutine_threadsafe(self._end(), loop).result(_CLOSING)
         if self._pool is not None:
             self._pool.shutdown(wait=False)
         loop.call_soon_threadsafe(loop.stop)

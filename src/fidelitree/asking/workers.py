@@ -8,6 +8,7 @@ import os
 import pickle
 import signal
 import threading
+import time
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,10 +16,11 @@ from functools import partial
 from multiprocessing import connection, parent_process
 from typing import TYPE_CHECKING, Any
 
-from fidelitree.asking.call import Part, pieces, wait_before
+from fidelitree.asking.call import NOTHING_YET, Part, pieces, wait_before
 from fidelitree.asking.guarded import Failure, GuardedTarget, Inner, failed
 from fidelitree.asking.threads import one_thread_for_good
-from fidelitree.errors import RAISED, ParameterError, TargetError
+from fidelitree.errors import RAISED, ParameterError, TargetError, show
+from fidelitree.targets.labels import answered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,6 +39,7 @@ _THREADS = (
 _targets: dict[str, GuardedTarget] = {}
 _limited: list[int] = []
 _LOOK = 1.0  # seconds between two looks at who the parent is
+_CLOCK = 0.2  # seconds between two looks at the clock of a run that waits
 _KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows has one way only
 REBUILDS = 3  # pools that may break one after the other without an answer in between
 
@@ -143,6 +146,7 @@ class OnWorkers:
         self._pool: Executor | None = None
         self._make = None if isinstance(given, Executor) else given
         self._broken = self._owed = 0
+        self._heard = 0.0
         self._pickled: bytes | None = None
         self._key = ""
         if isinstance(given, Executor):
@@ -157,16 +161,20 @@ class OnWorkers:
             while out.futures or (waiting and lost is None):
                 if lost is None:
                     self._submit(waiting, out)
+                came = False
                 for piece, answer in self._wait(waiting, out):
+                    came = True
                     if isinstance(answer, Failure):
                         lost = self._again(waiting, piece, answer) or lost
                         continue
-                    try:
-                        labels = self._book.one_kind(answer)
+                    try:  # what an executor gives need not be what a worker answered
+                        labels = self._book.one_kind(answered(answer, len(piece.rows), numbers=self._book.numbers))
                     except TargetError as error:
                         lost = error
                         continue
                     yield piece.start, labels
+                if not came:
+                    yield NOTHING_YET
             if lost is not None:  # what else was on its way has arrived first
                 raise lost
         finally:
@@ -205,15 +213,18 @@ class OnWorkers:
         while waiting and self._has_room(out):
             piece = waiting[0]
             try:
-                future = self._send(self._executor(), piece)
+                future: Any = self._send(self._executor(), piece)
             except BrokenExecutor as error:
                 self._rebuild(error)
                 waiting += out.take_back()
                 continue
             except RuntimeError as error:
                 raise ParameterError(f"executor must be one that takes work; it says: {error}") from error
+            if not isinstance(future, Future) or future in out.futures:
+                raise ParameterError(f"executor must give a Future of its own for each call; it gave {show(future)}")
             waiting.pop(0)
             out.add(future, piece)
+            self._heard = time.monotonic()
 
     def _has_room(self, out: _Out) -> bool:
         """While the target is on its way, one call for each worker: the others would find workers without it."""
@@ -232,8 +243,9 @@ class OnWorkers:
 
     def _wait(self, waiting: list[_Piece], out: _Out) -> Iterator[tuple[_Piece, Any]]:
         """Answers and failures as they arrive; what must be sent again joins the waiting."""
-        done, _ = wait(out.futures, self._running.timeout, FIRST_COMPLETED)
-        if not done:
+        done, _ = wait(out.futures, min(_CLOCK, self._running.timeout or _CLOCK), FIRST_COMPLETED)
+        self._heard = time.monotonic() if done else self._heard
+        if self._running.timeout is not None and time.monotonic() - self._heard >= self._running.timeout:
             self._silent(waiting, out)
         for future in done:
             piece = out.pop(future)
@@ -243,9 +255,13 @@ class OnWorkers:
                 self._rebuild(error)
                 waiting += [piece, *out.take_back()]
                 return
-            except RAISED as error:  # the executor's own, such as a batch that cannot be sent
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # noqa: BLE001 - the executor's own, such as a batch that cannot be sent
                 answer = Failure(str(failed(error, len(piece.rows))), again=True)
-            if answer is None:  # any worker may take the next call, so one that carries the target is not enough
+            if (
+                answer is None and not piece.carries
+            ):  # any worker may take the next call, so one that carries the target is not enough
                 self._owed = max(self._owed, 1 if out.carriers else _width(self._executor()))
                 waiting.append(piece)
                 continue

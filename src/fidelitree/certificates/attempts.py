@@ -28,8 +28,7 @@ from numpy.typing import NDArray
 from fidelitree.asking.events import Observer, TreeJudged, UnderTest, nobody
 from fidelitree.asking.journal.ledger import TEST, Ledger, LedgerEntry, entered
 from fidelitree.theory.sequential import RUN, STANDING, Bet, level_in, log_e_value
-from fidelitree.trees.answers import Answers, Kept
-from fidelitree.trees.deferring import answered, apart
+from fidelitree.trees.answers import Answers, Kept, answered, apart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

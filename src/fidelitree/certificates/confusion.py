@@ -35,7 +35,7 @@ import numpy as np
 
 from fidelitree.display.wording import counted, leaves, percent, shown, span, whole
 from fidelitree.theory.sequential import error_bound, interval, level_in, level_of_attempt
-from fidelitree.trees.deferring import answers_of
+from fidelitree.trees.answers import answers_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -25,7 +25,7 @@ import numpy as np
 from fidelitree.asking.journal.ledger import TEST, LedgerEntry
 from fidelitree.certificates.attempts import Attempt
 from fidelitree.theory.sequential import Bet, coverage_bound
-from fidelitree.trees.deferring import DEFER, answered
+from fidelitree.trees.answers import DEFER, answered
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

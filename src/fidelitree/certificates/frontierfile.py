@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from fidelitree.certificates.certificate import Certificate
 from fidelitree.errors import FormatError
-from fidelitree.trees.answers import LeafLabels
-from fidelitree.trees.deferring import answers_of
+from fidelitree.trees.answers import LeafLabels, answers_of
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:

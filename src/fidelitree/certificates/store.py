@@ -144,7 +144,8 @@ def save(folder: str | os.PathLike[str], tree: Tree, certificate: Certificate, r
         journal = _other_journal(record.journal, folder)
         if journal is not None:
             copied(journal, place / JOURNAL)
-            _put_aside(folder / JOURNAL, journal)
+            if (found := folder / JOURNAL).exists() and not same_run(found, journal):
+                put_aside(found)
         (folder / CERTIFICATE).unlink(missing_ok=True)
         for name in {TESTED, SURROGATE, FRONTIER} - texts.keys():
             (folder / name).unlink(missing_ok=True)
@@ -171,11 +172,10 @@ def same_run(one: Path, two: Path) -> bool:
     return told[0] == told[1]
 
 
-def _put_aside(found: Path, journal: Path) -> None:
-    """Keep a journal of another run that lies where a copy goes: its answers were paid for."""
-    if found.exists() and not same_run(found, journal):
-        names = (found.with_stem(f"{found.stem}-{number}") for number in itertools.count(1))
-        found.rename(next(name for name in names if not name.exists()))
+def put_aside(journal: Path) -> Path:
+    """Keep a journal of another run under a name that is free, because its answers were paid for; its new path."""
+    names = (journal.with_stem(f"{journal.stem}-{number}") for number in itertools.count(1))
+    return journal.rename(next(name for name in names if not name.exists()))
 
 
 @contextmanager

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fidelitree.cli.ending import AsJson, Code, check_place, say, say_json, written
+from fidelitree.cli.ending import AsJson, Code, check_place, tell, written
+from fidelitree.cli.shared_options import keywords
 from fidelitree.cli.space_options import SpaceOptions
 from fidelitree.cli.target_options import TargetOptions, TargetText, opened
 from fidelitree.errors import ParameterError
@@ -71,19 +72,12 @@ def analyze(
             found.target,
             space,
             given_of(options.given or (), space),
-            numbers=options.numbers,
-            method=options.method.value,
-            max_queries=options.max_queries,
-            delta=options.delta,
-            seed=options.seed,
+            **keywords(options, "given", "plot"),
         )
     if isinstance(analysis, SobolIndices):
-        say_json(analysis.to_dict()) if as_json else say(str(analysis), str(analysis.queries))
+        tell(as_json, analysis.to_dict(), str(analysis), str(analysis.queries))
         return Code.CERTIFIED
-    if as_json:
-        say_json(_plain(analysis))
-    else:
-        say(*_bars(analysis))
+    tell(as_json, _plain(analysis), *_bars(analysis))
     if options.plot is not None:
         options.plot.parent.mkdir(parents=True, exist_ok=True)
         analysis.plot(options.plot)

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from fidelitree.cli.ending import AsJson, Code, StatusLine, check_place, note, say, say_json, written
-from fidelitree.cli.shared_options import Budgets, CallOptions, Confidence, MoneyLimit
+from fidelitree.cli.shared_options import AuditOptions, Budgets, Confidence, MoneyLimit, keywords
 from fidelitree.cli.space_options import SpaceOptions
 from fidelitree.cli.target_options import TargetOptions, TargetText, both, opened
 
@@ -30,17 +30,9 @@ class ClaimOptions:
 
 
 @dataclass(frozen=True)
-class CertifyOptions(CallOptions, MoneyLimit, Budgets, Confidence, ClaimOptions):
+class CertifyOptions(AuditOptions, MoneyLimit, Budgets, Confidence, ClaimOptions):
     """Everything that `ft.certify` can be told."""
 
-    journal: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Keep every answer here: the same command goes on from there.",
-            rich_help_panel="Running",
-        ),
-    ] = None
     seed: Annotated[
         int | None, typer.Option(min=0, help="Seed of the test inputs; the machine's own entropy unless given.")
     ] = None
@@ -69,8 +61,7 @@ def certify(
     from fidelitree.runs.agree.audit import certify as certify_predictor
     from fidelitree.trees.tree import Tree
 
-    if options.out is not None:
-        check_place("--out", options.out)
+    check_place("--out", options.out)
     with ExitStack() as stack:
         judged = stack.enter_context(opened(predictor, TargetOptions(trust_pickle=reading.trust_pickle)))
         reading, timeout = reading.for_workers(target)
@@ -83,16 +74,7 @@ def certify(
             judged.target,
             found.target,
             space,
-            options.epsilon,
-            options.delta,
-            within=options.within,
-            tolerance=options.tolerance,
-            seed=options.seed,
-            entropy=options.entropy,
-            deterministic=not options.noisy,
-            max_queries=options.max_queries,
-            max_seconds=options.max_seconds,
-            max_cost=options.max_cost,
+            **keywords(options, "journal", "out"),
             observer=progress,
             **stack.enter_context(options.arguments(options.journal, timeout)),
         )

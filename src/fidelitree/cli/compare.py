@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fidelitree.cli.ending import AsJson, Code, StatusLine, check_place, note, say, say_json, written
-from fidelitree.cli.shared_options import epsilon_of, interruptible
+from fidelitree.cli.ending import AsJson, Code, StatusLine, check_place, note, tell, written
+from fidelitree.cli.shared_options import epsilon_of, interruptible, keywords
 from fidelitree.cli.space_options import SpaceOptions
 from fidelitree.cli.target_options import TargetOptions, TargetText, opened
 from fidelitree.errors import ParameterError
@@ -65,8 +65,7 @@ def compare(
     epsilon = epsilon_of(options.epsilon)
     if epsilon is None:
         raise ParameterError("--epsilon must be a number here; got none")
-    if options.out is not None:
-        check_place("--out", options.out, folder=True)
+    check_place("--out", options.out, folder=True)
     with ExitStack() as stack:
         found = stack.enter_context(opened(target, reading))
         space = inputs.open(found)
@@ -76,19 +75,12 @@ def compare(
         comparison = compare_learners(
             found.target,
             space,
-            epsilon,
-            options.delta,
-            seed=options.seed,
+            **keywords(options, "learner", "out"),
             learners=options.learner or None,
-            max_queries=options.max_queries,
-            max_seconds=options.max_seconds,
             observer=progress,
         )
-    if as_json:
-        rows = [asdict(row) for row in comparison.rows]
-        say_json({"epsilon": epsilon, "delta": options.delta, "interrupted": comparison.interrupted, "rows": rows})
-    else:
-        say(comparison)
+    told = {"epsilon": epsilon, "delta": options.delta, "interrupted": comparison.interrupted}
+    tell(as_json, {**told, "rows": [asdict(row) for row in comparison.rows]}, comparison)
     if options.out is not None:
         written(comparison.save(options.out), as_json)
     if comparison.interrupted:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fidelitree.cli.ending import AsJson, Code, StatusLine, check_place, note, say, say_json, written
-from fidelitree.cli.shared_options import Budgets, CallOptions, Confidence
+from fidelitree.cli.ending import AsJson, Code, StatusLine, check_place, note, tell, written
+from fidelitree.cli.shared_options import AuditOptions, Budgets, Confidence, keywords
 from fidelitree.cli.space_options import SpaceOptions
 from fidelitree.cli.target_options import TargetOptions, both, opened
 
@@ -22,7 +22,7 @@ NewText = Annotated[str, typer.Argument(metavar="NEW", help="The same.")]
 
 
 @dataclass(frozen=True)
-class DiffOptions(CallOptions, Budgets, Confidence):
+class DiffOptions(AuditOptions, Budgets, Confidence):
     """Everything that `ft.diff` can be told, and where to say what it found."""
 
     precision: Annotated[float, typer.Option(help="At least so much of what is flagged has changed.")] = 0.9
@@ -33,14 +33,6 @@ class DiffOptions(CallOptions, Budgets, Confidence):
         float | None, typer.Option(metavar="T", help="Answers are numbers; a change is one by more than T.")
     ] = None
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same tree.")] = 0
-    journal: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Keep every answer here: the same command goes on from there.",
-            rich_help_panel="Running",
-        ),
-    ] = None
     report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page for people.")] = None
     markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Add a Markdown summary to this file.")] = None
     github: Annotated[bool, typer.Option("--github", help="Print an annotation that GitHub shows.")] = False
@@ -61,9 +53,8 @@ def diff(
     """
     from fidelitree.runs.agree.diff import diff as compare_targets
 
-    for option, path in (("--report", options.report), ("--markdown", options.markdown)):
-        if path is not None:
-            check_place(option, path)
+    check_place("--report", options.report)
+    check_place("--markdown", options.markdown)
     with ExitStack() as stack:
         ways = {text: reading.for_workers(text) for text in (old, new)}
         before, after = (stack.enter_context(opened(text, ways[text][0])) for text in (old, new))
@@ -76,23 +67,11 @@ def diff(
             before.target,
             after.target,
             space,
-            options.delta,
-            precision=options.precision,
-            recall=options.recall,
-            epsilon=options.epsilon,
-            max_leaves=options.max_leaves,
-            tolerance=options.tolerance,
-            seed=options.seed,
-            deterministic=not options.noisy,
-            max_queries=options.max_queries,
-            max_seconds=options.max_seconds,
+            **keywords(options, "journal", "report", "markdown", "github"),
             observer=progress,
             **stack.enter_context(options.arguments(options.journal, timeout)),
         )
-    if as_json:
-        say_json(found.to_dict())
-    else:
-        say(found)
+    tell(as_json, found.to_dict(), found)
     _write(found, options, as_json)
     return _code(found)
 

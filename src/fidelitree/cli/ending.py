@@ -39,6 +39,8 @@ _COLOURS = {
     re.compile(r"\bNOT certified\b|^(Nothing is certified|refuted|alarm)\b", re.MULTILINE): "red",
     re.compile(r"<- knee$", re.MULTILINE): "cyan",
 }
+_OPTIONS = ("epsilon", "delta", "entropy", "seed", "output", "prefer", "precision", "recall", "timeout")
+_LIMITS = ("max_queries", "max_leaves", "max_seconds")
 _SPOKEN = {
     "trust_pickle=True": "--trust-pickle",
     "deterministic=False": "--noisy",
@@ -46,28 +48,18 @@ _SPOKEN = {
     'strategy="influence"': "--strategy influence",
     'strategy="auto"': "--strategy auto",
     'strategy="smallest"': "--strategy smallest",
-    "max_queries": "--max-queries",
-    "max_leaves": "--max-leaves",
-    "max_seconds": "--max-seconds",
     "epsilon=None": "--epsilon none",
-    "epsilon must be": "--epsilon must be",
-    "delta must be": "--delta must be",
     "entropy must be None where": "--entropy must be left out where",
-    "entropy must be": "--entropy must be",
-    "seed must be": "--seed must be",
-    "output must be": "--output must be",
     "p must be": "--bernoulli must be",
     "n must be": "--features must be",
-    "prefer must be": "--prefer must be",
-    "precision must be": "--precision must be",
-    "recall must be": "--recall must be",
     "learners must be": "--learner must be",
     "method must": "--method must",
     "method='auto'": "--method auto",
     "given must": "--given must",
     "timeout must be None where": "--timeout must be left out where",
-    "timeout must be": "--timeout must be",
     "give an executor of processes too": "give --jobs too",
+    "give threshold= (": "give --threshold T (",
+    "or tolerance= (": "or --tolerance T (",
     "labels=None": "no --labels",
     "labels='argmax'": "--labels argmax",
     "make the same call again": "give the same command again",
@@ -77,6 +69,8 @@ _SPOKEN = {
     'ft.Rows(table, blend="auto")': "--rows --blend auto",
     "ft.Rows(table)": "--rows",
     "ft.Mixture.from_data(table)": "--mixture",
+    **{f"{name} must be": f"--{name} must be" for name in _OPTIONS},
+    **{name: f"--{name.replace('_', '-')}" for name in _LIMITS},
 }
 """Arguments of the library as the command line calls them."""
 
@@ -101,6 +95,14 @@ def _painted(colour: str, found: re.Match[str]) -> str:
 def say_json(data: dict[str, Any]) -> None:
     """One JSON object."""
     typer.echo(json.dumps(data, indent=1))
+
+
+def tell(as_json: bool, plain: dict[str, Any], *lines: object) -> None:
+    """What came of a command: one JSON object for scripts, or sentences for people."""
+    if as_json:
+        say_json(plain)
+    else:
+        say(*lines)
 
 
 def written(paths: Sequence[Path], as_json: bool) -> None:
@@ -213,8 +215,10 @@ def _failed(message: str, code: Code) -> Code:
     return code
 
 
-def check_place(option: str, path: Path, *, folder: bool = False) -> None:
+def check_place(option: str, path: Path | None, *, folder: bool = False) -> None:
     """Refuse a file, or a folder, that could not be written; folders that are missing on the way can be made."""
+    if path is None:
+        return
     wanted = "a folder" if folder else "a file"
     if path.exists() and path.is_dir() is not folder:
         raise ParameterError(f"{option} must be {wanted}, or a name that is not taken; {str(path)!r} is taken")

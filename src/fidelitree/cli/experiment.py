@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from fidelitree.cli.ending import AsJson, Code, check_place, say, say_json
+from fidelitree.cli.ending import AsJson, Code, check_place, tell
 
 
 class ExperimentName(StrEnum):
@@ -65,8 +65,6 @@ def experiment(
             progress.update(task, completed=done, total=total)
 
         report = run(name.value, settings, advance)
-    if as_json:
-        say_json({"summary": report.summary, "files": [str(path) for path in report.files]})
-    else:
-        say(*report.summary, *(f"wrote {path}" for path in report.files))
+    files = [str(path) for path in report.files]
+    tell(as_json, {"summary": report.summary, "files": files}, *report.summary, *(f"wrote {path}" for path in files))
     return Code.CERTIFIED

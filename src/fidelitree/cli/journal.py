@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fidelitree.cli.ending import AsJson, Code, say, say_json
+from fidelitree.cli.ending import AsJson, Code, say, tell
 
 app = typer.Typer(help="Look into the journal of a run, or take its answers out.", no_args_is_help=True)
 
@@ -21,10 +21,7 @@ def info(journal: File, as_json: AsJson = False) -> int:
     from fidelitree.asking import journal as journals
 
     found = journals.info(_file(journal))
-    if as_json:
-        say_json(asdict(found))
-    else:
-        say(found)
+    tell(as_json, asdict(found), found)
     return Code.CERTIFIED
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fidelitree.cli.ending import AsJson, Code, Folder, check_place, say, say_json
+from fidelitree.cli.ending import AsJson, Code, Folder, check_place, tell
 from fidelitree.cli.picking import PickText, picked
 
 
@@ -30,8 +30,5 @@ def report(folder: Folder, options: PageOptions, as_json: AsJson = False) -> int
     point = picked(folder, options.pick or "knee")
     about = {"title": options.title, "target_name": options.target_name, "notes": options.notes}
     page = point.report(options.out, **about, date=options.date)
-    if as_json:
-        say_json({"size": point.leaves, "file": str(page)})
-    else:
-        say(point.certificate, f"wrote {page}")
+    tell(as_json, {"size": point.leaves, "file": str(page)}, point.certificate, f"wrote {page}")
     return Code.CERTIFIED

@@ -22,7 +22,6 @@ from enum import StrEnum
 from functools import update_wrapper
 from importlib import import_module
 from inspect import Parameter, Signature
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 
@@ -131,11 +130,13 @@ class SearchOptions:
     max_leaves: Annotated[int | None, typer.Option(help="No larger tree.", rich_help_panel="Budget")] = None
 
 
-def keywords(options: Any) -> dict[str, Any]:
-    """The keyword arguments of a library call that a dataclass of options stands for."""
-    given = {entry.name: getattr(options, entry.name) for entry in fields(options)}
-    given["deterministic"] = not given.pop("noisy")
-    if "epsilon" in given:
+def keywords(options: Any, *but: str) -> dict[str, Any]:
+    """The keyword arguments of a library call that a dataclass of options stands for, ``but`` for the command's own."""
+    others = {*but, *(entry.name for entry in fields(CallOptions))}
+    given = {entry.name: getattr(options, entry.name) for entry in fields(options) if entry.name not in others}
+    if "noisy" in given:
+        given["deterministic"] = not given.pop("noisy")
+    if isinstance(given.get("epsilon"), str):
         given["epsilon"] = epsilon_of(given["epsilon"])
     return {name: value.value if isinstance(value, StrEnum) else value for name, value in given.items()}
 
@@ -211,6 +212,17 @@ class CallOptions:
 
 
 @dataclass(frozen=True)
+class AuditOptions(CallOptions):
+    """How a target is called by a command that keeps its answers only where it is told."""
+
+    PANEL: ClassVar = "Running"
+
+    journal: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Keep every answer here: the same command goes on from there.")
+    ] = None
+
+
+@dataclass(frozen=True)
 class RunningOptions(CallOptions):
     """How a target is called for a result that goes into a folder, and where its answers are kept."""
 
@@ -256,9 +268,9 @@ class RunningOptions(CallOptions):
 
 
 def _put_aside(journal: Path) -> None:
-    kept = next(path for k in count(1) if not (path := journal.with_stem(f"{journal.stem}-{k}")).exists())
-    journal.rename(kept)
-    note(f"the journal in {journal.parent} belongs to another run: it is kept as {kept.name}")
+    from fidelitree.certificates.store import put_aside
+
+    note(f"the journal in {journal.parent} belongs to another run: it is kept as {put_aside(journal).name}")
 
 
 @contextmanager

@@ -199,7 +199,7 @@ def _meant(path: Path) -> str:
     except (SyntaxError, ValueError):
         return ""
     names = [one.name for one in inside if isinstance(one, ast.FunctionDef) and not one.name.startswith("_")]
-    return f" - did you mean {path.stem}:{names[0]}?" if names else ""
+    return f" - did you mean {path.stem}:{names[0]}?" if names else f" - did you mean 'cmd:python {path}'?"
 
 
 def _refuse_options(text: str, options: dict[str, Any], known: Sequence[str]) -> None:

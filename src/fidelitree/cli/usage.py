@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +59,7 @@ def _in_one_line() -> Iterator[None]:
         context = getattr(error, "ctx", None)
         command = f" {context.info_name}" if context is not None and context.parent is not None else ""
         said = " ".join(str(error.format_message()).split()).removesuffix(".")
+        said += " - a table is given with --data" * bool(re.search(r"extra argument.*\.(csv|tsv|parquet|pq)\b", said))
         typer.echo(f"fidelitree: {said} - see fidelitree{command} --help", err=True)
         raise typer.Exit(getattr(error, "exit_code", 2)) from None
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fidelitree.cli.ending import AsJson, Code, Folder, StatusLine, note, say, say_json
+from fidelitree.cli.ending import AsJson, Code, Folder, StatusLine, note, tell
 from fidelitree.cli.space_options import SpaceOptions
 from fidelitree.cli.target_options import OpenedTarget, TargetOptions, opened
 
@@ -63,10 +63,7 @@ def verify(
             max_queries=options.max_queries,
             observer=progress,
         )
-    if as_json:
-        say_json(_plain(report))
-    else:
-        say(report)
+    tell(as_json, _plain(report), report)
     if not report.consistent:
         return Code.BAD_INPUT
     if report.undecided:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fidelitree.cli.ending import AsJson, Code, Folder, check_place, note, say, say_json, written
+from fidelitree.cli.ending import AsJson, Code, Folder, check_place, note, tell, written
 from fidelitree.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -45,9 +46,8 @@ def watch(folder: Folder, rows: Rows, options: WatchOptions, as_json: AsJson = F
     """
     from fidelitree.runs.agree.monitor import Monitor
 
-    for option, path in (("--state", options.state), ("--report", options.report)):
-        if path is not None:
-            check_place(option, path)
+    check_place("--state", options.state)
+    check_place("--report", options.report)
     monitor = Monitor(folder, options.delta)
     if options.state is not None and options.state.exists():
         monitor.restore(options.state)
@@ -60,11 +60,8 @@ def watch(folder: Folder, rows: Rows, options: WatchOptions, as_json: AsJson = F
             monitor.consumed[name] = monitor.consumed.get(name, 0) + len(records)
         if options.state is not None:
             monitor.save(options.state)
-    if as_json:
-        promises = [vars(one) for one in monitor.watched]
-        say_json({"alarm": monitor.alarm, "delta": monitor.delta, "promises": promises})
-    else:
-        say(monitor)
+    promises = [vars(one) for one in monitor.watched]
+    tell(as_json, {"alarm": monitor.alarm, "delta": monitor.delta, "promises": promises}, monitor)
     if options.report is not None:
         written([monitor.report(options.report)], as_json)
     return Code.CERTIFIED if monitor.alarm is None else Code.CHANGED
@@ -132,12 +129,11 @@ def _parsed(lines: Any) -> Iterator[dict[str, Any]]:
 
 
 def _in_batches(records: Iterator[dict[str, Any]], seen: int = 0) -> Iterator[list[dict[str, Any]]]:
-    batch: list[dict[str, Any]] = []
-    for number, record in enumerate(records):
-        if number >= seen:
-            batch.append(record)
-        if len(batch) == _BATCH:
-            yield batch
-            batch = []
-    if batch:
+    for found in range(seen):
+        if next(records, None) is None:
+            raise ParameterError(
+                f"ROWS must only grow: {seen:,} rows of a file were read before, and now it has {found:,} - give other "
+                f"rows another name, or begin with another --state"
+            )
+    while batch := list(islice(records, _BATCH)):
         yield batch

@@ -10,10 +10,12 @@ import html
 import json
 import math
 import re
+from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 _MISLEADS = re.compile(r"[{},'\"\\]|: | (?:<=|<|>|=|!=|in|not in|and|then) ")
 _SLACK = 1e-9  # of a step: 0.3 is 30%, whatever its last bit says
@@ -179,14 +181,21 @@ def table(
     return tag("table", told, head, tag("tbody", *body), **attributes)
 
 
-def plain_page(title: str, *parts: object) -> str:
-    """A whole page without scripts."""
-    style = "body{font-family:system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em;line-height:1.5}"
-    style += "pre{overflow:auto}td,th{text-align:left;padding:.15em 1em .15em 0}:root{color-scheme:light dark}"
-    style += "table{display:block;overflow-x:auto}"
+def plain_page(title: str, *parts: object, places: Mapping[str, str] | None = None, here: str = "") -> str:
+    """A whole page without scripts; ``places`` are the pages beside it, by their addresses, for its head."""
     meta = Html('<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">')
-    head = tag("head", meta, tag("title", title), Html(f"<style>{style}</style>"))
-    return f"<!doctype html>\n{tag('html', head, tag('body', tag('h1', title), *parts), lang='en')}\n"
+    head = tag("head", meta, tag("title", title), Html(f"<style>{style('palette.css')}{style('plain.css')}</style>"))
+    links = ((href, words, "page" if href == here else None) for href, words in (places or {}).items())
+    others = (tag("a", words, href=href, aria_current=current) for href, words, current in links)
+    top = None if places is None else tag("header", tag("span", "fidelitree", class_="brand"), *others)
+    body = tag("body", top, tag("main", tag("h1", title), *parts))
+    return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
+
+
+@cache
+def style(name: str) -> str:
+    """A file of styles that lies beside this one."""
+    return files("fidelitree.display").joinpath(name).read_text(encoding="utf-8")
 
 
 def embedded(identifier: str, data: Any) -> Html:

@@ -16,7 +16,7 @@ from typing import Any
 from fidelitree.errors import ParameterError, show
 from fidelitree.export.clauses import clauses, identifiers, is_identifier, threshold
 from fidelitree.spaces.features import AtMost, IsIn
-from fidelitree.trees.deferring import DEFER, answers_of
+from fidelitree.trees.answers import DEFER, answers_of
 from fidelitree.trees.gaps import gaps_of
 from fidelitree.trees.tree import Tree, check_tree
 

@@ -11,7 +11,7 @@ from typing import Any
 from fidelitree.errors import ParameterError, show
 from fidelitree.export.clauses import clauses, identifiers, is_identifier, threshold
 from fidelitree.spaces.features import AtMost, IsIn
-from fidelitree.trees.deferring import DEFER
+from fidelitree.trees.answers import DEFER
 from fidelitree.trees.tree import Tree, check_tree
 
 _TAKEN = frozenset({*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "inputs"})

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from fidelitree.errors import ParameterError, check_choice
 from fidelitree.export.clauses import clauses
 from fidelitree.spaces.features import AtMost, IsIn
-from fidelitree.trees.deferring import DEFER
+from fidelitree.trees.answers import DEFER
 from fidelitree.trees.tree import Tree, check_tree
 
 Bit = Literal["1", "TRUE"]

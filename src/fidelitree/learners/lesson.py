@@ -236,8 +236,8 @@ class Lesson:
         counted = self.counted
         if self._known is not None:
             tree, error = self._known
-            certificate, trace = exact_certificate(counted, tree, error, self.epsilon), tuple(self.session.history)
-            return Distillation(tree, certificate, counted.queries, trace, self.space, reason)
+            certificate = exact_certificate(counted, tree.digest, error, self.epsilon)
+            return Distillation(tree, certificate, counted.queries, tuple(self.session.history), self.space, reason)
         if not counted.book.seen:
             raise ParameterError(
                 "max_queries and max_seconds must allow some labels; the budget ended before the first"

@@ -15,7 +15,7 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
-from fidelitree.display.wording import Html, embedded, join, tag
+from fidelitree.display.wording import Html, embedded, join, style, tag
 from fidelitree.report.contents import About, Contents, Shares
 from fidelitree.report.sections.assumed import assumed
 from fidelitree.report.sections.bars import importance, influences, spending
@@ -44,7 +44,7 @@ def render(contents: Contents, about: About = _NOBODY) -> str:
     return Template(_file("page.html")).substitute(
         title=join(about.title or headline(contents, about)),
         policy=_policy(script),
-        style=_file("report.css"),
+        style=join(Html(style("palette.css")), Html(_file("report.css"))),
         script=script,
         sizes="" if curve is None else tag("a", "Sizes", href="#curve"),
         data=join(embedded("scene", scenes), *(point.template() for point in drawn if point is not drawn[chosen])),

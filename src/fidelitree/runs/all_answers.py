@@ -93,7 +93,7 @@ def distil_exactly(counted: Counted, goal: Goal) -> Distillation:
 
 def _result(counted: Counted, goal: Goal, found: tuple[Tree, float], trace: Trace, labels: LeafLabels) -> Distillation:
     (tree, error), most = found, counted.budget.max_leaves
-    certificate = exact_certificate(counted, tree, error, goal.epsilon)
+    certificate = exact_certificate(counted, tree.digest, error, goal.epsilon)
     enough = error <= goal.epsilon
     reason = "certified" if enough else f"max_leaves = {most}" if most else counted.budget.time_over
     return Distillation(tree, certificate, counted.queries, trace, counted.space, reason).knowing(labels)
@@ -181,7 +181,7 @@ def distil_known(counted: Counted, goal: Goal) -> Distillation | None:
     best, error = _smallest(counted, root, goal.epsilon) or (None, 0.0)
     if best is None or not counted.budget.allows(best.size):
         return distil_exactly(counted, goal)
-    certificate = exact_certificate(counted, best, error, goal.epsilon)
+    certificate = exact_certificate(counted, best.digest, error, goal.epsilon)
     reason = "certified" if certificate.holds else f"max_seconds = {counted.budget.max_seconds}"
     made = Distillation(best, certificate, counted.queries, (), counted.space, reason)
     return made.knowing(labels_inside(best, root, counted.space))
@@ -285,6 +285,6 @@ def _candidates(counted: Counted, root: Subfunction, sizes: Sequence[int], seed:
 
 
 def _known_point(counted: Counted, root: Subfunction, tree: Tree, error: float) -> Distillation:
-    certificate = replace(exact_certificate(counted, tree, error, None), ledger=FRONTIER)
+    certificate = replace(exact_certificate(counted, tree.digest, error, None), ledger=FRONTIER)
     made = Distillation(tree, certificate, counted.queries, (), counted.space, _ALL_KNOWN)
     return made.knowing(labels_inside(tree, root, counted.space))

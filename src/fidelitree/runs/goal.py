@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from fidelitree.runs.outcome import Outcome
     from fidelitree.runs.session import Session
     from fidelitree.search.exact_growth import ExactTree
-    from fidelitree.trees.tree import Tree
 
 
 @dataclass(frozen=True)
@@ -49,23 +48,23 @@ class Goal:
         return near | ({"defer": True} if self.defer else {})
 
 
-def exact_certificate(counted: Counted, tree: Tree, error: float, epsilon: float | None) -> Certificate:
-    """The certificate of an error that is known."""
-    digests = tree.digest, counted.space.digest
+def exact_certificate(counted: Counted, digest: str, error: float, epsilon: float | None) -> Certificate:
+    """The certificate of an error that is known; the digest is that of the tree, or of another predictor."""
+    digests = digest, counted.space.digest
     told: dict[str, Any] = {"queries": dict(counted.queries.asked), "cost": counted.cost}
     return Certificate(epsilon, 0.0, min(1.0, error), counted.asked, None, "exact", *digests, **told)
 
 
 def greedy_result(counted: Counted, grown: ExactTree, epsilon: float) -> Distillation:
     """The result of Algorithm 1."""
-    exact = replace(exact_certificate(counted, grown.tree, grown.error, epsilon), split_quality=True)
+    exact = replace(exact_certificate(counted, grown.tree.digest, grown.error, epsilon), split_quality=True)
     return Distillation(grown.tree, exact, counted.queries, grown.splits, counted.space, grown.reason)
 
 
 def result_of(outcome: Outcome, session: Session, goal: Goal, reason: str, table: bool = True) -> Distillation:
     """The result that a run comes to: its certificate, the answers behind it, and its trace."""
     counted, trace = session.counted, outcome.splits if goal.split_quality else tuple(session.history)
-    certificate = _certificate(outcome, session, goal, table)
+    certificate = certificate_of(outcome, session, goal, table)
     answers = session.attempts.answers(outcome.attempt) if table else None
     labels = None if answers is None else answers.leaf_labels(outcome.tree, goal.tolerance)
     about = counted.queries, trace, counted.space, reason, answers, labels
@@ -81,12 +80,12 @@ def recorded(
     return {**run, **call.arguments}, text, None if running.journal is None else Path(running.journal)
 
 
-def _certificate(outcome: Outcome, session: Session, goal: Goal, table: bool) -> Certificate:
+def certificate_of(outcome: Outcome, session: Session, goal: Goal, table: bool = True) -> Certificate:
     """The certificate of what an attempt certifies; the ``table`` of answers takes longer than all the rest."""
     attempt, counted = outcome.attempt, session.counted
     if outcome.error is not None:
         known = tree_labels(outcome.tree, counted.target, counted.space)
-        sealed = exact_certificate(counted, outcome.tree, outcome.error, goal.epsilon)
+        sealed = exact_certificate(counted, outcome.tree.digest, outcome.error, goal.epsilon)
         return replace(sealed, confusion=Confusion.of_leaves(known, outcome.tree, None))
     errors, samples = attempt.counts
     kept = session.attempts.kept_for(attempt)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.certificates.real_rows import RealRows
-from fidelitree.trees.deferring import DEFER, apart
+from fidelitree.trees.answers import DEFER, apart
 
 if TYPE_CHECKING:
     from fidelitree.asking.counted import Counted

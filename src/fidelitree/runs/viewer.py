@@ -22,13 +22,12 @@ from fidelitree.display.wording import Html, at_least, join, plain_page, row, sh
 from fidelitree.errors import RAISED, FidelitreeError, FormatError, ParameterError, check_path, read_bytes
 from fidelitree.runs.agree.diff import diff
 from fidelitree.runs.agree.own_rows import agreement, column_of
-from fidelitree.trees.answers import Answers
-from fidelitree.trees.deferring import DEFER, answered, apart
+from fidelitree.trees.answers import DEFER, Answers, answered, apart
 from fidelitree.trees.disagreements import Disagreements, text, value_of
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from fidelitree.certificates.certificate import Certificate
     from fidelitree.certificates.store import Stored
@@ -79,15 +78,15 @@ class Viewer:
         """A page by its name; what cannot be shown is a page that says why."""
         try:
             if name == "":
-                return Page(plain_page("Results", self._list()))
+                return Page(plain_page("Results", self._list(), places={}))
             if name == "compare":
-                return Page(plain_page("Compare two trees", *self._compare(asked)))
+                return Page(plain_page("Compare two trees", *self._compare(asked), places=_ALL))
             if name in ("report", "verify", "differ", "differ.csv", "rows", "ask"):
                 result = self._opened(self._chosen(asked, "of"))
                 return self._about(name, result, asked, uploaded)
         except RAISED as error:  # whatever a stranger's files or table bring about
-            return Page(plain_page("That did not work", tag("p", _one_line(error)), _BACK), status=400)
-        return Page(plain_page("There is no such page", _BACK), status=404)
+            return Page(plain_page("That did not work", tag("p", _one_line(error)), places=_ALL), status=400)
+        return Page(plain_page("There is no such page", places=_ALL), status=404)
 
     def _chosen(self, asked: Mapping[str, str], name: str) -> Path:
         known, wanted = self.names(), asked.get(name, "")
@@ -104,29 +103,30 @@ class Viewer:
         return store.load(folder)
 
     def _about(self, name: str, result: store.Stored, asked: Mapping[str, str], uploaded: str | None) -> Page:
-        title = f"{asked['of']}: "
         if name == "report":
             return Page(_report(result), foreign=True)
         if name == "verify":
-            return Page(plain_page(f"{title}checked", *_verified(result)))
+            return _beside(asked, name, "checked", _verified(result))
         if name == "ask":
-            return Page(plain_page(f"{title}one input", *tried(result, asked, self.target), _BACK))
+            return _beside(asked, name, "one input", tried(result, asked, self.target))
         if name == "rows":
-            return Page(plain_page(f"{title}rows of your own", *_rows(result, asked, uploaded)))
+            return _beside(asked, name, "rows of your own", _rows(result, asked, uploaded))
         every, deferred = _stored_disagreements(result)
         found = _filtered(every, asked.get("text", ""))
         if name == "differ.csv":
             return Page(found.to_csv(), "text/csv", file="disagreements.csv")
-        return Page(plain_page(f"{title}disagreements", *_differing(found, deferred, asked)))
+        return _beside(asked, name, "disagreements", _differing(found, deferred, asked))
 
     def _list(self) -> Html:
         names = self.names()
         rows = (self._line(name, path) for name, path in names.items())
-        heads = ("result", "leaves", "agrees on at least", "tests", "look at")
-        choices = [tag("option", name) for name in names]
-        chosen = (tag("label", f"{key} ", tag("select", *choices, name_=key)) for key in ("old", "new"))
+        listed = table(("result", "model", "leaves", "agrees on at least", "tests", "look at"), rows)
+        if len(names) < 2:
+            return listed
+        first = dict(zip(("old", "new"), names, strict=False))
+        chosen = (tag("label", f"{key} ", _choice(key, names, first[key])) for key in first)
         compare = tag("form", *chosen, tag("button", "Compare", type="submit"), action="compare")
-        return join(table(heads, rows), tag("h2", "Compare two"), compare)
+        return join(listed, tag("h2", "Compare two"), compare)
 
     def _line(self, name: str, folder: Path) -> Html:
         """A result on the list; one that is broken keeps nobody from the others."""
@@ -134,7 +134,7 @@ class Viewer:
         try:
             return tag("tr", head, *_facts(name, self._opened(folder)))
         except RAISED as error:
-            return tag("tr", head, tag("td", f"unreadable: {_one_line(error)}", colspan=4))
+            return tag("tr", head, tag("td", f"unreadable: {_one_line(error)}", colspan=5))
 
     def _compare(self, asked: Mapping[str, str]) -> list[Html]:
         old, new = (self._opened(self._chosen(asked, name)) for name in ("old", "new"))
@@ -143,10 +143,32 @@ class Viewer:
         found = diff(old.tree, new.tree, old.space, epsilon=0.001)
         sentences = (tag("p", line) for line in found.sentences())
         about = f"{asked['old']} against {asked['new']}, over the inputs of {asked['old']}."
-        return [tag("p", about), *sentences, tag("pre", str(found.tree)), _BACK]
+        return [tag("p", about), *sentences, tag("pre", str(found.tree))]
 
 
-_BACK = tag("p", tag("a", "All results", href="."))
+_ALL = {".": "All results"}
+_PLACES = {
+    "report": "report",
+    "verify": "verify",
+    "differ": "disagreements",
+    "ask": "one input",
+    "rows": "rows of your own",
+}
+
+
+def _links(name: str) -> dict[str, str]:
+    """The pages of a result, by their addresses."""
+    return {f"{page}?of={quote(name)}": words for page, words in _PLACES.items()}
+
+
+def _beside(asked: Mapping[str, str], name: str, title: str, parts: list[Html]) -> Page:
+    """A page of a result, with the way to the others."""
+    of = asked["of"]
+    return Page(plain_page(f"{of}: {title}", *parts, places={**_ALL, **_links(of)}, here=f"{name}?of={quote(of)}"))
+
+
+def _choice(key: str, names: Iterable[str], first: str) -> Html:
+    return tag("select", *(tag("option", name, selected=name == first) for name in names), name_=key)
 
 
 def _one_line(error: BaseException) -> str:
@@ -155,15 +177,13 @@ def _one_line(error: BaseException) -> str:
 
 
 def _facts(name: str, result: store.Stored) -> list[Html]:
-    places = {
-        "report": "report",
-        "verify": "verify",
-        "differ": "disagreements",
-        "ask": "one input",
-        "rows": "rows of your own",
-    }
-    links = (join(tag("a", words, href=f"{page}?of={quote(name)}"), " ") for page, words in places.items())
-    cells = (result.tree.size, _promise(result.certificate), whole(result.certificate.samples))
+    links = (join(tag("a", words, href=href), " ") for href, words in _links(name).items())
+    cells = (
+        f"{result.run.get('target', '')!s:.60}",
+        result.tree.size,
+        _promise(result.certificate),
+        whole(result.certificate.samples),
+    )
     return [*(tag("td", cell) for cell in cells), tag("td", *links)]
 
 
@@ -200,7 +220,9 @@ def _verified(result: store.Stored) -> list[Html]:
 
     found = verify(result.folder, answers=True)
     lines = [tag("li", f"{_SIGNS[check.passed]} {check.sentence}") for check in found.checks]
-    return [tag("ul", *lines, style="list-style:none;padding:0"), tag("pre", str(found).splitlines()[-1]), _BACK]
+    said = str(found).splitlines()[len(found.checks) :]
+    left, verdict = said[0], (tag("p", line) for line in said[1:])
+    return [tag("blockquote", *verdict), tag("ul", *lines, class_="checks"), tag("p", f"{left}.", class_="note")]
 
 
 def _stored_disagreements(result: store.Stored) -> tuple[Disagreements, int]:
@@ -244,7 +266,7 @@ def _differing(found: Disagreements, deferred: int, asked: Mapping[str, str]) ->
     if found:
         head, rows = found.cells(_LISTED, _FEATURES)
         parts.append(table(head, rows))
-    return [*parts, _BACK]
+    return parts
 
 
 def _rows(result: store.Stored, asked: Mapping[str, str], uploaded: str | None) -> list[Html]:
@@ -260,9 +282,9 @@ def _rows(result: store.Stored, asked: Mapping[str, str], uploaded: str | None) 
         action=f"rows?of={quote(asked['of'])}",
     )
     if uploaded is None:
-        return [form, _BACK]
+        return [form]
     told = agreement(result.tree, uploaded, column, result.certificate.tolerance)
-    return [tag("p", tag("strong", told[0]), f" {told[1]}"), form, _BACK]
+    return [tag("p", tag("strong", told[0]), f" {told[1]}"), form]
 
 
 _ONE_AT_A_TIME = threading.Lock()  # a browser may ask twice at once; a target is asked once at a time
@@ -342,7 +364,8 @@ def _form(result: Stored, features: tuple[Feature, ...], cells: dict[str, str], 
     following = int(number[:9]) + 1 if number.isascii() and number.isdigit() else 1
     another = tag("a", "Draw another input", href=f"ask?of={quote(asked['of'])}&draw={following}")
     button = tag("button", "Ask", type="submit")
-    return join(tag("form", which, *first, folded, tag("p", button), action="ask"), tag("p", another))
+    form = tag("form", which, *first, folded, tag("p", button), action="ask", class_="fields")
+    return join(form, tag("p", another))
 
 
 def _field(i: int, feature: Feature, cell: str) -> Html:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from fidelitree.asking.on_device import OnDevice
     from fidelitree.spaces.region import Region
+    from fidelitree.targets.device.values import Given
     from fidelitree.trees.growing import GrowingLeaf, GrowingTree
 
 Tensor = Any
@@ -123,11 +124,16 @@ def whole_tiles(inputs: float) -> int:
 
 
 class Changes:
-    """How many labels change with each of some features; ``step`` inputs at once is what others ask."""
+    """How many labels change with each of some features; ``step`` inputs at once is what others ask.
 
-    def __init__(self, asked: OnDevice, features: Sequence[int], purpose: str, step: int) -> None:
+    Inputs are bits, or inner values of which ``given`` makes what the model receives.
+    """
+
+    def __init__(
+        self, asked: OnDevice, features: Sequence[int], purpose: str, step: int, given: Given | None = None
+    ) -> None:
         device = asked.model.device
-        self._asked, self._purpose, self._step = asked, purpose, step
+        self._asked, self._purpose, self._step, self._given = asked, purpose, step, given
         self._features, self._groups = placed([-1, *features], device), DeviceTree.of([0, 1], 0, device)
         self._changed: Any = placed(np.zeros(len(features)), device, "int64")
         self._tally: Any = None
@@ -141,7 +147,7 @@ class Changes:
         step = self._step if limited else whole_tiles(asked.rows / parts)
         for start in range(0, len(inputs), step):
             rows = slice(start, min(start + step, len(inputs)))
-            codes = asked.ask(hybrids(inputs, again, self._features, rows, asked.model.dtype), self._purpose)
+            codes = asked.ask(self._hybrids(inputs, again, rows), self._purpose)
             each = codes.view(parts, -1)
             self._changed += (each[1:] != each[0]).sum(1)
             if self._group is None or len(self._group) != len(codes):
@@ -149,6 +155,12 @@ class Changes:
                 self._group[: each.shape[1]] = 0
             found = self._groups.tally(self._group, codes, asked.model.width)
             self._tally = found if self._tally is None else self._tally + found
+
+    def _hybrids(self, inputs: Tensor, again: Tensor | None, rows: slice) -> Tensor:
+        if self._given is None:
+            return hybrids(inputs, again, self._features, rows, self._asked.model.dtype)
+        assert again is not None, "only bits can be flipped"
+        return self._given.hybrids(inputs[rows], again[rows], self._features)
 
     def counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Changes by feature, and labels of the inputs themselves by code."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from fidelitree.display.wording import shown, table, tag
-from fidelitree.trees.deferring import apart
+from fidelitree.trees.answers import apart
 
 if TYPE_CHECKING:
     from fidelitree.spaces.features import Feature

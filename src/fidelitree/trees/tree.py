@@ -21,8 +21,8 @@ from fidelitree.spaces.features import IsOne, Test
 from fidelitree.spaces.inputs import as_inner, float_block
 from fidelitree.spaces.product import ProductSpace, check_space
 from fidelitree.trees import kernels, treefile
+from fidelitree.trees.answers import DEFER, filled, named
 from fidelitree.trees.bits import BLOCK_ROWS, everyone, pack_columns, unpack
-from fidelitree.trees.deferring import DEFER, filled, named
 from fidelitree.trees.gaps import gaps_of, settled
 from fidelitree.trees.portrait import drawn, in_notebook, lines_of, one_row, only, sketched
 from fidelitree.trees.predict import Steps, leaf_values, preorder, route

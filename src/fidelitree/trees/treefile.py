@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from fidelitree.errors import FormatError, ParameterError, is_text, read_text
 from fidelitree.spaces.features import AtMost, IsIn, IsOne, Test, json_value
-from fidelitree.trees.deferring import DEFER
+from fidelitree.trees.answers import DEFER
 from fidelitree.trees.gaps import gaps_of, sides, splits
 
 if TYPE_CHECKING:

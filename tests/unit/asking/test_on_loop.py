@@ -18,6 +18,7 @@ import fidelitree as ft
 from fidelitree.asking import on_loop
 from fidelitree.asking.limits import Running
 from fidelitree.asking.on_loop import OnLoop, wait_asked_for
+from fidelitree.errors import TargetError
 from fidelitree.targets import Remote
 from fidelitree.targets.labels import LabelBook
 from fidelitree.targets.models.remote import Terms
@@ -453,3 +454,48 @@ def test_what_ctrl_c_kept_from_being_sent_costs_nothing() -> None:
     assert result.reason.endswith("interrupted")
     assert result.queries.cost == 2 * interrupts.finished == 2 * result.queries.paid
     interrupts.join()
+
+
+def test_a_target_that_stops_its_loop_ends_the_run() -> None:
+    async def stops(batch: Any) -> Any:
+        asyncio.get_running_loop().stop()
+        await asyncio.sleep(0.01)
+        return plain(batch)
+
+    with pytest.raises(TargetError, match="the target stopped its event loop"):
+        answers(stops)
+
+
+def test_a_call_that_cannot_be_cancelled_is_given_up() -> None:
+    woken = 0
+
+    async def stubborn(batch: Any) -> Any:
+        nonlocal woken
+        while woken < 2:  # the timeout, and the end of the loop
+            try:
+                await asyncio.sleep(3600)
+            except asyncio.CancelledError:
+                woken += 1
+        return plain(batch)
+
+    with pytest.raises(TargetError, match=r"the target was silent for timeout = 0\.05 seconds"):
+        answers(Remote(stubborn, concurrency=1), batch_size=len(ROWS), timeout=0.05)
+    assert woken
+
+
+def test_odd_ways_out_of_an_async_target_are_its_failures() -> None:
+    async def leaves(batch: Any) -> Any:
+        raise GeneratorExit
+
+    with pytest.raises(TargetError, match="the target raised GeneratorExit"):
+        answers(leaves)
+
+    async def yields(batch: Any) -> Any:
+        yield plain(batch)
+
+    def hands_on(batch: Any) -> Any:
+        return awaited(batch)
+
+    for odd in (yields, hands_on):
+        with pytest.raises(TargetError, match="write the target as an async def that returns them"):
+            ft.distill(odd, ft.ProductSpace.bernoulli(4), epsilon=0.1)

@@ -72,3 +72,55 @@ def test_a_pool_of_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     with ProcessPoolExecutor(2) as pool:
         assert alike(asked_all(pool), asked_all(None))
     assert 2 <= len(sent) < 32  # more than twice only where a worker sleeps through the first calls
+
+
+class Odd(Executor):
+    """Gives what it likes for the calls that it is given; a real executor would not."""
+
+    _max_workers = 2
+
+    def __init__(self, gives: Any) -> None:
+        self.gives = gives
+
+    def submit(self, function: Any, /, *arguments: Any, **named: Any) -> Any:
+        return self.gives(partial(function, *arguments, **named))
+
+
+def over(value: Any = None, error: BaseException | None = None) -> Future[Any]:
+    future: Future[Any] = Future()
+    if error is None:
+        future.set_result(value)
+    else:
+        future.set_exception(error)
+    return future
+
+
+ONE: Future[Any] = over([0])
+ODD = [
+    (lambda call: call(), ft.ParameterError, "executor must give a Future of its own for each call"),
+    (lambda call: None, ft.ParameterError, "executor must give a Future of its own for each call; it gave None"),
+    (lambda call: ONE, ft.ParameterError, "executor must give a Future of its own for each call"),
+    (lambda call: over("garbage"), ft.TargetError, "labels must be one per input"),
+    (lambda call: over(), ft.TargetError, "labels must be one per input"),
+    (lambda call: over(call()[:1]), ft.TargetError, "labels must be one per input"),
+    (lambda call: over(error=GeneratorExit()), ft.TargetError, "GeneratorExit"),
+]
+
+
+@pytest.mark.parametrize(("gives", "kind", "said"), ODD)
+def test_executors_that_give_something_else(gives: Any, kind: Any, said: str) -> None:
+    with pytest.raises(kind, match=said):
+        ft.distill(on_bits, BITS, epsilon=0.1, executor=Odd(gives))
+
+
+def test_time_ends_a_run_whose_workers_never_answer() -> None:
+    told = ft.distill(on_bits, BITS, epsilon=0.1, executor=Odd(lambda call: over(call())))
+    left = [int(told.queries.asked) // 2]
+
+    def gives(call: Any) -> Future[Any]:
+        left[0] -= len(call.args[-1])
+        return over(call()) if left[0] > 0 else Future()
+
+    found = ft.distill(on_bits, BITS, epsilon=0.1, executor=Odd(gives), max_seconds=3)
+    assert found.reason == "max_seconds = 3"
+    assert 0 < found.queries.asked < told.queries.asked

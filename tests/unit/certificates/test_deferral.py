@@ -11,7 +11,7 @@ from fidelitree.certificates.attempts import Attempts
 from fidelitree.certificates.certificate import Certificate
 from fidelitree.certificates.deferral import DeferringAttempt, certified_coverage, coverage_of
 from fidelitree.theory.sequential import FRONTIER, LEDGERS, LOWER_ENDS, coverage_bound, error_bound
-from fidelitree.trees.deferring import DEFER
+from fidelitree.trees.answers import DEFER
 
 BITS = ft.ProductSpace.bernoulli(2, [0.3, 0.5])
 TREE = ft.Tree.build(BITS, [(0, 1, 2), 2, (1, 3, 4), 0, 1], [0, 1, DEFER])

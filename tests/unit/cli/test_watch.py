@@ -92,3 +92,12 @@ def test_bad_rows(kept: Path) -> None:
     assert refused("watch", kept, "odd.jsonl") == "--label must name a column of every row; 'label' is missing"
     Path("odd.jsonl").write_text('{"x0": 1, "label": "a"}\n', encoding="utf-8")
     assert "--label must name answers of the tree's kind" in refused("watch", kept, "odd.jsonl")
+
+
+def test_a_file_that_has_become_shorter_is_refused(kept: Path) -> None:
+    """Its rows were passed over in silence, as if they had been read before."""
+    lines(Path("rows.jsonl"), 1, rows=100)
+    assert run("watch", kept, "rows.jsonl", "--state", "state.json").code == 0
+    lines(Path("rows.jsonl"), 2, rows=60, broken=True)
+    said = refused("watch", kept, "rows.jsonl", "--state", "state.json")
+    assert said.startswith("ROWS must only grow: 100 rows of a file were read before, and now it has 60")

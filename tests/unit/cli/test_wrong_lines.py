@@ -25,6 +25,7 @@ WRONG = [
     (["distill", "aims:alarm", "--jobs", "0"], "Invalid value for '--jobs'"),
     (["distill", "aims:alarm", "aims:loan"], "Got unexpected extra argument"),
     (["export", "results", "--to", "fortran"], "--to must be one of text, rules, json, dot, svg, python, c, sql"),
+    (["distill", "aims:alarm", "rows.csv"], "a table is given with --data"),
     (["distill", "aims.py", *BITS], "- did you mean aims:alarm?"),
     (["distill", "aims:alrm", *BITS], "module 'aims' has no 'alrm' - did you mean 'alarm'?"),
     (["distill", "aims:qwerty", *BITS], "module 'aims' has no 'qwerty'"),
@@ -41,6 +42,13 @@ WRONG = [
     (["verify", "nowhere"], "folder must hold a stored result; there is no folder 'nowhere'"),
     (["report", "nowhere"], "--pick needs a result folder with a frontier; 'nowhere' is not a folder"),
     (["space", "nowhere.csv"], "nowhere.csv"),
+    (["show"], "Missing argument 'PATH' - see fidelitree show --help"),
+    (["frontier", "aims:alarm", *BITS, "--max-queries", "1e4"], "Invalid value for '--max-queries'"),
+    (["frontier", "aims:alarm", *BITS, "--max-queries", "-5"], "--max-queries must be at least 0; got -5"),
+    (["frontier", "aims:loan", "--data", "rows.xlsx"], "--data must be a table ending in .csv, .tsv, .parquet, .pq"),
+    (["distill", "cmd:", *BITS], "command must be a program and its arguments; got ''"),
+    (["view", "nowhere"], "DIR must be a folder of results; there is no folder 'nowhere'"),
+    (["help"], "No such command 'help' - see fidelitree --help"),
     (["diff", "aims:alarm", "aims:nothing", *BITS], "module 'aims' has no 'nothing'"),
 ]  # fmt: skip
 
@@ -56,6 +64,17 @@ def test_a_wrong_line_is_answered_in_one_line(folder: Path, line: list[str], mes
 
 def test_there_are_enough_of_them() -> None:
     assert len(WRONG) >= 26
+
+
+def test_a_file_without_functions_is_a_program(folder: Path) -> None:
+    (folder / "program.py").write_text("print('yes')\n", encoding="utf-8")
+    assert "- did you mean 'cmd:python program.py'?" in refused("distill", "program.py", *BITS)
+
+
+def test_scores_are_told_both_ways_out_as_options(folder: Path) -> None:
+    (folder / "scoring.py").write_text("def score(batch):\n    return batch.mean(axis=1) / 3\n", encoding="utf-8")
+    told = refused("distill", "scoring:score", *BITS, code=1)
+    assert "give --threshold T (a score above it means 1) or --tolerance T (leaves hold numbers)" in told
 
 
 def test_a_run_that_fails_at_once_leaves_nothing(folder: Path) -> None:

@@ -81,6 +81,13 @@ def test_a_certified_result() -> None:
     assert str(result.tree).split("\n")[3].strip() in shown
 
 
+def test_numbers_come_near_and_are_not_the_same() -> None:
+    found = ft.distill(lambda batch: batch["age"] / 7, MIXED, 0.2, tolerance=3)
+    headline = f"A tree with {found.leaves} leaves that is within 3 of the target on at least "
+    assert headline in text(found)
+    assert "within 3 of the target" in text(found).partition(headline)[2]
+
+
 def test_a_result_that_is_not_certified_says_so_first() -> None:
     result = ft.distill(ft.targets.majority(11), BITS, 0.01, max_queries=260, seed=6)
     shown = text(result)

@@ -164,7 +164,7 @@ def test_epsilon_0_asks_a_moderate_number_unless_more_is_allowed(monkeypatch: py
 
 
 def test_no_more_inputs_are_counted_than_a_table_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audit, "MAX_FEATURES", 5)
+    monkeypatch.setattr(audit, "MOST_LISTED", 1 << 5)
     table = ft.targets.TruthTable(np.arange(2**5) % 2)
     assert ft.certify(first_bit, table, ft.ProductSpace.bernoulli(5), 0.3, seed=0).method == "exact"
     larger = ft.targets.TruthTable(np.arange(2**6) % 2)

@@ -95,3 +95,13 @@ def test_numbers_have_no_precision() -> None:
     tree = ft.Tree.build(space, [(0, 1, 2), 0, 1], [0.25, 1.5])
     with pytest.raises(ft.ParameterError, match=r"this one answers numbers - ft\.certify\(tree, target"):
         ft.errors_by_class(tree, tree.predict, space)
+
+
+def test_a_target_that_answers_text_to_a_tree_of_numbers_is_refused() -> None:
+    """It was told that every answer is wrong, with classes 0 and '0' side by side."""
+    space = ft.ProductSpace.bernoulli(4)
+    tree = ft.Tree.build(space, [(0, 1, 2), 0, 1], [0, 1])
+    with pytest.raises(
+        ft.ParameterError, match="tree must answer labels of the target's kind; it answers int, and the"
+    ):
+        ft.errors_by_class(tree, lambda bits: bits[:, 0].astype(str), space)

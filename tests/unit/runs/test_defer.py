@@ -3,13 +3,15 @@
 import json
 import subprocess
 import sys
+from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import fidelitree as ft
-from fidelitree.runs.strategies.defer_strategy import DeferStrategy, _Shape
-from fidelitree.trees.deferring import DEFER
+from fidelitree.runs.strategies.defer_strategy import DeferStrategy, _Shape, sizes_of
+from fidelitree.trees.answers import DEFER
 
 BITS = ft.ProductSpace.bernoulli(12)
 COIN = np.random.default_rng(5).integers(0, 2, 1 << 10)
@@ -177,21 +179,34 @@ def test_leaves_are_deferred_worst_first_and_joined():
     tree = ft.Tree.build(BITS, [(0, 1, 2), (1, 3, 4), 0, 0, 1], [0, 1])
     grown = np.array([[30, 28], [20, 25], [90, 1]])
     held = np.array([[10, 10], [10, 10], [60, 0]])
-    found = _Shape(BITS, tree, [0, 1], grown, held).candidate(lambda coverage, rows: np.full(len(coverage), 0.05), 1.0)
+    found = _Shape(BITS, tree, [0, 1], grown, held).candidate(lambda coverage, rows: np.full(len(coverage), 0.05))
     assert found.tree.size == 2
     assert (found.coverage, found.error) == (0.6, 0.0)
     assert str(found.tree).splitlines() == ["x0 = 0: ask the target", "x0 = 1: 0"]
 
 
-def test_prices_go_up_from_epsilon():
-    class Session:
-        attempts = type("Attempts", (), {"epsilon": 0.05})
+def test_sizes_are_dense_where_coverage_is():
+    assert sizes_of(64)[-3:] == [30, 44, 64]
+    assert all(sizes_of(most)[-1] == most and sizes_of(most)[0] == 1 for most in range(1, 70))
 
+
+def test_more_doubt_answers_less():
+    random = np.random.default_rng(0)
+    tree = ft.Tree.build(BITS, [(0, 1, 2), (1, 3, 4), (2, 5, 6), 0, 1, 0, 1], [0, 1])
+    wrong = np.array([0, 20, 60, 100])
+    counts = np.stack([1_000 - wrong, wrong], axis=1)[random.permutation(4)]
     strategy = object.__new__(DeferStrategy)
-    strategy._session = Session
-    prices = strategy._prices()
-    assert prices[0] == pytest.approx(0.06)
-    assert prices[-1] == pytest.approx(0.5)
+    strategy._source, strategy._counted, strategy._session = (
+        SimpleNamespace(tests_left=5_000),
+        SimpleNamespace(budget=SimpleNamespace(max_queries=9_000), asked=4_000),
+        SimpleNamespace(attempts=SimpleNamespace(epsilon=0.05, delta=0.05)),
+    )
+    shape = _Shape(BITS, tree, [0, 1], counts, counts)
+    found = [shape.candidate(partial(strategy._aim, doubt)) for doubt in (0.0, 1.2, 3.0, 6.0)]
+    shares = [one.coverage for one in found]
+    assert shares == sorted(shares, reverse=True)
+    assert shares[0] > shares[-1]
+    assert all(one.error <= 0.05 for one in found)
 
 
 def test_production_rows_that_are_deferred_break_no_promise(made):
@@ -218,7 +233,8 @@ def test_a_coverage_that_is_forged_over_rows_is_refused_by_both(tmp_path):
     table = {"a": rng.normal(size=3_000), "b": rng.normal(size=3_000)}
     noise = lambda column: (np.sin(1e5 * np.asarray(column)) > 0).astype(int)  # noqa: E731
     target = lambda batch: np.where(np.asarray(batch["a"]) > 0, 1, noise(batch["b"]))  # noqa: E731
-    found = ft.distill(target, ft.Rows(table), 0.1, defer=True, max_queries=2_000, journal=tmp_path / "journal.db")
+    journal = tmp_path / "journal.db"
+    found = ft.distill(target, ft.Rows(table), 0.1, defer=True, max_queries=2_000, max_leaves=2, journal=journal)
     assert 0.2 < found.certificate.coverage < 0.8
     found.save(tmp_path / "kept")
     assert subprocess.run(checking(tmp_path / "kept"), capture_output=True, check=False).returncode == 0

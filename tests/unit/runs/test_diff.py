@@ -302,3 +302,36 @@ def test_tests_come_from_one_part_of_the_rows_alone(monkeypatch: pytest.MonkeyPa
     found = ft.diff(lambda batch: batch["x"] > 100, new, world, max_queries=6_000)
     assert found.explained
     assert used == {tested.digest}
+
+
+NUMBERS = ft.ProductSpace([ft.Numeric("a", 0, 1), ft.Numeric("b", 0, 1)])
+
+
+def test_where_everything_changed_one_leaf_says_so() -> None:
+    """It said that no small tree explains the changes, because one leaf was no tree."""
+    found = ft.diff(lambda x: (x["a"] > 0.5).astype(int), lambda x: 1 - (x["a"] > 0.5).astype(int), NUMBERS)
+    assert found.reason == "certified"
+    assert found.explained
+    assert found.leaves == 1
+    assert str(found).splitlines()[0] in ("0 -> 1 or 1 -> 0", "1 -> 0 or 0 -> 1")
+    assert "A tree of 1 leaf says where" in str(found)
+    assert found.queries.asked < 1_000
+    bits = ft.ProductSpace.bernoulli(4)
+    exact = ft.diff(lambda x: x[:, 0], lambda x: 1 - x[:, 0], bits)
+    assert exact.exact
+    assert "A tree of 1 leaf says where: 100% of what it flags has changed" in str(exact)
+
+
+def test_most_changed_is_not_everything_changed() -> None:
+    coin = lambda x: (np.modf(np.sin(x["a"] * 91.7 + x["b"] * 47.3) * 9_999)[0] > -0.4).astype(int)  # noqa: E731
+    found = ft.diff(lambda x: np.zeros(len(x["a"]), int), coin, NUMBERS, max_queries=3_000)
+    assert not found.explained
+    assert 0.5 < found.changed[0] < found.changed[1] < 0.9
+
+
+def test_labels_with_bars_and_lines_stay_inside_a_table_of_markdown() -> None:
+    label = lambda x, cut: np.where(x["a"] > cut, "p|q\nr", "s")  # noqa: E731
+    found = ft.diff(lambda x: label(x, 0.5), lambda x: label(x, 0.4), NUMBERS)
+    rows = [line for line in found.markdown().splitlines() if line.startswith("| 0.")]
+    assert rows
+    assert all(line.replace("\\|", "").count("|") == 5 and line.endswith(" p\\|q r |") for line in rows)

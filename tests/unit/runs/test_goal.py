@@ -88,7 +88,7 @@ def test_an_error_that_is_known_makes_the_certificate_exact() -> None:
     assert found.confusion is not None
     assert (found.confusion.level, found.confusion.wrong) == (None, 0.5)
     found = replace(found, confusion=None)
-    assert found == issue.exact_certificate(tested.counted, PRUNED, 0.5, None)
+    assert found == issue.exact_certificate(tested.counted, PRUNED.digest, 0.5, None)
     assert found == Certificate(
         epsilon=None,
         delta=0.0,
@@ -103,7 +103,7 @@ def test_an_error_that_is_known_makes_the_certificate_exact() -> None:
 
 
 def test_an_exact_error_that_rounding_puts_above_one_is_one() -> None:
-    assert issue.exact_certificate(run(True).counted, PRUNED, 1 + 1e-15, 0.1).error_bound == 1
+    assert issue.exact_certificate(run(True).counted, PRUNED.digest, 1 + 1e-15, 0.1).error_bound == 1
 
 
 def test_nothing_more_is_wanted_unless_it_is_said() -> None:

@@ -107,7 +107,7 @@ def test_a_strange_state_is_refused(result: ft.Distillation, tmp_path: Path) -> 
     told = json.loads(state.read_text(encoding="utf-8"))
     told["promises"][0]["errors"] = 5
     state.write_text(json.dumps(told), encoding="utf-8")
-    with pytest.raises(ft.FormatError, match="errors must be between 0 and the rows; got 5"):
+    with pytest.raises(ft.FormatError, match="counts must be whole numbers from 0 to 0; got 5"):
         ft.Monitor(result).restore(state)
     state.write_text("{}", encoding="utf-8")
     with pytest.raises(ft.FormatError, match="not a stored monitor"):
@@ -175,3 +175,43 @@ def test_a_card_for_the_model(result: ft.Distillation) -> None:
     assert card.startswith("## A decision tree that stands for this model")
     assert all(f"**{name}.**" in card for name in ("What", "Inputs", "Bound", "Limits", "Check"))
     assert str(result.certificate) in card
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (["0", "1"], "tree must answer labels of the target's kind; it answers int, and the target str"),
+        ([0, None], "labels must hold the target's answer to every row; row 1 has None"),
+        ([0.0, float("nan")], "labels must hold the target's answer to every row; row 1 has nan"),
+    ],
+)
+def test_answers_that_can_never_be_right_raise_no_alarm(labels: list[Any], message: str) -> None:
+    """A column of text, or a gap in it, was counted as errors of the tree."""
+    space = ft.ProductSpace.bernoulli(4)
+    monitor = ft.Monitor(ft.distill(lambda bits: bits[:, 0].astype(int), space))
+    with pytest.raises(ft.ParameterError, match=message):
+        monitor.see(np.array([[0, 0, 0, 0], [1, 0, 0, 0]], np.uint8), labels)
+    assert monitor.watched[0].rows == 0
+
+
+def test_a_state_that_is_spoilt_anywhere_is_refused_as_such(tmp_path: Path) -> None:
+    """Some of these ended in errors of Python, or were taken over."""
+    space = ft.ProductSpace.bernoulli(4)
+    result, rows = ft.distill(lambda bits: bits[:, 0].astype(int), space), space.draw(200)
+    monitor = ft.Monitor(result)
+    monitor.see(rows, rows[:, 0].astype(int))
+    monitor.consumed["a.csv"] = 200
+    good = json.loads(monitor.save(tmp_path / "state.json").read_text())
+    spoilt = [{**good, "consumed": value} for value in (None, 3, "x", [[1]], {"a.csv": -1}, {"a.csv": "x"})]
+    for name in ("rows", "errors", "alarmed_at", "course"):
+        for value in ("x", -1, 1.5, 10**40, True, [[1]], [[0, 5]], {"a": 1}):
+            first = {**good["promises"][0], name: value}
+            spoilt.append({**good, "promises": [first, *good["promises"][1:]]})
+    for data in [*spoilt, None, [], 3, {}]:
+        (tmp_path / "spoilt.json").write_text(json.dumps(data))
+        with pytest.raises(ft.FormatError):
+            ft.Monitor(result).restore(tmp_path / "spoilt.json")
+    again = ft.Monitor(result)
+    again.restore(tmp_path / "state.json")
+    assert str(again) == str(monitor)
+    assert again.consumed == {"a.csv": 200}

@@ -9,7 +9,7 @@ import pytest
 import fidelitree as ft
 from fidelitree.runs.agree.own_rows import agreement
 from fidelitree.spaces.features import AtMost, IsIn
-from fidelitree.trees.deferring import DEFER
+from fidelitree.trees.answers import DEFER
 
 BITS = ft.ProductSpace.bernoulli(2)
 MIXED = ft.ProductSpace([ft.Numeric("age", 0, 10), ft.Categorical("size", {1: 0.5, 2: 0.5}), ft.Boolean("own", 0.5)])

@@ -87,7 +87,7 @@ def test_numbers_are_compared_within_the_tolerance(tmp_path: Path) -> None:
 
 
 def test_a_tree_that_defers_says_so(tmp_path: Path) -> None:
-    from fidelitree.trees.deferring import DEFER
+    from fidelitree.trees.answers import DEFER
 
     made = ft.distill(on_mixed, MIXED, 0.2, max_leaves=2, max_queries=200)
     made.save(tmp_path)

@@ -13,7 +13,7 @@ import pytest
 import fidelitree as ft
 from fidelitree.certificates.certificate import Certificate
 from fidelitree.runs.viewer import Viewer
-from fidelitree.trees.deferring import DEFER
+from fidelitree.trees.answers import DEFER
 from journals import BITS, on_bits
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.spaces.features import AtMost
-from fidelitree.trees.deferring import DEFER, answered
+from fidelitree.trees.answers import DEFER, answered
 
 BITS = ft.ProductSpace.bernoulli(2)
 ROWS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], np.uint8)

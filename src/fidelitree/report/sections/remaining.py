@@ -8,7 +8,7 @@ import numpy as np
 
 from fidelitree.certificates.confusion import CONFIDENCE, FEW, Confusion, LabelPair, LeafError
 from fidelitree.display.wording import Html, at_most, counted, percent, row, section, span, table, tag, whole
-from fidelitree.trees.deferring import DEFER
+from fidelitree.trees.answers import DEFER
 
 if TYPE_CHECKING:
     from fidelitree.report.contents import Contents, Shares

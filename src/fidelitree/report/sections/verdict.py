@@ -48,7 +48,7 @@ def head(contents: Contents, about: About) -> Html:
         tag("h1", headline(contents, about), id="verdict-title"),
         tag(
             "dl",
-            _fact("Agreement", agreement(certificate), "with the target"),
+            _fact("Agreement", agreement(certificate), f"{_near(certificate)}the target"),
             *([] if certificate.coverage is None else [_fact("Coverage", share, "of inputs answered")]),
             _fact("Confidence", _confidence(certificate), "that this is so"),
             _fact("Size", whole(tree.size), f"{'leaf' if tree.size == 1 else 'leaves'}, depth {tree.depth}"),
@@ -80,10 +80,18 @@ def headline(contents: Contents, about: About) -> str:
         return f"A tree with {size}, about which nothing could be certified."
     if certificate.coverage is not None and certificate.lost:
         share = f"{at_least(certificate.lost)} of inputs"
-        return f"A tree with {size} that answers at least {share}, {_how_often(certificate)} of them as {model} does."
+        of = f"{_how_often(certificate)} of them"
+        how = f"{of} as {model} does" if certificate.tolerance is None else f"{of} {_near(certificate)}{model}"
+        return f"A tree with {size} that answers at least {share}, {how}."
     if certificate.method == "exact" and certificate.error_bound == 0:
         return f"A tree with {size} that answers exactly as {model} does, on every input."
+    if certificate.tolerance is not None:
+        return f"A tree with {size} that is {_near(certificate)}{model} on {_how_often(certificate)} of inputs."
     return f"A tree with {size} that answers as {model} does on {_how_often(certificate)} of inputs."
+
+
+def _near(certificate: Certificate) -> str:
+    return "with " if certificate.tolerance is None else f"within {certificate.tolerance:.6g} of "
 
 
 def agreement(certificate: Certificate) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.asking.access import Access, Call, access, as_used
+from fidelitree.asking.access import Access, Call, access, as_used, seed_of
 from fidelitree.asking.events import Observer, TreeJudged, UnderTest, nobody
 from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
 from fidelitree.certificates.certificate import Certificate
@@ -21,21 +21,22 @@ from fidelitree.errors import (
     check_entropy,
     check_epsilon,
     check_observer,
+    check_one_kind,
     check_share,
     check_switch,
     check_tolerance,
     show,
 )
 from fidelitree.exact.engine import ENUMERATE_UNASKED, MOST_LISTED, free_of_charge, known_error, tree_labels
-from fidelitree.runs.agree.audited import TestInputs, is_text, labels_of, prediction_of, source_of
+from fidelitree.runs.agree.audited import TestInputs, labels_of, prediction_of, source_of
 from fidelitree.runs.agree.claim import FEW, Claim, HowFar
 from fidelitree.runs.agree.device_tests import DeviceTests
+from fidelitree.runs.goal import exact_certificate
 from fidelitree.runs.kept_rows import KeptRows, told
-from fidelitree.spaces.draw import Stream, block_rows, fresh_entropy, seed_of
+from fidelitree.spaces.draw import Stream, block_rows, fresh_entropy
 from fidelitree.spaces.rows import ASSUMES_UNSEEN
 from fidelitree.theory.sequential import Bet
-from fidelitree.trees.answers import Crosstab
-from fidelitree.trees.deferring import answered, apart
+from fidelitree.trees.answers import Crosstab, answered, apart
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -179,9 +180,9 @@ class _Audit:
         """Inputs as they come, chosen by the seed, the predictor's digest and what nobody could foresee."""
         key = [self.digest] if way.entropy is None else [self.digest, way.entropy]
         stream, usual = Stream.named(way.seed, "certify").child(*key), self.tolerance is not None or self.defers
-        if space.independent is None or usual or not isinstance(self.predictor, Tree):
+        if usual or not isinstance(self.predictor, Tree):
             return source_of(space, stream)
-        return replace(source_of(space, stream), device=DeviceTests.of(self.counted, self.predictor, stream))
+        return replace(source_of(space, stream), device=DeviceTests.of(self.counted, self.predictor, space, stream))
 
     @property
     def defers(self) -> bool:
@@ -282,22 +283,8 @@ class _Audit:
 
     def exact(self, error: float) -> Certificate:
         """The certificate of an error that is known."""
-        asked, space = self.counted.queries.asked, self.counted.space
-        bound = min(1.0, error)
-        return Certificate(
-            self.epsilon,
-            0.0,
-            bound,
-            int(asked),
-            None,
-            "exact",
-            self.digest,
-            space.digest,
-            ledger=self.rule.ledger,
-            queries=dict(asked),
-            confusion=self.confusion(None),
-            cost=self.counted.cost,
-        )
+        known = exact_certificate(self.counted, self.digest, error, self.epsilon)
+        return replace(known, ledger=self.rule.ledger, confusion=self.confusion(None))
 
     def test(self, source: TestInputs, observer: Observer) -> DrawnBet:
         """Inputs as they come, but for those that a tree defers, until the rule has seen enough, or patience ends."""
@@ -374,11 +361,7 @@ class _Audit:
     ) -> NDArray[np.bool_]:
         """Where the predictor answers otherwise than the target did."""
         predicted = labels_of(self.predict, batch)
-        if is_text(predicted) != is_text(labels):
-            one, two = (type(found[:1].tolist()[0]).__name__ for found in (predicted, labels))
-            raise ParameterError(
-                f"predictor must answer labels of the target's kind; it answers {one}, and the target {two}"
-            )
+        check_one_kind("predictor", predicted, labels)
         if self.tolerance is None:
             self.both.count(labels, predicted, weights)
         return apart(predicted, labels, self.tolerance)

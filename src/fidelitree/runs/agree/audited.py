@@ -77,11 +77,6 @@ def labels_of(predict: Target, batch: NDArray[Any]) -> NDArray[Any]:
         raise ParameterError(f"predictor must label every batch: {said}") from error.__cause__
 
 
-def is_text(labels: NDArray[Any]) -> bool:
-    """Whether labels are text, which equals no number; truth values and numbers can be compared."""
-    return labels.dtype.kind == "U" or (labels.dtype.kind == "O" and isinstance(labels[0], str))
-
-
 def _fingerprint(predict: Target, space: World) -> str:
     """A digest of a predictor that has none: what it says about inputs that anybody can draw."""
     product = space.product

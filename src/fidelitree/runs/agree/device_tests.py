@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fidelitree.asking.on_device import OnDevice, windows
 from fidelitree.spaces.draw import block_rows
+from fidelitree.spaces.mixture import Mixture
+from fidelitree.spaces.product import ProductSpace
 from fidelitree.targets.device.lanes import BitLanes, DeviceTree
+from fidelitree.targets.device.values import Given, ValueLanes, ValueTree
 
 if TYPE_CHECKING:
     from fidelitree.asking.counted import Counted
     from fidelitree.spaces.draw import Stream
+    from fidelitree.spaces.world import World
     from fidelitree.trees.tree import Tree
+
+Tensor = Any
+Drawn = Callable[[range, int], tuple[Tensor, Tensor]]
+"""Rows of some blocks: the node at which each ends, and what the model receives, which it may change."""
+_VALUES = 1 << 24  # numbers that are drawn at once: each is worked out from a dozen others
 
 
 @dataclass(frozen=True)
@@ -23,26 +33,28 @@ class DeviceTests:
     asked: OnDevice
     tree: Tree
     walked: DeviceTree
-    lanes: BitLanes
+    drawn: Drawn
+    rows: int
 
     @classmethod
-    def of(cls, counted: Counted, tree: Tree, stream: Stream) -> DeviceTests | None:
+    def of(cls, counted: Counted, tree: Tree, world: World, stream: Stream) -> DeviceTests | None:
         """None where an audit has to go the usual way."""
-        asked = OnDevice.of(counted)
-        if asked is None or tree.labels.dtype.kind not in "biu":
+        asked, product = OnDevice.of(counted, any_features=True), isinstance(world, ProductSpace)
+        if asked is None or tree.labels.dtype.kind not in "biu" or not (product or isinstance(world, Mixture)):
             return None
         each = zip(tree.feature.tolist(), tree.no.tolist(), tree.yes.tolist(), tree.code.tolist(), strict=True)
         nodes = [code if feature < 0 else (feature, no, yes) for feature, no, yes, code in each]
-        device = asked.model.device
-        lanes = BitLanes.of(counted.space.whole, stream, device)
-        return cls(asked, tree, DeviceTree.of(nodes, tree.depth, device), lanes)
+        walked, n = DeviceTree.of(nodes, tree.depth, asked.model.device), len(counted.space)
+        if product and counted.space.all_bits:
+            return cls(asked, tree, walked, _bits(asked, walked, stream), asked.rows)
+        drawn = _values(asked, ValueTree.of(tree, walked), world, stream)
+        return None if drawn is None else cls(asked, tree, walked, drawn, min(asked.rows, max(1, _VALUES // n)))
 
     def count(self, block: int, rows: int) -> Counter[tuple[Any, Any]]:
         """Both labels of inputs from a block on, the target's first; only the sums leave the device."""
         total: Any = 0
-        for blocks, each in windows(block, rows, block_rows(len(self.lanes.limits)), self.asked.rows):
-            inputs = self.lanes.draw(blocks, each, self.asked.model.dtype)
-            nodes = self.walked.reached(inputs)  # before the model sees the inputs, which may change them
+        for blocks, each in windows(block, rows, block_rows(len(self.asked.counted.space)), self.rows):
+            nodes, inputs = self.drawn(blocks, each)
             codes = self.asked.ask(inputs, "certify")
             total = total + self.walked.tally(nodes, codes, self.asked.model.width)
         counts, labels = self.asked.by_label(total)
@@ -55,3 +67,27 @@ class DeviceTests:
                 if count
             }
         )
+
+
+def _bits(asked: OnDevice, walked: DeviceTree, stream: Stream) -> Drawn:
+    lanes, model = BitLanes.of(asked.counted.space.whole, stream, asked.model.device), asked.model
+
+    def drawn(blocks: range, rows: int) -> tuple[Tensor, Tensor]:
+        inputs = lanes.draw(blocks, rows, model.dtype)
+        return walked.reached(inputs), inputs  # the model sees the inputs afterwards
+
+    return drawn
+
+
+def _values(asked: OnDevice, walked: ValueTree, world: Any, stream: Stream) -> Drawn | None:
+    """None where the model receives something else than numbers; the usual way says so."""
+    given = Given.found(asked.counted.space, asked.model)
+    if given is None:
+        return None
+    lanes = ValueLanes.of(world, stream, asked.model.device)
+
+    def drawn(blocks: range, rows: int) -> tuple[Tensor, Tensor]:
+        inner = lanes.draw(blocks, rows)
+        return walked.reached(inner), given.inputs(inner)
+
+    return drawn

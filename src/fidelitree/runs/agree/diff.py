@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fidelitree.asking.access import Call, as_used
+from fidelitree.asking.access import Call, as_used, seed_of
 from fidelitree.asking.events import Observer, nobody
 from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
 from fidelitree.errors import (
@@ -37,10 +37,9 @@ from fidelitree.runs.agree.diff_exact import (
 )
 from fidelitree.runs.agree.diff_growing import BOXES, ChangeExplorer
 from fidelitree.runs.agree.diff_testing import CURVE, Changed, DiffAttempt, level_in_curve, level_of
-from fidelitree.runs.agree.difference import SAME, Difference, Flagging
+from fidelitree.runs.agree.difference import SAME, Difference, Flagging, says_where
 from fidelitree.runs.agree.pair import Pair, paired
 from fidelitree.runs.input_source import source_of
-from fidelitree.spaces.draw import seed_of
 from fidelitree.targets.circuits.circuit import Circuit
 from fidelitree.trees.tree import Tree
 
@@ -322,7 +321,9 @@ class _Comparison:
             explorer.sharpen(tree)
             tree = explorer.fit(_CLOSE)
         tree = explorer.fit(_CLOSE, polished=True)
-        if tree.size > 1 and all(one.tree != tree for one in self._attempts):
+        # One leaf flags everything: that is tested where nearly everything changed.
+        everywhere = self._changed.share > (1 + self._goal.precision) / 2 and says_where(tree)
+        if (tree.size > 1 or everywhere) and all(one.tree != tree for one in self._attempts):
             self._attempts.append(DiffAttempt(tree, level_of(len(self._attempts) + 1, self._goal.delta)))
 
     def _open_many(self) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.runs.agree.difference import SAME
+from fidelitree.runs.agree.difference import SAME, says_where
 from fidelitree.runs.input_source import BoxDraws
 from fidelitree.search.labelled import Binning
 from fidelitree.search.local.iterated import Refiner
@@ -195,7 +195,7 @@ class ChangeExplorer:
         for size in sizes:
             refiner.improve_at(size, proposals)
         trees = [self._tree(binning, refiner.with_leaves(size).tree) for size in sizes]
-        return list({tree.digest: tree for tree in trees if tree.size > 1}.values())
+        return list({tree.digest: tree for tree in trees if says_where(tree)}.values())
 
     def _refiner(self, drawn: bool = False) -> tuple[Refiner, Binning, float]:
         """A search over what is known, or over ``drawn`` inputs, which weigh the same and are searched faster."""

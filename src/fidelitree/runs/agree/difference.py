@@ -119,7 +119,7 @@ class Difference:
         lines = [f"{how}, {span(*self.changed)} of inputs are answered otherwise by the {self.names[1]} target."]
         if self.holds:
             lines.append(f"That is at most {percent(self.epsilon)}, which was allowed.")
-        if self.tree.size > 1:
+        if says_where(self.tree):
             shares = (at_least(1 - share) for share in (self.precision, self.recall))
             precision, recall = (share if self.exact else f"at least {share}" for share in shares)
             lines.append(
@@ -131,18 +131,18 @@ class Difference:
         return [*lines, f"{counted(int(self.queries.asked), 'input')} compared; {self.reason}."]
 
     def __str__(self) -> str:
-        shown = [str(self.tree), ""] if self.tree.size > 1 else []
+        shown = [str(self.tree), ""] if says_where(self.tree) else []
         return "\n".join([*shown, *self.sentences()])
 
     def markdown(self) -> str:
         """The same for a pull request: sentences, the tree, examples as a table."""
         lines = [f"### What changed between {self.names[0]} and {self.names[1]}", "", *self.sentences()]
-        if self.tree.size > 1:
+        if says_where(self.tree):
             lines += ["", "```text", str(self.tree), "```"]
         if self.examples:
             names = list(self.examples[0])
-            lines += ["", f"| {' | '.join(names)} |", f"|{'---|' * len(names)}"]
-            lines += [f"| {' | '.join(str(one[name]) for name in names)} |" for one in self.examples]
+            lines += ["", f"| {' | '.join(map(_cell, names))} |", f"|{'---|' * len(names)}"]
+            lines += [f"| {' | '.join(_cell(one[name]) for name in names)} |" for one in self.examples]
         return "\n".join(lines) + "\n"
 
     def to_dict(self) -> dict[str, Any]:
@@ -184,3 +184,13 @@ class Difference:
             table(list(self.examples[0]) if self.examples else [], [[*one.values()] for one in self.examples]),
         ]
         return write_text(path, plain_page(f"What changed between {' and '.join(self.names)}", *body))
+
+
+def says_where(tree: Tree) -> bool:
+    """Whether it flags anything; one leaf does where everything has changed."""
+    return tree.size > 1 or tree.label(0) != SAME
+
+
+def _cell(value: Any) -> str:
+    """What stands in a table of Markdown: on one line, and without its own borders."""
+    return " ".join(str(value).replace("|", "\\|").split())

@@ -20,9 +20,18 @@ from numpy.typing import NDArray
 
 from fidelitree.certificates.store import load
 from fidelitree.display.wording import at_most, counted, percent, plain_page, shown, table, tag
-from fidelitree.errors import FormatError, ParameterError, check_delta, check_path, read_text, write_text, writing
+from fidelitree.errors import (
+    FormatError,
+    ParameterError,
+    check_delta,
+    check_one_kind,
+    check_path,
+    read_text,
+    write_text,
+    writing,
+)
 from fidelitree.theory.sequential import error_bound
-from fidelitree.trees.deferring import answered, apart
+from fidelitree.trees.answers import answered, apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -162,8 +171,16 @@ class Monitor:
         predicted = self.tree.predict(rows)
         if answers.shape != predicted.shape:
             raise ParameterError(f"labels must be one for each of {len(predicted)} rows; got shape {answers.shape}")
+        odd = answers.tolist() if answers.dtype.kind in "Of" else []
+        lacking = [place for place, one in enumerate(odd) if one is None or one != one]  # noqa: PLR0124
+        if lacking:
+            raise ParameterError(
+                f"labels must hold the target's answer to every row; row {lacking[0]} has {answers[lacking[0]]} - "
+                f"leave such rows out"
+            )
         own = answered(self.tree, self.tree.encode(rows))
         answers = answers[own]
+        check_one_kind("tree", predicted[own], answers)
         wrong = apart(predicted[own], answers, self._tolerance)
         self._total.see(wrong)
         for label, one in self._classes.items():
@@ -195,19 +212,16 @@ class Monitor:
         try:
             data = json.loads(read_text(check_path("path", path), 10_000_000, "a stored monitor"))
             told = data["format"], data["version"], data["tree"], data["delta"]
-            promises = [(one["name"], one["errors"], one["rows"]) for one in data["promises"]]
-        except (KeyError, TypeError, ValueError) as error:
+            promises = [_kept(one) for one in data["promises"]]
+            consumed = {name: _count(rows) for name, rows in data["consumed"].items()}
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise FormatError(f"not a stored monitor: {error!s:.80}") from None
-        if told != (FORMAT, VERSION, self.tree.digest, self.delta) or [one[0] for one in promises] != [
-            one.name for one in self.watched
-        ]:
+        names = [one["name"] for one in promises], [one.name for one in self.watched]
+        if told != (FORMAT, VERSION, self.tree.digest, self.delta) or names[0] != names[1]:
             raise FormatError("not the state of a monitor of this tree with this delta")
-        for one, kept in zip(self.watched, data["promises"], strict=True):
-            if not 0 <= kept["errors"] <= kept["rows"]:
-                raise FormatError(f"not a stored monitor: errors must be between 0 and the rows; got {kept['errors']}")
-            one.errors, one.rows, one.alarmed_at = kept["errors"], kept["rows"], kept["alarmed_at"]
-            one.course = [(rows, errors) for rows, errors in kept["course"]]
-        self.consumed = dict(data["consumed"])
+        for one, kept in zip(self.watched, promises, strict=True):
+            vars(one).update(kept)
+        self.consumed = consumed
 
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Write a page of the course so far."""
@@ -232,6 +246,20 @@ class Monitor:
             table(["rows", "errors", "rate"], course),
         )
         return write_text(path, page)
+
+
+def _kept(told: dict[str, Any]) -> dict[str, Any]:
+    """What was counted for a promise, as a file has it."""
+    rows, alarm = _count(told["rows"]), told["alarmed_at"]
+    course = [(_count(at, rows), _count(errors, at)) for at, errors in told["course"]]
+    counts = {"rows": rows, "errors": _count(told["errors"], rows), "course": course}
+    return {"name": told["name"], **counts, "alarmed_at": None if alarm is None else _count(alarm, rows)}
+
+
+def _count(value: Any, most: int = 1 << 53) -> int:
+    if type(value) is not int or not 0 <= value <= most:
+        raise ValueError(f"counts must be whole numbers from 0 to {most}; got {value!r:.40}")
+    return value
 
 
 def _promised(certificate: Certificate) -> float:

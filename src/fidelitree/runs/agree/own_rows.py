@@ -16,7 +16,7 @@ import numpy as np
 from fidelitree.display.wording import percent, span, whole
 from fidelitree.errors import FormatError, ParameterError, show
 from fidelitree.theory.sequential import lower_bound, upper_bound
-from fidelitree.trees.deferring import DEFER, answers_of, apart
+from fidelitree.trees.answers import DEFER, answers_of, apart
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -22,7 +22,7 @@ from fidelitree.runs.input_source import source_of
 from fidelitree.spaces.inputs import row_keys
 from fidelitree.spaces.rows import Rows
 from fidelitree.theory.sequential import STANDING, error_bound, level_in
-from fidelitree.trees.deferring import answered, apart
+from fidelitree.trees.answers import answered, apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

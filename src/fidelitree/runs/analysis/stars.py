@@ -26,9 +26,10 @@ from fidelitree.search.device_pairs import Changes
 from fidelitree.spaces.draw import Inputs, Stream, block_rows, draw, paired, redraw
 from fidelitree.spaces.features import Boolean
 from fidelitree.targets.device.lanes import BalancedLanes, BitLanes, placed
+from fidelitree.targets.device.values import Given, ValueLanes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from fidelitree.asking.counted import Counted
     from fidelitree.spaces.region import Region
@@ -140,6 +141,12 @@ class Stars:
         if keep:
             self.held.append(Star(inputs, before, after))
 
+    def take(self, found: Changes, rows: int) -> None:
+        """What was counted on a device."""
+        changed, self.labels = found.counts()
+        self.changed[list(self.changes)] += changed
+        self.rows += rows
+
 
 def draw_stars(counted: Counted, region: Region, queries: int, stream: Stream) -> Stars:
     """As many stars inside a region as the queries allow."""
@@ -155,9 +162,8 @@ def draw_stars(counted: Counted, region: Region, queries: int, stream: Stream) -
     balanced = can_balance(region)
     keep = not others and rows * (len(bits) + 1) <= HELD
     step = max(1, block_rows(len(features)) // (len(able) + 1))
-    asked = None if others or keep else OnDevice.of(counted)
-    if asked is not None:
-        count_there(stars, asked, rows, step)
+    asked = None if keep else OnDevice.of(counted, any_features=True)
+    if asked is not None and (count_values_there if others else count_there)(stars, asked, rows, step):
         return stars
     for block, start in enumerate(range(0, rows, step)):
         some = min(step, rows - start)
@@ -168,7 +174,7 @@ def draw_stars(counted: Counted, region: Region, queries: int, stream: Stream) -
     return stars
 
 
-def count_there(stars: Stars, asked: OnDevice, rows: int, size: int) -> None:
+def count_there(stars: Stars, asked: OnDevice, rows: int, size: int) -> bool:
     """Flips of all bits on the target's device: the same inputs, in blocks of ``size``, of which counts come back."""
     region, device = stars.region, asked.model.device
     found, balanced = Changes(asked, stars.changes, "analyze", size), can_balance(region)
@@ -178,11 +184,31 @@ def count_there(stars: Stars, asked: OnDevice, rows: int, size: int) -> None:
         biases = np.array([region.space.features[i].mass(1) for i in free])
         fixed = placed([region.restrictions.get(i, 0) for i in range(len(region.space))], device, "uint8")
         draws = BalancedLanes(stars.stream, free, biases, _chances_of_ones(biases), fixed)
-    for blocks, each in windows(0, rows, size, max(size, _CHUNKS * asked.rows // (len(stars.changes) + 1))):
+    for blocks, each in _windows(stars, asked, rows, size):
         found.add(draws.draw(blocks, each, found.octets))
-    changed, stars.labels = found.counts()
-    stars.changed[list(stars.changes)] += changed
-    stars.rows += rows
+    stars.take(found, rows)
+    return True
+
+
+def count_values_there(stars: Stars, asked: OnDevice, rows: int, size: int) -> bool:
+    """The same of changes of any features; False where the model receives something else than numbers."""
+    region, model = stars.region, asked.model
+    given = Given.found(region.space, model)
+    if given is None:
+        return False
+    found = Changes(asked, stars.changes, "analyze", size, given)
+    inputs, again = (ValueLanes.inside(region, stars.stream, model.device, second) for second in (False, True))
+    bits = [i for i in stars.changes if isinstance(region.space.features[i], Boolean)]
+    for blocks, each in _windows(stars, asked, rows, size):
+        inner, other = inputs.draw(blocks, each), again.draw(blocks, each)
+        other[:, bits] = 1 - inner[:, bits]
+        found.add(inner, other)
+    stars.take(found, rows)
+    return True
+
+
+def _windows(stars: Stars, asked: OnDevice, rows: int, size: int) -> Iterator[tuple[range, int]]:
+    return windows(0, rows, size, max(size, _CHUNKS * asked.rows // (len(stars.changes) + 1)))
 
 
 def stars_of_rows(counted: Counted, rows: Rows, region: Region, queries: int, stream: Stream) -> Stars:

@@ -2,14 +2,16 @@
 
 Three kinds of answers are kept apart. Of those that teach, three quarters grow trees, for several prices of a deferred
 input (`search.local.deferred`). The last quarter chooses for each size the tree, and how many of its leaves answer: the
-most coverage with an error that is likely to pass its test. Then an attempt is opened for each, and only then the tests
-are drawn that count. Where attempts fail, safer ones follow.
+most coverage with an error that is likely to pass its test, once boldly, once as usual and once with caution. Then an
+attempt is opened for each, and only then the tests are drawn that count, for all of them together. Where they fail,
+safer ones follow.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,14 +27,12 @@ from fidelitree.runs.input_source import source_of
 from fidelitree.runs.outcome import Outcome
 from fidelitree.runs.session import Session
 from fidelitree.runs.strategies.frontier_strategy import EFFORTS, Effort, FrontierStrategy, learn_and_test
-from fidelitree.runs.strategies.sized_trees import LARGEST, sizes_up_to
+from fidelitree.runs.strategies.sized_trees import LARGEST
 from fidelitree.search.labelled import HELD, Binning
-from fidelitree.search.local.deferred import spread, with_deferring
-from fidelitree.search.local.every_size import EverySize
+from fidelitree.search.local.deferred import improve, searches
 from fidelitree.search.questions import Steps, Tests
 from fidelitree.theory.sequential import FRONTIER, ROUND, level_in
-from fidelitree.trees.answers import tally
-from fidelitree.trees.deferring import DEFER, answered
+from fidelitree.trees.answers import DEFER, tally
 from fidelitree.trees.nested import build, of, simplest
 
 if TYPE_CHECKING:
@@ -49,22 +49,22 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 NIL = 0.1
 """A tree that answers less than this is not worth a test."""
-PRICES = 4
-"""Prices of a deferred input that are tried."""
 PATIENT = {"queries": Effort(0.03, 32_000, 150), "leaves": Effort(0.03, 64_000, 450)}
 """When it has learnt enough where a budget is given: purer leaves take more labels than a smaller error."""
-FACTORS = (1.0, 0.75)
-"""Of the error aimed at: where attempts fail, safer ones follow."""
+DOUBTS = ((0.0, 1.2, 3.0), (4.0, 6.0))
+"""Standard deviations of a held-out error between it and what is likely to pass: where attempts fail, safer ones
+follow."""
 TESTS = 20_000
 """Answers that tests may take where no budget is given."""
-_LEAST, _MOST = 1.2, 0.5  # the lowest price, over epsilon, and the highest
 _OVERSHOOT = 1.5  # times ln(1/level)/divergence: what a test takes
-_DOUBT = 1.2  # standard deviations of a held-out error
 _LOWEST = 1 / 3  # over epsilon: no lower error is aimed at
-_SAFER = 0.88  # of the error aimed at, for second attempts beside the first ones
 _WORTH = 0.01  # of coverage must be gained by another attempt
 _SEARCHED = 5  # sizes, the largest ones: their searches find the smaller trees, too
-_WORK = 2e9  # label counts of one search, about
+_WORK = 2e6  # label counts of one look at all rows, up to which all proposals of an effort are made
+_FEWEST = 10  # proposals
+_TOGETHER = 3 * ROUND  # attempts that are opened at once
+_SMALLEST = 3  # leaves, from which on sizes are evenly spread
+_LARGER = 1.15  # times the leaves: where siblings defer they are one leaf
 _PORTION, _PART = 100, 8  # answers between two looks: at least, and one in so many of those counted
 
 
@@ -80,6 +80,12 @@ class Candidate:
 class DeferStrategy(FrontierStrategy):
     """Learns as a frontier does; what it tests may defer."""
 
+    def __init__(self, session: Session, sizes: Sequence[int], effort: Effort, seed: int) -> None:
+        super().__init__(session, sizes[-_SEARCHED:], effort, seed)
+        self._allowed = sizes
+        self._coverage: dict[Tree, float] = {}
+        """Of trees under test, by the answers that chose them."""
+
     def _hopeless(self) -> str:
         return ""  # a target that no small tree follows is what deferring is for
 
@@ -90,11 +96,11 @@ class DeferStrategy(FrontierStrategy):
     def test(self) -> Steps[str]:
         """Open an attempt for each size, and safer ones for those that fail, until nothing is to be gained; why."""
         epsilon, shapes = self._session.attempts.epsilon, list(self._shapes())
-        for factor in FACTORS:
-            under_test = self._opened(shapes, factor)
-            if not under_test and not self._session.attempts.all:
+        for doubts in DOUBTS:
+            chosen = self._chosen(shapes, doubts)
+            if not chosen and not self._session.attempts.all:
                 return self._nil()
-            yield from self._count(under_test)
+            yield from self._count(chosen)
         done = any(one.certifies(epsilon) for one in self._session.attempts.all)
         return "certified" if done else "no attempt is likely to succeed"
 
@@ -105,56 +111,66 @@ class DeferStrategy(FrontierStrategy):
         self._session.attempts.open(tree, made=DeferringAttempt)
         return f"coverage is nil: no tree was found that answers {NIL:.0%} of inputs with an error of {epsilon:g}"
 
-    def _count(self, under_test: Sequence[Attempt]) -> Steps[None]:
-        """Tests until each attempt is certified, or has no chance."""
-        attempts, start = self._session.attempts, self._counted.asked
-        while any(_open(attempt, attempts.epsilon, self._left(start)) for attempt in under_test):
-            yield Tests(max(_PORTION, max(one.samples for one in under_test) // _PART))
-            for attempt in under_test:
+    def _count(self, under_test: Sequence[Candidate]) -> Steps[None]:
+        """Tests until each attempt is certified, or has no chance, or answers no more than others that are."""
+        start, attempts = self._counted.asked, self._session.attempts
+        opened = [(one, attempts.open(one.tree, made=DeferringAttempt)) for one in under_test]
+        while any(self._open(*both, self._left(start)) for both in opened):
+            yield Tests(max(_PORTION, max(attempt.samples for _, attempt in opened) // _PART))
+            for _, attempt in opened:
                 self._session.judge(attempt.tree.size, attempt.rate, attempt)
+
+    def _open(self, one: Candidate, attempt: Attempt, left: int) -> bool:
+        """Whether answers may still certify it, and that would tell more."""
+        epsilon = self._session.attempts.epsilon
+        return not attempt.certifies(epsilon) and attempt.likely(epsilon, left) and self._gains(one)
+
+    def _gains(self, one: Candidate) -> bool:
+        """Whether it answers more than what is certified with as many leaves."""
+        attempts = self._session.attempts
+        sure = [
+            self._coverage[two.tree]
+            for two in attempts.all
+            if two.tree.size <= one.tree.size and two.certifies(attempts.epsilon)
+        ]
+        return one.coverage > max(sure, default=0.0) + _WORTH
 
     def _left(self, start: int) -> int:
         """Answers that tests may still take."""
         most = self._counted.budget.max_queries
         return (TESTS + start if most is None else most) - self._counted.asked
 
-    def _opened(self, shapes: Sequence[_Shape], factor: float) -> list[Attempt]:
-        """Attempts for the best tree of each size, where it answers more than what is certified for that size."""
-        attempts, opened = self._session.attempts, []
-        sure = [(one.tree.size, self._covers(one.tree)) for one in attempts.all if one.certifies(attempts.epsilon)]
-        both = [one for some in (factor, _SAFER * factor) for one in self._best(shapes, some)]
-        wanted = {one.tree: one for one in sorted(both, key=lambda one: -one.tree.size)}  # the largest sizes first
-        for one in list(wanted.values())[:ROUND]:
-            known = max((share for size, share in sure if size <= one.tree.size), default=0.0)
-            if one.coverage > known + _WORTH and attempts.of(one.tree) is None:
-                opened.append(attempts.open(one.tree, made=DeferringAttempt))
-        return opened
+    def _chosen(self, shapes: Sequence[_Shape], doubts: Sequence[float]) -> list[Candidate]:
+        """For each size and doubt the best tree, if it answers more than what is certified; the largest sizes first."""
+        found = sorted((one for doubt in doubts for one in self._best(shapes, doubt)), key=lambda one: -one.tree.size)
+        chosen = [one for one in found if self._session.attempts.of(one.tree) is None and self._gains(one)]
+        self._coverage |= {one.tree: one.coverage for one in chosen[:_TOGETHER]}
+        return list({one.tree: one for one in chosen[:_TOGETHER]}.values())
 
-    def _covers(self, tree: Tree) -> float:
-        """The share of the answers at hand to inputs that a tree answers."""
-        return float(answered(tree, self._pool.inner).mean())
-
-    def _best(self, shapes: Sequence[_Shape], factor: float) -> list[Candidate]:
+    def _best(self, shapes: Sequence[_Shape], doubt: float) -> list[Candidate]:
         """From one leaf up, each larger tree with more coverage."""
-        found = [shape.candidate(self._aim, factor) for shape in shapes]
+        found = [shape.candidate(partial(self._aim, doubt)) for shape in shapes]
         chosen: list[Candidate] = []
-        for size in self.sizes:
+        for size in self._allowed:
             options = [one for one in found if one is not None and one.tree.size <= size]
             best = max(options, key=lambda one: (one.coverage, -one.tree.size, -one.error), default=None)
             if best is not None and best.coverage > (chosen[-1].coverage if chosen else 0):
                 chosen.append(best)
         return chosen
 
-    def _aim(self, coverage: Floats, held: int) -> Floats:
-        """The held-out error at which a tree that answers so much is likely to pass its test."""
+    def _aim(self, doubt: float, coverage: Floats, held: int) -> Floats:
+        """The held-out error at which a tree that answers so much is likely to pass its test.
+
+        ``doubt`` is in standard deviations of that error: 0 is bold.
+        """
         attempts, limit = self._session.attempts, self._counted.budget.max_queries
         epsilon, tests = attempts.epsilon, TESTS if limit is None else max(1, limit - self._counted.asked)
         tests = int(min(tests, self._source.tests_left))
         spread_of = 2 * epsilon * (1 - epsilon) / np.maximum(coverage, 1e-9)
         level = level_in("frontier", 1, attempts.delta)
         margin = np.sqrt(spread_of * _OVERSHOOT * -math.log(level) / max(1, tests))
-        doubt = _DOUBT * np.sqrt(spread_of / 2 / max(1, held))
-        return np.asarray(np.maximum(_LOWEST * epsilon, epsilon - margin - doubt))
+        deviation = np.sqrt(spread_of / 2 / max(1, held))
+        return np.asarray(np.maximum(_LOWEST * epsilon, epsilon - margin - doubt * deviation))
 
     def _shapes(self) -> Iterator[_Shape]:
         """Trees of all sizes and prices; none where labels are few.
@@ -168,31 +184,35 @@ class DeferStrategy(FrontierStrategy):
         growing = np.arange(len(pool)) % HELD != HELD - 1
         sides = [(pool.inner[some], self._counted.labels(pool.codes[some])) for some in (growing, ~growing)]
         classes = book.sorted()
-        for tree in [*self._substitutes(self.sizes), *self._deferring(growing)]:
+        for tree in [*self._substitutes(self._allowed), *self._deferring(growing)]:
             counts = [tally(tree, *side, classes) for side in sides]
             yield _Shape(self._source.product, tree, classes, *counts)
 
     def _deferring(self, growing: NDArray[np.bool_]) -> Iterator[Tree]:
-        """Trees grown for several prices of a deferred input."""
+        """Trees grown for several prices of a deferred input.
+
+        Some are larger than allowed: where siblings come to defer they are one leaf.
+        """
         pool, book, watch = self._pool, self._counted.book, self._counted.watch
-        binning = Binning.of(self._source.product, pool.inner)
-        rows, code, sizes = binning.coded(pool.codes[growing], growing), len(book.seen), self.sizes[-_SEARCHED:]
-        work = 2 * rows.bins.size * (code + 1) * len(sizes)
-        steps = int(min(self._effort.steps, max(10, _WORK / work)))
-        ranks, labels, order = [*book.ranks(), code], [*book.sorted(), DEFER], spread(rows, watch)
-        for price in self._prices():
-            search = EverySize(with_deferring(rows, order, price, code), sizes, self._seed, watch)
-            search.improve(steps, again=self._effort.steps > EFFORTS["queries"].steps)
-            yield from (binning.tree(nested, ranks, labels) for nested in search.trees(self.sizes))
-
-    def _prices(self) -> list[float]:
-        least = min(_LEAST * self._session.attempts.epsilon, _MOST)
-        return [float(price) for price in np.geomspace(least, _MOST, PRICES)]
+        binning, epsilon = Binning.of(self._source.product, pool.inner), self._session.attempts.epsilon
+        rows, code, sizes = binning.coded(pool.codes[growing], growing), len(book.seen), self.sizes
+        share = _WORK / (rows.bins.size * (code + 1) * len(sizes))
+        steps = max(_FEWEST, int(self._effort.steps * min(1.0, share)))
+        ranks, labels = [*book.ranks(), code], [*book.sorted(), DEFER]
+        wanted = sorted({round(some * size) for size in self._allowed for some in (1, _LARGER)})
+        for search in searches(rows, code, epsilon, sizes, self._seed, watch):
+            improve(search, sizes, steps)
+            yield from (binning.tree(search.with_leaves(size).tree, ranks, labels) for size in wanted)
 
 
-def _open(attempt: Attempt, epsilon: float, left: int) -> bool:
-    """Whether answers may still certify it."""
-    return not attempt.certifies(epsilon) and attempt.likely(epsilon, left)
+def sizes_of(most: int) -> list[int]:
+    """Numbers of leaves up to ``most``, nine of them evenly spread from three leaves on, on a logarithmic scale.
+
+    >>> sizes_of(64), sizes_of(4), sizes_of(1)
+    ([1, 2, 3, 4, 6, 9, 14, 20, 30, 44, 64], [1, 2, 3, 4], [1])
+    """
+    spread = np.geomspace(min(_SMALLEST, most), most, ROUND).tolist()
+    return sorted({*range(1, min(_SMALLEST, most)), *map(round, spread)})
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,7 +225,7 @@ class _Shape:
     grown: NDArray[Any]
     held: NDArray[Any]
 
-    def candidate(self, aim: Callable[[Floats, int], Floats], factor: float) -> Candidate | None:
+    def candidate(self, aim: Callable[[Floats, int], Floats]) -> Candidate | None:
         """With the most leaves that answer and are good enough together, those with the smallest error first.
 
         ``aim`` is the error for each coverage, judged by so many held-out answers.
@@ -217,7 +237,7 @@ class _Shape:
         order = np.argsort(rate, kind="stable")
         own_rows, wrong = np.cumsum(rows[order]), np.cumsum((rows - self.held[each, own])[order])
         coverage, error = own_rows / max(1, rows.sum()), wrong / np.maximum(1, own_rows)
-        good = np.flatnonzero((coverage >= NIL) & (error <= factor * aim(coverage, int(rows.sum()))))
+        good = np.flatnonzero((coverage >= NIL) & (error <= aim(coverage, int(rows.sum()))))
         if not len(good):
             return None
         place = int(good[np.argmax(coverage[good])])
@@ -254,7 +274,7 @@ def distil_deferring(counted: Counted, space: World, goal: Goal, observer: Obser
     session = Session(counted, source, Attempts(goal.epsilon, goal.delta, ledger, FRONTIER), observer)
     efforts = EFFORTS if counted.budget.max_queries is None else PATIENT
     effort = efforts["leaves" if goal.few_leaves else "queries"]
-    reason = learn_and_test(session, DeferStrategy(session, sizes_up_to(most or LARGEST), effort, goal.seed))
+    reason = learn_and_test(session, DeferStrategy(session, sizes_of(most or LARGEST), effort, goal.seed))
     attempts = session.attempts
     good = [one for one in attempts.live if one.certifies(goal.epsilon)]
     if not good:

@@ -29,7 +29,7 @@ from fidelitree.search.optimal.affordable import QUICK
 from fidelitree.search.optimal.substitutes import SmallestSubstitutes
 from fidelitree.search.questions import Ask, Steps, Tests
 from fidelitree.spaces.draw import Stream
-from fidelitree.trees.deferring import apart
+from fidelitree.trees.answers import apart
 from fidelitree.trees.nested import build
 
 if TYPE_CHECKING:

@@ -59,17 +59,22 @@ class Observed:
         first, end = self._span(interval)
         return float((self._ends[end] - self._ends[first]) / self._ends[-1])
 
-    def draw(self, bits: np.random.BitGenerator, rows: int, interval: Interval) -> Floats:
-        """Observed values, as often as they were observed."""
+    def places(self, interval: Interval) -> tuple[Floats, Floats | None]:
+        """The values inside with their weights; or each as often as its weight says, which need none."""
         first, end = self._span(interval)
         if first == end:
             raise ParameterError(f"nothing can be drawn in ({interval[0]}, {interval[1]}]: no value was observed there")
         if self._copies is None:
-            return self.values[first + pick(uniforms(bits, rows), self.weights[first:end])]
-        start, count = self._ends[first], self._ends[end] - self._ends[first]
+            return self.values[first:end], self.weights[first:end]
+        return self._copies[int(self._ends[first]) : int(self._ends[end])], None
+
+    def draw(self, bits: np.random.BitGenerator, rows: int, interval: Interval) -> Floats:
+        """Observed values, as often as they were observed."""
+        values, weights = self.places(interval)
+        if weights is not None:
+            return values[pick(uniforms(bits, rows), weights)]
         # Rounding may carry a product to the very end.
-        places = np.minimum(uniforms(bits, rows) * count, count - 1).astype(np.intp)
-        return np.asarray(self._copies[int(start) + places])
+        return np.asarray(values[np.minimum(uniforms(bits, rows) * len(values), len(values) - 1).astype(np.intp)])
 
     def listed(self, interval: Interval) -> tuple[Floats, Floats]:
         """The values inside with their shares."""
@@ -97,7 +102,7 @@ class Pieces:
 
     points = None
 
-    def _inside(self, interval: Interval) -> tuple[Floats, Floats, Floats]:
+    def inside(self, interval: Interval) -> tuple[Floats, Floats, Floats]:
         """Ends of every piece cut to the interval, and the probability of that part."""
         low, high = np.clip(self.edges[:-1], *interval), np.clip(self.edges[1:], *interval)
         widths = np.diff(self.edges)
@@ -108,11 +113,11 @@ class Pieces:
 
     def mass(self, interval: Interval) -> float:
         """Probability of the interval."""
-        return math.fsum(self._inside(interval)[2])
+        return math.fsum(self.inside(interval)[2])
 
     def draw(self, bits: np.random.BitGenerator, rows: int, interval: Interval) -> Floats:
         """One random number chooses a piece where there are several, one a place in it."""
-        low, high, parts = self._inside(interval)
+        low, high, parts = self.inside(interval)
         if not parts.any():
             raise ParameterError(f"nothing can be drawn in ({interval[0]}, {interval[1]}]: it has probability 0")
         chosen = np.flatnonzero(parts)

@@ -187,9 +187,9 @@ class Numeric:
 
     def mass(self, restriction: Left | None) -> float:
         """Probability of what is left."""
-        return 1.0 if restriction is None else sum(self._masses(restriction))
+        return 1.0 if restriction is None else sum(self.chances(restriction))
 
-    def _masses(self, restriction: Left | None) -> tuple[float, float]:
+    def chances(self, restriction: Left | None) -> tuple[float, float]:
         """Probability of the numbers that are left, and of missing ones as far as they are."""
         low, high, missing = left_of(restriction)
         known = self.marginal.mass((low, high)) if low < high else 0.0
@@ -198,7 +198,7 @@ class Numeric:
     def draw(self, bits: np.random.BitGenerator, rows: int, restriction: Left | None) -> Floats:
         """Numbers from the marginal inside the interval that is left, some of them missing where that is left too."""
         low, high, _ = left_of(restriction)
-        known, gone = self._masses(restriction) if self.missing else (1.0, 0.0)
+        known, gone = self.chances(restriction) if self.missing else (1.0, 0.0)
         if not gone:
             return self.marginal.draw(bits, rows, (low, high))
         if not known:
@@ -233,7 +233,7 @@ class Numeric:
         """The observed values that are left, a missing one last; an error in an interval."""
         low, high, _ = left_of(restriction)
         values, shares = self.marginal.listed((low, high))
-        known, gone = self._masses(restriction) if self.missing else (1.0, 0.0)
+        known, gone = self.chances(restriction) if self.missing else (1.0, 0.0)
         if not gone:
             return values, shares
         return np.append(values, np.nan), np.append(shares * known, gone) / (known + gone)

@@ -41,6 +41,15 @@ def placed(values: Any, device: Any, kind: str = "int32") -> Tensor:
     return torch.as_tensor(np.array(values, order="C"), device=device, dtype=getattr(torch, kind))
 
 
+def bit_limits(shares: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """How a bit that is 1 so often follows from its first byte: 1 below the first number, a tie at the second.
+
+    Of those that tie, the other bits must be below the third number.
+    """
+    first, rest = np.divmod(np.ceil(shares * 2.0**_UNIFORM_BITS).astype(np.int64), 1 << LOW_BITS)
+    return first, np.where(rest > 0, first, -1), rest
+
+
 @dataclass(frozen=True, eq=False)
 class BitLanes:
     """Where the bits of a region come from: feature i is 1 where its byte is below ``limits[i]``.
@@ -62,9 +71,7 @@ class BitLanes:
         shares = region.space.biases.copy()
         for i, value in region.restrictions.items():
             shares[i] = value
-        whole = np.ceil(shares * 2.0**_UNIFORM_BITS).astype(np.int64)
-        first, rest = np.divmod(whole, 1 << LOW_BITS)
-        tied = np.where(rest > 0, first, -1)
+        first, tied, rest = bit_limits(shares)
         key = placed([signed(word) for word in key_of(stream)], device, "int64")
         lane = len(region.space) if again else 0
         kinds = placed(first, device), placed(tied, device), placed(rest, device, "int64")
@@ -88,9 +95,11 @@ class BitLanes:
     def _bits(self, blocks: range, rows: int) -> Tensor:
         """The same in torch, blocks by rows by features."""
         n, device = len(self.limits), self.limits.device
-        lane, block = self.lane + _count(n, device), blocks.start + _count(len(blocks), device)
+        lane, block = self.lane + numbered(n, device), blocks.start + numbered(len(blocks), device)
         words = lane_words(self.words, -(-rows // 8), lane, block)
-        octets = ((words[:, :, None, :] >> (8 * _count(8, device)[None, None, :, None])) & 255).flatten(1, 2)[:, :rows]
+        octets = ((words[:, :, None, :] >> (8 * numbered(8, device)[None, None, :, None])) & 255).flatten(1, 2)[
+            :, :rows
+        ]
         found = octets < self.limits
         if self.ties:
             tie = octets == self.tied
@@ -154,10 +163,10 @@ class BalancedLanes:
 
     def _in_torch(self, out: Tensor, blocks: range, rows: int, tables: tuple[Any, ...]) -> None:
         (biases, chances, ends, most), device, n = tables, out.device, out.shape[2]
-        block = blocks.start + _count(len(blocks), device)
+        block = blocks.start + numbered(len(blocks), device)
         lanes = placed([2 * n, *self.free], device, "int64")
         drawn = uniforms(lane_words(key_of(self.stream), rows, lanes, block))
-        slices = (_count(rows, device) + drawn[:, :, 0]) / rows
+        slices = (numbered(rows, device) + drawn[:, :, 0]) / rows
         left = (ends <= slices[:, :, None]).sum(2).clamp(max=most)
         for place, i in enumerate(self.free):
             one = biases[place] * chances[place + 1][(left - 1).clamp(min=0)].where(left > 0, 0.0)
@@ -183,7 +192,7 @@ def hybrids(inputs: Tensor, changed: Tensor | None, features: Tensor, part: slic
     batches, places = out.view(len(features), rows, n), features[1:].long()
     batches.copy_(base.to(dtype))
     new = 1 - base if changed is None else changed[part]
-    batches[1 + _count(len(places), inputs.device), :, places] = new.T[places].to(dtype)
+    batches[1 + numbered(len(places), inputs.device), :, places] = new.T[places].to(dtype)
     return out
 
 
@@ -238,8 +247,9 @@ class DeviceTree:
         return cell.bincount(minlength=cells)
 
 
-def _count(size: int, device: Any) -> Tensor:
-    return placed(np.arange(size), device, "int64")
+def numbered(size: int, device: Any) -> Tensor:
+    """Whole numbers from 0 on."""
+    return need("torch", "torch", "models on a device").arange(size, device=device)
 
 
 def _power(number: int) -> int:

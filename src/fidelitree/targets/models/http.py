@@ -11,6 +11,7 @@ import json
 import math
 import os
 import re
+import zlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit, urlunsplit
@@ -119,7 +120,8 @@ class HttpTarget(OnTerms):
             limits = self._httpx.Limits(max_connections=self.terms.concurrency)
             verify = self._verify if self._url.startswith("https") else False  # authorities take a while to load
             self._client = self._httpx.AsyncClient(timeout=self.timeout, verify=verify, limits=limits)
-        headers = {"content-type": "application/json", "accept": "application/json", **self._headers}
+        plain = {"content-type": "application/json", "accept": "application/json", "accept-encoding": "identity"}
+        headers = {**plain, **self._headers}
         try:
             async with self._client.stream("POST", self._url, content=sent, headers=headers) as response:
                 self._check_status(response)
@@ -142,10 +144,21 @@ class HttpTarget(OnTerms):
             raise TargetError(f"{self.name} answered {status} {self._masked(response.reason_phrase)}, and no labels")
 
     async def _bounded(self, response: Any, most: int) -> bytes:
-        """The body, up to a size that labels cannot exceed."""
-        body = bytearray()
-        async for part in response.aiter_bytes(1 << 16):
-            body += part
+        """The body, up to a size that labels cannot exceed, once it is unpacked.
+
+        httpx would unpack as often as a server says, and all that has come: a few hundred bytes may become gigabytes.
+        """
+        packed = response.headers.get("content-encoding", "identity").strip().lower()
+        if packed not in ("identity", "gzip"):
+            raise TargetError(
+                f"{self.name} must answer plainly, as it was asked to; it packs by {self._masked(packed)}"
+            )
+        body, unpacking = bytearray(), zlib.decompressobj(31) if packed == "gzip" else None
+        async for part in response.aiter_raw(1 << 16):
+            try:
+                body += part if unpacking is None else unpacking.decompress(part, most + 1 - len(body))
+            except zlib.error as error:
+                raise TargetError(f"{self.name} must answer with JSON; it answered broken gzip: {error}") from None
             if len(body) > most:
                 raise TargetError(f"{self.name} must answer with labels only; it sent more than {most:,} bytes")
         return bytes(body)

@@ -27,8 +27,10 @@ def torch(
     """A target from a module of torch, or any function from a tensor to a tensor, that runs on a device.
 
     Over a space of bits `certify`, `practical_top_down` and `analyze` draw inputs on the device, ask there and count
-    there: only counts come back. They draw the same inputs as for any other target, bit for bit, so the result is the
-    same as long as the model answers the same. Everywhere else batches are moved to the device, and labels back.
+    there: only counts come back. `certify` does so over numbers, categories that stand for numbers, and mixtures, too;
+    `analyze` does over any product of such features. They draw the same inputs as for any other target, bit for bit, so
+    the result is the same as long as the model answers the same. Everywhere else batches are moved to the device, and
+    labels back.
 
     ``device`` and ``dtype`` of the inputs are those of the model's first parameter unless you name them. The module is
     moved to the device, and switched to ``eval()``. What it answers becomes labels: truth values and whole numbers as

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import shutil
@@ -71,7 +72,21 @@ def endless(handler: BaseHTTPRequestHandler, rows: Rows) -> None:
         handler.wfile.write(b" " * 10**6)
 
 
+def packed(times: int) -> bytes:
+    """So many layers of gzip around 50 megabytes of nothing: some hundred bytes."""
+    body = b" " * 50_000_000
+    for _ in range(times):
+        body = gzip.compress(body)
+    return body
+
+
 BAD = [
+    (raw(200, packed(1), content_encoding="gzip"), "must answer with labels only; it sent more than 73,728 bytes"),
+    (
+        raw(200, packed(2), content_encoding="gzip, gzip"),
+        "as it was asked to; it packs by gzip, gzip",
+    ),
+    (raw(200, b"not packed", content_encoding="gzip"), "must answer with JSON; it answered broken gzip"),
     (raw(200, b"<html>Sign in</html>", content_type="text/html"), "must answer with JSON; it answered '<html>Sign"),
     (half_a_line, "could not be asked: RemoteProtocolError"),
     (raw(200, b'{"labels": [1, '), "must answer with JSON; it answered"),
@@ -89,6 +104,20 @@ BAD = [
     (raw(204, b""), "answered 204 No Content, and no labels"),
     (endless, "must answer with labels only; it sent more than 73,728 bytes"),
 ]
+
+
+def test_an_answer_may_be_packed_once() -> None:
+    def answer(handler: BaseHTTPRequestHandler, rows: Rows) -> None:
+        write(
+            handler,
+            200,
+            gzip.compress(json.dumps({"labels": [row[0] for row in rows]}).encode()),
+            {"content-encoding": "gzip"},
+        )
+
+    with serving(Endpoint(raw=answer)) as endpoint:
+        assert ft.distill(ft.targets.http(endpoint.url), BITS, epsilon=0.1).certificate.holds
+        assert endpoint.headers[0]["accept-encoding"] == "identity"
 
 
 @pytest.mark.parametrize(("answer", "said"), BAD)
