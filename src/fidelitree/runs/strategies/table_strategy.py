@@ -255,8 +255,7 @@ class TableStrategy:
     def _test(self, stopping: Stopping) -> Steps[Outcome | None]:
         """Count answers for all attempts until the rule is content, or none of the attempts is worth it."""
         patience = self._counted.asked + self._allowance.tests(len(self._pool), self._attempts.epsilon)
-        # Where every input is known, no budget is spent any more: then all answers are at hand.
-        while (self._late and self._counted.asked < self._points) or self._worth_it(stopping, patience - self._counted.asked):
+        while self._spends or self._worth_it(stopping, patience - self._counted.asked):
             rows, needed = max(BATCH, len(self._pool) // 64), stopping.needed(self._attempts)
             self._attempts.tell(self._session.observer, self._counted.asked, needed)
             at_once = max(int(MISTAKEN * needed), len(self._pool) // 8)
@@ -266,6 +265,11 @@ class TableStrategy:
                 return done
             self._pool.add(seen)
         return None
+
+    @property
+    def _spends(self) -> bool:
+        """Whether what is left of the budget goes into tests; where every input is known, they would cost nothing."""
+        return self._late and self._counted.asked < self._points
 
     def _worth_it(self, stopping: Stopping, left: float) -> bool:
         hopeful = any(self._hopeful(attempt, left) for attempt in self._attempts.all)
