@@ -215,6 +215,8 @@ class OnLoop:
 
     async def _in_time(self, rows: Inner) -> NDArray[Any]:
         """A call, which is given up once it took too long, even if it does not let itself be cancelled."""
+        if self._timeout is None:
+            return await self._call(rows)
         call = asyncio.ensure_future(self._call(rows))
         call.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # nobody may ask any more
         try:

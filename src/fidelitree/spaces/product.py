@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from fidelitree.spaces.draw import Stream
 
 MOST_BITS = 1_000_000
+_DIGITS = 12  # of a number that somebody can read
 SEEN, SEEN_BYTES = 1_000, 1 << 22  # rows of a table that its marginals remember, and the room for them
 ASSUMES_DISTRIBUTION = "inputs follow the stated product distribution"
 
@@ -262,7 +263,10 @@ class ProductSpace:
         """How many inputs there are, in words."""
         if self.all_bits:
             return f"2^{len(self)} inputs"
-        return "infinitely many inputs" if self.points is None else f"{self.points:,} inputs"
+        if self.points is None:
+            return "infinitely many inputs"
+        digits = len(str(self.points)) - 1
+        return f"{self.points:,} inputs" if digits < _DIGITS else f"at least 10^{digits} inputs"
 
     def chances(self, inner: NDArray[Any]) -> NDArray[np.float64]:
         """The probability of each input of a finite space, rows by features."""

@@ -42,6 +42,13 @@ WRONG = [
     (["verify", "nowhere"], "folder must hold a stored result; there is no folder 'nowhere'"),
     (["report", "nowhere"], "--pick needs a result folder with a frontier; 'nowhere' is not a folder"),
     (["space", "nowhere.csv"], "nowhere.csv"),
+    (["show"], "Missing argument 'PATH' - see fidelitree show --help"),
+    (["frontier", "aims:alarm", *BITS, "--max-queries", "1e4"], "Invalid value for '--max-queries'"),
+    (["frontier", "aims:alarm", *BITS, "--max-queries", "-5"], "--max-queries must be at least 0; got -5"),
+    (["frontier", "aims:loan", "--data", "rows.xlsx"], "--data must be a table ending in .csv, .tsv, .parquet, .pq"),
+    (["distill", "cmd:", *BITS], "command must be a program and its arguments; got ''"),
+    (["view", "nowhere"], "DIR must be a folder of results; there is no folder 'nowhere'"),
+    (["help"], "No such command 'help' - see fidelitree --help"),
     (["diff", "aims:alarm", "aims:nothing", *BITS], "module 'aims' has no 'nothing'"),
 ]  # fmt: skip
 

@@ -206,3 +206,10 @@ def test_a_mapping_of_many_columns_is_read_in_one_pass() -> None:
     began = time.process_time()
     assert space.encode({name: [1] for name in space.names}).shape == (1, 20_000)
     assert time.process_time() - began < 3
+
+
+def test_a_number_that_nobody_can_read_is_a_power_of_ten() -> None:
+    def words(features: int) -> str:
+        return ft.ProductSpace([ft.Categorical(f"c{i}", list("abcdefghij")) for i in range(features)]).extent
+
+    assert (words(3), words(28)) == ("1,000 inputs", "at least 10^28 inputs")

@@ -318,7 +318,11 @@ class BitStrategy:
             return inputs - known <= known
         expected = min(forecast(one, self._attempts.epsilon) for one in self._attempts.all)
         needed = max(stopping.needed(self._attempts), min(expected, self._counted.asked))
-        return inputs - known <= max(stopping.to_spend(), needed)
+        return inputs - known <= self._labels_of(max(stopping.to_spend(), needed))
+
+    def _labels_of(self, rows: float) -> float:
+        """What so many rows are taken to cost: none of them is a repeat."""
+        return rows
 
     def _late(self) -> bool:
         """Whether so much of the budget is gone that what is left must go into certifying the tree there is.
