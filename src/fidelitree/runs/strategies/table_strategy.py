@@ -263,7 +263,7 @@ class TableStrategy:
 
     @property
     def _goes_on(self) -> bool:
-        """Whether the last trial is under way: a limit ends it, or all inputs are known, which no limit counts again."""
+        """Whether the last trial is under way: a limit ends it, or all inputs are known, which nothing counts again."""
         return self._late and not (self._counted.once and self._counted.asked >= self._points)
 
     def _worth_it(self, stopping: Stopping, left: float) -> bool:
