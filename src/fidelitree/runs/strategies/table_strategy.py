@@ -255,7 +255,7 @@ class TableStrategy:
     def _test(self, stopping: Stopping) -> Steps[Outcome | None]:
         """Count answers for all attempts until the rule is content, or none of the attempts is worth it."""
         patience = self._counted.asked + self._allowance.tests(len(self._pool), self._attempts.epsilon)
-        while self._spends or self._worth_it(stopping, patience - self._counted.asked):
+        while self._goes_on or self._worth_it(stopping, patience - self._counted.asked):
             rows, needed = max(BATCH, len(self._pool) // 64), stopping.needed(self._attempts)
             self._attempts.tell(self._session.observer, self._counted.asked, needed)
             at_once = max(int(MISTAKEN * needed), len(self._pool) // 8)
@@ -267,9 +267,9 @@ class TableStrategy:
         return None
 
     @property
-    def _spends(self) -> bool:
-        """Whether what is left of the budget goes into tests; where every input is known, they would cost nothing."""
-        return self._late and self._counted.asked < self._points
+    def _goes_on(self) -> bool:
+        """Whether the last trial is under way: a limit ends it, or all inputs are known, which nothing counts again."""
+        return self._late and not (self._counted.once and self._counted.asked >= self._points)
 
     def _worth_it(self, stopping: Stopping, left: float) -> bool:
         hopeful = any(self._hopeful(attempt, left) for attempt in self._attempts.all)
