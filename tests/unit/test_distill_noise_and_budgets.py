@@ -79,7 +79,7 @@ def test_a_contradiction_ends_the_run_and_names_the_way_out() -> None:
 @pytest.mark.parametrize("queries", [40, 300])
 def test_without_an_epsilon_the_budget_is_spent_on_the_smallest_error(queries: int) -> None:
     result = ft.distill(MUX, FAIR, None, DELTA, max_queries=queries)
-    assert result.queries.asked == queries
+    assert result.queries.paid == result.queries.asked + result.queries.paid["check"] == queries
     assert result.reason == f"max_queries = {queries}"
     assert result.certificate.epsilon is None
     assert result.certificate.holds == (result.certificate.error_bound < 1)
