@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fidelitree.cli.ending import AsJson, Code, Folder, StatusLine, note, tell
-from fidelitree.cli.shared_options import keywords
 from fidelitree.cli.space_options import SpaceOptions
 from fidelitree.cli.target_options import OpenedTarget, TargetOptions, opened
 
@@ -59,7 +58,9 @@ def verify(
             folder,
             None if found is None else found.target,
             space=space,
-            **keywords(options, "target"),
+            seed=options.seed,
+            answers=options.answers,
+            max_queries=options.max_queries,
             observer=progress,
         )
     tell(as_json, _plain(report), report)

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from fidelitree.asking.access import Call, access, as_used, watched
+from fidelitree.asking.access import Call, access, as_used, seed_of, watched
 from fidelitree.asking.events import Finished, Observer, nobody
 from fidelitree.asking.journal.ledger import Ledger
 from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers, given
@@ -48,7 +48,6 @@ from fidelitree.runs.strategies.table_strategy import (
     TableStrategy,
     patient,
 )
-from fidelitree.spaces.draw import seed_of
 from fidelitree.spaces.rows import check_test_rows
 
 if TYPE_CHECKING:

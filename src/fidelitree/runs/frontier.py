@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from fidelitree.asking.access import Call, access, as_used, watched
+from fidelitree.asking.access import Call, access, as_used, seed_of, watched
 from fidelitree.asking.events import Finished, Observer, nobody
 from fidelitree.asking.journal.ledger import Ledger
 from fidelitree.asking.limits import Budget, Running, Workers, given
@@ -30,7 +30,6 @@ from fidelitree.runs.session import Session
 from fidelitree.runs.stopping import exact_error, lists_its_answers
 from fidelitree.runs.strategies.frontier_strategy import EFFORTS, FrontierStrategy, learn_and_test
 from fidelitree.runs.strategies.sized_trees import LARGEST, sizes_up_to
-from fidelitree.spaces.draw import seed_of
 from fidelitree.theory.sequential import FRONTIER
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.asking.access import Access, Call, access, as_used
+from fidelitree.asking.access import Access, Call, access, as_used, seed_of
 from fidelitree.asking.events import Observer, TreeJudged, UnderTest, nobody
 from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
 from fidelitree.certificates.certificate import Certificate
@@ -33,7 +33,7 @@ from fidelitree.runs.agree.claim import FEW, Claim, HowFar
 from fidelitree.runs.agree.device_tests import DeviceTests
 from fidelitree.runs.goal import exact_certificate
 from fidelitree.runs.kept_rows import KeptRows, told
-from fidelitree.spaces.draw import Stream, block_rows, fresh_entropy, seed_of
+from fidelitree.spaces.draw import Stream, block_rows, fresh_entropy
 from fidelitree.spaces.rows import ASSUMES_UNSEEN
 from fidelitree.theory.sequential import Bet
 from fidelitree.trees.answers import Crosstab, answered, apart

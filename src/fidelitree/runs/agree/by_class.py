@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.asking.access import as_used
+from fidelitree.asking.access import as_used, seed_of
 from fidelitree.asking.counted import Counted
 from fidelitree.asking.events import Observer, nobody
 from fidelitree.asking.limits import Budget, BudgetSpent
@@ -24,7 +24,7 @@ from fidelitree.asking.memory import REMEMBERED_BYTES, Memory
 from fidelitree.display.wording import shown, span
 from fidelitree.errors import ParameterError, check_delta, check_observer, check_one_kind, check_share, check_switch
 from fidelitree.runs.input_source import BoxDraws, source_of
-from fidelitree.spaces.draw import Stream, seed_of
+from fidelitree.spaces.draw import Stream
 from fidelitree.theory.sequential import interval, level_of_attempt
 from fidelitree.trees.tree import Tree, check_tree
 

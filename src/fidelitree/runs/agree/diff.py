@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fidelitree.asking.access import Call, as_used
+from fidelitree.asking.access import Call, as_used, seed_of
 from fidelitree.asking.events import Observer, nobody
 from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers
 from fidelitree.errors import (
@@ -40,7 +40,6 @@ from fidelitree.runs.agree.diff_testing import CURVE, Changed, DiffAttempt, leve
 from fidelitree.runs.agree.difference import SAME, Difference, Flagging, says_where
 from fidelitree.runs.agree.pair import Pair, paired
 from fidelitree.runs.input_source import source_of
-from fidelitree.spaces.draw import seed_of
 from fidelitree.targets.circuits.circuit import Circuit
 from fidelitree.trees.tree import Tree
 

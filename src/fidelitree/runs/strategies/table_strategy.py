@@ -250,7 +250,7 @@ class TableStrategy:
     def _test(self, stopping: Stopping) -> Steps[Outcome | None]:
         """Count answers for all attempts until the rule is content, or none of the attempts is worth it."""
         patience = self._counted.asked + self._allowance.tests(len(self._pool), self._attempts.epsilon)
-        while self._late or self._worth_it(stopping, patience - self._counted.asked):
+        while self._goes_on or self._worth_it(stopping, patience - self._counted.asked):
             rows, needed = max(BATCH, len(self._pool) // 64), stopping.needed(self._attempts)
             self._attempts.tell(self._session.observer, self._counted.asked, needed)
             at_once = max(int(MISTAKEN * needed), len(self._pool) // 8)
@@ -260,6 +260,11 @@ class TableStrategy:
                 return done
             self._pool.add(seen)
         return None
+
+    @property
+    def _goes_on(self) -> bool:
+        """Whether the last trial is under way: a limit ends it, or all inputs are known, which nothing counts again."""
+        return self._late and not (self._counted.once and self._counted.asked >= self._points)
 
     def _worth_it(self, stopping: Stopping, left: float) -> bool:
         hopeful = any(self._hopeful(attempt, left) for attempt in self._attempts.all)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-from fidelitree.targets.circuits.network import MAX_GATES, Gates, Network, in_order
-from fidelitree.targets.circuits.source import MAX_WIRES, CircuitFile
+from fidelitree.targets.circuits.network import MAX_GATES, MAX_WIRES, Gates, Network, in_order
+
+if TYPE_CHECKING:
+    from fidelitree.targets.circuits.source import CircuitFile
 
 _HEADER = "the header must be 'aig M I L O A' or 'aag M I L O A'"
 _COUNTS = (

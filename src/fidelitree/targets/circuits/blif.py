@@ -6,11 +6,12 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn
 
-from fidelitree.targets.circuits.network import FALSE, Gates, Network, in_order
-from fidelitree.targets.circuits.source import MAX_WIRES, CircuitFile
+from fidelitree.targets.circuits.network import FALSE, MAX_WIRES, Gates, Network, in_order
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
+
+    from fidelitree.targets.circuits.source import CircuitFile
 
 # Areas, delays and loads: nothing that changes a value.
 _IGNORED = (".area", ".delay", ".wire", ".input_", ".output_", ".default_", ".max_input_load", ".wire_load_slope")

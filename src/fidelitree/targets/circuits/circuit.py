@@ -14,8 +14,7 @@ from fidelitree.errors import ParameterError, check_count, show
 from fidelitree.spaces.features import Boolean
 from fidelitree.spaces.inputs import as_bits
 from fidelitree.spaces.product import ProductSpace
-from fidelitree.targets.circuits.network import Gates, Network
-from fidelitree.targets.circuits.source import MAX_WIRES
+from fidelitree.targets.circuits.network import MAX_WIRES, Gates, Network
 from fidelitree.trees.bits import Words, unpack
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ import re
 from typing import TYPE_CHECKING, NoReturn
 
 from fidelitree.errors import FormatError, ParameterError, check_names, check_text
-from fidelitree.targets.circuits.network import Gates, Network
-from fidelitree.targets.circuits.source import MAX_WIRES
+from fidelitree.targets.circuits.network import MAX_WIRES, Gates, Network
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 FALSE, TRUE = 0, 1
+MAX_WIRES = 100_000
+"""Inputs, and outputs, that a circuit may have: a header can announce billions of them in ten bytes."""
 MAX_GATES = 1 << 21
 
 

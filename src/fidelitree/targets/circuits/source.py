@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 from fidelitree.errors import FormatError, ParameterError, read_bytes, reading
+from fidelitree.targets.circuits.network import MAX_WIRES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 MAX_BYTES = 32_000_000
-MAX_WIRES = 100_000
-"""Inputs, and outputs, that a circuit may have: a header can announce billions of them in ten bytes."""
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fidelitree.errors import FidelitreeError, need
-from fidelitree.spaces.features import AtMost, Boolean, IsIn, Numeric
-from fidelitree.spaces.features.marginals import Observed
-from fidelitree.spaces.features.numeric import left_of
+from fidelitree.spaces.features import AtMost, Boolean, IsIn, Numeric, Observed, left_of
 from fidelitree.spaces.mixture import Mixture
 from fidelitree.targets.device.lanes import DeviceTree, bit_limits, numbered, placed
 from fidelitree.targets.device.philox import LOW_BITS, Tensor, key_of, lane_words, uniforms, word_at
