@@ -58,7 +58,8 @@ class Session:
         self.history: list[TreeJudged] = []
         counted.reserve = lambda: not attempts.certified
         points = None if source.independent is None else source.independent.points
-        counted.once = counted.deterministic and points is not None and points <= ENUMERATE_UNASKED
+        listed = counted.deterministic and points is not None and points <= ENUMERATE_UNASKED
+        counted.once = listed and attempts.tolerance is None  # of numbers not even all answers end a run
 
     def run(self, steps: Steps[T]) -> T:
         """What a strategy comes to; BudgetSpent, an interrupt or the target's error end it where it asks."""

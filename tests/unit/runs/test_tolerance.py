@@ -204,3 +204,13 @@ def test_production_numbers_are_right_within_the_tolerance() -> None:
     assert monitor.alarm is None
     monitor.see(rows, 10 * rows["x"] + 5)
     assert monitor.alarm is not None
+
+
+def test_a_limit_above_the_number_of_inputs_ends_a_run() -> None:
+    """No tree of numbers is known to be right by knowing all answers, so repeats must count, or it would never end."""
+    space = ft.ProductSpace([ft.Numeric.from_values(name, np.arange(1, 6)) for name in "abc"])
+
+    def odd(batch: Any) -> Any:
+        return sum(batch[name] for name in "abc") % 2 * 10.0 + 0.37 * batch["a"]
+
+    assert ft.distill(odd, space, 0.05, tolerance=0.1, max_queries=150).queries.asked <= 150

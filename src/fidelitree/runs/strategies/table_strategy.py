@@ -147,17 +147,22 @@ class TableStrategy:
         return self._pool.constant() if self._best is None else self._best
 
     def trees(self) -> list[Tree]:
-        """The same, and one of each size for all labels, as far as time allows: most of what is left is for tests."""
+        """One of its size for all labels, for some were held out of it; the same; and one of each size for all labels.
+
+        As far as time allows: most of what is left is for tests.
+        """
         if not len(self._pool):
             return [self.tree()]
-        sizes = sizes_up_to(min(LARGEST, self._leaves))
+        size = min(self.tree().size, self._leaves)
+        sizes = sorted({*sizes_up_to(min(LARGEST, self._leaves)), size})
         try:
             found = sized_trees(self._session, self._pool, sizes, self._seed, watch=self._hurry)
             if self._counted.budget.max_seconds is None:
                 found.improve(_STEPS, again=False)
         except BudgetSpent:
             return [self.tree()]
-        return list(dict.fromkeys([self.tree(), *found.trees()]))
+        again = found.trees()
+        return list(dict.fromkeys([again[sizes.index(size)], self.tree(), *again]))
 
     def _hurry(self) -> None:
         """Ends a search that would eat up the time for the tests it is made for."""
@@ -250,7 +255,7 @@ class TableStrategy:
     def _test(self, stopping: Stopping) -> Steps[Outcome | None]:
         """Count answers for all attempts until the rule is content, or none of the attempts is worth it."""
         patience = self._counted.asked + self._allowance.tests(len(self._pool), self._attempts.epsilon)
-        while self._late or self._worth_it(stopping, patience - self._counted.asked):
+        while self._goes_on or self._worth_it(stopping, patience - self._counted.asked):
             rows, needed = max(BATCH, len(self._pool) // 64), stopping.needed(self._attempts)
             self._attempts.tell(self._session.observer, self._counted.asked, needed)
             at_once = max(int(MISTAKEN * needed), len(self._pool) // 8)
@@ -260,6 +265,11 @@ class TableStrategy:
                 return done
             self._pool.add(seen)
         return None
+
+    @property
+    def _goes_on(self) -> bool:
+        """Whether the last trial is under way: a limit ends it, or all inputs are known, which nothing counts again."""
+        return self._late and not (self._counted.once and self._counted.asked >= self._points)
 
     def _worth_it(self, stopping: Stopping, left: float) -> bool:
         hopeful = any(self._hopeful(attempt, left) for attempt in self._attempts.all)
