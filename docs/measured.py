@@ -1,4 +1,4 @@
-"""Copies measured numbers of benchmarks/ into the pages that quote them, and draws two of them.
+"""Copies measured numbers of benchmarks/ into the pages that quote them, and draws some of them.
 
     python docs/measured.py
 
@@ -8,17 +8,21 @@ Run it after a benchmark has written its log anew. What is quoted stands between
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import Any
 
 DOCS = Path(__file__).resolve().parent
 MEASURED = DOCS.parent / "benchmarks"
 CAMPAIGN, TRANSFER = MEASURED / "campaign" / "RESULTS.md", MEASURED / "transfer.md"
-PAGES = tuple(DOCS / name for name in ("peers.md", "campaign.md", "transfer.md", "../README.md"))
+FRONTIER = MEASURED / "frontier" / "RESULTS.md"
+PAGES = tuple(DOCS / name for name in ("peers.md", "campaign.md", "transfer.md", "frontiers.md", "../README.md"))
 PART = re.compile(r"<!-- ([a-z-]+): written by docs/measured.py -->\n(.*?)<!-- end of \1 -->", flags=re.DOTALL)
 SHOWN = ("iid p=0.5", "iid p=0.1", "par p=0.5", "iid depth 4, n=2,000", "multiplexer 20", "tribes 3x5", "COMPAS RF1")
 HARD = ("Seeds", "Breast-Cancer", "LightGBM", "dermatology", "bank")  # the others need 2 to 16 leaves
@@ -31,6 +35,9 @@ DOORS = {
     "`ft.diff`": "diff",
     "`ft.practical_top_down`": "practical",
 }
+BETTER, WORSE = 0.97, 1.03  # of the best peer's error
+LOW, HIGH = 0.6, 1.4  # what a figure shows of it
+CURVES = ("bank", "iris", "wine forest", "cancer forest", "LightGBM", "TestNetwork2")
 GREY, SURE, LIMIT = "#808080", "#2b8cb0", "#d2691e"  # readable on light and on dark pages
 Row = dict[str, str]
 
@@ -140,11 +147,39 @@ def worlds() -> str:
     return table(["world", *kept], [[row["world"], *(row[name] for name in kept)] for row in found])
 
 
+def every_size() -> dict[str, list[Row]]:
+    """The lines of all models, over drawn inputs and over rows, by leaves; one leaf is the same for everybody."""
+    found: dict[str, list[Row]] = {}
+    for row in rows(FRONTIER):
+        if row.get("leaves", "1") != "1" and "ratio" in row:
+            found.setdefault(row["leaves"], []).append(row)
+    return found
+
+
+def sizes() -> str:
+    """For each size our error over that of the best peer, and how often it is lower and higher."""
+    lines = []
+    for leaves, some in every_size().items():
+        ratios = [float(row["ratio"]) for row in some]
+        counts = sum(one < BETTER for one in ratios), sum(one > WORSE for one in ratios)
+        equal = len(ratios) - sum(counts)
+        lines.append(
+            [leaves, f"{median(ratios):.2f}", f"{mean(ratios):.2f}", f"{counts[0]}", f"{equal}", f"{counts[1]}"]
+        )
+    return table(["leaves", "our error over the best peer's: median", "mean", "lower", "level", "higher"], lines)
+
+
+def mean(ratios: list[float]) -> float:
+    """The geometric one."""
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "some-queries": lambda: queries(SHOWN) + _at(MEASURED / "queries" / "RESULTS.md"),
     "leaves": lambda: leaves() + _at(MEASURED / "leaves" / "RESULTS.md"),
     "campaign-doors": doors,
     "campaign-counts": campaign_counts,
+    "sizes": lambda: sizes() + _at(FRONTIER),
     "worlds": lambda: worlds() + _at(TRANSFER),
 }
 
@@ -183,17 +218,75 @@ def draw(lines: list[Row], name: str, path: Path) -> None:
             place.set_xlabel(f"false bounds, per cent (dashed: delta = {100 * delta:g} %)")
             place.set_yticks(range(len(names)), names)
             place.set_ylim(len(names) - 0.5, -0.5)
-            for part in (*place.get_xticklabels(), *place.get_yticklabels(), place.xaxis.label):
-                part.set_color(GREY)
-            place.tick_params(color=GREY)
-            for side in place.spines.values():
-                side.set_color(GREY)
-                side.set_alpha(0.4)
+            _quiet(place)
         figure.savefig(path, transparent=True, metadata={"Date": None})
+
+
+def draw_ratios(path: Path) -> None:
+    """A dot for each model and size, and a line through their medians."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    found = {leaves: [float(row["ratio"]) for row in some] for leaves, some in every_size().items()}
+    with mpl.rc_context({"svg.hashsalt": "frontier", "svg.fonttype": "none", "font.size": 9}):
+        figure = Figure(figsize=(7.5, 3.2), layout="constrained")
+        place = figure.subplots()
+        for x, ratios in enumerate(found.values()):
+            within = [min(max(one, LOW), HIGH) for one in ratios]
+            place.plot([x] * len(ratios), within, "o", color=SURE, markersize=4, alpha=0.5, clip_on=False)
+        place.plot([median(ratios) for ratios in found.values()], color=SURE, linewidth=1.5)
+        place.axhline(1, color=LIMIT, linestyle="--", linewidth=1)
+        place.set_ylim(LOW, HIGH)
+        place.set_xticks(range(len(found)), list(found))
+        place.set_xlabel("leaves (dashed: the best peer; line: median)")
+        place.set_ylabel("our error over the best peer's")
+        _quiet(place)
+        figure.savefig(path, transparent=True, metadata={"Date": None})
+
+
+def draw_errors(path: Path) -> None:
+    """Errors at every size for some models: ours, our bound, and the best peer's."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context({"svg.hashsalt": "frontier", "svg.fonttype": "none", "font.size": 9}):
+        figure = Figure(figsize=(7.5, 4.2), layout="constrained")
+        for place, model in zip(figure.subplots(2, 3).flat, CURVES, strict=True):
+            own = [some[0] for some in _of(model)]
+            leaves = [int(row["leaves"]) for row in own]
+            peers = [name for name in own[0] if name.startswith(("CART", "py"))]
+            best = [min(float(row[name]) for name in peers if row[name] != "-") for row in own]
+            place.plot(leaves, [float(row["bound"]) for row in own], color=SURE, linewidth=1, linestyle=":")
+            place.plot(leaves, [float(row["fidelitree"]) for row in own], "o-", color=SURE, markersize=3)
+            place.plot(leaves, best, "o--", color=LIMIT, markersize=3, linewidth=1)
+            place.set_xscale("log")
+            place.set_xticks([2, 8, 64], ["2", "8", "64"])
+            place.minorticks_off()
+            place.set_ylim(bottom=0)
+            place.set_title(model, color=GREY, fontsize=9)
+            _quiet(place)
+        figure.savefig(path, transparent=True, metadata={"Date": None})
+
+
+def _of(model: str) -> Iterator[list[Row]]:
+    for some in every_size().values():
+        yield [row for row in some if row["model"] == model]
+
+
+def _quiet(place: Any) -> None:
+    """Axes in grey, which is readable on light and on dark pages."""
+    for part in (*place.get_xticklabels(), *place.get_yticklabels(), place.xaxis.label, place.yaxis.label):
+        part.set_color(GREY)
+    place.tick_params(which="both", color=GREY)
+    for side in place.spines.values():
+        side.set_color(GREY)
+        side.set_alpha(0.4)
 
 
 if __name__ == "__main__":
     draw(campaign(), "way to it", DOCS / "figures" / "campaign.svg")
     draw(planted(), "fault", DOCS / "figures" / "campaign-faults.svg")
+    draw_ratios(DOCS / "figures" / "frontier-ratios.svg")
+    draw_errors(DOCS / "figures" / "frontier-errors.svg")
     for page in PAGES:
         page.write_text(quoted(page.read_text(encoding="utf-8")), encoding="utf-8")

@@ -25,14 +25,14 @@ from benchmarks.report import Bar, Section, Table
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "frontiers.md"
+LOG = Path(__file__).with_name("RESULTS.md")
 FRESH = 1_000_000
 TOY = 900  # labels of a smoke run
 OPENING = """\
 # Frontiers
 
 Trees of 2 to 64 leaves of real models from one run each, delta = 0.05, and the peers' trees from as many labels. Bars
-that are missed say NOT MET. Written by `{command}` on {machine}. On your machine:
+that are missed say NOT MET. Written by `{command}`, with {machine}. On your machine:
 
 ```console
 $ make bench-frontier
@@ -44,7 +44,7 @@ it took in all, those of its tests included; over rows, from all rows that are t
 pruned: grown to the end, weakest links cut. pystreed and pycontree seek the optimum of up to 8 leaves, {seconds:g} s
 for each of them; numbers are cut at ten quantiles for pystreed. True errors are shares of {fresh:,} fresh inputs; over
 rows, of all rows that no tree was grown from. Medians over {seeds}. Seconds are the processor's.
-Measured at {at}.
+Measured with fidelitree at commit {at}.
 """
 
 
@@ -62,7 +62,7 @@ def chosen() -> argparse.Namespace:
     parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=list(PARTS), help="(default: all)")
     parser.add_argument("--kept", type=Path, default=FILE, help="curves that were measured (default %(default)s)")
     parser.add_argument("--as-far", action="store_true", help="measure nothing: judge the seeds that every case has")
-    parser.add_argument("--write", action="store_true", help="write docs/frontiers.md as well")
+    parser.add_argument("--write", action="store_true", help="write benchmarks/frontier/RESULTS.md as well")
     parser.add_argument("--smoke", action="store_true", help="toy sizes: shows that everything runs, judges nothing")
     options = parser.parse_args()
     if options.write and (options.smoke or options.quick or options.models != list(MODELS)):
@@ -146,9 +146,9 @@ def main() -> None:
         print("\n" + sections[-1].text(), flush=True)
     if options.write:
         command = shlex.join(["python", "-m", "benchmarks.frontier", *sys.argv[1:]])
-        opening = OPENING.format(machine=describe(), command=command).rstrip()
-        PAGE.write_text("\n\n".join([opening, *(part.markdown() for part in sections)]) + "\n", encoding="utf-8")
-        print(f"\nwrote {PAGE.relative_to(PAGE.parents[1])}")
+        opening = OPENING.format(machine=describe().rsplit(", fidelitree", 1)[0], command=command).rstrip()
+        LOG.write_text("\n\n".join([opening, *(part.markdown() for part in sections)]) + "\n", encoding="utf-8")
+        print(f"\nwrote {LOG.relative_to(LOG.parents[2])}")
     sys.exit(any(bar.met is False for section in sections for bar in section.bars))
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from fidelitree.runs.session import Session
 
 _ATTEMPTS, _LEAVES = 3, 256  # attempts with the smallest bounds, and leaves of a tree, whose prunings are looked at
+_BESIDE, _CLOSE = 0.8, 1.1  # of another tree's leaves, or of its bound: that is much the same
 _TOLD = 3  # sizes that a reason speaks of
 
 
@@ -72,7 +73,7 @@ def _reaching(point: Outcome) -> str:
 
 def _best_of_each_size(session: Session) -> dict[int, Outcome]:
     best: dict[int, Outcome] = {}
-    for point in _certified(session):
+    for point in (one for one in _certified(session) if not _outdated(one, session)):
         if point.error_bound < min(1.0, best[point.tree.size].error_bound if point.tree.size in best else 1.0):
             best[point.tree.size] = point
     return best
@@ -85,6 +86,13 @@ def _curve(best: dict[int, Outcome]) -> list[Outcome]:
         if not curve or one.error_bound < curve[-1].error_bound:
             curve.append(one)
     return curve
+
+
+def _outdated(point: Outcome, session: Session) -> bool:
+    """Whether it is a pruning, or was found on the way, and the run tests a tree that is no larger and hardly worse."""
+    tests = [one for one in session.attempts.all if one.samples and _BESIDE * one.tree.size <= point.tree.size]
+    itself = any(one.tree == point.tree for one in tests)
+    return not itself and any(one.error_bound <= _CLOSE * point.error_bound for one in tests)
 
 
 def _certified(session: Session) -> Iterator[Outcome]:

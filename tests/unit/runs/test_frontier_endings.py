@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import fidelitree as ft
+from fidelitree.runs import frontier_of_attempts
 from fidelitree.runs.strategies import table_strategy
 from fidelitree.spaces.features import Numeric
 
@@ -53,3 +54,36 @@ def test_before_the_first_fit_there_is_a_curve_too() -> None:
     front = ft.frontier(slope, SPACE, max_queries=250)
     assert len(front) >= 3
     assert front[0].leaves == 1
+
+
+def test_the_best_tree_is_fitted_again_to_all_answers_before_its_last_test(monkeypatch: Any) -> None:
+    seen: list[tuple[list[ft.Tree], Any, Any]] = []
+    trees = table_strategy.TableStrategy.trees
+
+    def spied(self: Any) -> list[ft.Tree]:
+        found = trees(self)
+        seen.append((found, self._pool.inner, self._counted.labels(self._pool.codes)))
+        return found
+
+    monkeypatch.setattr(table_strategy.TableStrategy, "trees", spied)
+    monkeypatch.setattr(table_strategy, "MOST_LABELS", 1_200)
+    ft.distill(slope, SPACE, 0.02)
+    (again, best, *_), inner, labels = seen[0]
+    wrong = [int((tree.predict_inner(inner) != labels).sum()) for tree in (again, best)]
+    assert again.size <= best.size
+    assert wrong[0] < wrong[1]
+
+
+def test_what_was_found_on_the_way_stays_where_it_is_clearly_better(monkeypatch: Any) -> None:
+    monkeypatch.setattr(table_strategy, "MOST_LABELS", 2_400)
+    curve = ft.distill(slope, SPACE, 0.02, seed=1).frontier
+    monkeypatch.setattr(frontier_of_attempts, "_CLOSE", 0.0)
+    every = ft.distill(slope, SPACE, 0.02, seed=1).frontier
+    assert curve is not None
+    assert every is not None
+    gone = [point for point in every if point.tree not in [one.tree for one in curve]]
+    assert gone
+    for point in gone:
+        assert any(0.8 * one.leaves <= point.leaves and one.error_bound <= 1.1 * point.error_bound for one in curve), (
+            "nothing is lost that no other tree stands for"
+        )

@@ -147,17 +147,22 @@ class TableStrategy:
         return self._pool.constant() if self._best is None else self._best
 
     def trees(self) -> list[Tree]:
-        """The same, and one of each size for all labels, as far as time allows: most of what is left is for tests."""
+        """One of its size for all labels, for some were held out of it; the same; and one of each size for all labels.
+
+        As far as time allows: most of what is left is for tests.
+        """
         if not len(self._pool):
             return [self.tree()]
-        sizes = sizes_up_to(min(LARGEST, self._leaves))
+        size = min(self.tree().size, self._leaves)
+        sizes = sorted({*sizes_up_to(min(LARGEST, self._leaves)), size})
         try:
             found = sized_trees(self._session, self._pool, sizes, self._seed, watch=self._hurry)
             if self._counted.budget.max_seconds is None:
                 found.improve(_STEPS, again=False)
         except BudgetSpent:
             return [self.tree()]
-        return list(dict.fromkeys([self.tree(), *found.trees()]))
+        again = found.trees()
+        return list(dict.fromkeys([again[sizes.index(size)], self.tree(), *again]))
 
     def _hurry(self) -> None:
         """Ends a search that would eat up the time for the tests it is made for."""
