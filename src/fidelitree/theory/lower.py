@@ -3,7 +3,8 @@
 Two reasons, whichever is larger. *Testing*: to tell an error of 0 from one of epsilon at confidence 1 - delta takes
 about ln(1/delta)/KL labels, with KL(0 || epsilon) = -ln(1 - epsilon). *Learning*: if M trees of the class are pairwise
 more than 2 epsilon apart, a learner that ends within epsilon of each of them tells them apart; each label has two
-values, so it needs log2 M of them in the worst case, and less by log2(1/(1 - delta)) where it may fail.
+values, so it needs log2 M of them in the worst case, and less by log2(1/(1 - delta)) where it may fail. The first is
+about inputs drawn: one that comes again is drawn again, though a target that repeats itself need not be asked.
 
 >>> round(labels_to_test(0.1, 0.05), 1), labels_to_learn(1024, 0.05)
 (28.4, 9.93)
