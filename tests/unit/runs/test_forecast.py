@@ -40,6 +40,7 @@ def test_an_easy_target_is_seen_to_be_easy() -> None:
     assert (found.prospects[1].low, found.prospects[1].high < 0.05) == (0, True)
     assert not found.hopeless
     assert str(found).startswith("forecast after 400 labels: 16 leaves would agree on 9")
+    assert str(found).endswith(f"; tests would take about {max(one.tests for one in found.prospects):,} labels")
 
 
 def test_a_target_without_structure_is_hopeless() -> None:

@@ -81,7 +81,8 @@ class Forecast:
         best = self.prospects[-1]
         shares = f"{1 - best.high:.0%} to {1 - best.low:.0%}"
         tests = max(one.tests for one in self.prospects)
-        return f"forecast after {self.labels:,} labels: {best.leaves} leaves would agree on {shares}; {tests:,} tests"
+        likely = f"{best.leaves} leaves would agree on {shares}"
+        return f"forecast after {self.labels:,} labels: {likely}; tests would take about {tests:,} labels"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as ``run.json`` has it."""
