@@ -338,5 +338,7 @@ def test_nobody_else_makes_a_batch() -> None:
     makers = {
         path.relative_to(source).as_posix() for path in source.rglob("*.py") if ".batch(" in path.read_text("utf-8")
     }
-    # The two in the middle hand on; the last one gives copies of rows to a model's own transformers, and asks nothing.
-    assert makers == {"asking/guarded.py", "spaces/product.py", "spaces/world.py", "targets/fitted.py"}
+    # Two hand on. `fitted` gives copies of rows to a model's own transformers, and `values` looks at a batch of the
+    # values of each feature, to learn what a model on a device receives: neither asks anything.
+    asks_nothing = {"targets/fitted.py", "targets/device/values.py"}
+    assert makers == {"asking/guarded.py", "spaces/product.py", "spaces/world.py", *asks_nothing}

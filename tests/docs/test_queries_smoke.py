@@ -73,18 +73,19 @@ def test_peers_are_certified_by_labels_that_they_were_not_fitted_to() -> None:
 
     space = ft.ProductSpace.bernoulli(8)
     target = iid(space, 3, generator(0, "peers", 0))
-    asked: list[int] = []
+    asked: list[bytes] = []
 
     def counting(batch: np.ndarray) -> np.ndarray:
-        asked.append(len(batch))
+        asked.extend(row.tobytes() for row in batch)
         return target.predict(batch)
 
     tree, labels = peers.buy(peers.cart, counting, space, np.random.default_rng(0))
     assert tree is not None
-    assert labels == sum(asked) > 100 + 30
-    coin = np.random.default_rng(1)
+    assert labels == len(set(asked)) > 100, "each of the 256 inputs counts once, as for us"
+    assert len(asked) > 100 + 30
+    coin, wide = np.random.default_rng(1), ft.ProductSpace.bernoulli(24)
     nothing, labels = peers.buy(
-        peers.cart, lambda batch: coin.integers(0, 2, len(batch)), space, np.random.default_rng(0), most=400
+        peers.cart, lambda batch: coin.integers(0, 2, len(batch)), wide, np.random.default_rng(0), most=400
     )
     assert nothing is None
     assert labels >= 400

@@ -229,7 +229,7 @@ def test_numbers_take_a_tolerance_or_a_threshold(folder: Path) -> None:
     assert "tolerance must be left out where threshold is given" in refused(
         "distill", *inputs, "--tolerance", 6, "--threshold", 30, "--out", "none"
     )
-    assert "give threshold= (a score above it means 1) or tolerance=" in refused(
+    assert "give --threshold T (a score above it means 1) or --tolerance T" in refused(
         "distill", *inputs, "--out", "none", code=1
     )
     limits = ("--max-queries", 600, "--max-leaves", 3)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from unittest.mock import ANY
 
+import numpy as np
 import pytest
 
 import fidelitree as ft
@@ -123,3 +124,21 @@ def test_a_finite_region_has_the_product_of_what_is_left() -> None:
 
 def test_only_bits_are_split_by_themselves() -> None:
     assert MIXED.whole.tests() == [IsOne(0)]
+
+
+def test_a_region_of_bits_lists_its_inputs_as_bytes() -> None:
+    listed = Region.of(ft.ProductSpace.bernoulli(3), {"x1": 1}).inputs(0, 4)
+    assert listed.dtype == np.uint8
+    assert listed.tolist() == [[0, 1, 0], [1, 1, 0], [0, 1, 1], [1, 1, 1]]
+
+
+def test_a_region_says_which_inputs_lie_in_it() -> None:
+    space = ft.ProductSpace([ft.Numeric("age", 18, 90, missing=0.1), ft.Boolean("owner")])
+    inner = np.array([[20.0, 1], [50.0, 1], [np.nan, 1], [18.0, 0]])
+    no, yes = space.whole.split(AtMost(0, 40, missing=True))
+    assert yes.contains(inner).tolist() == [True, False, True, True]
+    assert no.contains(inner).tolist() == [False, True, False, False]
+    no, yes = space.whole.split(AtMost(0, 40))
+    assert yes.contains(inner).tolist() == [True, False, False, True]
+    assert no.contains(inner).tolist() == [False, True, True, False]
+    assert yes.split(IsOne(1))[1].contains(inner).tolist() == [True, False, False, False]

@@ -133,6 +133,8 @@ def _sentence(asked: int, paid: int) -> str:
     labels = f"{counted(asked, 'label was', 'labels were')} used"
     if paid == asked:
         return f"{labels}, and the target answered each of them."
+    if paid > asked:
+        return f"{labels}; the target answered {counted(paid, 'row')}, some of them again to check that answers repeat."
     return f"{labels}; the target answered {counted(paid, 'row')}: repeated inputs are answered from memory."
 
 
