@@ -288,7 +288,8 @@ def test_a_slow_and_shaky_server_with_a_limit_is_not_overrun() -> None:
             tree, target, space, max_queries=300, within=0.001, seed=1, retries=5, batch_size=4, deterministic=False
         )
     assert certificate.samples == endpoint.rows == 300
-    assert endpoint.rows / (endpoint.last - endpoint.first) < 1.05 * 200  # benchmarks.reach measures how close it comes
+    # A fifth of a second may be sent at the start; benchmarks.reach measures how close it comes.
+    assert (endpoint.rows - 0.2 * 200) / (endpoint.last - endpoint.first) < 1.05 * 200
     assert endpoint.at_once <= 16
 
 
