@@ -2,6 +2,8 @@
 
 The loop has a thread of its own, so that it works beside the loop of a notebook, and Ctrl-C reaches the run itself.
 After Ctrl-C no call is begun; those on their way are waited for, because they are paid for, unless Ctrl-C comes again.
+A call makes room for the next one when its answer was taken, and with a journal is on disk: so a run that is killed has
+paid in vain for no more than the calls that may wait at a time.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fidelitree.asking.call import FIRST_WAIT, LONGEST_WAIT, NOTHING_YET, Part, pieces
@@ -79,15 +82,19 @@ class _Answers:
     """What has come in, for the thread that waits: a part stays until it was taken, so that an interrupt loses none."""
 
     def __init__(self, todo: Iterator[tuple[int, Inner]]) -> None:
-        self.todo, self.done = deque(todo), deque[Part]()
+        self.todo = deque(todo)
+        self.done: deque[tuple[Part, Callable[[], object]]] = deque()
+        """What has come in, each with what makes room for the next call."""
         self.lost: list[TargetError] = []
         self.stopped = False
         self._more = threading.Event()
 
-    def put(self, start: int, labels: NDArray[Any]) -> None:
-        """A part has come in."""
-        self.done.append((start, labels))
+    async def put(self, start: int, labels: NDArray[Any]) -> None:
+        """A part has come in; wait until it was taken."""
+        loop, taken = asyncio.get_running_loop(), asyncio.Event()
+        self.done.append(((start, labels), partial(loop.call_soon_threadsafe, taken.set)))
         self._more.set()
+        await taken.wait()
 
     def next(self) -> tuple[int, Inner] | None:
         """What is to be asked next; another thread may just have stopped it all."""
@@ -111,8 +118,11 @@ class _Answers:
         while True:
             ended = job.done()
             while self.done:
-                yield self.done[0]
+                part, was_taken = self.done[0]
+                yield part
                 self.done.popleft()
+                with suppress(RuntimeError):  # the target may have closed its loop
+                    was_taken()
             if ended:
                 return
             if not self._more.wait(_LOOK):
@@ -191,7 +201,7 @@ class OnLoop:
                 answers.lose(error)
             else:
                 if labels is not None:
-                    answers.put(piece[0], labels)
+                    await answers.put(piece[0], labels)
 
     async def _answer(self, rows: Inner, stopped: Callable[[], bool]) -> NDArray[Any] | None:
         """Labels; None where the run was stopped before the call was begun, or made again."""

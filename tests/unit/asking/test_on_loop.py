@@ -52,6 +52,26 @@ def test_answers_come_in_draw_order(target: Any) -> None:
     assert answers(target).tolist() == plain(ROWS).tolist()
 
 
+def test_no_call_is_begun_before_there_is_room_for_its_answer() -> None:
+    """Whoever takes answers may be slow, such as a journal on a slow disk: a kill then loses three calls at most."""
+    begun: list[int] = []
+
+    async def noted(batch: Any) -> Any:
+        begun.append(len(batch))
+        return plain(batch)
+
+    calls = OnLoop(Remote(noted, concurrency=3), BITS, LabelBook(), Running(batch_size=2))
+    taken = 0
+    try:
+        for _, labels in calls.parts(ROWS, "label"):
+            time.sleep(0.02)  # many times what a call takes
+            assert len(begun) <= taken + 3
+            taken += bool(len(labels))
+    finally:
+        calls.close()
+    assert taken == len(begun) == 20
+
+
 def test_the_same_tree_awaited_or_not() -> None:
     usual = ft.distill(plain, BITS, seed=3)
     later = ft.distill(awaited, BITS, seed=3)
