@@ -27,7 +27,7 @@ LARGEST = 64
 """Leaves of the largest tree that is looked for, unless another number is given."""
 _FREE, _MOST_FREE = 2, 20_000  # free inputs: times the labels, and at most
 _MANY = 200  # labels, from which on a strong model may be one
-_WORK, _LITTLE, _MORE = 4e9, 2e8, 10  # label counts that a search may take: a minute, or a moment, of so many steps
+_WORK, _LITTLE, _MORE = 4e9, 1e9, 10  # label counts that a search may take: a minute, or a moment, of so many steps
 
 
 def sizes_up_to(most: int) -> list[int]:

@@ -74,10 +74,12 @@ class EverySize:
 
     def improve(self, steps: int, again: bool = True) -> None:
         """So many proposals near each size, going up; and as many coming down, if ``again``."""
+        sizes = [size for size in self._sizes if size > 1]
         if again:
             for tree in two_steps(self._rows, self._watch):
                 self._refiner.know(tree)
-        _improve(self._refiner, (*self._sizes, *(reversed(self._sizes) if again else ())), steps)
+        for size in (*sizes, *(reversed(sizes) if again else ())):
+            self._refiner.improve_at(size, steps)
 
     def doubted(self, free: Coded) -> Bools:
         """On which free inputs a strong model, trees of CART and the largest tree that was found do not agree."""
@@ -107,7 +109,9 @@ class EverySize:
         self._with_free, self._large = refiner, large
         if told is not None:
             self._known.append(both)
-        _improve(refiner, (*large, *reversed(large)), steps)
+        for size in (*large, *reversed(large)):
+            if size > 1:
+                refiner.improve_at(size, steps)
 
     def _model(self) -> tuple[Boosted, float]:
         self.strong = self.strong or self._strong_model()
@@ -118,13 +122,6 @@ class EverySize:
         held = np.arange(len(self._rows.codes)) % HELD == HELD - 1
         model, others = Boosted(_some(self._rows, ~held), self._seed, self._watch), _some(self._rows, held)
         return model, float((model.predict(others) != others.codes).mean())
-
-
-def _improve(refiner: Refiner, sizes: Sequence[int], steps: int) -> None:
-    """At each size with more than one leaf; where a tree that has one leaf less has no errors, nothing is to be won."""
-    for size in sizes:
-        if size > 1 and refiner.with_leaves(size - 1).errors > 0:
-            refiner.improve_at(size, steps)
 
 
 def _some(rows: Coded, which: Bools) -> Coded:
