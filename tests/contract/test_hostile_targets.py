@@ -22,6 +22,8 @@ from fidelitree.errors import FidelitreeError
 from fidelitree.learners import LEARNERS
 from hostile import DEADLY, FAULTY, HARMLESS, WRONG, HostileTarget
 
+pytestmark = pytest.mark.usefixtures("small_surrogates")
+
 BITS, FEW = ft.ProductSpace.bernoulli(12), ft.ProductSpace.bernoulli(5)
 FEATURES = [
     ft.Boolean("owner", 0.3),
@@ -165,7 +167,6 @@ def twin(door: str) -> Any:
     return told(call(rule))
 
 
-@pytest.mark.every(5)  # of six modes: every door has one, and the next door the next
 @pytest.mark.parametrize("mode", HARMLESS)
 @pytest.mark.parametrize("door", DOORS)
 def test_whatever_a_target_does_to_its_memory_changes_nothing(door: str, mode: str) -> None:
