@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import hashlib
-import importlib
 import itertools
 import os
-import pkgutil
 import shutil
 import subprocess
 import sys
@@ -22,7 +19,7 @@ import hypothesis
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).resolve().parents[1]
 SOAK = os.environ.get("FIDELITREE_SOAK") == "1"
@@ -49,38 +46,6 @@ hypothesis.settings.load_profile("soak" if SOAK else "fixed")
 # Where coverage is measured: a line counts as tested if a quick test of its own room reaches it. Tracing makes a test
 # take twice as long, so the long ones and those that look at the whole from outside do without it.
 MEASURED = ("tests/unit/", "tests/law/", "tests/published/")
-
-
-@contextlib.contextmanager
-def _untraced(condition: bool = True) -> Iterator[None]:
-    """Coverage looks away, where it looks at all."""
-    coverage = sys.modules.get("coverage")
-    tracing = coverage.Coverage.current() if coverage and condition else None
-    if tracing:
-        tracing.stop()
-    yield
-    if tracing:
-        tracing.start()
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
-    """Of what collecting runs, only the import of the package is traced."""
-    if "coverage" in sys.modules and not session.config.pluginmanager.hasplugin("dsession"):
-        import fidelitree
-
-        for info in pkgutil.walk_packages(fidelitree.__path__, "fidelitree."):
-            if not info.name.endswith("fused"):  # it needs Triton
-                importlib.import_module(info.name)
-    with _untraced():
-        return (yield)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
-    """pytest-cov looks away while a test is called; fixtures that are made for it are no cheaper."""
-    with _untraced(item.get_closest_marker("no_cover") is not None):
-        return (yield)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -390,8 +390,8 @@ def test_the_honest_folder_is_confirmed(folder: Folder) -> None:
 
 
 def test_no_single_forgery_is_confirmed(folder: Folder, soak: bool) -> None:
-    """Outside the soak every second entry is forged in one of its ways, others and otherwise in the next kind of folder;
-    what few kinds have is always forged."""
+    """Outside the soak every second entry is forged in one of its ways, in the next kind of folder the others and in
+    another way; what few kinds have is always forged."""
     forgeries = folder.forgeries()
     assert len(forgeries) > 150
     ways: dict[str, list[Forgery]] = {}
