@@ -259,10 +259,13 @@ class BitStrategy:
         if rivals is None:
             return
         most, least = max(DEAREST * self._counted.asked, self._attempts.at_best), self._least_cost()
-        below = least / self._cost(0.0, 1)  # as many leaves, and more, cost too much even if they never err
-        worth = [(leaves, share) for leaves, share in rivals.shares(below) if self._needed(share) <= most]
-        cost, leaves = min(((self._cost(share, leaves), leaves) for leaves, share in worth), default=(math.inf, 0))
-        if cost < least:
+
+        def too_much(leaves: int, share: float) -> bool:
+            return self._needed(share) > most or self._cost(share, leaves) >= least
+
+        worth = [one for one in rivals.shares(too_much) if not too_much(*one)]
+        if worth:
+            _, leaves = min((self._cost(share, leaves), leaves) for leaves, share in worth)
             self._attempts.open(self._built(rivals.with_leaves(leaves)))
 
     def _built(self, nested: Nested) -> Tree:
