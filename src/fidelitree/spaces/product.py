@@ -12,6 +12,7 @@ import json
 import math
 from collections import Counter
 from functools import cached_property
+from json.encoder import encode_basestring_ascii
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -305,7 +306,13 @@ class ProductSpace:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the canonical JSON of all marginals."""
-        plain = json.dumps([feature.describe() for feature in self.features], sort_keys=True, separators=(",", ":"))
+        if self.all_bits:  # there may be thousands
+            names, biases = map(encode_basestring_ascii, self.names), map(float.hex, self.biases.tolist())
+            bits = (f'{{"kind":"boolean","name":{name},"p":"{p}"}}' for name, p in zip(names, biases, strict=True))
+            plain = f"[{','.join(bits)}]"
+        else:
+            described = [feature.describe() for feature in self.features]
+            plain = json.dumps(described, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(plain.encode()).hexdigest()
 
     def index(self, name: object) -> int:

@@ -15,6 +15,7 @@ Where the number of trials is fixed beforehand, the bound is Clopper and Pearson
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -158,6 +159,7 @@ def log_e_value_below(errors: int, samples: int, epsilon: float) -> float:
     return float(spread - errors * math.log(epsilon) - (samples - errors) * math.log1p(-epsilon))
 
 
+@lru_cache(1024)
 def divergence(error: float, epsilon: float) -> float:
     """How much a sample with this error says against epsilon (Kullback and Leibler).
 

@@ -7,7 +7,6 @@ did not teach it: in turn, each quarter of them judges what the others taught.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -63,8 +62,8 @@ class Rivals:
         missed = {leaves: 0.0 for leaves in self.sizes if not hopeless(leaves, 0.0)}
         for held in range(FOLDS):
             if missed:
-                errors = self._missed(fold != held, fold == held)
-                missed = {leaves: wrong + errors[min(leaves, len(errors)) - 1] for leaves, wrong in missed.items()}
+                errors = self._missed(fold != held, fold == held, list(missed))
+                missed = {leaves: missed[leaves] + wrong for leaves, wrong in errors.items()}
                 missed = {leaves: wrong for leaves, wrong in missed.items() if not hopeless(leaves, wrong / total)}
         sizes, share = list(missed), np.minimum(np.array(list(missed.values())) / total, 1.0)
         spread = float((self.weights**2).sum()) / total**2  # one over the number of answers, if all weigh the same
@@ -84,17 +83,16 @@ class Rivals:
     def _refiner(self) -> Refiner:
         return Refiner(self._coded(np.ones(len(self.codes), np.bool_)), None, 0, self.watch)
 
-    def _missed(self, rows: NDArray[np.bool_], held: NDArray[np.bool_]) -> list[float]:
-        """What the best pruning for some rows with at most 1, 2, 3, ... leaves gets wrong of the held-out ones."""
+    def _missed(self, rows: NDArray[np.bool_], held: NDArray[np.bool_], sizes: list[int]) -> dict[int, float]:
+        """What the best pruning for some rows with at most so many leaves gets wrong of the held-out ones."""
         coded = self._coded(rows)
         tree = engine(coded, None, self.watch).cart(max(self.sizes))
         prunings, alone = RowPrunings(tree, held_rows(None, self.watch, coded)), self._missed_alone(tree, held)
-        missed, least = list[float](), math.inf
-        for leaves, errors in enumerate(prunings.both.tolist(), start=1):
-            better = errors < least - SLACK
-            missed.append(sum(alone[node] for node in prunings.leaf_nodes(leaves)) if better else missed[-1])
-            least = errors if better else least
-        return missed
+        best = [1]
+        for leaves in range(2, tree.leaves + 1):
+            best.append(leaves if prunings.both[leaves - 1] < prunings.both[best[-1] - 1] - SLACK else best[-1])
+        fewest = {leaves: best[min(leaves, tree.leaves) - 1] for leaves in sizes}
+        return {leaves: sum(alone[node] for node in prunings.leaf_nodes(few)) for leaves, few in fewest.items()}
 
     def _missed_alone(self, tree: Grown, held: NDArray[np.bool_]) -> list[float]:
         """For each node what a leaf in its place gets wrong of the held-out rows."""
