@@ -110,7 +110,7 @@ class HelpedAttempt(Attempt):
         self._then = 0, 0
 
     def know(self, disagreement: Disagreement, first: int) -> None:
-        """How often tree and surrogate disagree, drawn for the attempts from the ``first`` on: bounds are other ones."""
+        """How often tree and surrogate disagree, drawn for the attempts from the ``first`` on; bounds change by it."""
         self.disagreement, self.first, self._looked = disagreement, first, (0, 0)
 
     def see(self, batch: NDArray[Any], labels: NDArray[Any], stream: str = TEST) -> NDArray[np.bool_]:

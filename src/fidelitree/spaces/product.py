@@ -255,6 +255,8 @@ class ProductSpace:
     @cached_property
     def points(self) -> int | None:
         """How many different inputs there are; None where there are infinitely many."""
+        if self.all_bits:
+            return 1 << len(self.features)
         counts = Counter(feature.points for feature in self.features)
         # One power for all features of a kind: a product of a million twos, one after the other, takes a minute.
         return None if None in counts else math.prod(count**times for count, times in counts.items() if count)
@@ -293,15 +295,17 @@ class ProductSpace:
     @cached_property
     def gaps(self) -> frozenset[int]:
         """The features whose numbers may be missing."""
-        return frozenset(i for i, feature in enumerate(self.features) if getattr(feature, "missing", 0) > 0)
+        gone = () if self.all_bits else (getattr(feature, "missing", 0) > 0 for feature in self.features)
+        return frozenset(i for i, missing in enumerate(gone) if missing)
 
     @cached_property
     def biases(self) -> NDArray[np.float64]:
         """Pr[x_i = 1] of every bit; an error where a feature is not a bit."""
-        for feature in self.features:
-            if not isinstance(feature, Boolean):
-                raise ParameterError(f"space must hold bits only here; feature {feature.name!r} is {feature.kind}")
-        return np.array([feature.p for feature in self.features if isinstance(feature, Boolean)])
+        bits = [feature.p for feature in self.features if isinstance(feature, Boolean)]
+        if len(bits) < len(self.features):
+            other = next(feature for feature in self.features if not isinstance(feature, Boolean))
+            raise ParameterError(f"space must hold bits only here; feature {other.name!r} is {other.kind}")
+        return np.array(bits)
 
     @cached_property
     def digest(self) -> str:
