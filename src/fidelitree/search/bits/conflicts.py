@@ -79,9 +79,9 @@ def _closest(bits: Bits, codes: NDArray[np.intp], rows: NDArray[np.intp], watch:
             watch()
             apart = distances(bits[part], bits[others])
             least = float(apart.min())
-            pairs = zip(*(side.tolist() for side in np.nonzero(apart == least)), strict=True)
-            both = min((min(a, b), max(a, b)) for a, b in ((part[i], others[j]) for i, j in pairs))
-            best = min(best, (least, *map(int, both)))
+            places, partners = np.nonzero(apart == least)
+            pairs = zip(part[places].tolist(), others[partners].tolist(), strict=True)
+            best = min(best, min((least, min(pair), max(pair)) for pair in pairs))
     return best
 
 
