@@ -138,7 +138,7 @@ def distill(
         <Distillation: 20 leaves, error <= 0% (exact), 32 labels>
     """
     near = _check_choices(strategy, prefer, epsilon, check_tolerance(tolerance, threshold), defer)
-    (target, space), observer = as_used(target, space, threshold), watched(observer)
+    (target, space), observer = as_used(target, space, threshold, near is None), watched(observer)
     how = {"batch_size": batch_size, "executor": executor, "timeout": timeout, "retries": retries, "journal": journal}
     limits = {"max_queries": max_queries, "max_leaves": max_leaves, "max_seconds": max_seconds, "max_cost": max_cost}
     budget, running = given(target, (budget, limits), (running, how))
