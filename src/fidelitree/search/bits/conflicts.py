@@ -81,7 +81,7 @@ def _closest(bits: Bits, codes: NDArray[np.intp], rows: NDArray[np.intp], watch:
             least = float(apart.min())
             places, partners = np.nonzero(apart == least)
             pairs = zip(part[places].tolist(), others[partners].tolist(), strict=True)
-            best = min(best, min((least, min(pair), max(pair)) for pair in pairs))
+            best = min([best, *((least, min(pair), max(pair)) for pair in pairs)])
     return best
 
 
