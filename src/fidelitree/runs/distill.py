@@ -165,8 +165,8 @@ def _recorded(
     """The result with the space as it was given, and how it was asked for; the same for its frontier."""
     target, space = about
     run, text, kept = recorded(distill, target, goal, call, running)
-    curve = None if result.frontier is None else result.frontier.told(space, run, text, kept)
-    return replace(result, space=space, run=run, call=text, journal=kept, frontier=curve)
+    curve = result.curve_with(lambda curve: curve.told(space, run, text, kept))
+    return replace(result, space=space, run=run, call=text, journal=kept, curve=curve)
 
 
 def _goal(
@@ -244,7 +244,8 @@ def _learnt(counted: Counted, space: World, goal: Goal, observer: Observer) -> D
         goal = replace(goal, split_quality=False)
         outcome, reason = _ended(session, strategies.now, stop, goal)
     made = result_of(outcome, session, goal, reason)
-    return replace(made, frontier=frontier_of(session, made, outcome, goal))
+    known = outcome.error is not None or made.error_bound >= 1  # or nothing was tested: there is no other tree to show
+    return made if known else replace(made, curve=lambda: frontier_of(session, made, outcome, goal))
 
 
 def _session(counted: Counted, source: Source, goal: Goal, observer: Observer) -> Session:
