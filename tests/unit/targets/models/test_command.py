@@ -18,7 +18,9 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
+from fidelitree.errors import DoubtWarning
 from fidelitree.targets import Command, load_model
+from fidelitree.targets.models import process
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -165,9 +167,18 @@ class TestFailures:
     def test_one_that_waits_for_the_end_of_its_input(self) -> None:
         assert failure(python("import sys\nfor line in sys.stdin.readlines(): print(1)", timeout=0.5)) == (
             "was silent for 0.5 seconds after 0 of 16 labels, and was killed. It must answer every line at once and "
-            "flush its output, without waiting for the end of its input; a slow one needs a larger timeout. "
+            "flush its output, without waiting for the end of its input: mawk needs -W interactive, python -u, and "
+            "other programs run under stdbuf -oL; a slow one needs a larger timeout. "
             "It said nothing on standard error."
         )
+
+    def test_one_that_is_silent_at_first_is_told_why_it_may_be(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(process, "SILENT", 0.1)
+        slow = python("import sys, time\ntime.sleep(1)\nfor line in sys.stdin: print(1, flush=True)")
+        with slow:
+            with pytest.warns(DoubtWarning, match=r"silent for 0\.1 seconds after 0 of 16 labels\. .* mawk needs"):
+                assert slow(np.zeros((16, 2))).tolist() == [1] * 16
+            assert slow(np.zeros((16, 2))).tolist() == [1] * 16, "and once only"
 
     def test_one_that_answers_too_few_and_waits(self) -> None:
         program = "import sys\nfor number, line in enumerate(sys.stdin):\n    if number < 4: print(1, flush=True)"
