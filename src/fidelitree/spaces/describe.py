@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fidelitree.spaces.features import Feature, Floats
-    from fidelitree.spaces.held_out import Fit
+    from fidelitree.spaces.world import World
 
 _BARS = 12
 _NAMED = 3  # categories
@@ -74,20 +74,7 @@ def histogram(shares: tuple[float, ...]) -> Html:
     return tag("svg", tag("path", d=bars), **size, fill="currentColor", aria_hidden="true")
 
 
-class _Glanced(Protocol):
-    """What a description is made of."""
-
-    @property
-    def features(self) -> tuple[Feature, ...]: ...
-
-    @property
-    def in_words(self) -> str: ...
-
-    @property
-    def fit(self) -> Fit | None: ...
-
-
-def describe(world: _Glanced) -> Description:
+def describe(world: World) -> Description:
     """All features of a world with their marginals.
 
     >>> from fidelitree.spaces.features import Boolean
@@ -142,7 +129,7 @@ def quantiles(feature: Numeric, levels: tuple[float, ...]) -> list[float]:
     return [float(value) for value in np.interp(levels, sums, edges)]
 
 
-def to_toml(world: _Glanced, batch: str | None = None) -> str:
+def to_toml(world: World, batch: str | None = None) -> str:
     """The marginals of a world as a space file to edit: numbers of many values become quantiles.
 
     >>> from fidelitree.spaces.features import Boolean
