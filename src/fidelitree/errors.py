@@ -9,14 +9,13 @@ import math
 import operator
 import os
 import re
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
     from numpy.typing import NDArray
 
 RAISED = (Exception, SystemExit)

@@ -12,6 +12,7 @@ import asyncio
 import threading
 import time
 from collections import deque
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
@@ -24,8 +25,6 @@ from fidelitree.errors import RAISED, ParameterError, TargetError
 from fidelitree.targets.models.remote import Terms, is_awaited, terms_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from numpy.typing import NDArray
 
     from fidelitree.asking.limits import Running

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,6 @@ from fidelitree.spaces.product import ASSUMES_DISTRIBUTION
 from fidelitree.theory.sequential import AUDIT, INTERVAL, LEDGERS, WHOLE, coverage_bound, least_error
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from fidelitree.certificates.confusion import Confusion
 
 ASSUMES_DETERMINISTIC = "the target is deterministic"

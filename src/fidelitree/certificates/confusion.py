@@ -28,6 +28,7 @@ and no interval.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -38,8 +39,6 @@ from fidelitree.theory.sequential import error_bound, interval, level_in, level_
 from fidelitree.trees.answers import answers_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from fidelitree.trees.answers import LeafLabels
     from fidelitree.trees.tree import Tree
 

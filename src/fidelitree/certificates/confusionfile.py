@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from fidelitree.certificates.confusion import (
     CONFIDENCE,
@@ -16,9 +17,6 @@ from fidelitree.certificates.confusion import (
     share_of_level,
 )
 from fidelitree.errors import FormatError, is_text
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _ROUNDING = 1e-6
 _BELOW = 1 << 63

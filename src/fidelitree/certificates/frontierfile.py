@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +19,6 @@ from fidelitree.certificates.certificate import Certificate
 from fidelitree.errors import FormatError
 from fidelitree.trees.answers import LeafLabels, answers_of
 from fidelitree.trees.tree import Tree
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 FORMAT = "fidelitree.frontier"
 VERSION = 1

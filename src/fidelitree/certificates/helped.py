@@ -9,6 +9,7 @@ the same inputs again and work out the same bound.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +24,6 @@ from fidelitree.spaces.draw import Stream, block_rows
 from fidelitree.theory.control import Disagreement, Signed, helped_bound, log_helped
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.spaces.world import World
     from fidelitree.trees.ensemble import Ensemble
     from fidelitree.trees.tree import Tree

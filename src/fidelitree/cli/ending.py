@@ -14,6 +14,7 @@ import sys
 import time
 import traceback
 import warnings
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
 from functools import partial, wraps
@@ -25,8 +26,6 @@ import typer
 from fidelitree.errors import FidelitreeError, FittedRowsWarning, ParameterError, TargetError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from rich.console import RenderableType
     from rich.live import Live
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,8 +10,6 @@ import typer
 from fidelitree.errors import ParameterError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from fidelitree.runs.frontier_result import Frontier
     from fidelitree.runs.result import Distillation
 

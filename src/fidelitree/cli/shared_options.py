@@ -16,6 +16,7 @@ import inspect
 import signal
 import threading
 import typing
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from enum import StrEnum
@@ -23,6 +24,7 @@ from functools import update_wrapper
 from importlib import import_module
 from inspect import Parameter, Signature
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 
 import typer
@@ -31,9 +33,7 @@ from fidelitree.cli.ending import note
 from fidelitree.errors import MissingExtraError, OtherRunError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from concurrent.futures import Executor
-    from types import FrameType
 
 Made = TypeVar("Made")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,8 +17,6 @@ from fidelitree.cli.target_options import OpenedTarget
 from fidelitree.errors import FormatError, MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.spaces.world import World
 

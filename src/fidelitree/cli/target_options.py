@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,8 +17,6 @@ import typer
 from fidelitree.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from fidelitree.spaces.world import World
 
 TargetText = Annotated[

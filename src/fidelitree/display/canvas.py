@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,8 +14,6 @@ from numpy.typing import NDArray
 from fidelitree.errors import MissingExtraError, ParameterError, check_path, writing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from matplotlib.figure import Figure
 
 _BAR, _ENDS = "#56b4e9", "#333333"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,8 +16,6 @@ from fidelitree.spaces.product import ProductSpace
 from fidelitree.targets.random_trees import balanced, chain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from fidelitree import theory
     from fidelitree.trees.tree import Tree
 

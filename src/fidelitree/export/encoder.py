@@ -13,8 +13,9 @@ the nearest one that stays on its own.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +23,6 @@ from numpy.typing import NDArray
 from fidelitree.errors import ParameterError
 from fidelitree.spaces.features import AtMost, IsIn, short
 from fidelitree.trees.tree import Tree, check_tree
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 Codes = frozenset[int]
 Singles = NDArray[np.float32]

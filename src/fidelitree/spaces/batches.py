@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -12,8 +13,6 @@ from numpy.typing import NDArray
 from fidelitree.errors import ParameterError, check_choice
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from fidelitree.spaces.features import Feature
     from fidelitree.spaces.inputs import Floats
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,6 @@ from fidelitree.display.wording import Html, figure, join, percent, shown, tag
 from fidelitree.spaces.features import Numeric, Observed, Pieces
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.spaces.features import Feature, Floats
     from fidelitree.spaces.world import World
 

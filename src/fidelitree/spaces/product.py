@@ -10,7 +10,9 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -38,9 +40,6 @@ from fidelitree.spaces.tables import read_table, some_rows
 from fidelitree.spaces.world import drawn, over_features
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable, Iterator, Sequence
-
     from fidelitree.spaces.draw import Stream
 
 MOST_BITS = 1_000_000

@@ -15,13 +15,11 @@ Algorithm 1, 1/4 for Algorithm 2).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from fidelitree.errors import ParameterError, check_choice, check_count, check_delta, check_epsilon, check_number
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 Schedule = Literal["printed", "corrected"]
 SCHEDULES = ("printed", "corrected")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sqlite3
 import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from types import TracebackType
+from typing import Any, Self
 
 from fidelitree.asking.journal.opening import (
     bring_up_to_date,
@@ -22,11 +25,6 @@ from fidelitree.asking.journal.opening import (
 from fidelitree.asking.journal.records import COLUMNS, Opened, Record
 from fidelitree.asking.journal.run import Run, check_complete
 from fidelitree.errors import FormatError, JournalError, is_text
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Iterator, Mapping
-    from types import TracebackType
 
 ENDED = "ended"
 LIMITS = "rungs"

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from fidelitree import __version__
 from fidelitree.errors import FormatError, OtherRunError, is_entropy
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 LIMITS = ("max_queries", "max_leaves", "max_seconds", "max_cost")
 """Arguments that may differ: a run that a limit ended goes on with a larger one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,6 @@ from fidelitree.exact.paths import PathSubfunction
 from fidelitree.spaces.draw import Stream, draw, redraw
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.asking.counted import Queries
     from fidelitree.report.contents import Contents
     from fidelitree.spaces.product import ProductSpace

@@ -8,7 +8,7 @@ so each has one result, on every device and in NumPy.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +21,6 @@ from fidelitree.targets.device.lanes import DeviceTree, bit_limits, numbered, pl
 from fidelitree.targets.device.philox import LOW_BITS, Tensor, key_of, lane_words, uniforms, word_at
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from numpy.typing import NDArray
 
     from fidelitree.spaces.draw import Stream

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fidelitree.errors import ParameterError, check_path
 from fidelitree.targets.models.command import Command
@@ -18,9 +19,6 @@ from fidelitree.targets.models.onnx import OnnxModel
 from fidelitree.targets.models.remote import Remote, terms_of
 from fidelitree.targets.models.torch import TorchModel, torch
 from fidelitree.targets.models.xgboost import XGBoostModel
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 __all__ = [
     "Command",

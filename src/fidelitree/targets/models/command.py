@@ -6,7 +6,8 @@ import json
 import math
 import shlex
 import threading
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Sequence
+from typing import Any, Self
 
 from numpy.typing import NDArray
 
@@ -14,9 +15,6 @@ from fidelitree.errors import ParameterError, TargetError, check_list, check_nam
 from fidelitree.targets.labels import as_answered
 from fidelitree.targets.models.model import Model, ModelColumns
 from fidelitree.targets.models.process import LineProcess, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Label = bool | int | str
 

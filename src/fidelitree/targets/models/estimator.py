@@ -7,7 +7,9 @@ could look at it. A skops file is data: it lists the types it would build, and u
 from __future__ import annotations
 
 import pickle
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +17,6 @@ from numpy.typing import NDArray
 from fidelitree.errors import RAISED, FormatError, ParameterError, need, show
 from fidelitree.targets.labels import as_answered
 from fidelitree.targets.models.model import Model, ModelColumns
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 
 class Estimator(Model):

@@ -12,16 +12,13 @@ import math
 import os
 import re
 import zlib
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit, urlunsplit
 
 from fidelitree.errors import RAISED, ParameterError, TargetError, check_names, check_number, need, show
 from fidelitree.targets.models.model import ModelColumns
 from fidelitree.targets.models.remote import OnTerms, make_terms
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
 
 Rows = list[list[Any]]
 SCHEMES = ("http://", "https://")

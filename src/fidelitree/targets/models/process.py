@@ -16,14 +16,12 @@ import threading
 import time
 import weakref
 from collections import deque
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import IO, TYPE_CHECKING, NoReturn
+from typing import IO, NoReturn
 
 from fidelitree.errors import TargetError
 from fidelitree.targets.models.watchdog import dismiss, watch
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 _PIECE = 1 << 16
 _GRACE = 5.0  # seconds that a process may take to end once its input is closed
