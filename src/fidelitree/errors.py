@@ -282,6 +282,12 @@ def check_text(name: str, value: object) -> None:
         raise ParameterError(f"{name} must be text that UTF-8 can hold; got {show(value)} - decode its bytes first")
 
 
+def check_stored(what: str, holds: object, rule: str) -> None:
+    """Refuse a stored certificate or frontier that breaks a rule."""
+    if not holds:
+        raise FormatError(f"not a stored {what}: {rule}")
+
+
 def check_observer(value: object) -> None:
     """A callable of one event."""
     if not callable(value):

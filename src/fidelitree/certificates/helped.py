@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from fidelitree.asking.journal.ledger import TEST, LedgerEntry
 from fidelitree.asking.limits import Watch, go_on
 from fidelitree.certificates.attempts import Attempt
-from fidelitree.errors import FormatError
+from fidelitree.errors import check_stored
 from fidelitree.spaces.draw import Stream, block_rows
 from fidelitree.theory.control import Disagreement, Signed, helped_bound, log_helped
 
@@ -65,20 +65,15 @@ class Help:
     @classmethod
     def from_dict(cls, data: Any, errors: int, samples: int) -> Help:
         """The inverse of ``asdict``; FormatError where numbers are not what they can be."""
-        if not isinstance(data, dict) or set(data) != set(_KINDS):
-            raise FormatError(f"not a stored certificate: help must hold {', '.join(_KINDS)}; got {data!r:.80}")
+        known = isinstance(data, dict) and set(data) == set(_KINDS)
+        check_stored("certificate", known, f"help must hold {', '.join(_KINDS)}; got {data!r:.80}")
         for name, kinds in _KINDS.items():
-            if not isinstance(data[name], kinds) or isinstance(data[name], bool):
-                raise FormatError(f"not a stored certificate: {name} of help is {data[name]!r:.80}")
+            right = isinstance(data[name], kinds) and not isinstance(data[name], bool)
+            check_stored("certificate", right, f"{name} of help is {data[name]!r:.80}")
         found = cls(**data)
         counts = 0 <= found.more <= errors and 0 <= found.fewer <= samples - errors
-        if (
-            not counts
-            or not 0 <= found.differs <= 1
-            or found.first < 1
-            or (found.draws is not None and found.draws < 1)
-        ):
-            raise FormatError("not a stored certificate: the counts of help do not fit its errors and samples")
+        drawn = 0 <= found.differs <= 1 and found.first >= 1 and (found.draws is None or found.draws >= 1)
+        check_stored("certificate", counts and drawn, "the counts of help do not fit its errors and samples")
         return found
 
 
