@@ -89,7 +89,7 @@ class TargetOptions:
         found |= {"trust_pickle": self.trust_pickle or None, "trusted": self.trusted or None}
         found["headers"] = dict(map(_header, self.header or ())) or None
         if self.labels is not None:
-            found["labels"] = _number(self.labels)
+            found["labels"] = number_or_word(self.labels)
         return {name: value for name, value in found.items() if value is not None}
 
 
@@ -212,7 +212,8 @@ def _beginning(path: Path) -> bytes:
         return file.read(200)
 
 
-def _number(text: str) -> float | str:
+def number_or_word(text: str) -> Any:
+    """A number, where it is one."""
     try:
         return float(text)
     except ValueError:
