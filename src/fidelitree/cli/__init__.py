@@ -21,15 +21,8 @@ from fidelitree.cli.ending import guarded, show_tracebacks
 from fidelitree.cli.shared_options import spread
 from fidelitree.cli.usage import BEGIN, Program, Verb, shown, with_examples
 
-_FIRST = (
-    "distill",
-    "frontier",
-    "certify",
-    "verify",
-    "show",
-    "export",
-    "analyze",
-)  # as one meets them; the others follow by name
+# As one meets them; the others follow by name.
+_FIRST = ("distill", "frontier", "certify", "verify", "show", "export", "analyze")
 
 
 def _modules() -> Iterator[tuple[str, ModuleType]]:

@@ -168,14 +168,7 @@ def tight_rows() -> list[TightRow]:
     members = [theory.SelectorParity(r, 5 * r, 5) for r in (10, 20, 40, 80, 160, 320)]
     return [
         TightRow(
-            t.r,
-            t.n,
-            t.depth,
-            t.average_depth,
-            t.influence,
-            t.log_size,
-            t.log_greedy_size(0.1),
-            t.log_size_bound(0.1),
+            t.r, t.n, t.depth, t.average_depth, t.influence, t.log_size, t.log_greedy_size(0.1), t.log_size_bound(0.1)
         )
         for t in members
     ]

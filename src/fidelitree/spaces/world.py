@@ -127,13 +127,10 @@ class KnownJoint(Joint):
 
     @property
     def masses(self) -> Self:
-        """The world itself: the mass of every region is known."""
+        """The world itself: the mass of every region is known, and one feature can be drawn again given all others."""
         return self
 
-    @property
-    def redraws(self) -> Self:
-        """The world itself: one feature can be drawn again, given all others."""
-        return self
+    redraws = masses
 
     @abstractmethod
     def mass(self, region: Region) -> float:
