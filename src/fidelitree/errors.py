@@ -9,7 +9,7 @@ import math
 import operator
 import os
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -111,10 +111,7 @@ def show(value: object, most: int = _QUOTED) -> str:
 
 def check_epsilon(value: object) -> float:
     """Tolerated error: at least 0 and below 1."""
-    number = check_number("epsilon", value)
-    if not 0 <= number < 1:
-        raise ParameterError(f"epsilon must be at least 0 and below 1; got {show(value)}{_as_percentage(number)}")
-    return number
+    return check_range("epsilon", value, "at least 0 and below 1", lambda share: 0 <= share < 1)
 
 
 def check_delta(value: object) -> float:
@@ -124,17 +121,20 @@ def check_delta(value: object) -> float:
 
 def check_share(name: str, value: object) -> float:
     """A part of something that is neither nothing nor all of it."""
-    number = check_number(name, value)
-    if not 0 < number < 1:
-        raise ParameterError(f"{name} must be above 0 and below 1; got {show(value)}{_as_percentage(number)}")
-    return number
+    return check_range(name, value, "above 0 and below 1", lambda share: 0 < share < 1)
 
 
 def check_probability(name: str, value: object) -> float:
     """A number in [0, 1]."""
+    return check_range(name, value, "a probability between 0 and 1", lambda share: 0 <= share <= 1)
+
+
+def check_range(name: str, value: object, rule: str, inside: Callable[[float], bool], percent: bool = True) -> float:
+    """A number that a rule allows; what may be meant in per cent is told so."""
     number = check_number(name, value)
-    if not 0 <= number <= 1:
-        raise ParameterError(f"{name} must be a probability between 0 and 1; got {show(value)}{_as_percentage(number)}")
+    if not inside(number):
+        meant = f" - did you mean {number / 100:g}?" if percent and 1 < number < 100 else ""
+        raise ParameterError(f"{name} must be {rule}; got {show(value)}{meant}")
     return number
 
 
@@ -292,10 +292,6 @@ def check_observer(value: object) -> None:
     """A callable of one event."""
     if not callable(value):
         raise ParameterError(f"observer must be callable: it is given one event after another; got {show(value)}")
-
-
-def _as_percentage(number: float) -> str:
-    return f" - did you mean {number / 100:g}?" if 1 < number < 100 else ""
 
 
 def read_bytes(path: str | os.PathLike[str], most: int, what: str) -> bytes:

@@ -100,6 +100,12 @@ def counted(count: int, one: str, many: str = "") -> str:
     return f"{whole(count)} {one if count == 1 else many or one + 's'}"
 
 
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of text in which the cells of a column begin below each other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
 def figure(value: float) -> str:
     """A plain number with three digits."""
     return "0" if abs(value) < 1e-9 else _plain(value, 3)

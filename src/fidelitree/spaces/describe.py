@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fidelitree.display.wording import Html, figure, join, percent, shown, tag
+from fidelitree.display.wording import Html, aligned, figure, join, percent, shown, tag
 from fidelitree.spaces.features import Numeric, Observed, Pieces
 
 if TYPE_CHECKING:
@@ -50,9 +50,7 @@ class Description:
 
     def __str__(self) -> str:
         rows = [("feature", "kind", "values", ""), *((shown(x.name), x.kind, x.values, x.bars) for x in self.lines)]
-        widths = [max(len(row[k]) for row in rows) for k in range(3)]
-        text = ["  ".join([*(row[k].ljust(widths[k]) for k in range(3)), row[3]]).rstrip() for row in rows]
-        return "\n".join([self.world, *([self.fit] if self.fit else []), *text])
+        return "\n".join([self.world, *([self.fit] if self.fit else []), *aligned(rows)])
 
     def _repr_html_(self) -> str:
         head = tag("tr", *(tag("th", name) for name in ("feature", "kind", "values", "")))

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit, urlunsplit
 
-from fidelitree.errors import RAISED, ParameterError, TargetError, check_number, need, show
+from fidelitree.errors import RAISED, ParameterError, TargetError, check_range, need, show
 from fidelitree.targets.models.model import ModelColumns
 from fidelitree.targets.models.remote import OnTerms, make_terms
 
@@ -63,9 +63,8 @@ class HttpTarget(OnTerms):
     ) -> None:
         self.name = without_secrets(_checked(url))
         self.terms = make_terms(terms)
-        self.timeout = check_number("timeout", timeout)
-        if not 0 < self.timeout < math.inf:
-            raise ParameterError(f"timeout must be above 0 seconds, and finite; got {timeout!r}")
+        rule = "above 0 seconds, and finite"
+        self.timeout = check_range("timeout", timeout, rule, lambda seconds: 0 < seconds < math.inf, percent=False)
         self.columns = ModelColumns.named(names)
         self._headers = _headers(headers)
         self._url, self._schema, self._verify = url, schema or (_sent, _labels), verify
