@@ -23,6 +23,14 @@ RAISED = (Exception, SystemExit)
 if all were well. An interrupt is the user's, and is not among them."""
 MOST = 2**256
 """Counts and seeds stay below it: floats hold it, and so does every format that stores them."""
+_JSON: dict[str, tuple[type, ...]] = {
+    "float": (float, int),
+    **{kind.__name__: (kind,) for kind in (int, str, bool)},
+    "None": (type(None),),
+    "tuple": (list, tuple),
+    "Sequence": (list,),
+    "Mapping": (dict,),
+}
 _QUOTED = 80
 _PORTION = 1 << 20
 
@@ -286,6 +294,21 @@ def check_stored(what: str, holds: object, rule: str) -> None:
     """Refuse a stored certificate or frontier that breaks a rule."""
     if not holds:
         raise FormatError(f"not a stored {what}: {rule}")
+
+
+def json_kinds(record: type) -> dict[str, tuple[type, ...]]:
+    """The types that JSON may have for each field of a dataclass, by its annotation; those of our own classes aside."""
+    found = {}
+    for name, annotation in record.__annotations__.items():
+        parts = [part.partition("[")[0] for part in annotation.split(" | ")]
+        if all(part in _JSON for part in parts):
+            found[name] = tuple(kind for part in parts for kind in _JSON[part])
+    return found
+
+
+def is_json(value: object, kinds: tuple[type, ...]) -> bool:
+    """Whether a value is of one of these types: a truth value is no number."""
+    return isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool))
 
 
 def check_observer(value: object) -> None:

@@ -16,7 +16,7 @@ from fidelitree.certificates.helped import Help
 from fidelitree.certificates.real_rows import RealRows
 from fidelitree.display.card import Status, card, standing
 from fidelitree.display.wording import at_least, at_most, counted, percent, span, whole
-from fidelitree.errors import FormatError, check_stored, is_entropy, is_text
+from fidelitree.errors import FormatError, check_stored, is_entropy, is_json, is_text, json_kinds
 from fidelitree.spaces.product import ASSUMES_DISTRIBUTION
 from fidelitree.theory.sequential import AUDIT, INTERVAL, LEDGERS, WHOLE, coverage_bound, least_error
 
@@ -278,18 +278,7 @@ _YOUNGER: dict[str, Any] = {
     "ledger": WHOLE,
 }
 _NUMBERS = ("delta", "error_bound", "differs", "epsilon", "level")
-_KINDS: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(_NUMBERS, (float, int)),
-    **dict.fromkeys(("epsilon", "level", "tolerance", "coverage", "cost"), (float, int, type(None))),
-    **dict.fromkeys(("samples", "attempts", "attempt"), (int,)),
-    **dict.fromkeys(("errors", "seed", "drawn"), (int, type(None))),
-    "tested_digest": (str, type(None)),
-    **dict.fromkeys(("method", "tree_digest", "space_digest", "protocol", "ledger"), (str,)),
-    **dict.fromkeys(("holds", "split_quality", "seed_chosen", "replayed"), (bool,)),
-    "entropy": (str, type(None)),
-    "assumes": (list, tuple),
-    **dict.fromkeys(("queries", "versions"), (dict,)),
-}
+_KINDS = {**json_kinds(Certificate), "holds": (bool,)}
 _ENTRIES: dict[str, type] = {"queries": int, "versions": str}
 _MOST = 1 << 63  # more than anything counts, and than SciPy takes
 _KIND_NAMES = {
@@ -304,14 +293,14 @@ _KIND_NAMES = {
 
 def _check_kinds(data: Mapping[str, Any]) -> None:
     for name, kinds in _KINDS.items():
-        right = isinstance(data[name], kinds) and (bool in kinds or not isinstance(data[name], bool))
+        right = is_json(data[name], kinds)
         check_certificate(right, f"{name} must be {_KIND_NAMES[kinds[0]]}; got {data[name]!r:.80}")
     sentences = all(map(is_text, data["assumes"]))
     check_certificate(sentences, f"assumes must hold sentences; got {data['assumes']!r:.80}")
     for name, known in (("method", METHODS), ("protocol", PROTOCOLS), ("ledger", (*LEDGERS, WHOLE))):
         check_certificate(data[name] in known, f"{name} must be one of {', '.join(known)}; got {data[name]!r:.80}")
     for name, kind in _ENTRIES.items():
-        right = all(isinstance(entry, kind) and not isinstance(entry, bool) for entry in data[name].values())
+        right = all(is_json(entry, (kind,)) for entry in data[name].values())
         check_certificate(right, f"every entry of {name} must be {_KIND_NAMES[kind]}; got {data[name]!r:.80}")
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from fidelitree.asking.journal.ledger import TEST, LedgerEntry
 from fidelitree.asking.limits import Watch, go_on
 from fidelitree.certificates.attempts import Attempt
-from fidelitree.errors import check_stored
+from fidelitree.errors import check_stored, is_json, json_kinds
 from fidelitree.spaces.draw import Stream, block_rows
 from fidelitree.theory.control import Disagreement, Signed, helped_bound, log_helped
 
@@ -31,14 +31,6 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 13  # free inputs that are drawn at a time, fewer where features are very many
 _BLOCKS, _WORK = 16, 14_400  # such blocks, and blocks x trees of the surrogate, at most
 _LISTED = 1 << 16  # inputs of a space that are listed instead
-_KINDS: dict[str, tuple[type, ...]] = {
-    "digest": (str,),
-    "differs": (float, int),
-    "draws": (int, type(None)),
-    "first": (int,),
-    "more": (int,),
-    "fewer": (int,),
-}
 
 
 @dataclass(frozen=True)
@@ -65,11 +57,11 @@ class Help:
     @classmethod
     def from_dict(cls, data: Any, errors: int, samples: int) -> Help:
         """The inverse of ``asdict``; FormatError where numbers are not what they can be."""
-        known = isinstance(data, dict) and set(data) == set(_KINDS)
-        check_stored("certificate", known, f"help must hold {', '.join(_KINDS)}; got {data!r:.80}")
-        for name, kinds in _KINDS.items():
-            right = isinstance(data[name], kinds) and not isinstance(data[name], bool)
-            check_stored("certificate", right, f"{name} of help is {data[name]!r:.80}")
+        every = json_kinds(cls)
+        known = isinstance(data, dict) and set(data) == set(every)
+        check_stored("certificate", known, f"help must hold {', '.join(every)}; got {data!r:.80}")
+        for name, kinds in every.items():
+            check_stored("certificate", is_json(data[name], kinds), f"{name} of help is {data[name]!r:.80}")
         found = cls(**data)
         counts = 0 <= found.more <= errors and 0 <= found.fewer <= samples - errors
         drawn = 0 <= found.differs <= 1 and found.first >= 1 and (found.draws is None or found.draws >= 1)
