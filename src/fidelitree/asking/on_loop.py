@@ -19,14 +19,14 @@ from email.utils import parsedate_to_datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from numpy.typing import NDArray
+
 from fidelitree.asking.call import FIRST_WAIT, LONGEST_WAIT, NOTHING_YET, Part, pieces
 from fidelitree.asking.guarded import CallFailedError, GuardedTarget, Inner
 from fidelitree.errors import RAISED, ParameterError, TargetError
 from fidelitree.targets.models.remote import Terms, is_awaited, terms_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from fidelitree.asking.limits import Running
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.targets.labels import LabelBook, Target

@@ -242,15 +242,12 @@ class Confusion:
 
 def _largest(entries: Iterable[Any]) -> list[Any]:
     """The most frequent first; ties by their labels, so that one run gives one order."""
-    return sorted(entries, key=lambda entry: (-entry.count, *map(_place, _names(entry))))
 
+    def place(entry: LabelPair | Label) -> tuple[Any, ...]:
+        labels = (entry.target, entry.tree) if isinstance(entry, LabelPair) else (entry.label,)
+        return -entry.count, *((label, 0) if isinstance(label, str) else ("", label) for label in labels)
 
-def _names(entry: LabelPair | Label) -> tuple[Any, ...]:
-    return (entry.target, entry.tree) if isinstance(entry, LabelPair) else (entry.label,)
-
-
-def _place(label: Any) -> tuple[str, Any]:
-    return ("", label) if not isinstance(label, str) else (label, 0)
+    return sorted(entries, key=place)
 
 
 @dataclass(frozen=True)

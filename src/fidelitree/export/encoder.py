@@ -59,12 +59,10 @@ class MatrixColumns:
             columns += [Column(feature, None, name)] if sets is None else []
             columns += [Column(feature, codes, tree.condition(node)) for codes, node in (sets or {}).items()]
         place = {(column.feature, column.codes): k for k, column in enumerate(columns)}
-        nodes = [-1 if i < 0 else place[i, _codes(tree.tests.get(v))] for v, i in enumerate(tree.as_lists[0])]
+        nodes = [
+            -1 if i < 0 else place[i, getattr(tree.tests.get(v), "codes", None)] for v, i in enumerate(tree.as_lists[0])
+        ]
         return cls(tuple(columns), np.array(nodes, np.int64))
-
-
-def _codes(test: Any) -> Codes | None:
-    return test.codes if isinstance(test, IsIn) else None
 
 
 @dataclass(frozen=True)

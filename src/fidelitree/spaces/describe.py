@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fidelitree.display.wording import Html, aligned, figure, join, percent, shown, tag
+from fidelitree.display.wording import Html, aligned, figure, join, percent, row, shown, tag
 from fidelitree.spaces.features import Numeric, Observed, Pieces
 
 if TYPE_CHECKING:
@@ -54,13 +54,9 @@ class Description:
 
     def _repr_html_(self) -> str:
         head = tag("tr", *(tag("th", name) for name in ("feature", "kind", "values", "")))
-        body = [tag("tr", *map(_cell, (x.name, x.kind, x.values)), tag("td", histogram(x.shares))) for x in self.lines]
+        body = [row(x.name, x.kind, x.values, histogram(x.shares)) for x in self.lines]
         said = [tag("p", line) for line in (self.world, self.fit) if line]
         return str(join(*said, tag("table", head, *body)))
-
-
-def _cell(text: str) -> Html:
-    return tag("td", text)
 
 
 def histogram(shares: tuple[float, ...]) -> Html:

@@ -65,7 +65,8 @@ def _control(feature: Feature) -> dict[str, Any]:
         described |= {"start": int(feature.p >= 0.5), "p": _brief(feature.p)}
     elif isinstance(feature, Categorical):
         chances = feature.probabilities.tolist()
-        described |= {"values": [_shown(value) for value in feature.values], "p": [_brief(p) for p in chances]}
+        names = ["(missing)" if value is None else str(value) for value in feature.values]
+        described |= {"values": names, "p": [_brief(p) for p in chances]}
         described["start"] = int(np.argmax(chances))
     elif isinstance(feature, Numeric):
         likely = _quantiles(feature)
@@ -83,10 +84,6 @@ def _quantiles(feature: Numeric) -> list[float]:
     """Values from the bottom to the top of the marginal."""
     found = quantiles(feature.with_missing(0), _LEVELS)
     return found if feature.points is not None else [float(f"{value:.4g}") for value in found]
-
-
-def _shown(value: Any) -> str:
-    return "(missing)" if value is None else str(value)
 
 
 def _column(values: NDArray[np.float64] | None) -> list[float] | None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fidelitree.errors import FidelitreeError, need
 from fidelitree.spaces.features import AtMost, Boolean, IsIn, Numeric, Observed, left_of
@@ -21,8 +22,6 @@ from fidelitree.targets.device.lanes import DeviceTree, bit_limits, numbered, pl
 from fidelitree.targets.device.philox import LOW_BITS, Tensor, key_of, lane_words, uniforms, word_at
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from fidelitree.spaces.draw import Stream
     from fidelitree.spaces.features import Feature, Restriction, Test
     from fidelitree.spaces.features.marginals import Interval
