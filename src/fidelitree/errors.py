@@ -134,7 +134,9 @@ def check_share(name: str, value: object) -> float:
 
 def check_probability(name: str, value: object) -> float:
     """A number in [0, 1]."""
-    return check_range(name, value, "a probability between 0 and 1", lambda share: 0 <= share <= 1)
+    number = check_number(name, value)
+    inside = 0 <= number <= 1  # no further call where that is so: there may be a million of them
+    return number if inside else check_range(name, value, "a probability between 0 and 1", lambda _: inside)
 
 
 def check_range(name: str, value: object, rule: str, inside: Callable[[float], bool], percent: bool = True) -> float:
