@@ -178,9 +178,9 @@ def row(*cells: object, head: object = None) -> Html:
 def table(
     names: Sequence[str], rows: Iterable[Html | Sequence[object]], caption: str | None = None, **attributes: object
 ) -> Html:
-    """Rows, or their cells, under a head; a caption is there for who does not see the table."""
+    """Rows, or their cells, under a head; a caption is there for who does not see the table. A name may be empty."""
     told = None if caption is None else tag("caption", caption, class_="hidden")
-    head = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in names)))
+    head = tag("thead", tag("tr", *(tag("th", name, scope="col") if name else tag("td") for name in names)))
     body = (one if isinstance(one, Html) else row(*one) for one in rows)
     return tag("table", told, head, tag("tbody", *body), **attributes)
 

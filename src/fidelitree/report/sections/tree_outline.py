@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.certificates.confusion import FEW
-from fidelitree.spaces.describe import quantiles
 from fidelitree.spaces.features import AtMost, Boolean, Categorical, Feature, IsIn, Numeric
 
 if TYPE_CHECKING:
     from fidelitree.report.contents import Contents, Shares
     from fidelitree.trees.tree import Tree
 
-_LEVELS = tuple((k + 0.5) / 21 for k in range(21))
+_LEVELS = (np.arange(21) + 0.5) / 21
 _DIGITS = 6
 
 
@@ -65,8 +64,7 @@ def _control(feature: Feature) -> dict[str, Any]:
         described |= {"start": int(feature.p >= 0.5), "p": _brief(feature.p)}
     elif isinstance(feature, Categorical):
         chances = feature.probabilities.tolist()
-        names = ["(missing)" if value is None else str(value) for value in feature.values]
-        described |= {"values": names, "p": [_brief(p) for p in chances]}
+        described |= {"values": [_shown(value) for value in feature.values], "p": [_brief(p) for p in chances]}
         described["start"] = int(np.argmax(chances))
     elif isinstance(feature, Numeric):
         likely = _quantiles(feature)
@@ -82,8 +80,17 @@ def _cut(test: AtMost) -> float | None:
 
 def _quantiles(feature: Numeric) -> list[float]:
     """Values from the bottom to the top of the marginal."""
-    found = quantiles(feature.with_missing(0), _LEVELS)
-    return found if feature.points is not None else [float(f"{value:.4g}") for value in found]
+    if feature.points is None:
+        edges, shares = feature.marginal.edges, feature.marginal.shares  # type: ignore[union-attr]
+        found = np.interp(_LEVELS, np.concatenate([[0.0], np.cumsum(shares)]), edges)
+        return [float(f"{value:.4g}") for value in found.tolist()]
+    values, shares = feature.listed((-math.inf, math.inf))
+    places = np.searchsorted(np.cumsum(shares), _LEVELS)
+    return [float(value) for value in values[np.minimum(places, len(values) - 1)]]
+
+
+def _shown(value: Any) -> str:
+    return "(missing)" if value is None else str(value)
 
 
 def _column(values: NDArray[np.float64] | None) -> list[float] | None:
