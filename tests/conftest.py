@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -18,7 +19,7 @@ import hypothesis
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).resolve().parents[1]
 SOAK = os.environ.get("FIDELITREE_SOAK") == "1"
@@ -47,14 +48,28 @@ hypothesis.settings.load_profile("soak" if SOAK else "fixed")
 MEASURED = ("tests/unit/", "tests/law/", "tests/published/")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what `make check` leaves out, and what is not traced."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark what `make check` leaves out, and what is not traced; leave cases to the soak where a test says so."""
+    if not SOAK:
+        _thin(config, items)
     slow = tuple((ROOT / "tests" / "slow.txt").read_text(encoding="utf-8").splitlines())
     for item in items:
         if item.nodeid.startswith(slow):
             item.add_marker("slow")
         if item.nodeid.startswith(slow) or not item.nodeid.startswith(MEASURED):
             item.add_marker("no_cover")
+
+
+def _thin(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Of a test that is marked ``every(k)``, every k-th case: `make soak` runs them all."""
+    number: Counter[str] = Counter()
+    kept, left = [], []
+    for item in items:
+        mark, name = item.get_closest_marker("every"), item.nodeid.partition("[")[0]
+        (left if mark and number[name] % mark.args[0] else kept).append(item)
+        number[name] += 1
+    items[:] = kept
+    config.hook.pytest_deselected(items=left)
 
 
 def pytest_collection_finish() -> None:
@@ -102,6 +117,16 @@ def data_file(data_dir: Path) -> Callable[[str], Path]:
     return find
 
 
+@pytest.fixture(scope="module")
+def small_surrogates() -> Iterator[None]:
+    """Surrogates of frontiers have a tenth of their trees, and are compared with a tree on a sixteenth of the inputs,
+    where a test is about something else: two seconds less for each frontier."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("fidelitree.search.local.boosted._ROUNDS", 30)
+        patch.setattr("fidelitree.certificates.helped._BLOCK", 1 << 9)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def repeatable_entropy(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Audits take fresh entropy; in a test it is fresh for every audit, and the same whenever the test is run."""
@@ -129,7 +154,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
     root = Path(__file__).resolve().parents[1]
-    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=900, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stderr == ""
     return folder

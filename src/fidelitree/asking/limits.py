@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from fidelitree.errors import ParameterError, check_count, check_number, check_path, show
 from fidelitree.targets.models.remote import terms_of
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Mapping
 
 LEARNING = 0.7
 """Of a limited time goes into learning; the rest is kept for tests until something is certified."""
@@ -126,6 +123,11 @@ class Budget:
     def given(cls, whole: Budget | None, **flat: Any) -> Budget:
         """A door's budget: a whole one, whose time begins now, or one of the flat arguments; not both."""
         return cls(**flat) if whole is None else replace(check_whole(cls, "budget", whole, flat), started=_now())
+
+    @property
+    def limited(self) -> bool:
+        """Whether somebody has said what the run may spend."""
+        return self.max_queries is not None or self.max_seconds is not None or self.max_cost is not None
 
     def check(self, asked: int) -> None:
         """Refuse to go on once ``asked`` labels are too many or the time is over."""

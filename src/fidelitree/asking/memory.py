@@ -8,8 +8,10 @@ from the answers that a certificate takes.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from itertools import accumulate
 from operator import truediv
 from pathlib import Path
@@ -23,8 +25,6 @@ from fidelitree.spaces.inputs import row_keys
 from fidelitree.spaces.product import ProductSpace, check_space
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from fidelitree.targets.labels import Codes
 
 BASE_BYTES = 100 << 20
@@ -63,6 +63,7 @@ def check_fits(features: int, epsilon: float, answers: int, machine: int | None 
         )
 
 
+@cache
 def _machine_bytes() -> int:
     """The memory of this machine, or of the container that this process is confined to; 8 GB where it does not say."""
     try:

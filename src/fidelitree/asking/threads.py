@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from threadpoolctl import ThreadpoolController, threadpool_limits
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 _STUCK = 1.0  # seconds, for what takes microseconds
 
@@ -64,6 +62,8 @@ class _Shared:
             self._settle()
 
     def _settle(self) -> None:
+        if not self._tokens["own"] and self._held is None:  # whoever begins work of our own settles it himself
+            return
         lock = self._lock
         if not lock.acquire(timeout=_STUCK):
             self._lock = lock = threading.Lock()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 from fidelitree.certificates.confusion import CONFIDENCE
 from fidelitree.display.wording import counted, percent, span
-from fidelitree.errors import FormatError
+from fidelitree.errors import check_stored
 from fidelitree.theory.sequential import lower_bound, upper_bound
 
 
@@ -35,22 +36,29 @@ class RealRows:
 
     def sentences(self, certified: float) -> list[str]:
         """What these rows say beside the error that is certified over draws."""
-        ends = f"{span(*self.interval)} with {percent(CONFIDENCE)} confidence"
+        low, high = self.interval
+        ends = f"{span(1 - high, 1 - low)} with {percent(CONFIDENCE)} confidence"
         kept = f"{counted(self.rows, 'real row')} that {'was' if self.rows == 1 else 'were'} kept aside"
-        lines = [f"On {kept}, the error is {percent(self.share)} ({ends})."]
-        if self.interval[0] > certified:
-            lines.append("That is more than is certified over draws: they are not like the rows of this table.")
+        lines = [f"On {kept}, it agrees on {percent(1 - self.share)} ({ends}){_beside(certified, low, high)}."]
+        if low > certified:
+            lines.append("So draws are not like the rows of this table.")
         return lines
 
     @classmethod
     def from_dict(cls, data: Any) -> RealRows:
         """Read from a file."""
-        if not isinstance(data, dict) or set(data) != {"rows", "errors"}:
-            raise FormatError(f"not a stored certificate: real_rows must hold rows and errors; got {data!r:.80}")
-        if any(type(value) is not int for value in data.values()) or not 0 <= data["errors"] <= data["rows"] < 1 << 63:
-            raise FormatError(
-                f"not a stored certificate: real_rows must hold errors between 0 and the rows; got {data!r:.80}"
-            )
-        if not data["rows"]:
-            raise FormatError("not a stored certificate: real_rows must hold at least one row; got 0")
+        known = isinstance(data, dict) and set(data) == {"rows", "errors"}
+        check_stored("certificate", known, f"real_rows must hold rows and errors; got {data!r:.80}")
+        whole = all(type(value) is int for value in data.values())
+        inside = whole and 0 <= data["errors"] <= data["rows"] < 1 << 63
+        check_stored("certificate", inside, f"real_rows must hold errors between 0 and the rows; got {data!r:.80}")
+        check_stored("certificate", data["rows"], "real_rows must hold at least one row; got 0")
         return cls(**data)
+
+
+def _beside(certified: float, low: float, high: float) -> str:
+    """What an error on real rows, between two ends, says of the error that is certified over draws."""
+    if certified >= 1:
+        return ""
+    how = "less than" if low > certified else "more than" if high < certified else "in line with"
+    return f", {how} the {math.floor(1000 * (1 - certified)) / 10:g}% that is certified over draws"

@@ -14,6 +14,7 @@ import sys
 import time
 import traceback
 import warnings
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
 from functools import partial, wraps
@@ -22,11 +23,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import typer
 
-from fidelitree.errors import FidelitreeError, FittedRowsWarning, ParameterError, TargetError
+from fidelitree.errors import DoubtWarning, FidelitreeError, ParameterError, TargetError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from rich.console import RenderableType
     from rich.live import Live
 
@@ -45,9 +44,7 @@ _SPOKEN = {
     "trust_pickle=True": "--trust-pickle",
     "deterministic=False": "--noisy",
     "deterministic=True": "no --noisy",
-    'strategy="influence"': "--strategy influence",
-    'strategy="auto"': "--strategy auto",
-    'strategy="smallest"': "--strategy smallest",
+    **{f'strategy="{name}"': f"--strategy {name}" for name in ("influence", "auto", "smallest")},
     "epsilon=None": "--epsilon none",
     "entropy must be None where": "--entropy must be left out where",
     "p must be": "--bernoulli must be",
@@ -60,6 +57,8 @@ _SPOKEN = {
     "give an executor of processes too": "give --jobs too",
     "give threshold= (": "give --threshold T (",
     "or tolerance= (": "or --tolerance T (",
+    "give ft.targets.Remote(function, one_row=True)": "give --one-row",
+    "leave it out, or name it in categorical where": "leave it out with --drop, or name it with --categorical where",
     "labels=None": "no --labels",
     "labels='argmax'": "--labels argmax",
     "make the same call again": "give the same command again",
@@ -181,7 +180,7 @@ def _warnings_in_one_line() -> Iterator[None]:
         usual = warnings.showwarning
 
         def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-            if issubclass(category, FittedRowsWarning):
+            if issubclass(category, DoubtWarning):
                 _failed(f"warning: {in_options(str(message))}", Code.BAD_INPUT)
             else:
                 usual(message, category, *where, **more)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from fidelitree.asking.events import TreeJudged
@@ -59,7 +60,7 @@ class Distillation:
         tested: The tree that was tested, where this one differs from it.
         surrogate: The model that shortened the tests, where one did: `Certificate.helped`.
         journal: Where the run kept its answers.
-        frontier: The trees of all sizes that the same answers certify, where the run made some.
+        curve: The `frontier`, or what makes it: few look at it, and it takes as long as much of a short run.
 
     Examples:
         >>> from fidelitree.runs.distill import distill
@@ -82,7 +83,25 @@ class Distillation:
     tested: Tree | None = field(default=None, repr=False)
     surrogate: Ensemble | None = field(default=None, compare=False, repr=False)
     journal: Path | None = field(default=None, compare=False, repr=False)
-    frontier: Frontier | None = field(default=None, compare=False, repr=False)
+    curve: Frontier | Callable[[], Frontier] | None = field(default=None, compare=False, repr=False)
+
+    @cached_property
+    def frontier(self) -> Frontier | None:
+        """The trees of all sizes that the same answers certify, where the run made some."""
+        return self.curve() if callable(self.curve) else self.curve
+
+    def curve_with(self, change: Callable[[Frontier], Frontier]) -> Callable[[], Frontier] | None:
+        """What makes the frontier, changed."""
+
+        def changed() -> Frontier:
+            assert self.frontier is not None, "there is a curve"
+            return change(self.frontier)
+
+        return None if self.curve is None else changed
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What can be written down: the frontier, not what makes it."""
+        return {**vars(self), "curve": self.frontier}
 
     @property
     def hint(self) -> str:
@@ -231,6 +250,7 @@ class Distillation:
             self.call,
             disagreements=self.disagreements(_EXAMPLES) if self.answers is not None else None,
             target_name=str(self.run.get("target", "")).removesuffix(".predict"),
+            ways=tuple(store.ways_to_check(self.space, self.journal is not None, self.surrogate is not None)),
         )
         return made if self.frontier is None else self.frontier.around(made)
 
@@ -273,8 +293,8 @@ class Distillation:
             "Inputs": f"{inputs[0].upper()}{inputs[1:]}: `{told.space_digest[:16]}`.",
             "Bound": " ".join([str(told), *told.sentences(self.tree.size)]),
             "Limits": "The bound is about these inputs and this model, not about the world that it was trained on.",
-            "Check": f"{int(self.queries.paid):,} answers stand behind it. Where the run kept a journal, "
-            "`python3 -I -S verify.py .` in the stored folder counts them again.",
+            "Check": f"{int(self.queries.paid):,} answers stand behind it. In the stored folder: "
+            + " ".join(f"{text} `{command}`." for text, command in self.contents.ways),
         }
         lines = [f"**{name}.** {text}\n" for name, text in parts.items()]
         return "\n".join(["## A decision tree that stands for this model\n", *lines])

@@ -9,7 +9,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.errors import RAISED, ParameterError, check_array, show
+from fidelitree.errors import RAISED, ParameterError, check_array, show, warn
 
 Floats = NDArray[np.float64]
 Column = nw.Series[Any] | NDArray[Any]
@@ -70,6 +70,17 @@ def as_inner(
             wrong = row[(row != 0) & (row != 1)][0]
             raise ParameterError(f"inputs must hold 0 and 1 only for feature {name!r}; got {wrong:g}")
     return inner.T.astype(np.uint8) if bits_only else inner.T
+
+
+def told_of_new(inner: NDArray[Any], names: Sequence[str], kinds: Sequence[str], used: Iterable[int]) -> NDArray[Any]:
+    """Inner values, with a warning of categories that were not there when a tree was made that asks for them."""
+    for i in used:
+        if kinds[i] == "categorical" and (new := int(np.count_nonzero(inner[:, i] == -1))):
+            warn(
+                f"feature {names[i]!r} has a category in {new:,} of {len(inner):,} rows that the tree has never seen: "
+                f"it goes where no set of the tree names it, and no certificate speaks of such rows"
+            )
+    return inner
 
 
 def float_block(inputs: Any, names: tuple[str, ...], kinds: Sequence[str]) -> Floats | None:
@@ -155,7 +166,8 @@ def numbers(column: Column, name: str, gaps: bool = False) -> Floats:
             if not (column.dtype.is_numeric() or column.dtype in (nw.Boolean, nw.Object)):
                 raise TypeError
             whole = column.dtype.is_integer()
-            found = np.array(column.to_list(), object) if column.dtype == nw.Object else _floats(column)
+            objects = column.dtype == nw.Object
+            found = np.array(column.to_list(), object) if objects else column.cast(nw.Float64).to_numpy()  # null is NaN
         found = object_numbers(found)[0] if found.dtype.kind == "O" else found.astype(np.float64)
     except (TypeError, ValueError):
         raise ParameterError(f"feature {name!r} must hold numbers; got a column of {column.dtype}") from None
@@ -171,11 +183,6 @@ def numbers(column: Column, name: str, gaps: bool = False) -> Floats:
             f"integers of feature {name!r} must be below 2^53 in size; got {np.nanmax(np.abs(found)):.0f}"
         )
     return np.asarray(found)
-
-
-def _floats(column: nw.Series[Any]) -> Floats:
-    """Numbers of a table, null as NaN."""
-    return np.asarray(column.cast(nw.Float64).to_numpy(), np.float64)
 
 
 def categories(column: Column) -> list[Any]:
@@ -208,6 +215,8 @@ def one_form(rows: Floats) -> Floats:
 
 def row_keys(rows: NDArray[Any]) -> list[bytes]:
     """One key for every row of inner values, equal where the inputs are."""
+    if len(rows) == 1 and rows.dtype == np.uint8:  # walks ask for one input at a time
+        return [np.packbits(rows).tobytes()]
     packed = np.packbits(rows, axis=1) if rows.dtype == np.uint8 else one_form(rows)
     lines = np.ascontiguousarray(packed).view(f"V{packed.shape[1] * packed.itemsize}")
     keys: list[bytes] = lines.ravel().tolist()

@@ -8,16 +8,14 @@ itself. A test is a question about one feature, answered yes or no: what an inne
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.display.wording import shown
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Floats = NDArray[np.float64]
 Column = NDArray[Any]
@@ -28,37 +26,20 @@ left ``(low, high]`` (a pair of floats, and a third entry True where missing num
 codes (a frozenset)."""
 
 
-class Test(Protocol):
-    """A question about one feature."""
-
-    @property
-    def feature(self) -> int:
-        """Position of the feature in its space."""
-
-    @property
-    def kind(self) -> str:
-        """The kind of feature that it asks about."""
-
-    def answers(self, column: NDArray[Any]) -> NDArray[np.bool_]:
-        """Which inner values of the feature are on the yes side."""
-
-    def text(self, name: str, yes: bool, values: Sequence[Any] | None = None) -> str:
-        """The condition that inputs on this side meet; ``values`` are the feature's categories, if it has any."""
-
-
 @dataclass(frozen=True)
 class IsOne:
-    """The test ``x = 1`` of a bit."""
+    """The test ``x = 1`` of a bit; ``feature`` is its position in its space."""
 
     feature: int
 
     kind = "boolean"
 
     def answers(self, column: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which inner values of the feature are on the yes side."""
         return np.asarray(column != 0)
 
     def text(self, name: str, yes: bool, values: Sequence[Any] | None = None) -> str:
-        """``x3 = 1`` on the yes side."""
+        """The condition that inputs on this side meet: ``x3 = 1``; ``values`` are the feature's categories."""
         return f"{shown(name)} = {int(yes)}"
 
 
@@ -106,11 +87,30 @@ class IsIn:
         return np.asarray(inside[np.minimum(column, len(inside) - 1).astype(np.intp)])
 
     def text(self, name: str, yes: bool, values: Sequence[Any] | None = None) -> str:
-        """``job in {clerk, nurse}`` on the yes side, ``job = pilot`` where A has one value."""
-        members = [shown(code if values is None else values[code]) for code in sorted(self.codes)]
-        if len(members) == 1:
-            return f"{shown(name)} {'=' if yes else '!='} {members[0]}"
-        return f"{shown(name)} {'' if yes else 'not '}in {{{', '.join(members)}}}"
+        """``job in {clerk, nurse}`` on the yes side, ``job = pilot`` where A has one value.
+
+        On the no side the values that are left are named where they are fewer: ``job = pilot`` again.
+        """
+        members = [code if values is None else values[code] for code in sorted(self.codes)]
+        left = [value for code, value in enumerate(values or ()) if code not in self.codes]
+        return among(name, members, yes, left)
+
+
+def among(name: str, members: Sequence[Any], inside: bool, others: Sequence[Any] = ()) -> str:
+    """That a category is one of some, or none of them; where the ``others`` are known and fewer, one of those.
+
+    >>> among("job", ["clerk", "nurse"], False), among("job", ["clerk", "nurse"], False, ["pilot"])
+    ('job not in {clerk, nurse}', 'job = pilot')
+    """
+    if not inside and 0 < len(others) < len(members):
+        members, inside = others, True
+    if len(members) == 1:
+        return f"{shown(name)} {'=' if inside else '!='} {shown(members[0])}"
+    return f"{shown(name)} {'' if inside else 'not '}in {{{', '.join(map(shown, members))}}}"
+
+
+Test: TypeAlias = IsOne | AtMost | IsIn
+"""A question about one feature."""
 
 
 def short(cut: float) -> str:

@@ -7,7 +7,10 @@ could look at it. A skops file is data: it lists the types it would build, and u
 from __future__ import annotations
 
 import pickle
-from typing import TYPE_CHECKING, Any
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +18,6 @@ from numpy.typing import NDArray
 from fidelitree.errors import RAISED, FormatError, ParameterError, need, show
 from fidelitree.targets.labels import as_answered
 from fidelitree.targets.models.model import Model, ModelColumns
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 
 class Estimator(Model):
@@ -69,6 +68,17 @@ def _check_fitted(model: Any) -> None:
         check_is_fitted(model)
     except NotFittedError:
         raise ParameterError(f"model must be fitted; {type(model).__name__} is not: call its fit first") from None
+
+
+def check_classes(target: Any) -> None:
+    """Refuse a fitted regressor, also by its ``predict``, where answers are to be classes."""
+    model = target.model if isinstance(target, Estimator) else getattr(target, "__self__", None)
+    known = sys.modules.get("sklearn.base")  # else it is no estimator of that library
+    if known is not None and hasattr(model, "get_params") and known.is_regressor(model):
+        raise ParameterError(
+            f"target must answer classes, and {type(model).__name__} is a regressor, which answers numbers. See "
+            f"docs/numbers.md: give threshold= (a score above it means 1) or tolerance= (how far off still agrees)"
+        )
 
 
 def _classes(model: Any) -> tuple[Any, ...] | None:
