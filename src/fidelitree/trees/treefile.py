@@ -299,7 +299,9 @@ def _nodes(entries: Any, grammar: _Grammar) -> tuple[Arrays, dict[int, Test]]:
     _check_shape(rows, grammar.values)
     parts = [(-1 if test is None else test.feature, no, yes, code) for test, no, yes, code in rows]
     feature, no, yes, code = (np.array(column, np.int32) for column in zip(*parts, strict=True))
-    tests = {node: row[0] for node, row in enumerate(rows) if row[0] is not None and not isinstance(row[0], IsOne)}
+    tests: dict[int, Test] = {
+        node: row[0] for node, row in enumerate(rows) if row[0] is not None and not isinstance(row[0], IsOne)
+    }
     return (feature, no, yes, code), tests
 
 

@@ -91,7 +91,7 @@ class Numbers:
         if isinstance(test, IsIn):
             return np.isin(own, list(test.codes))
         assert ends is not None, "only numbers and bits have cuts"
-        return np.asarray(ends[own] <= test.cut)  # type: ignore[attr-defined]
+        return np.asarray(ends[own] <= test.cut)  # type: ignore[union-attr]
 
 
 def _ends(bins: NDArray[Any]) -> NDArray[Any]:
