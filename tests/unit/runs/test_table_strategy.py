@@ -135,6 +135,14 @@ def test_random_trees_over_any_features(seed: int) -> None:
     assert honest(result, true)
 
 
+def test_what_a_long_test_counted_teaches_before_it_ends() -> None:
+    people = ft.ProductSpace([ft.Numeric("age", 18, 90), ft.Numeric("income", 0, 100)])
+    result = ft.distill(lambda batch: (batch["income"] > 30) & (batch["age"] < 60), people, 0.08, DELTA)
+    assert result.certificate.attempt > 1  # the first tree errs on 6 %: to certify that alone takes 1,500 labels
+    assert result.certificate.holds
+    assert result.queries.asked < 400
+
+
 def test_labels_that_are_rare_are_no_stumbling_block() -> None:
     def rare(batch: Any) -> Any:
         return np.where(batch["age"] < 18.5, 7, np.where(batch["income"] > 79.5, -3, batch["rooms"] > 4))

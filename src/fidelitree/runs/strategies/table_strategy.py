@@ -2,8 +2,9 @@
 
 Labels are bought in growing portions. After each, trees are looked for that fit most of them, and the smallest one that
 errs little enough on the others is put to the test: an attempt is opened, and counts answers to inputs drawn since.
-What was counted joins the labels afterwards. Where queries are to be saved the first portion is small; where leaves
-are, it is large, the search is long, and several sizes are tested at once.
+What was counted joins the labels afterwards; once they are many more, another search opens attempts beside the others.
+Where queries are to be saved the first portion is small; where leaves are, it is large, the search is long, and several
+sizes are tested at once.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ class TableStrategy:
         self._counted, self._attempts, self._source = session.counted, session.attempts, session.source
         self._pool = TrainingSet(session)
         self._best: Tree | None = None
-        self._late = self._quick = False
+        self._late = self._quick = self._outgrown = False
         # Bins, and the parts for learning and for judging, take as much again as the inputs.
         product = session.source.product
         self._most = min(MOST_LABELS, inputs_within(LABELLED_BYTES, 2 * product.dtype.itemsize * len(product)))
@@ -108,6 +109,9 @@ class TableStrategy:
                 done = yield from self._test(stopping)
                 if done is not None:
                     return done
+            if self._outgrown:
+                wanted = len(self._pool)
+                continue
             if self._over(searched) and not self._late:
                 if self._all_can_be_asked:
                     return None
@@ -197,7 +201,7 @@ class TableStrategy:
         for tree in trees or (self.trees() if self._late else []):
             self._attempts.open(tree)
         good = [attempt.tree for attempt in self._attempts.all[:before] if attempt.certifies(self._attempts.epsilon)]
-        return len(self._attempts.all) > before or self._late or any(tree in good for tree in trees)
+        return len(self._attempts.all) > before or self._late or self._outgrown or any(tree in good for tree in trees)
 
     def _fitting(self, most: int | None) -> Fitting | NumberFitting:
         if self._attempts.tolerance is not None:
@@ -254,7 +258,8 @@ class TableStrategy:
 
     def _test(self, stopping: Stopping) -> Steps[Outcome | None]:
         """Count answers for all attempts until the rule is content, or none of the attempts is worth it."""
-        patience = self._counted.asked + self._allowance.tests(len(self._pool), self._attempts.epsilon)
+        searched, self._outgrown = len(self._pool), False
+        patience = self._counted.asked + self._allowance.tests(searched, self._attempts.epsilon)
         while self._goes_on or self._worth_it(stopping, patience - self._counted.asked):
             rows, needed = max(BATCH, len(self._pool) // 64), stopping.needed(self._attempts)
             self._attempts.tell(self._session.observer, self._counted.asked, needed)
@@ -264,7 +269,20 @@ class TableStrategy:
             if done is not None:
                 return done
             self._pool.add(seen)
+            self._outgrown = self._has_outgrown(searched)
+            if self._outgrown:
+                break
         return None
+
+    def _has_outgrown(self, searched: int) -> bool:
+        """Whether a better tree is likely by now: those under test were wrong, and labels have grown by a portion.
+
+        Old attempts go on counting beside the new ones, so another search costs no label but its share of delta.
+        """
+        if self._late or not self._plan.frugal or self._plan.faithful or self._plan.few_rounds:
+            return False
+        grown = self._plan.growth * searched <= len(self._pool) < self._most
+        return grown and all(attempt.errors for attempt in self._attempts.all)
 
     @property
     def _goes_on(self) -> bool:
