@@ -129,9 +129,7 @@ def device_error(tree: Tree, asked: OnDevice) -> float:
     check_tree(tree)
     tree.check_space(space)
     free = min(_AT_ONCE, _checked(asked, 1, 30))
-    each = (a.tolist() for a in (tree.feature, tree.no, tree.yes, tree.code))
-    nodes = [code if feature < 0 else (feature, no, yes) for feature, no, yes, code in zip(*each, strict=True)]
-    walked = DeviceTree.of(nodes, tree.depth, device)
+    walked = DeviceTree.of(tree.nodes, tree.depth, device)
     own, (low, high) = placed(tree.labels, device, "int64"), _masses(space.biases, free, device)
     wrong, bad = low.new_zeros(()), low.new_zeros(())
     for part, inputs in enumerate(_listed(asked, free)):

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from fidelitree.runs.result import Distillation
     from fidelitree.search.questions import Steps
-    from fidelitree.spaces.features import Test
     from fidelitree.spaces.region import Region
 
 Floats = NDArray[np.float64]
@@ -63,7 +62,7 @@ def blanc_gupta_lange_tan(lesson: Lesson, *, noise: float = NOISE, pairs: int = 
         if lesson.cheap_to_ask_all(SMALL):
             table = _NoisyTable(lesson, level)
             bare = GrowingTree(lesson.product)
-            grow(bare, table, table, table, Budget(max_leaves=most))
+            grow(bare, table, table, Budget(max_leaves=most))
             return lesson.settle_at(bare.complete(table.codes, lesson.counted.book.sorted()), table.error)
         return grown_from(lesson, _NoisyPairs(lesson, level, pairs), None, min(MOST_LEAVES, most or MOST_LEAVES))
 
@@ -123,9 +122,6 @@ class _NoisyTable:
     def enough(self, bare: GrowingTree, evidence: Mapping[int, Evidence]) -> bool:
         """Whether the error is small enough."""
         return self.error <= self._lesson.epsilon
-
-    def split(self, leaf: GrowingLeaf, test: Test, score: float) -> None:
-        """Nothing to note."""
 
 
 def _noisy(values: Floats, biases: Floats, noise: float) -> Floats:

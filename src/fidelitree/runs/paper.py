@@ -174,7 +174,7 @@ def _grow_sampled(counted: Counted, sizes: SetSizes, seed: int, observer: Observ
     bare, trace, where = GrowingTree(counted.space), Trace(counted, observer), OnDevice.of(counted) or Shelf()
     judge = SampledJudge(counted, sizes, seed, trace, where)
     try:
-        reason = grow(bare, probe_of(counted, sizes, seed, where), judge, trace, counted.budget)
+        reason = grow(bare, probe_of(counted, sizes, seed, where), judge, counted.budget, trace.split)
     except (BudgetSpent, KeyboardInterrupt) as stop:
         if isinstance(stop, KeyboardInterrupt) and not counted.book.seen:
             raise

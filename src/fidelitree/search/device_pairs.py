@@ -170,5 +170,4 @@ class Changes:
 
 def _growing(bare: GrowingTree, device: Any) -> DeviceTree:
     """A tree in the making, whose leaves hold their numbers."""
-    nodes = [(inside[0].feature, *inside[1:]) if isinstance(inside, tuple) else inside for inside in bare.nodes]
-    return DeviceTree.of(nodes, max(leaf.region.depth for leaf in bare.leaves.values()), device)
+    return DeviceTree.of(bare.nodes, max(leaf.region.depth for leaf in bare.leaves.values()), device)

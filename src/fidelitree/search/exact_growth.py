@@ -89,7 +89,7 @@ def grow_exactly(counted: Counted, root: Subfunction, epsilon: float, limits: Bu
     bare, trace = GrowingTree(counted.space), Trace(counted, observer)
     judge = _ExactJudge(epsilon, limits, trace)
     try:
-        reason = grow(bare, ExactProbe(root), judge, trace, limits)
+        reason = grow(bare, ExactProbe(root), judge, limits, trace.split)
     except (BudgetSpent, KeyboardInterrupt) as stop:
         if not judge.known:
             raise

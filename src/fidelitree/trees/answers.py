@@ -170,8 +170,8 @@ def tally(
 
 
 def upwards(tree: Tree, of_leaves: NDArray[Any]) -> NDArray[Any]:
-    """From a number for each leaf, in the order of their nodes, to the sum below every node."""
-    sums = np.zeros(len(tree.feature), of_leaves.dtype)
+    """From a number, or a row of them, for each leaf, in the order of their nodes, to the sum below every node."""
+    sums = np.zeros((len(tree.feature), *of_leaves.shape[1:]), of_leaves.dtype)
     sums[tree.feature < 0] = of_leaves
     for node in np.flatnonzero(tree.feature >= 0)[::-1].tolist():  # children stand after their parents
         sums[node] = sums[tree.no[node]] + sums[tree.yes[node]]

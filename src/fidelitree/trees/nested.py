@@ -61,9 +61,11 @@ def build(
 
 def of(tree: Tree, leaf: Callable[[int], Nested] | None = None, node: int = 0) -> Nested:
     """The part of a tree below a node; ``leaf`` says what stands for a leaf, the no side first."""
-    if tree.feature[node] < 0:
-        return int(tree.code[node]) if leaf is None else leaf(node)
-    return tree.test(node), of(tree, leaf, int(tree.no[node])), of(tree, leaf, int(tree.yes[node]))
+    inside = tree.nodes[node]
+    if not isinstance(inside, tuple):
+        return inside if leaf is None else leaf(node)
+    test, no, yes = inside
+    return test, of(tree, leaf, no), of(tree, leaf, yes)
 
 
 def mapped(nested: Nested, change: Callable[[Test, Nested, Nested], Nested]) -> Nested:

@@ -136,7 +136,7 @@ class Tree:
 
     def test(self, node: int) -> Test:
         """The question that an inner node asks."""
-        inside = self._nodes[node]
+        inside = self.nodes[node]
         assert isinstance(inside, tuple), "a leaf asks nothing"
         return inside[0]
 
@@ -191,7 +191,7 @@ class Tree:
     def predict_inner(self, rows: NDArray[Any]) -> Labels:
         """The same for inner values, as a space draws and encodes them."""
         if self.values:
-            return self.labels.take(self._held(self._codes, self._nodes, rows), mode="clip")
+            return self.labels.take(self._held(self._codes, self.nodes, rows), mode="clip")
         out = np.empty(len(rows), self.labels.dtype)
         step = BLOCK_ROWS * min(16, 1 + self.size // 64)
         for start in range(0, len(rows), step):
@@ -218,7 +218,7 @@ class Tree:
 
     def reached_inner(self, rows: NDArray[Any]) -> NDArray[np.intp]:
         """The same for inner values."""
-        numbered = [inside if isinstance(inside, tuple) else v for v, inside in enumerate(self._nodes)]
+        numbered = [inside if isinstance(inside, tuple) else v for v, inside in enumerate(self.nodes)]
         return self._held(np.arange(len(numbered)), numbered, rows).astype(np.intp)
 
     def _held(
@@ -233,7 +233,7 @@ class Tree:
 
     @cached_property
     def _compiled_steps(self) -> Steps:
-        return Steps.of(self._nodes, self.depth)
+        return Steps.of(self.nodes, self.depth)
 
     @cached_property
     def _codes(self) -> NDArray[np.int64]:
@@ -244,7 +244,7 @@ class Tree:
         columns = pack_columns(rows, self._used)
         ones = np.zeros(-(-count // 64), np.uint64)
         codes: NDArray[np.integer[Any]] = np.zeros(count, np.intp if len(self.labels) > 2 else np.uint8)
-        for code, mask in route(0, self._nodes.__getitem__, columns, everyone(count)):
+        for code, mask in route(0, self.nodes.__getitem__, columns, everyone(count)):
             if code == 1:
                 ones |= mask
             elif code > 1:
@@ -265,7 +265,8 @@ class Tree:
         return self.code.take(node)
 
     @cached_property
-    def _nodes(self) -> list[tuple[Test, int, int] | int]:
+    def nodes(self) -> list[tuple[Test, int, int] | int]:
+        """Every node: a test with its no and its yes side, or the code of a leaf."""
         parts = enumerate(zip(*self.as_lists, strict=True))
         return [code if i < 0 else (self.tests.get(node) or IsOne(i), no, yes) for node, (i, no, yes, code) in parts]
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from fidelitree.spaces.draw import Stream
-    from fidelitree.spaces.features import Test
     from fidelitree.targets.labels import Codes
     from fidelitree.trees.tree import Tree
 
@@ -121,7 +120,7 @@ def _grow(star: Star, stars: Stars, labels: int) -> Tree:
     A leaf gets the label seen most often in it, also by flips that come from other leaves.
     """
     bare, probe = GrowingTree(stars.region.space), _StarProbe(star, stars)
-    grow(bare, probe, probe, probe, Budget(max_leaves=MOST_LEAVES))
+    grow(bare, probe, probe, Budget(max_leaves=MOST_LEAVES))
     places = {number: place for place, number in enumerate(bare.leaves)}
     before, after = _answers(bare.complete(places, range(bare.size)), star.inputs, stars.changes)
     reached = np.concatenate([before, after.ravel()]) * labels + np.concatenate([star.before, star.after.ravel()])
@@ -130,7 +129,7 @@ def _grow(star: Star, stars: Stars, labels: int) -> Tree:
 
 
 class _StarProbe:
-    """Knows which stars reach a leaf; judges and traces nothing."""
+    """Knows which stars reach a leaf; judges nothing."""
 
     def __init__(self, star: Star, stars: Stars) -> None:
         self._star, self._weights, self._changes = star, stars.weights, list(stars.changes)
@@ -159,6 +158,3 @@ class _StarProbe:
     def enough(self, bare: GrowingTree, evidence: Mapping[int, Evidence]) -> bool:
         """The number of leaves ends growth, or that no label changes any more."""
         return False
-
-    def split(self, leaf: GrowingLeaf, test: Test, score: float) -> None:
-        """Nothing is traced."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from fidelitree.search.local.coded import Bools, Coded, Floats, Grouped
 from fidelitree.search.local.grown import Grown, flat, words_of
-from fidelitree.search.local.node import Grower, Leaf, Node, Split, best_first, inner, nested, paying, replace, split
+from fidelitree.search.local.node import Grower, Leaf, Node, Split, cart, inner, nested, paying, replace, split
 from fidelitree.search.local.polish import Polisher
 from fidelitree.search.local.splits import IMPURITIES, Impurity, Splits, gini
 
@@ -42,7 +42,7 @@ class Reference:
 
     def cart(self, most: int) -> Grown:
         """CART's tree with at most so many leaves."""
-        return grown(best_first(self._splits, most, gini), self._words)
+        return grown(cart(self._splits, most, gini), self._words)
 
     def fit(self, tree: Nested, price: float) -> Grown:
         """A tree fitted to all rows, its leaves grown on, both as far as it pays at this price of a leaf."""

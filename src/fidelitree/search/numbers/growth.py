@@ -6,19 +6,22 @@ overlapping windows as the Gini index counts labels. Neither is best on all targ
 
 from __future__ import annotations
 
-import heapq
-import itertools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.search.best_first import best_first
 from fidelitree.search.numbers.windows import best_value
 from fidelitree.spaces.features import AtMost, IsIn
-from fidelitree.trees.curve import Curve, CurveSplit
+from fidelitree.trees.curve import Curve
+from fidelitree.trees.nested import itself
+from fidelitree.trees.predict import leaf_values
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from fidelitree.asking.limits import Watch
     from fidelitree.search.labelled import Binning
     from fidelitree.spaces.features import Test
@@ -100,42 +103,34 @@ def _ends(bins: NDArray[Any]) -> NDArray[Any]:
     return np.unique(np.quantile(bins, levels, method="higher"))
 
 
-@dataclass(eq=False)
-class _Node:
-    rows: Rows
-    code: int
-    errors: int
-    test: Test | None = None
-    sides: tuple[_Node, _Node] | None = None
-
-    def curve(self, most: int) -> Curve:
-        """The least errors with each number of leaves, of all prunings."""
-        found = Curve.leaf(self.code, float(self.errors))
-        if self.test is None or self.sides is None:
-            return found
-        no, yes = (side.curve(most) for side in self.sides)
-        return found.or_split(CurveSplit(self.test, no, yes), most)
-
-
 def prunings(numbers: Numbers, rule: str, most: int, watch: Watch) -> Curve:
     """The prunings of a tree that was grown by a rule, best first, to twice as many leaves."""
-    grower = _Grower(numbers, rule)
-    root = grower.node(np.arange(len(numbers)))
-    order = itertools.count()
-    waiting = [(-grower.gain(root)[0], next(order), root)]
-    for _ in range(2 * most - 1):
-        if not waiting or waiting[0][0] >= 0:
-            break
+    best_split, reached = _BestSplit(numbers, rule), list[Rows]()
+    nodes, leaves = list[tuple[Test, int, int] | int](), list[tuple[int, int]]()
+
+    def look(made: Sequence[Rows]) -> Iterator[tuple[int, float, Test | None]]:
+        for rows in made:
+            code, errors = numbers.leaf(rows)
+            yield len(nodes), *best_split.of(rows, errors)
+            reached.append(rows)
+            nodes.append(code)
+            leaves.append((code, errors))
+
+    def split(number: int, test: Test) -> tuple[Rows, Rows]:
         watch()
-        node = heapq.heappop(waiting)[2]
-        for side in grower.split(node):
-            gain, _ = grower.gain(side)
-            heapq.heappush(waiting, (-gain, next(order), side))
-    return root.curve(most)
+        rows = reached[number]
+        yes = numbers.yes(test, rows)
+        nodes[number] = test, len(nodes), len(nodes) + 1
+        return rows[~yes], rows[yes]
+
+    for size, _ in enumerate(best_first([np.arange(len(numbers))], look, split), start=1):
+        if size >= 2 * most:
+            break
+    return Curve.of_prunings(nodes, leaves, most)
 
 
-class _Grower:
-    """Finds the best split of a node by one rule."""
+class _BestSplit:
+    """Finds the best split of some rows by one rule."""
 
     def __init__(self, numbers: Numbers, rule: str) -> None:
         self._numbers, self._rule = numbers, rule
@@ -143,27 +138,14 @@ class _Grower:
         width = max(numbers.tolerance / 2, float(high - low) / _CELLS) or 1.0
         cells = np.floor((numbers.answers - low) / width)
         self._cells = np.clip(cells, -1, _CELLS).astype(np.intp) + _WIDE
-        self._found: dict[_Node, tuple[float, Test | None]] = {}
 
-    def node(self, rows: Rows) -> _Node:
-        return _Node(rows, *self._numbers.leaf(rows))
-
-    def gain(self, node: _Node) -> tuple[float, Test | None]:
-        """How much better the best split is than none, and its test; nothing of a node without errors."""
-        if node not in self._found:
-            found: list[tuple[float, int, Test | None]] = [(0.0, -1, None)]
-            if node.errors:
-                found += [self._best(node.rows, feature) for feature in range(len(self._numbers.groups))]
-            gain, _, test = max(found, key=lambda one: (one[0], -one[1]))
-            self._found[node] = gain, test
-        return self._found[node]
-
-    def split(self, node: _Node) -> tuple[_Node, _Node]:
-        node.test = self.gain(node)[1]
-        assert node.test is not None, "only what can be split waits"
-        yes = self._numbers.yes(node.test, node.rows)
-        node.sides = self.node(node.rows[~yes]), self.node(node.rows[yes])
-        return node.sides
+    def of(self, rows: Rows, errors: int) -> tuple[float, Test | None]:
+        """How much better the best split is than none, and its test; nothing of rows without errors."""
+        found: list[tuple[float, int, Test | None]] = [(0.0, -1, None)]
+        if errors:
+            found += [self._best(rows, feature) for feature in range(len(self._numbers.groups))]
+        gain, _, test = max(found, key=lambda one: (one[0], -one[1]))
+        return gain, test
 
     def _best(self, rows: Rows, feature: int) -> tuple[float, int, Test | None]:
         numbers = self._numbers
@@ -215,8 +197,6 @@ def errors(numbers: Numbers, nested: Nested) -> int:
 
 def wrong(numbers: Numbers, nested: Nested, rows: Rows) -> NDArray[np.bool_]:
     """Which rows a tree gets wrong."""
-    if not isinstance(nested, tuple):
-        return np.asarray(np.abs(numbers.answers[rows] - numbers.values[nested]) > numbers.tolerance)
-    out, yes = np.empty(len(rows), np.bool_), numbers.yes(nested[0], rows)
-    out[~yes], out[yes] = wrong(numbers, nested[1], rows[~yes]), wrong(numbers, nested[2], rows[yes])
-    return out
+    codes = leaf_values(nested, itself, lambda test, here: numbers.yes(test, rows[here]), len(rows))
+    given = np.array(numbers.values)[codes]
+    return np.asarray(np.abs(numbers.answers[rows] - given) > numbers.tolerance)

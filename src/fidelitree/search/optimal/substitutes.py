@@ -34,7 +34,8 @@ from fidelitree.search.optimal.optimum import errors_of_few_bits, least_errors, 
 from fidelitree.search.optimal.rollout import Rollouts
 from fidelitree.spaces.features import left_of
 from fidelitree.trees import nested
-from fidelitree.trees.curve import Curve, CurveSplit
+from fidelitree.trees.answers import upwards
+from fidelitree.trees.curve import Curve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -65,27 +66,13 @@ class Prunings:
     @cached_property
     def curve(self) -> Curve:
         """From the leaves up."""
-        tree, masses, curves = self.tree, self._masses, dict[int, Curve]()
-        for node in range(len(tree.feature) - 1, -1, -1):
-            here = Curve.leaf(int(masses[node].argmax()), masses[node].sum() - masses[node].max())
-            if tree.feature[node] >= 0:
-                sides = curves.pop(int(tree.no[node])), curves.pop(int(tree.yes[node]))
-                here = here.or_split(CurveSplit(tree.test(node), *sides))
-            curves[node] = here
-        return curves[0]
-
-    @cached_property
-    def _masses(self) -> Floats:
-        """For every node, the mass of each label below it."""
-        tree = self.tree
-        masses = np.zeros((len(tree.feature), len(tree.labels)))
-        for node, region in self.tree.regions(self.space.product):
-            if tree.feature[node] < 0:
-                masses[node, tree.code[node]] = self.space.mass(region)
-        for node in range(len(tree.feature) - 1, -1, -1):
-            if tree.feature[node] >= 0:
-                masses[node] = masses[tree.no[node]] + masses[tree.yes[node]]
-        return masses
+        tree, regions = self.tree, self.tree.regions(self.space.product)
+        held = [(tree.code[node], self.space.mass(region)) for node, region in regions if tree.feature[node] < 0]
+        masses = np.zeros((tree.size, len(tree.labels)))
+        for place, (code, mass) in enumerate(held):
+            masses[place, code] = mass
+        below = upwards(tree, masses)
+        return Curve.of_prunings(tree.nodes, [(int(mass.argmax()), mass.sum() - mass.max()) for mass in below])
 
 
 def cells_of(tree: Tree, space: ProductSpace) -> tuple[list[Axis], Codes] | None:
