@@ -7,6 +7,7 @@ import pytest
 
 from fidelitree.runs.analysis.stars import _chances_of_ones, draw_balanced
 from fidelitree.spaces.draw import Stream, draw, redraw
+from fidelitree.spaces.features import IsOne
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
 
