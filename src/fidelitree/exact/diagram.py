@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fidelitree.errors import NoDiagramError
-from fidelitree.exact.subfunction import BestTests, Floats
+from fidelitree.exact.subfunction import Floats, Subfunction
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -191,17 +191,11 @@ class Diagram(Nodes):
         return first, second
 
 
-class DiagramSubfunction:
+class DiagramSubfunction(Subfunction):
     """A function of bits inside a region; ``labels`` are those of the whole function."""
 
     def __init__(self, diagram: Diagram, root: int, labels: list[Any]) -> None:
-        self.diagram, self.root = diagram, root
-        self._labels = labels
-
-    @property
-    def labels(self) -> list[Any]:
-        """What the constants stand for."""
-        return self._labels
+        self.diagram, self.root, self.labels = diagram, root, labels
 
     def label_probabilities(self) -> Floats:
         """Known since the node was made."""
@@ -211,14 +205,10 @@ class DiagramSubfunction:
         """One pass over the nodes below."""
         return self.diagram.influences(self.root)
 
-    def splits(self) -> BestTests:
-        """A bit has one test."""
-        return BestTests(self.influences())
-
     def split(self, test: Test) -> tuple[DiagramSubfunction, DiagramSubfunction]:
         """The nodes above the test are made anew, those below are shared."""
         no, yes = (
-            DiagramSubfunction(self.diagram, half, self._labels)
+            DiagramSubfunction(self.diagram, half, self.labels)
             for half in self.diagram.restrict(self.root, test.feature)
         )
         return no, yes

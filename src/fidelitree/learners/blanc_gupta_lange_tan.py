@@ -15,6 +15,7 @@ the scores are estimated from few pairs; they are exact where all inputs are ask
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 from fidelitree.asking.limits import Budget
 from fidelitree.errors import ParameterError, check_count, check_number
 from fidelitree.learners.judging import MOST_LEAVES, grown_from
-from fidelitree.learners.lesson import SMALL, Lesson, check_bits, learner
+from fidelitree.learners.lesson import Lesson, check_bits, learner
 from fidelitree.search.grow import Evidence, grow
 from fidelitree.spaces.draw import Stream, draw
 from fidelitree.spaces.product import ProductSpace
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from fidelitree.runs.result import Distillation
-    from fidelitree.search.questions import Steps
     from fidelitree.spaces.region import Region
 
 Floats = NDArray[np.float64]
@@ -56,17 +56,15 @@ def blanc_gupta_lange_tan(lesson: Lesson, *, noise: float = NOISE, pairs: int = 
     if not 0 <= level <= 1:
         raise ParameterError(f"noise must be at least 0 and at most 1; got {noise!r}")
     check_bits(lesson.space)
+    most, drawn = lesson.counted.budget.max_leaves or MOST_LEAVES, _NoisyPairs(lesson, level, pairs)
+    asked = partial(grown_from, lesson, drawn, None, min(MOST_LEAVES, most))
+    return lesson.learn(lambda: _exactly(lesson, level), asked)
 
-    def teach() -> str | Steps[str]:
-        most = lesson.counted.budget.max_leaves
-        if lesson.cheap_to_ask_all(SMALL):
-            table = _NoisyTable(lesson, level)
-            bare = GrowingTree(lesson.product)
-            grow(bare, table, table, Budget(max_leaves=most))
-            return lesson.settle_at(bare.complete(table.codes, lesson.counted.book.sorted()), table.error)
-        return grown_from(lesson, _NoisyPairs(lesson, level, pairs), None, min(MOST_LEAVES, most or MOST_LEAVES))
 
-    return lesson.run(teach)
+def _exactly(lesson: Lesson, noise: float) -> str:
+    table, bare = _NoisyTable(lesson, noise), GrowingTree(lesson.product)
+    grow(bare, table, table, Budget(max_leaves=lesson.counted.budget.max_leaves))
+    return lesson.settle_at(bare.complete(table.codes, lesson.counted.book.sorted()), table.error)
 
 
 class _NoisyTable:

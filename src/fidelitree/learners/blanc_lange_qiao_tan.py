@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.errors import check_count
 from fidelitree.exact.engine import exact_subfunction
-from fidelitree.learners.lesson import CERTIFIED, SMALL, Lesson, check_bits, learner
+from fidelitree.learners.lesson import CERTIFIED, Lesson, check_bits, learner
 from fidelitree.search.questions import Ask, Steps
 from fidelitree.spaces.features import IsOne, Test
 from fidelitree.trees.curve import Curve, CurveSplit, Floats
@@ -87,11 +87,7 @@ def blanc_lange_qiao_tan(
         enough = math.ceil(math.log2(size / lesson.epsilon))
         choice = _Choice(candidates, lesson.epsilon / (2 * math.log2(size)), min(depth, enough))
     choice = replace(choice, depth=min(choice.depth, len(lesson.product)))
-
-    def teach() -> str | Steps[str]:
-        return _exactly(lesson, choice) if lesson.cheap_to_ask_all(SMALL) else _on_stars(lesson, choice)
-
-    return lesson.run(teach)
+    return lesson.learn(lambda: _exactly(lesson, choice), lambda: _on_stars(lesson, choice))
 
 
 def _exactly(lesson: Lesson, choice: _Choice) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.learners.id3 import fit as fit_id3
+from fidelitree.runs.session import TrainingSet
 from fidelitree.search.labelled import Labelled
 from fidelitree.search.optimal.affordable import RESTRICTIONS
 from fidelitree.search.optimal.lattice import Lattice, axes_of
@@ -101,28 +102,18 @@ class FittingTrees:
         return known[key]
 
 
-class AskedInputs:
-    """Inputs with their answers, in the order of asking."""
+class AskedInputs(TrainingSet):
+    """Inputs of a learner's own choice with their answers, in the order of asking."""
 
     def __init__(self, lesson: Lesson) -> None:
+        super().__init__(lesson.session)
         self._lesson = lesson
-        self.inner = np.empty((0, len(lesson.product)), lesson.product.dtype)
-        self.codes: NDArray[np.intp] = np.empty(0, np.intp)
-
-    def add(self, inner: NDArray[Any], codes: NDArray[np.intp]) -> None:
-        """Some more."""
-        self.inner, self.codes = np.concatenate([self.inner, inner]), np.concatenate([self.codes, codes])
 
     def propose(self, nested: Nested) -> Tree:
         """A tree of label codes, as it may be tested."""
         lesson, book = self._lesson, self._lesson.counted.book
-        data = Labelled(
-            lesson.product,
-            book.sorted(),
-            self.inner,
-            np.array(book.ranks(), np.intp)[self.codes],
-            np.ones(len(self.codes)),
-        )
+        codes = np.array(book.ranks(), np.intp)[self.codes]
+        data = Labelled(lesson.product, book.sorted(), self.inner, codes, np.ones(len(codes)))
         return lesson.propose(trees.build(lesson.product, trees.simplest(nested), book.sorted(), book.ranks()), data)
 
 

@@ -50,14 +50,10 @@ def halving(lesson: Lesson, *, depth: int = DEPTH) -> Distillation:
     """
     depth = check_count("depth", depth)
     check_bits(lesson.space)
-
-    def teach() -> str | Steps[str]:
-        # Where all inputs are no more than a test would take, they are asked.
-        if lesson.cheap_to_ask_all(int(min(_ALL, 3 / lesson.epsilon)) if lesson.epsilon else 0):
-            return shallowest(lesson)
-        return _halved(lesson, min(depth, len(lesson.product)))
-
-    return lesson.run(teach)
+    depth = min(depth, len(lesson.product))
+    # Where all inputs are no more than a test would take, they are asked.
+    most = int(min(_ALL, 3 / lesson.epsilon)) if lesson.epsilon else 0
+    return lesson.learn(lambda: shallowest(lesson), lambda: _halved(lesson, depth), most)
 
 
 def _halved(lesson: Lesson, depth: int) -> Steps[str]:
@@ -67,7 +63,7 @@ def _halved(lesson: Lesson, depth: int) -> Steps[str]:
         lesson.watch()
         inner = count.inputs[place][None]
         answered = yield Ask(inner, "grow")
-        known.add(inner, answered.codes)
+        known.add(answered)
         fitting.add(inner[0].astype(np.bool_), int(answered.codes[0]))
         count.add(inner[0], int(answered.codes[0]))
         if (found := fitting.tree(depth)) is not None:

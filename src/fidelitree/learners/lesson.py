@@ -119,6 +119,10 @@ class Lesson:
         session.observer(Finished(self.counted.asked, result.tree.size, result.certificate.error_bound, reason))
         return result
 
+    def learn(self, known: Callable[[], str], asked: Callable[[], Steps[str]], most: int = SMALL) -> Distillation:
+        """By all answers, where no error is allowed or inputs are no more than ``most``; else by what is asked."""
+        return self.run(lambda: known() if self.cheap_to_ask_all(most) else asked())
+
     def watch(self) -> None:
         """Ends learning while there is time left for a test."""
         budget = self.counted.budget

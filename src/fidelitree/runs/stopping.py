@@ -13,14 +13,12 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from fidelitree.asking.counted import Counted
-from fidelitree.asking.limits import Budget, BudgetSpent
+from fidelitree.asking.limits import BudgetSpent
 from fidelitree.errors import NoDiagramError
 from fidelitree.exact.engine import all_answers_of, error_inside
-from fidelitree.exact.paths import PathSubfunction
 from fidelitree.runs.outcome import Outcome, best_so_far
 from fidelitree.search.bits.junta import crowds
-from fidelitree.search.exact_growth import grow_exactly
+from fidelitree.search.exact_growth import as_grown
 from fidelitree.search.optimal.affordable import PATIENT, QUICK
 from fidelitree.search.optimal.substitutes import Prunings, SmallestSubstitutes, Substitutes
 from fidelitree.targets.circuits.circuit import Circuit
@@ -30,6 +28,7 @@ from fidelitree.theory.sequential import divergence, log_e_value
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from fidelitree.asking.counted import Counted
     from fidelitree.certificates.attempts import Attempt, Attempts
     from fidelitree.exact.subfunction import Subfunction
     from fidelitree.spaces.world import Weighed
@@ -215,12 +214,8 @@ class FewestLeaves(Smallest):
         return None if self.unsettled else super()._rival(attempts, leaves, needed)
 
     def search(self, tree: Tree) -> Substitutes:
-        space = self.counted.space
-        root = PathSubfunction(tree, space.whole)
-        watch = self.counted.watch
-        greedy = grow_exactly(Counted(tree, space), root, 0.0, Budget(), lambda event: watch()).tree
-        watch()  # a tree that is cut short is no substitute
-        return SmallestSubstitutes(tree, space, [greedy], PATIENT, watch)
+        space, watch = self.counted.space, self.counted.watch
+        return SmallestSubstitutes(tree, space, [as_grown(tree, space, watch).tree], PATIENT, watch)
 
 
 @dataclass

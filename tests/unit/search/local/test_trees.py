@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import reference
 from fidelitree.asking.limits import go_on
 from fidelitree.search.local import moves
-from fidelitree.search.local.archive import RowPrunings, held_rows
+from fidelitree.search.local.archive import Held, RowPrunings
 from fidelitree.search.local.coded import Coded, Grouped
 from fidelitree.search.local.grown import words_of
 from fidelitree.search.local.node import Grower, Leaf, Node, cart, inner, leaf, nested, replace
@@ -85,7 +85,7 @@ def all_prunings(tree: Nested, coded: Coded, rows: np.ndarray) -> dict[int, floa
 @given(coded_rows())
 def test_no_pruning_is_better(coded: Coded) -> None:
     node = cart(Splits(Grouped(coded)), 8, gini)
-    prunings = RowPrunings(moves.grown(node, words_of(coded.sizes)), held_rows(None, go_on))
+    prunings = RowPrunings(moves.grown(node, words_of(coded.sizes)), Held(None, coded, go_on))
     best = all_prunings(nested(node), coded, node.rows)
     assert not prunings.missed.any()
     assert prunings.errors.tolist() == pytest.approx([best[leaves] for leaves in range(1, node.leaves + 1)])
@@ -126,7 +126,7 @@ def test_held_out_rows_decide_with_the_others(coded: Coded, seed: int) -> None:
     random = np.random.default_rng(seed)
     held = dataclasses.replace(coded, codes=random.integers(coded.classes, size=len(coded.codes)))
     node = cart(Splits(Grouped(coded)), 6, gini)
-    prunings = RowPrunings(moves.grown(node, words_of(coded.sizes)), held_rows(held, go_on))
+    prunings = RowPrunings(moves.grown(node, words_of(coded.sizes)), Held(held, coded, go_on))
     every = shapes(labelled(node))
     for leaves in range(1, node.leaves + 1):
         best = min(coded.errors(tree) + held.errors(tree) for tree in every if size(tree) == leaves)
