@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from fidelitree.asking.events import Observer, TreeJudged, nobody
 from fidelitree.asking.journal.ledger import LABEL
 from fidelitree.exact.engine import ENUMERATE_UNASKED
+from fidelitree.search.numbers.growth import Numbers
 from fidelitree.search.numbers.windows import best_value
 from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.search.questions import Answered, Ask, Labels, Question, Steps, T, Tests
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from fidelitree.runs.input_source import Source
     from fidelitree.runs.outcome import Outcome
     from fidelitree.runs.stopping import Stopping
+    from fidelitree.search.labelled import Binning
 
 Codes = NDArray[np.intp]
 _NONE = np.zeros(0, np.bool_)
@@ -168,6 +170,14 @@ class TrainingSet:
                 self._session.stand(to_stand)
             missing = wanted - len(self)
             self.add((yield Labels(missing if at_once else max(1, min(missing, standing.next - counted.asked)))))
+
+    def numbers(
+        self, binning: Binning, rows: slice | NDArray[np.bool_] = slice(None), like: Numbers | None = None
+    ) -> Numbers:
+        """Some of the answers, all unless told, where they are numbers."""
+        tolerance, answers = self._session.attempts.tolerance, self._session.counted.labels(self.codes)
+        assert tolerance is not None, "labels have a search of their own"
+        return Numbers.of(binning, rows, np.asarray(answers, np.float64)[rows], tolerance, like)
 
     def constant(self) -> Tree:
         """The most frequent label of those that taught, or that came as they were drawn, or of what there is."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -288,23 +289,32 @@ class _Audit:
 
     def test(self, source: TestInputs, observer: Observer) -> DrawnBet:
         """Inputs as they come, but for those that a tree defers, until the rule has seen enough, or patience ends."""
-        if source.device is not None:
-            return self._test_there(source.device, observer)
-        bet, taken, block = DrawnBet(self.rule.level), 0, 0
-        while looks := self._allowed(wanted := self.rule.looks(bet), bet, taken, source.most):
+        bet, taken, block, size = DrawnBet(self.rule.level), 0, 0, block_rows(len(self.counted.space))
+        while looks := self._allowed(wanted := self.rule.looks(bet), bet, taken, source):
             observer(UnderTest(self.counted.asked, 0, bet.errors, bet.samples, bet.level, wanted[0]))
-            parts = []
+            parts, first = [], block
             for rows in looks:
-                part = source.take(block, taken, rows)
-                parts.append(part[answered(self.predictor, part)] if self.defers else part)
-                taken, block = taken + rows, block + 1
+                if source.device is None:
+                    part = source.take(block, taken, rows)
+                    parts.append(part[answered(self.predictor, part)] if self.defers else part)
+                taken, block = taken + rows, block - -rows // size
             try:
+                if source.device is not None:
+                    self._see_there(bet, looks[0], source.device.count(first, looks[0]), observer)
+                    continue
                 whole = np.concatenate(parts) if len(parts) > 1 else parts[0]
                 labels = self.counted.labels(self.counted.ask(whole, "certify")) if len(whole) else np.zeros(0)
                 self._see(bet, list(zip(looks, parts, strict=True)), labels, observer)
             except (BudgetSpent, KeyboardInterrupt):
                 return bet
         return bet
+
+    def _see_there(self, bet: DrawnBet, rows: int, found: Counter[tuple[Any, Any]], observer: Observer) -> None:
+        """Answers that were counted on the target's device."""
+        self.both.add(rows, found)
+        bet.draw(rows)
+        bet.count(sum(count for (label, own), count in found.items() if label != own), rows)
+        observer(TreeJudged(self.counted.asked, 0, bet.errors / bet.samples, bet.error_bound))
 
     def _see(
         self, bet: DrawnBet, looks: list[tuple[int, NDArray[Any]]], labels: NDArray[Any], observer: Observer
@@ -321,40 +331,25 @@ class _Audit:
             else:
                 bet.draw(rows)
 
-    def _allowed(self, looks: list[int], bet: DrawnBet, taken: int, rows: float) -> list[int]:
-        """Inputs until the next looks, as far as they may be asked about together; one look where a clock runs."""
-        limit = self.counted.budget.max_queries
+    def _allowed(self, looks: list[int], bet: DrawnBet, taken: int, source: TestInputs) -> list[int]:
+        """Inputs until the next looks, as far as they may be asked about together; one look where a clock runs.
+
+        On a device looks at the counts take time, so they get rarer.
+        """
+        limit, there = self.counted.budget.max_queries, source.device is not None
         patience = self.rule.patience if limit is None else limit
-        left = min(patience - bet.samples, (_PATIENT if self.defers else 1) * patience - taken, rows - taken)
+        left = min(patience - bet.samples, (_PATIENT if self.defers else 1) * patience - taken, source.most - taken)
         found: list[int] = []
         size = block_rows(len(self.counted.space))  # what fits into memory well
-        for wanted in looks if self.counted.budget.max_seconds is None and not self.defers else looks[:1]:
+        size *= max(1, bet.samples // (_LOOKS * size)) if there else 1
+        together = self.counted.budget.max_seconds is None and not self.defers and not there
+        for wanted in looks if together else looks[:1]:
             if found and sum(found) + wanted > size:
                 break
             found.append(int(min(wanted, left - sum(found), size)))
             if found[-1] < wanted:
                 break
         return [rows for rows in found if rows > 0]
-
-    def _test_there(self, device: DeviceTests, observer: Observer) -> DrawnBet:
-        """The same of inputs that never leave the target's device; looks at the counts take time, so they get rarer."""
-        bet, limit, block = DrawnBet(self.rule.level), self.counted.budget.max_queries, 0
-        patience, size = self.rule.patience if limit is None else limit, block_rows(len(self.counted.space))
-        while True:
-            needed, look = self.rule.wanted(bet), max(1, bet.samples // (_LOOKS * size)) * size
-            rows = int(min(needed, patience - bet.samples, look))
-            if rows <= 0:
-                return bet
-            observer(UnderTest(self.counted.asked, 0, bet.errors, bet.samples, bet.level, needed))
-            try:
-                found = device.count(block, rows)
-            except (BudgetSpent, KeyboardInterrupt):
-                return bet
-            self.both.add(rows, found)
-            bet.draw(rows)
-            bet.count(sum(count for (label, own), count in found.items() if label != own), rows)
-            block -= -rows // size
-            observer(TreeJudged(self.counted.asked, 0, bet.errors / bet.samples, bet.error_bound))
 
     def _mistakes(
         self, batch: NDArray[Any], labels: NDArray[Any], weights: NDArray[np.float64] | None = None

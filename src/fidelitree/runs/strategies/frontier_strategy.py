@@ -23,7 +23,7 @@ from fidelitree.certificates.helped import Adviser, HelpedAttempt, compare
 from fidelitree.errors import ParameterError
 from fidelitree.runs.session import Session, TrainingSet
 from fidelitree.runs.strategies.forecast import SLACK, TIGHT, Forecast, forecast
-from fidelitree.runs.strategies.sized_trees import SizedTrees, sized_trees
+from fidelitree.runs.strategies.sized_trees import NumberTrees, SizedTrees, sized_trees
 from fidelitree.search.bits.learner import BitLearner
 from fidelitree.search.optimal.affordable import QUICK
 from fidelitree.search.optimal.substitutes import SmallestSubstitutes
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from fidelitree.asking.journal.ledger import LedgerEntry
-    from fidelitree.runs.strategies.number_fitting import NumberTrees
     from fidelitree.trees.ensemble import Ensemble
     from fidelitree.trees.tree import Tree
 

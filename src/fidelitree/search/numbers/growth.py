@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from fidelitree.search.labelled import Binning
     from fidelitree.spaces.features import Test
     from fidelitree.trees.nested import Nested
+    from fidelitree.trees.tree import Tree
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -39,6 +40,7 @@ _COARSE = 64  # groups that growth looks at
 class Numbers:
     """Rows in groups of values with their answers; ``values`` are those of leaves, by the codes that trees hold."""
 
+    binning: Binning
     groups: list[NDArray[Any]]
     ends: list[NDArray[Any] | None]
     """For each number the last bin of each group; None for categories and bits, whose groups are their values."""
@@ -70,7 +72,7 @@ class Numbers:
         ordered = [feature.values is None for feature in binning.features]
         values = [len(feature.values or ()) for feature in binning.features]
         sizes = [many if end is None else len(end) for many, end in zip(values, ends, strict=True)]
-        return cls(groups, ends, sizes, ordered, answers, tolerance)
+        return cls(binning, groups, ends, sizes, ordered, answers, tolerance)
 
     def __len__(self) -> int:
         return len(self.answers)
@@ -88,6 +90,12 @@ class Numbers:
             return IsIn(feature, frozenset(groups.tolist()))
         return AtMost(feature, float(ends[len(groups) - 1]))
 
+    def tree(self, nested: Nested) -> Tree:
+        """A tree of inputs; its leaves hold numbers."""
+        used = sorted({self.values[code] for code in _codes(nested)})
+        places = {value: place for place, value in enumerate(used)}
+        return self.binning.tree(nested, [places.get(value, -1) for value in self.values], used)
+
     def yes(self, test: Test, rows: Rows) -> NDArray[np.bool_]:
         """Which rows a test says yes to."""
         own, ends = self.groups[test.feature][rows], self.ends[test.feature]
@@ -95,6 +103,10 @@ class Numbers:
             return np.isin(own, list(test.codes))
         assert ends is not None, "only numbers and bits have cuts"
         return np.asarray(ends[own] <= test.cut)  # type: ignore[attr-defined]
+
+
+def _codes(nested: Nested) -> list[int]:
+    return [*_codes(nested[1]), *_codes(nested[2])] if isinstance(nested, tuple) else [nested]
 
 
 def _ends(bins: NDArray[Any]) -> NDArray[Any]:
