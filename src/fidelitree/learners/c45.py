@@ -65,10 +65,7 @@ def _grown(splits: Splits, rows: Places, per_row: float, depth: int = 0) -> Node
     if number is None:
         return alone
     test, passed = splits.divide(menu.decode(number), rows, entropy)
-    sides = (
-        _grown(splits, rows[~passed], per_row, depth + 1),
-        _grown(splits, rows[passed], per_row, depth + 1),
-    )
+    sides = (_grown(splits, rows[~passed], per_row, depth + 1), _grown(splits, rows[passed], per_row, depth + 1))
     return split(rows, counts, test, sides)
 
 

@@ -259,13 +259,7 @@ class Learn(Protocol):
     __name__: str
 
     def __call__(
-        self,
-        target: Target,
-        space: World,
-        epsilon: float = ...,
-        delta: float = ...,
-        seed: int = ...,
-        **options: Any,
+        self, target: Target, space: World, epsilon: float = ..., delta: float = ..., seed: int = ..., **options: Any
     ) -> Distillation: ...
 
 
@@ -274,12 +268,7 @@ def learner(teach: Callable[..., Distillation], epsilon: float = 0.05) -> Learn:
     own = [name for name, parameter in signature(teach).parameters.items() if parameter.kind is parameter.KEYWORD_ONLY]
 
     def learn(
-        target: Target,
-        space: World,
-        epsilon: float = epsilon,
-        delta: float = 0.05,
-        seed: int = 0,
-        **options: Any,
+        target: Target, space: World, epsilon: float = epsilon, delta: float = 0.05, seed: int = 0, **options: Any
     ) -> Distillation:
         told = {name: options.pop(name) for name in own if name in options}
         return teach(Lesson.begin(target, space, (epsilon, delta, seed), options), **told)

@@ -13,14 +13,7 @@ from fidelitree.asking.journal.ledger import Ledger
 from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers, given
 from fidelitree.asking.memory import Memory, check_fits
 from fidelitree.certificates.attempts import Attempts
-from fidelitree.errors import (
-    ParameterError,
-    check_choice,
-    check_delta,
-    check_epsilon,
-    check_switch,
-    check_tolerance,
-)
+from fidelitree.errors import ParameterError, check_choice, check_delta, check_epsilon, check_switch, check_tolerance
 from fidelitree.exact.cells import ALL_SUBSETS
 from fidelitree.exact.engine import free_of_charge
 from fidelitree.runs.all_answers import distil_exactly, distil_known, no_error_allowed

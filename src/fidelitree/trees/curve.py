@@ -99,10 +99,7 @@ class Curve:
 
     @classmethod
     def of_prunings(
-        cls,
-        nodes: Sequence[tuple[Test, int, int] | int],
-        leaves: Sequence[tuple[int, float]],
-        most: int | None = None,
+        cls, nodes: Sequence[tuple[Test, int, int] | int], leaves: Sequence[tuple[int, float]], most: int | None = None
     ) -> Curve:
         """All prunings of a tree, whose children stand after their parents.
 

@@ -51,10 +51,7 @@ _ABOUT = "the answers in the journal lead to this tree and this certificate"
 
 
 def replay(
-    path: str | os.PathLike[str],
-    space: World,
-    limits: Mapping[str, Any] | None = None,
-    point: Any = None,
+    path: str | os.PathLike[str], space: World, limits: Mapping[str, Any] | None = None, point: Any = None
 ) -> Distillation:
     """The result of the `distill` whose journal this is, from its answers; the journal is not changed.
 

@@ -144,7 +144,7 @@ class Stars:
             self.held.append(Star(inputs, before, after))
 
     def ask(self, counted: Counted, rows: int, drawn: Callable[[int, slice], Drawn], keep: bool = False) -> Stars:
-        """Ask about so many inputs, block by block; ``drawn`` gives those of a block, and what their features become."""
+        """Ask about so many inputs, block by block; ``drawn`` gives those of a block and their new values."""
         step = _step(self.region, self.changes)
         for block, start in enumerate(range(0, rows, step)):
             self.add(counted, *drawn(block, slice(start, min(start + step, rows))), keep)

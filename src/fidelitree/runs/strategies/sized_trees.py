@@ -55,12 +55,7 @@ def filled(sizes: Sequence[int], most: int) -> list[int]:
 
 
 def sized_trees(
-    session: Session,
-    pool: TrainingSet,
-    sizes: Sequence[int],
-    seed: int,
-    free: bool = False,
-    watch: Watch | None = None,
+    session: Session, pool: TrainingSet, sizes: Sequence[int], seed: int, free: bool = False, watch: Watch | None = None
 ) -> SizedTrees | NumberTrees:
     """The search for labels, or that for numbers."""
     if session.attempts.tolerance is not None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fidelitree.search.best_first import best_first
 from fidelitree.search.numbers.windows import best_value
-from fidelitree.spaces.features import AtMost, IsIn
+from fidelitree.spaces.features import AtMost, IsIn, Test
 from fidelitree.trees.curve import Curve
 from fidelitree.trees.nested import itself
 from fidelitree.trees.predict import leaf_values
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from fidelitree.asking.limits import Watch
     from fidelitree.search.labelled import Binning
-    from fidelitree.spaces.features import Test
     from fidelitree.trees.nested import Nested
     from fidelitree.trees.tree import Tree
 
