@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.errors import check_count
 from fidelitree.exact.engine import exact_subfunction
+from fidelitree.exact.subfunction import Subfunction
 from fidelitree.learners.lesson import CERTIFIED, Lesson, check_bits, learner
 from fidelitree.search.questions import Ask, Steps
 from fidelitree.spaces.features import IsOne, Test
@@ -43,19 +44,6 @@ _MOST_STARS = 8_192
 _MOST = 10_000  # restrictions of a search
 _DEEPEST = 14
 _Key = frozenset[tuple[int, int]]
-
-
-class Part(Protocol):
-    """A function inside a restriction; the exact engines are such parts."""
-
-    def label_probabilities(self) -> Floats:
-        """Of every label."""
-
-    def influences(self) -> Floats:
-        """Of every feature."""
-
-    def split(self, test: Test) -> Sequence[Any]:
-        """The two parts of a test, no before yes."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +103,7 @@ def _depths(deepest: int) -> list[int]:
     return [depth for depth in (1, 2, 3, 4, 6, 8, 11) if depth < deepest] + [deepest]
 
 
-def _wider(lesson: Lesson, root: Part, choice: _Choice, depths: list[int], aim: float) -> Iterator[Curve]:
+def _wider(lesson: Lesson, root: Subfunction, choice: _Choice, depths: list[int], aim: float) -> Iterator[Curve]:
     """Curves of the shallowest trees that are good enough, for 1, 2, ... candidates; notes where one was cut."""
     lesson.caveat, parts = "", _Parts(lesson, choice.least)
     for width in range(1, choice.candidates + 1):
@@ -153,7 +141,7 @@ class _Parts:
         self._lesson, self._least = lesson, least
         self._known: dict[_Key, tuple[Floats, list[int], dict[int, Sequence[Any]]]] = {}
 
-    def look(self, part: Part, key: _Key) -> tuple[Floats, list[int]]:
+    def look(self, part: Subfunction, key: _Key) -> tuple[Floats, list[int]]:
         """Shares of the labels, and the features with influence, the largest first."""
         if key not in self._known:
             self._lesson.watch()
@@ -164,7 +152,7 @@ class _Parts:
             self._known[key] = part.label_probabilities(), features, {}
         return self._known[key][:2]
 
-    def sides(self, part: Part, key: _Key, feature: int) -> Sequence[Any]:
+    def sides(self, part: Subfunction, key: _Key, feature: int) -> Sequence[Any]:
         """The two parts of a split."""
         known = self._known[key][2]
         if feature not in known:
@@ -186,7 +174,7 @@ class _CurveSearch:
         """Whether no more restrictions are to be looked at."""
         return len(self._seen) >= _MOST
 
-    def curve(self, part: Part, path: dict[int, int], depth: int) -> Curve:
+    def curve(self, part: Subfunction, path: dict[int, int], depth: int) -> Curve:
         """Errors as shares of the restriction."""
         key = frozenset(path.items())
         if (key, depth) not in self._known:
@@ -211,14 +199,14 @@ def _best(curve: Curve, aim: float) -> Nested:
 
 
 @dataclass(frozen=True)
-class _FlipLabels:
-    """Inputs with their labels, and whether flipping each bit changes it."""
+class _FlipLabels(Subfunction):
+    """Inputs with their labels, and whether flipping each bit changes it: what they tell of a target."""
 
     biases: Floats
     bits: NDArray[np.bool_]
     codes: NDArray[np.intp]
     changed: NDArray[np.bool_]
-    labels: int
+    labels: list[Any]
 
     @classmethod
     def ask(cls, lesson: Lesson, rows: int) -> Steps[tuple[_FlipLabels, Any]]:
@@ -232,12 +220,11 @@ class _FlipLabels:
         data, _ = yield from lesson.labels(rows)  # a label that only flips have shown has its place now
         labels = lesson.counted.labels(answers.codes).reshape(bits.shape)
         changed = labels != np.array(data.labels)[data.codes[data.growing]][:, None]
-        return cls(
-            lesson.product.biases, bits.astype(np.bool_), data.codes[data.growing], changed, len(data.labels)
-        ), data
+        biases, codes = lesson.product.biases, data.codes[data.growing]
+        return cls(biases, bits.astype(np.bool_), codes, changed, list(data.labels)), data
 
     def label_probabilities(self) -> Floats:
-        counts = np.bincount(self.codes, minlength=self.labels)
+        counts = np.bincount(self.codes, minlength=len(self.labels))
         return np.asarray(counts / max(1, len(self.codes)))
 
     def influences(self) -> Floats:

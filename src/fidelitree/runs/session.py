@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from fidelitree.asking.events import Observer, TreeJudged, nobody
 from fidelitree.asking.journal.ledger import LABEL
 from fidelitree.exact.engine import ENUMERATE_UNASKED
-from fidelitree.search.numbers.growth import Numbers
-from fidelitree.search.numbers.windows import best_value
+from fidelitree.search.numbers.growth import Numbers, best_value
 from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.search.questions import Answered, Ask, Labels, Question, Steps, T, Tests
 from fidelitree.trees.tree import Tree

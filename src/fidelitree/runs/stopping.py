@@ -20,7 +20,7 @@ from fidelitree.runs.outcome import Outcome, best_so_far
 from fidelitree.search.bits.junta import crowds
 from fidelitree.search.exact_growth import as_grown
 from fidelitree.search.optimal.affordable import PATIENT, QUICK
-from fidelitree.search.optimal.substitutes import Prunings, SmallestSubstitutes, Substitutes
+from fidelitree.search.optimal.substitutes import Prunings, SmallestSubstitutes
 from fidelitree.targets.circuits.circuit import Circuit
 from fidelitree.targets.table import TruthTable
 from fidelitree.theory.sequential import divergence, log_e_value
@@ -86,7 +86,7 @@ class Smallest:
     few_rounds: bool = False
     """Whether another round for fewer leaves is too much: then the first certificate ends the run."""
     unsettled: bool = False
-    _substitutes: dict[int, Substitutes] = field(default_factory=dict)
+    _substitutes: dict[int, SmallestSubstitutes] = field(default_factory=dict)
     _certified: Attempt | None = None
     _limit: int = 0
     _deal: float = math.inf
@@ -176,12 +176,12 @@ class Smallest:
     def _most(self, attempt: Attempt) -> int:
         return len(self._of(attempt).disagreements[: self.max_leaves])
 
-    def _of(self, attempt: Attempt) -> Substitutes:
+    def _of(self, attempt: Attempt) -> SmallestSubstitutes:
         if attempt.number not in self._substitutes:
             self._substitutes[attempt.number] = self.search(attempt.tree)
         return self._substitutes[attempt.number]
 
-    def search(self, tree: Tree) -> Substitutes:
+    def search(self, tree: Tree) -> SmallestSubstitutes:
         """Trees that could stand in for a tested one."""
         space = self.counted.space if self.masses is None else self.masses
         return SmallestSubstitutes(tree, space, [], QUICK, self.counted.watch)
@@ -213,7 +213,7 @@ class FewestLeaves(Smallest):
     def _rival(self, attempts: Attempts, leaves: int, needed: int) -> Attempt | None:
         return None if self.unsettled else super()._rival(attempts, leaves, needed)
 
-    def search(self, tree: Tree) -> Substitutes:
+    def search(self, tree: Tree) -> SmallestSubstitutes:
         space, watch = self.counted.space, self.counted.watch
         return SmallestSubstitutes(tree, space, [as_grown(tree, space, watch).tree], PATIENT, watch)
 

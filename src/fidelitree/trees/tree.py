@@ -364,14 +364,11 @@ class Tree:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the canonical JSON."""
-        arrays = self.feature, self.no, self.yes, self.code
-        text = treefile.canonical(self.names, self.kinds, self.values, self.labels, arrays, self.tests)
-        return hashlib.sha256(text.encode()).hexdigest()
+        return hashlib.sha256(treefile.canonical(self).encode()).hexdigest()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data under a versioned schema."""
-        arrays = self.feature, self.no, self.yes, self.code
-        return treefile.encode(self.names, self.kinds, self.values, self.labels, arrays, self.tests)
+        return treefile.encode(self)
 
     @classmethod
     def from_dict(cls, data: Any) -> Tree:
@@ -381,7 +378,7 @@ class Tree:
 
     def to_json(self) -> str:
         """The text of the file that `save` writes."""
-        treefile.check_storable(self.names, self.values)
+        treefile.check_storable(self)
         return json.dumps(self.to_dict(), indent=1) + "\n"
 
     def save(self, path: str | Path) -> None:

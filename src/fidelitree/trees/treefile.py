@@ -22,7 +22,9 @@ from fidelitree.trees.answers import DEFER
 from fidelitree.trees.gaps import gaps_of, sides, splits
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
+    from collections.abc import Container
+
+    from fidelitree.trees.tree import Tree
 
 FORMAT = "fidelitree.tree"
 VERSION = 1
@@ -36,23 +38,22 @@ Values = tuple[tuple[Any, ...] | None, ...]
 Decoded = tuple[Names, Names, Values, NDArray[Any], Arrays, dict[int, Test]]
 
 
-def encode(
-    names: Names, kinds: Names, values: Values, labels: NDArray[Any], arrays: Arrays, tests: Mapping[int, Test]
-) -> dict[str, Any]:
+def encode(tree: Tree) -> dict[str, Any]:
     """The plain data that `decode` reads."""
-    classes = [None if label is DEFER else label for label in labels.tolist()]
-    rows = enumerate(zip(*(array.tolist() for array in arrays), strict=True))
+    return {"features": _entries(tree.names, tree.kinds, tree.values), **_rest(tree)}
+
+
+def _rest(tree: Tree) -> dict[str, Any]:
+    """All but the features."""
+    classes = [None if label is DEFER else label for label in tree.labels.tolist()]
     nodes = [
-        {"label": code} if feature < 0 else {"test": _question(feature, tests.get(node)), "no": no, "yes": yes}
-        for node, (feature, no, yes, code) in rows
+        {"test": _question(inside[0]), "no": inside[1], "yes": inside[2]}
+        if isinstance(inside, tuple)
+        else {"label": inside}
+        for inside in tree.nodes
     ]
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "features": _entries(names, kinds, values),
-        "labels": {"type": type(classes[0]).__name__, "values": classes},
-        "nodes": nodes,
-    }
+    labels = {"type": type(classes[0]).__name__, "values": classes}
+    return {"format": FORMAT, "version": VERSION, "labels": labels, "nodes": nodes}
 
 
 def _entries(names: Names, kinds: Names, values: Values) -> list[dict[str, Any]]:
@@ -63,17 +64,14 @@ def _entries(names: Names, kinds: Names, values: Values) -> list[dict[str, Any]]
     return features
 
 
-def canonical(
-    names: Names, kinds: Names, values: Values, labels: NDArray[Any], arrays: Arrays, tests: Mapping[int, Test]
-) -> str:
+def canonical(tree: Tree) -> str:
     """The text that a digest is of: what `encode` gives, keys in order. Features come first in it.
 
     A run makes many trees over the same bits, so these are written once.
     """
-    features = _canonical(_entries(names, kinds, values)) if values else _bits_text(names, kinds)
-    rest = _canonical(encode((), (), (), labels, arrays, tests))
-    opening = '{"features":'
-    return opening + features + rest.removeprefix(opening + "[]")
+    bits = not tree.values
+    features = _bits_text(tree.names, tree.kinds) if bits else _canonical(encode(tree)["features"])
+    return f'{{"features":{features},{_canonical(_rest(tree))[1:]}'
 
 
 @lru_cache(maxsize=4)
@@ -85,18 +83,18 @@ def _canonical(data: Any) -> str:
     return json.dumps(data, sort_keys=True, separators=(",", ":"))
 
 
-def _question(feature: int, test: Test | None) -> dict[str, Any]:
+def _question(test: Test) -> dict[str, Any]:
     if isinstance(test, AtMost):
         side = {} if test.missing is None else {"missing": test.missing}
-        return {"feature": feature, "at most": float(test.cut).hex(), **side}
+        return {"feature": test.feature, "at most": float(test.cut).hex(), **side}
     if isinstance(test, IsIn):
-        return {"feature": feature, "in": sorted(test.codes)}
-    return {"feature": feature, "is": 1}
+        return {"feature": test.feature, "in": sorted(test.codes)}
+    return {"feature": test.feature, "is": 1}
 
 
-def check_storable(names: Names, values: Values) -> None:
+def check_storable(tree: Tree) -> None:
     """Refuse categories that a file cannot give back."""
-    for name, known in zip(names, values, strict=False):
+    for name, known in zip(tree.names, tree.values, strict=False):
         for value in known or ():
             if not (value is None or isinstance(value, (str, int, float))):
                 raise ParameterError(

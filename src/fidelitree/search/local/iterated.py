@@ -12,7 +12,7 @@ explains less than the best of the shadows is noise, and a search that may use i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -37,14 +37,8 @@ _SHADOWED = 200  # leaves of the tree that tells which features matter
 _CHEAPER, _DEARER = 0.87, 1.1  # how the price of a leaf follows the error of the tree that it led to
 
 
-class Engine(Protocol):
-    """What does the work on some rows: compiled, or its twin in Python."""
-
-    def cart(self, most: int) -> Grown: ...
-
-    def fit(self, tree: Nested, price: float) -> Grown: ...
-
-    def descend(self, tree: Grown, price: float, steps: int, stream: Splitmix, polished: bool) -> tuple[Grown, int]: ...
+Engine = Compiled | Reference
+"""What does the work on some rows: compiled, or its twin in Python."""
 
 
 def engine(coded: Coded, features: Sequence[int] | None, watch: Watch) -> Engine:

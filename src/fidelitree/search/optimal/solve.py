@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from fidelitree.exact.diagram import DiagramSubfunction
 from fidelitree.search.optimal import affordable
-from fidelitree.search.optimal.affordable import Clock, SearchEnded
+from fidelitree.search.optimal.affordable import SearchEnded
 from fidelitree.search.optimal.branching import Branching, Functions
 from fidelitree.search.optimal.lattice import Lattice, axes_of
 from fidelitree.search.optimal.optimum import Optimum, widening
@@ -27,6 +27,7 @@ from fidelitree.trees.nested import Nested, simplest
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from fidelitree.asking.counted import Counted
     from fidelitree.exact.subfunction import Subfunction
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.trees.curve import Curve
@@ -40,7 +41,7 @@ class KnownFunction:
     root: Subfunction
     answer: Answer
     table: Callable[[], NDArray[np.intp]]
-    clock: Clock
+    clock: Counted
 
     def smaller_and_smaller(self, epsilon: float) -> Iterator[Nested]:
         """Trees with an error of at most epsilon; the last is the optimum, where that is affordable."""

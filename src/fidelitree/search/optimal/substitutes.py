@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,6 @@ from fidelitree.search.optimal.affordable import (
     NEARBY_STEPS,
     PATIENT,
     SETS,
-    Clock,
     SearchEnded,
 )
 from fidelitree.search.optimal.lattice import Axis, Cell, Codes, axes_of, label_masses
@@ -49,7 +48,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Prunings:
-    """The best prunings of a tree."""
+    """The best prunings of a tree, by how often they disagree with it."""
 
     tree: Tree
     space: Weighed
@@ -121,7 +120,7 @@ def _numbers(low: float, high: float, missing: bool, share: float) -> Cell:
     return Cell((low, high if math.isfinite(high) else math.nextafter(low, high)), share, missing)
 
 
-def nearby(tree: Tree, space: ProductSpace, clock: Clock) -> Iterator[Curve]:
+def nearby(tree: Tree, space: ProductSpace, clock: Counted) -> Iterator[Curve]:
     """Curves of trees that disagree with a tree little, until `SearchEnded`.
 
     Of bits, however many, by rollouts; of other features all trees that ask what it asks, where those are not too many.
@@ -140,17 +139,6 @@ def nearby(tree: Tree, space: ProductSpace, clock: Clock) -> Iterator[Curve]:
         yield from Rollouts(space, answer, tree.size, False, clock, NEARBY_STEPS).curves(root)
     elif (found := cells_of(tree, space)) is not None:
         yield from widening(found, (tree.size, tree.size), FEW_NUMBERS, watch=watch)
-
-
-class Substitutes(Protocol):
-    """Trees for every number of leaves, by how often they disagree with a given tree."""
-
-    @property
-    def disagreements(self) -> Floats:
-        """Entry s - 1 for at most s leaves."""
-
-    def with_leaves(self, leaves: int) -> Tree:
-        """The tree with at most so many leaves that disagrees least."""
 
 
 @dataclass(frozen=True)
