@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.errors import check_count
-from fidelitree.exact.engine import exact_subfunction
 from fidelitree.exact.subfunction import Subfunction
 from fidelitree.learners.lesson import CERTIFIED, Lesson, check_bits, learner
 from fidelitree.search.questions import Ask, Steps
@@ -80,8 +79,7 @@ def blanc_lange_qiao_tan(
 
 def _exactly(lesson: Lesson, choice: _Choice) -> str:
     everything = lesson.all_answers()
-    root = exact_subfunction(lesson.counted, lesson.product.whole, len(everything.codes))
-    assert root is not None, "all inputs were asked"
+    root = lesson.function()
     ended, best = "", everything.nested(int(np.argmax(root.label_probabilities())))
     depths = _depths(choice.depth) if lesson.epsilon else [choice.depth]
     try:

@@ -15,8 +15,7 @@ from fidelitree.learners.id3 import fit as fit_id3
 from fidelitree.runs.session import TrainingSet
 from fidelitree.search.labelled import Labelled
 from fidelitree.search.optimal.affordable import RESTRICTIONS
-from fidelitree.search.optimal.lattice import Lattice, axes_of
-from fidelitree.search.optimal.optimum import Optimum
+from fidelitree.search.optimal.optimum import CellFunction, Optimum
 from fidelitree.trees import nested as trees
 
 if TYPE_CHECKING:
@@ -128,8 +127,8 @@ def walk(nested: Nested, row: NDArray[Any]) -> int:
 def shallowest(lesson: Lesson) -> str:
     """The tree of the least depth where every input is asked; ID3's where too many features matter."""
     everything = lesson.all_answers()
-    axes, grid = axes_of(lesson.product, lesson.table())
-    if Lattice(axes).restrictions > RESTRICTIONS:
+    function = CellFunction.of(lesson.product, lesson.table())
+    if function.restrictions > RESTRICTIONS:
         return lesson.settle(fit_id3(everything), everything)
-    found = Optimum(axes, grid, "depth", lesson.watch).nested()
+    found = Optimum(*function, "depth", lesson.watch).nested()
     return lesson.settle(trees.build(lesson.product, found, everything.labels), everything)

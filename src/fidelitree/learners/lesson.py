@@ -21,9 +21,9 @@ from fidelitree.asking.counted import Counted, tabulate
 from fidelitree.asking.events import Finished, nobody
 from fidelitree.asking.limits import Budget, BudgetSpent
 from fidelitree.asking.memory import Memory
-from fidelitree.certificates.attempts import FAIR_TRIAL, LATE, LOOK, Attempts
+from fidelitree.certificates.attempts import FAIR_TRIAL, LATE, LOOK
 from fidelitree.errors import ParameterError, check_count, check_delta, check_epsilon, check_observer
-from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge
+from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction, free_of_charge
 from fidelitree.runs.goal import Goal, exact_certificate, result_of
 from fidelitree.runs.input_source import source_of
 from fidelitree.runs.last_tests import use_reserve
@@ -39,6 +39,7 @@ from fidelitree.targets.fitted import warn_if_fitted
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from fidelitree.exact.subfunction import Subfunction
     from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
     from fidelitree.trees.tree import Tree
@@ -91,8 +92,7 @@ class Lesson:
         counted = Counted(target, product, Memory.usual(product), budget)
         observer = limits.get("observer", nobody)
         check_observer(observer)
-        source, attempts = source_of(space, goal.seed), Attempts(goal.epsilon, goal.delta)
-        return cls(Session(counted, source, attempts, observer), space, goal)
+        return cls(Session.of(counted, source_of(space, goal.seed), goal, observer), space, goal)
 
     def run(self, teach: Callable[[], str | Steps[str]]) -> Distillation:
         """What comes of a lesson; ``teach`` says why it ended, after its questions; a budget may end it before."""
@@ -172,6 +172,12 @@ class Lesson:
                 codes = tabulate(self.counted, whole)
             self._table = self._ranked(codes.astype(np.intp))
         return self._table
+
+    def function(self) -> Subfunction:
+        """What the target does everywhere; every input is asked."""
+        found = exact_subfunction(self.counted, self.product.whole, len(self.table()))
+        assert found is not None, "all inputs were asked"
+        return found
 
     def all_answers(self) -> Labelled:
         """Every input that can be drawn, weighed by its probability."""

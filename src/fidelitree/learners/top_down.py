@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 from fidelitree.asking.events import nobody
 from fidelitree.asking.limits import Budget
 from fidelitree.errors import check_count
-from fidelitree.exact.engine import exact_subfunction
 from fidelitree.learners.judging import MOST_LEAVES, grown_from
 from fidelitree.learners.lesson import Lesson, check_bits, learner
 from fidelitree.search.exact_growth import grow_exactly
@@ -54,9 +53,6 @@ def top_down(lesson: Lesson, *, size: int | None = None, pairs: int = PAIRS) -> 
 
 def _exactly(lesson: Lesson, size: int | None, most: int) -> str:
     counted = lesson.counted
-    codes = lesson.all_answers()
-    root = exact_subfunction(counted, lesson.product.whole, len(codes.codes))
-    assert root is not None, "all inputs were asked"
     limit = Budget(max_leaves=most if size or counted.budget.max_leaves else None)
-    grown = grow_exactly(counted, root, 0.0 if size else lesson.epsilon, limit, nobody)
+    grown = grow_exactly(counted, lesson.function(), 0.0 if size else lesson.epsilon, limit, nobody)
     return lesson.settle_at(grown.tree, grown.error)

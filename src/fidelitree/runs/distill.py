@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from fidelitree.asking.access import Call, access, as_used, seed_of, watched
 from fidelitree.asking.events import Finished, Observer, nobody
-from fidelitree.asking.journal.ledger import Ledger
 from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers, given
 from fidelitree.asking.memory import Memory, check_fits
-from fidelitree.certificates.attempts import Attempts
 from fidelitree.errors import ParameterError, check_choice, check_delta, check_epsilon, check_switch, check_tolerance
 from fidelitree.exact.cells import ALL_SUBSETS
 from fidelitree.exact.engine import free_of_charge
@@ -242,8 +240,8 @@ def _learnt(counted: Counted, space: World, goal: Goal, observer: Observer) -> D
 
 def _session(counted: Counted, source: Source, goal: Goal, observer: Observer) -> Session:
     """A session without an attempt, refused where it could not succeed."""
-    ledger = None if counted.journal is None else Ledger(counted.journal, lambda: source.drawn)
-    attempts = Attempts(goal.epsilon, goal.delta, ledger, tolerance=goal.tolerance)
+    session = Session.of(counted, source, goal, observer)
+    attempts = session.attempts
     if source.tests < math.inf:
         check_test_rows(int(source.tests), attempts.epsilon, goal.delta, attempts.level(1))
     if source.independent is None:
@@ -253,7 +251,7 @@ def _session(counted: Counted, source: Source, goal: Goal, observer: Observer) -
         points = counted.space.points if counted.deterministic else None
         limits = (attempts.at_best, counted.budget.max_queries, points)
         check_fits(len(source.product), attempts.epsilon, min(limit for limit in limits if limit is not None))
-    return Session(counted, source, attempts, observer)
+    return session
 
 
 def _check_joint(source: Source, goal: Goal) -> None:

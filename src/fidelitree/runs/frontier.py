@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from fidelitree.asking.access import Call, access, as_used, seed_of, watched
 from fidelitree.asking.events import Finished, Observer, nobody
-from fidelitree.asking.journal.ledger import Ledger
 from fidelitree.asking.limits import Budget, Running, Workers, given
 from fidelitree.asking.memory import Memory
-from fidelitree.certificates.attempts import Attempt, Attempts
 from fidelitree.certificates.helped import HelpedAttempt
 from fidelitree.errors import check_choice, check_count, check_delta, check_switch, check_tolerance
 from fidelitree.runs.all_answers import known_points
@@ -29,9 +27,8 @@ from fidelitree.theory.sequential import FRONTIER
 if TYPE_CHECKING:
     import os
 
-    from fidelitree.asking.counted import Counted
+    from fidelitree.certificates.attempts import Attempt
     from fidelitree.runs.result import Distillation
-    from fidelitree.spaces.world import World
 
 
 def frontier(
@@ -115,20 +112,14 @@ def frontier(
         goal = replace(goal, seed=way.seed, seed_chosen=way.seed_chosen)
         counted = way.counted(Memory.usual(way.space) if deterministic else None, budget, observer)
         kept = KeptRows.ask(counted, space)
-        session, sizes = _session(counted, space, goal, observer), sizes_up_to(most)
-        strategy = FrontierStrategy(session, sizes, EFFORTS[prefer], goal.seed)
+        session = Session.of(counted, source_of(space, goal.seed), goal, observer, FRONTIER)
+        strategy = FrontierStrategy(session, sizes_up_to(most), EFFORTS[prefer], goal.seed)
         found = replace(Frontier.of(_points(session, strategy, goal), goal.delta, most), forecast=strategy.forecast)
         found = beside_all(found, kept)
         with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
             observer(Finished(counted.asked, found[-1].leaves, found[-1].error_bound, found.reason))
         way.end(counted, found.reason)
     return found.told(space, *recorded(frontier, target, goal, call, running))
-
-
-def _session(counted: Counted, space: World, goal: Goal, observer: Observer) -> Session:
-    source = source_of(space, goal.seed)
-    ledger = None if counted.journal is None else Ledger(counted.journal, lambda: source.drawn)
-    return Session(counted, source, Attempts(0.0, goal.delta, ledger, FRONTIER, goal.tolerance), observer)
 
 
 def _points(session: Session, strategy: FrontierStrategy, goal: Goal) -> list[Distillation]:

@@ -13,18 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.events import Observer, TreeJudged, nobody
-from fidelitree.asking.journal.ledger import LABEL
+from fidelitree.asking.journal.ledger import LABEL, Ledger
+from fidelitree.certificates.attempts import Attempts
 from fidelitree.exact.engine import ENUMERATE_UNASKED
 from fidelitree.search.numbers.growth import Numbers, best_value
 from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.search.questions import Answered, Ask, Labels, Question, Steps, T, Tests
+from fidelitree.theory.sequential import RUN
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from fidelitree.asking.counted import Counted
-    from fidelitree.certificates.attempts import Attempt, Attempts
+    from fidelitree.certificates.attempts import Attempt
+    from fidelitree.runs.goal import Goal
     from fidelitree.runs.input_source import Source
     from fidelitree.runs.outcome import Outcome
     from fidelitree.runs.stopping import Stopping
@@ -61,6 +64,12 @@ class Session:
         points = None if source.independent is None else source.independent.points
         listed = counted.deterministic and points is not None and points <= ENUMERATE_UNASKED
         counted.once = listed and attempts.tolerance is None  # of numbers not even all answers end a run
+
+    @classmethod
+    def of(cls, counted: Counted, source: Source, goal: Goal, observer: Observer, part: str = RUN) -> Session:
+        """A run without an attempt so far; ``part`` is the ledger that its attempts will be in."""
+        ledger = None if counted.journal is None else Ledger(counted.journal, lambda: source.drawn)
+        return cls(counted, source, Attempts(goal.epsilon, goal.delta, ledger, part, goal.tolerance), observer)
 
     def run(self, steps: Steps[T]) -> T:
         """What a strategy comes to; BudgetSpent, an interrupt or the target's error end it where it asks."""

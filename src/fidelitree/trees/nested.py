@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fidelitree.spaces.features import Test
+from fidelitree.trees.predict import Places, leaf_values
 from fidelitree.trees.tree import Labels, Node, Tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from fidelitree.spaces.product import ProductSpace
 
@@ -19,6 +23,11 @@ Nested = int | tuple[Test, "Nested", "Nested"]
 def itself(nested: Nested) -> Nested:
     """What is below a node, for `predict`."""
     return nested
+
+
+def leaf_codes(nested: Nested, passes: Callable[[Test, Places], NDArray[np.bool_]], rows: int) -> Places:
+    """The code that each row gets; ``passes`` says which of some rows are on the yes side of a test."""
+    return leaf_values(nested, itself, passes, rows)
 
 
 def size(nested: Nested) -> int:

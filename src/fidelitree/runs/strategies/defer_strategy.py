@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.asking.journal.ledger import Ledger
-from fidelitree.certificates.attempts import Attempts
 from fidelitree.certificates.deferral import DeferringAttempt
 from fidelitree.errors import ParameterError
 from fidelitree.runs.frontier_result import Frontier
@@ -270,8 +268,7 @@ def distil_deferring(counted: Counted, space: World, goal: Goal, observer: Obser
     Who gave ``max_leaves`` gets the most coverage within it.
     """
     source, most = source_of(space, goal.seed, together=True), counted.budget.max_leaves
-    ledger = None if counted.journal is None else Ledger(counted.journal, lambda: source.drawn)
-    session = Session(counted, source, Attempts(goal.epsilon, goal.delta, ledger, FRONTIER), observer)
+    session = Session.of(counted, source, goal, observer, FRONTIER)
     efforts = EFFORTS if counted.budget.max_queries is None else PATIENT
     effort = efforts["leaves" if goal.few_leaves else "queries"]
     reason = learn_and_test(session, DeferStrategy(session, sizes_of(most or LARGEST), effort, goal.seed))

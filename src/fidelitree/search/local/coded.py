@@ -21,8 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from fidelitree.asking.limits import Watch, go_on
 from fidelitree.errors import ParameterError
 from fidelitree.spaces.features import AtMost, Test
-from fidelitree.trees.nested import Nested, itself
-from fidelitree.trees.predict import leaf_values
+from fidelitree.trees.nested import Nested, leaf_codes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,7 +81,7 @@ class Coded:
 
     def predict(self, tree: Nested) -> Codes:
         """The label code that a tree gives to every row."""
-        return leaf_values(tree, itself, self.says_yes, len(self.codes))
+        return leaf_codes(tree, self.says_yes, len(self.codes))
 
     def errors(self, tree: Nested) -> float:
         """The weight of the rows that a tree gets wrong."""

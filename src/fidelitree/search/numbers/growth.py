@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from fidelitree.search.best_first import best_first
 from fidelitree.spaces.features import AtMost, IsIn, Test
 from fidelitree.trees.curve import Curve
-from fidelitree.trees.nested import itself
-from fidelitree.trees.predict import leaf_values
+from fidelitree.trees.nested import leaf_codes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -210,7 +209,7 @@ def errors(numbers: Numbers, nested: Nested) -> int:
 
 def wrong(numbers: Numbers, nested: Nested, rows: Rows) -> NDArray[np.bool_]:
     """Which rows a tree gets wrong."""
-    codes = leaf_values(nested, itself, lambda test, here: numbers.yes(test, rows[here]), len(rows))
+    codes = leaf_codes(nested, lambda test, here: numbers.yes(test, rows[here]), len(rows))
     given = np.array(numbers.values)[codes]
     return np.asarray(np.abs(numbers.answers[rows] - given) > numbers.tolerance)
 

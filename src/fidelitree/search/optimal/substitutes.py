@@ -28,8 +28,8 @@ from fidelitree.search.optimal.affordable import (
     SETS,
     SearchEnded,
 )
-from fidelitree.search.optimal.lattice import Axis, Cell, Codes, axes_of, label_masses
-from fidelitree.search.optimal.optimum import errors_of_few_bits, least_errors, widening
+from fidelitree.search.optimal.lattice import Axis, Cell, axes_of, label_masses
+from fidelitree.search.optimal.optimum import CellFunction, errors_of_few_bits, least_errors
 from fidelitree.search.optimal.rollout import Rollouts
 from fidelitree.spaces.features import left_of
 from fidelitree.trees import nested
@@ -74,7 +74,7 @@ class Prunings:
         return Curve.of_prunings(tree.nodes, [(int(mass.argmax()), mass.sum() - mass.max()) for mass in below])
 
 
-def cells_of(tree: Tree, space: ProductSpace) -> tuple[list[Axis], Codes] | None:
+def cells_of(tree: Tree, space: ProductSpace) -> CellFunction | None:
     """The features that a tree tests, and its label codes over their cells, one axis each; None where they are many.
 
     Cells that are never drawn are left out.
@@ -99,7 +99,7 @@ def cells_of(tree: Tree, space: ProductSpace) -> tuple[list[Axis], Codes] | None
     for (i, values), places in zip(columns, np.indices(shape).reshape(len(shape), math.prod(shape)), strict=True):
         inner[:, i] = np.array(values)[places]
     codes = np.searchsorted(tree.labels, tree.predict_inner(inner))
-    return axes, codes.reshape(shape)
+    return CellFunction(axes, codes.reshape(shape))
 
 
 def _drawn(cells: Cells) -> list[Cell]:
@@ -138,7 +138,7 @@ def nearby(tree: Tree, space: ProductSpace, clock: Counted) -> Iterator[Curve]:
         assert root is not None, "a tree is known"
         yield from Rollouts(space, answer, tree.size, False, clock, NEARBY_STEPS).curves(root)
     elif (found := cells_of(tree, space)) is not None:
-        yield from widening(found, (tree.size, tree.size), FEW_NUMBERS, watch=watch)
+        yield from found.curves((tree.size, tree.size), FEW_NUMBERS, watch=watch)
 
 
 @dataclass(frozen=True)
