@@ -83,8 +83,8 @@ def smallest(lesson: Lesson, function: CellFunction, objective: Objective) -> Tr
     restrictions, labels = function.restrictions, lesson.counted.book.sorted()
     if restrictions > RESTRICTIONS:
         raise ParameterError(
-            f"at most {RESTRICTIONS:,} restrictions can be solved (16 bits that matter); {len(function.axes)} features matter, "
-            f'with {restrictions:,} - use distill(strategy="smallest"), or another learner'
+            f"at most {RESTRICTIONS:,} restrictions can be solved (16 bits that matter); {len(function.axes)} features "
+            f'matter, with {restrictions:,} - use distill(strategy="smallest"), or another learner'
         )
     most = lesson.counted.budget.max_leaves
     if lesson.epsilon == 0:
