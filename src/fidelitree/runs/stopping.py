@@ -7,8 +7,9 @@ error is certified to be at most b, on d of the inputs has an error of at most b
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -54,25 +55,27 @@ def forecast(attempt: Attempt, epsilon: float) -> float:
     return max(float(attempt.needed_for(epsilon)), missing / divergence(rate, epsilon))
 
 
-class Stopping(Protocol):
+class Stopping(ABC):
     """Decides what is returned, and when the answers suffice for it."""
 
-    @property
-    def unsettled(self) -> bool:
-        """Whether it stopped early, because what it may still spend is better put into other trees."""
+    unsettled = False
+    """Whether it stopped early, because what it may still spend is better put into other trees."""
 
+    @abstractmethod
     def needed(self, attempts: Attempts) -> int:
         """Answers without an error that would end the run."""
 
     def to_spend(self) -> int:
         """Queries that it would spend for a better tree, once one is certified."""
+        return 0
 
+    @abstractmethod
     def done(self, attempts: Attempts) -> Outcome | None:
         """The outcome, if the answers suffice."""
 
 
 @dataclass
-class Smallest:
+class Smallest(Stopping):
     """A substitute for a certified tree: the one for which (queries)^1.6 x leaves is least.
 
     It may go on for as many queries again as the first certificate took (ten times as many, where ``max_leaves`` is
@@ -85,7 +88,6 @@ class Smallest:
     """Those of the inputs that are drawn for tests; of the target's features where they are independent."""
     few_rounds: bool = False
     """Whether another round for fewer leaves is too much: then the first certificate ends the run."""
-    unsettled: bool = False
     _substitutes: dict[int, SmallestSubstitutes] = field(default_factory=dict)
     _certified: Attempt | None = None
     _limit: int = 0
@@ -98,10 +100,6 @@ class Smallest:
         choice = self._choice(self._certified, attempts.epsilon)
         rival = self._rival(attempts, *choice)
         return choice[1] if rival is None else rival.needed_for(attempts.epsilon)
-
-    def to_spend(self) -> int:
-        """Nothing: queries are what it saves."""
-        return 0
 
     def done(self, attempts: Attempts) -> Outcome | None:
         """Once the first attempt is certified, as soon as no further answers pay."""
@@ -219,7 +217,7 @@ class FewestLeaves(Smallest):
 
 
 @dataclass
-class AsTested:
+class AsTested(Stopping):
     """The smallest certified tree among those under test, pruned by what its bound leaves where masses are known.
 
     While a smaller one may still be certified, up to ``patience`` answers are counted.
@@ -228,16 +226,11 @@ class AsTested:
     space: Weighed | None
     max_leaves: int | None = None
     patience: float = 0.0
-    unsettled: bool = False
 
     def needed(self, attempts: Attempts) -> int:
         """For the first of the attempts that are not certified."""
         needed = [attempt.needed_for(attempts.epsilon) for attempt in attempts.all]
         return min((count for count in needed if count), default=1)
-
-    def to_spend(self) -> int:
-        """It does not ask about all inputs."""
-        return 0
 
     def done(self, attempts: Attempts) -> Outcome | None:
         """Once none that is smaller has a chance."""
@@ -282,7 +275,7 @@ def exact_error(tree: Tree, counted: Counted) -> float | None:
 
 
 @dataclass
-class Known:
+class Known(Stopping):
     """Ends a run with the first tree under test that is good enough, pruned as far as it stays so.
 
     Where an error cannot be known, ``otherwise`` decides.
@@ -290,7 +283,6 @@ class Known:
 
     otherwise: Stopping
     counted: Counted
-    unsettled: bool = False
     _judged: int = field(default=0)
 
     def needed(self, attempts: Attempts) -> int:

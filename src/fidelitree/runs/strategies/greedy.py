@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from fidelitree.asking.limits import Watch, go_on
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.runs.outcome import Outcome
+from fidelitree.runs.stopping import Stopping
 from fidelitree.search.exact_growth import as_grown
 
 if TYPE_CHECKING:
@@ -64,11 +65,10 @@ def _closeness(score: float, space: ProductSpace) -> float:
 
 
 @dataclass
-class Greedy:
+class Greedy(Stopping):
     """The paper's tree: Algorithm 1 on the tested tree, with the promise that every split is within kappa."""
 
     counted: Counted
-    unsettled: bool = False
     _plans: dict[int, _GreedyPlan] = field(default_factory=dict)
 
     def needed(self, attempts: Attempts) -> int:
@@ -76,10 +76,6 @@ class Greedy:
         return min(
             attempt.needed_for(self._plan(attempt, attempts).bound(attempts.epsilon)) for attempt in attempts.all
         )
-
-    def to_spend(self) -> int:
-        """Nothing: its tree is the paper's, no more and no less."""
-        return 0
 
     def done(self, attempts: Attempts) -> Outcome | None:
         """As soon as a plan holds."""
