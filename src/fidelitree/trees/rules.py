@@ -131,8 +131,8 @@ class Rules(tuple[Rule, ...]):
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Columns: the leaf's node, its conditions as text, label, probability, answers, purity."""
-        names = {"leaf": "leaf", "rule": "premise", "label": "label"}
-        names |= {name: name for name in ("probability", "answers", "purity")}
+        names = {name: name for name in ("leaf", "rule", "label", "probability", "answers", "purity")}
+        names["rule"] = "premise"
         return {name: [getattr(rule, own) for rule in self] for name, own in names.items()}
 
     def to_frame(self, kind: Literal["pandas", "polars", "arrow"] = "pandas") -> Any:
