@@ -11,6 +11,10 @@ FIDELITREE_DATA ?= ../shared/data
 FIDELITREE_REQUIRE ?=
 export FIDELITREE_DATA FIDELITREE_REQUIRE
 
+# Compiled modules are kept, whatever the caller's setting: tests start hundreds of Pythons, each of which would compile
+# the package again, and every test process would rewrite the assertions of every test.
+unexport PYTHONDONTWRITEBYTECODE
+
 BIN := $(VENV)/bin
 PIP := -m pip install -qq --disable-pip-version-check
 BARE := build/bare

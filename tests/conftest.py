@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -47,14 +48,28 @@ hypothesis.settings.load_profile("soak" if SOAK else "fixed")
 MEASURED = ("tests/unit/", "tests/law/", "tests/published/")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what `make check` leaves out, and what is not traced."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark what `make check` leaves out, and what is not traced; leave cases to the soak where a test says so."""
+    if not SOAK:
+        _thin(config, items)
     slow = tuple((ROOT / "tests" / "slow.txt").read_text(encoding="utf-8").splitlines())
     for item in items:
         if item.nodeid.startswith(slow):
             item.add_marker("slow")
         if item.nodeid.startswith(slow) or not item.nodeid.startswith(MEASURED):
             item.add_marker("no_cover")
+
+
+def _thin(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Of a test that is marked ``every(k)``, every k-th case: `make soak` runs them all."""
+    number: Counter[str] = Counter()
+    kept, left = [], []
+    for item in items:
+        mark, name = item.get_closest_marker("every"), item.nodeid.partition("[")[0]
+        (left if mark and number[name] % mark.args[0] else kept).append(item)
+        number[name] += 1
+    items[:] = kept
+    config.hook.pytest_deselected(items=left)
 
 
 def pytest_collection_finish() -> None:

@@ -24,6 +24,8 @@ from fidelitree.targets.labels import LabelBook
 from fidelitree.targets.models.remote import Terms
 
 BITS = ft.ProductSpace.bernoulli(6)
+LIMIT = 1.5  # seconds in which a busy machine, too, answers forty rows
+SOON = 60  # seconds: nothing like the hours that a test's target would wait
 ROWS = np.random.default_rng(0).integers(0, 2, (40, 6)).astype(np.uint8)
 
 
@@ -121,37 +123,44 @@ def test_no_more_calls_at_a_time_than_allowed() -> None:
     assert most == 4
 
 
-def test_limits_on_rows_and_calls_are_kept() -> None:
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """The clock of the calls, which goes on by as much as they wait for, at once."""
+    turned = SimpleNamespace(now=100.0)
+
+    async def pass_by(seconds: float) -> None:
+        turned.now += seconds + 1e-9
+
+    monkeypatch.setattr(on_loop, "time", SimpleNamespace(monotonic=lambda: turned.now))
+    monkeypatch.setattr(on_loop.asyncio, "sleep", pass_by)
+    return turned
+
+
+def test_limits_on_rows_and_calls_are_kept(clock: SimpleNamespace) -> None:
     sent: list[float] = []
 
     async def timed(batch: Any) -> Any:
-        sent.append(time.monotonic())
+        sent.append(clock.now)
         return plain(batch)
 
-    answers(Remote(timed, rows_per_second=50), batch_size=2)  # 20 calls, one every 40 ms, and five at the start
-    assert 0.9 * 15 * 0.04 < sent[-1] - sent[0] < 2 * 15 * 0.04
+    # One call at a time, or each would turn the clock by what all wait for together.
+    answers(Remote(timed, rows_per_second=50, concurrency=1), batch_size=2)  # 20 calls, one every 40 ms; 5 at the start
+    assert 0.9 * 15 * 0.04 < sent[-1] - sent[0] < 1.1 * 15 * 0.04
     sent.clear()
-    answers(Remote(timed, calls_per_minute=600), batch_size=5)  # 8 calls, one every 100 ms, and two at the start
-    assert sent[-1] - sent[0] > 0.9 * 5 * 0.1
+    answers(Remote(timed, calls_per_minute=600, concurrency=1), batch_size=5)  # 8, one every 100 ms; 2 at the start
+    assert 0.9 * 5 * 0.1 < sent[-1] - sent[0] < 1.3 * 5 * 0.1
 
 
-def test_lost_time_is_made_up_for_and_no_second_is_crowded(monkeypatch: pytest.MonkeyPatch) -> None:
-    now, sent = 100.0, list[float]()
-
-    async def pass_by(seconds: float) -> None:
-        nonlocal now
-        now += seconds + 1e-9
+def test_lost_time_is_made_up_for_and_no_second_is_crowded(clock: SimpleNamespace) -> None:
+    sent = list[float]()
 
     async def send() -> None:
-        nonlocal now
         pacer = on_loop.Pacer(Terms(rows_per_second=50))
         for call in range(200):
-            now += {60: 0.6, 150: 5.0}.get(call, 0.0)  # the learner thinks
+            clock.now += {60: 0.6, 150: 5.0}.get(call, 0.0)  # the learner thinks
             assert await pacer.turn(2, lambda: False)
-            sent.append(now)
+            sent.append(clock.now)
 
-    monkeypatch.setattr(on_loop, "time", SimpleNamespace(monotonic=lambda: now))
-    monkeypatch.setattr(on_loop.asyncio, "sleep", pass_by)
     asyncio.run(send())
     assert sent[149] - sent[0] == pytest.approx(149 * 2 / 50 - 0.2, abs=0.01)  # nothing is lost
     assert sent[199] - sent[150] >= 49 * 2 / 50 - 1.01  # of a long silence, one second is made up for
@@ -243,8 +252,8 @@ def test_the_time_limit_ends_a_run_that_waits(target: Any) -> None:
     with pytest.raises(ft.ParameterError, match="the budget ended before the first"):
         ft.distill(target, ft.ProductSpace.bernoulli(20), 0.1, max_seconds=0.5)
     rated = Remote(awaited, rows_per_second=1e-9)  # its first call is answered
-    assert ft.distill(rated, ft.ProductSpace.bernoulli(20), 0.1, max_seconds=0.5).reason == "max_seconds = 0.5"
-    assert time.monotonic() - began < 5
+    assert ft.distill(rated, ft.ProductSpace.bernoulli(20), 0.1, max_seconds=LIMIT).reason == f"max_seconds = {LIMIT}"
+    assert time.monotonic() - began < SOON
 
 
 def test_what_came_before_the_time_was_over_is_kept_and_replayed(tmp_path: Any) -> None:
@@ -262,9 +271,9 @@ def test_what_came_before_the_time_was_over_is_kept_and_replayed(tmp_path: Any) 
         return plain(batch)
 
     result = ft.distill(
-        Remote(stuck, concurrency=1), wide, 0.01, max_seconds=0.5, batch_size=4, journal=tmp_path / "run.db", seed=1
+        Remote(stuck, concurrency=1), wide, 0.01, max_seconds=LIMIT, batch_size=4, journal=tmp_path / "run.db", seed=1
     )
-    assert result.reason == "max_seconds = 0.5"
+    assert result.reason == f"max_seconds = {LIMIT}"
     assert journalled(tmp_path / "run.db") == int(result.queries.paid) == answered
     assert cancelled
     result.save(tmp_path / "out")
@@ -349,12 +358,12 @@ class AfterCtrlC:
 def test_no_call_is_begun_after_ctrl_c() -> None:
     seen = AfterCtrlC()
     began = time.monotonic()
-    calls = OnLoop(Remote(seen.target, rows_per_second=4), BITS, LabelBook(), Running(batch_size=1))
+    calls = OnLoop(Remote(seen.target, rows_per_second=1), BITS, LabelBook(), Running(batch_size=1))
     with pytest.raises(KeyboardInterrupt):
         list(calls.parts(ROWS, "label"))
     calls.close()
     assert (seen.begun, seen.after) == (2, 0)
-    assert time.monotonic() - began < 3  # nor is any waited for
+    assert time.monotonic() - began < 20  # nor is any waited for: forty would take 39 seconds
 
 
 def journalled(path: Any) -> int:
@@ -406,7 +415,7 @@ def test_extreme_terms() -> None:
     for terms in ({"cost_per_row": 1e-320}, {"cost_per_call": 5e-324}, {"concurrency": 10**5, "cost_per_row": 1}):
         began = time.monotonic()
         assert ft.distill(Remote(awaited, **terms), BITS, max_cost=1e6).tree.size == 3
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < SOON
 
 
 def test_odd_terms_are_refused() -> None:
@@ -459,8 +468,8 @@ def test_a_batch_that_the_clock_cuts_off_costs_what_was_answered(tmp_path: Any) 
 
     priced = Remote(stuck, concurrency=1, cost_per_row=2, cost_per_call=3)
     wide, journal = ft.ProductSpace.bernoulli(20), tmp_path / "run.db"
-    result = ft.distill(priced, wide, 0.01, max_seconds=0.5, batch_size=4, journal=journal, seed=1, prefer="rounds")
-    assert result.reason == "max_seconds = 0.5"
+    result = ft.distill(priced, wide, 0.01, max_seconds=LIMIT, batch_size=4, journal=journal, seed=1, prefer="rounds")
+    assert result.reason == f"max_seconds = {LIMIT}"
     assert result.queries.cost == result.certificate.cost == 2 * answered + 3 * calls
     result.save(tmp_path / "out")
     assert all(check.passed is not False for check in ft.verify(tmp_path / "out").checks)
