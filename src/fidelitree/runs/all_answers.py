@@ -203,7 +203,7 @@ def _smallest(counted: Counted, root: Subfunction, epsilon: float) -> tuple[Tree
     best: tuple[Tree, float] | None = None
     space = counted.space
     with suppress(BudgetSpent, SearchEnded, KeyboardInterrupt):
-        for found in known_function(counted, root).smaller_and_smaller(epsilon):
+        for found in known_function(counted, root).improving(epsilon):
             tree = nested.build(space, found, root.labels)
             error = error_inside(tree, root, space)
             if error <= epsilon and (best is None or tree.size < best[0].size):

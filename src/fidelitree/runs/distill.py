@@ -139,14 +139,14 @@ def distill(
         return frontier(target, space, delta, observer=observer, tolerance=tolerance, seed=seed, **told).knee
     goal = _goal((check_epsilon(epsilon), check_delta(delta)), seed, strategy, prefer, near, defer)
     told = {"epsilon": goal.epsilon, "delta": goal.delta, "strategy": strategy, **told, **goal.told, **budget.limits()}
-    with access(target, space, running, call := Call("distill", goal.seed, goal.seed_chosen, told)) as way:
-        goal = replace(goal, seed=way.seed, seed_chosen=way.seed_chosen)
-        counted = way.counted(Memory.usual(way.space) if deterministic else None, budget, observer)
+    with access(target, space, running, call := Call("distill", goal.seed, goal.seed_chosen, told)) as opened:
+        goal = replace(goal, seed=opened.seed, seed_chosen=opened.seed_chosen)
+        counted = opened.counted(Memory.usual(opened.space) if deterministic else None, budget, observer)
         kept = KeptRows.ask(counted, space)
         result = beside(_known(counted, space, goal) or _learnt(counted, space, goal, observer), kept)
         with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
             observer(Finished(counted.asked, result.tree.size, result.certificate.error_bound, result.reason))
-        way.end(counted, result.reason)
+        opened.end(counted, result.reason)
     return _recorded(result, (target, space), goal, call, running)
 
 

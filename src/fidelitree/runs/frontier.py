@@ -108,9 +108,9 @@ def frontier(
     goal = Goal(0.0, check_delta(delta), known_seed, seed is not None, tolerance=check_tolerance(tolerance, threshold))
     told = {"delta": goal.delta, "prefer": prefer, "deterministic": check_switch("deterministic", deterministic)}
     call = Call("frontier", known_seed, seed is not None, {**told, **goal.told, **budget.limits()})
-    with access(target, space, running, call) as way:
-        goal = replace(goal, seed=way.seed, seed_chosen=way.seed_chosen)
-        counted = way.counted(Memory.usual(way.space) if deterministic else None, budget, observer)
+    with access(target, space, running, call) as opened:
+        goal = replace(goal, seed=opened.seed, seed_chosen=opened.seed_chosen)
+        counted = opened.counted(Memory.usual(opened.space) if deterministic else None, budget, observer)
         kept = KeptRows.ask(counted, space)
         session = Session.of(counted, source_of(space, goal.seed), goal, observer, FRONTIER)
         strategy = FrontierStrategy(session, sizes_up_to(most), EFFORTS[prefer], goal.seed)
@@ -118,7 +118,7 @@ def frontier(
         found = beside_all(found, kept)
         with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
             observer(Finished(counted.asked, found[-1].leaves, found[-1].error_bound, found.reason))
-        way.end(counted, found.reason)
+        opened.end(counted, found.reason)
     return found.told(space, *recorded(frontier, target, goal, call, running))
 
 

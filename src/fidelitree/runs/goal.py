@@ -85,8 +85,8 @@ def certificate_of(outcome: Outcome, session: Session, goal: Goal, table: bool =
     attempt, counted = outcome.attempt, session.counted
     if outcome.error is not None:
         known = tree_labels(outcome.tree, counted.target, counted.space)
-        sealed = exact_certificate(counted, outcome.tree.digest, outcome.error, goal.epsilon)
-        return replace(sealed, confusion=Confusion.of_leaves(known, outcome.tree, None))
+        exact = exact_certificate(counted, outcome.tree.digest, outcome.error, goal.epsilon)
+        return replace(exact, confusion=Confusion.of_leaves(known, outcome.tree, None))
     errors, samples = attempt.counts
     kept = session.attempts.kept_for(attempt)
     answers, level = (

@@ -87,8 +87,10 @@ def build_top_down(
     check_observer(observer)
     limits = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
     running = Running(batch_size, executor, timeout, retries, journal)
-    with access(target, space, running, Call("build_top_down", 0, True, {"epsilon": error, **limits.limits()})) as way:
-        counted = way.counted(None, Budget())
+    with access(
+        target, space, running, Call("build_top_down", 0, True, {"epsilon": error, **limits.limits()})
+    ) as opened:
+        counted = opened.counted(None, Budget())
         most = ENUMERATE_UNASKED if max_queries is None else max_queries
         root = exact_subfunction(counted, space.whole, most)
         if root is None:
@@ -162,10 +164,10 @@ def practical_top_down(
         )
     sizes = SetSizes(len(space), epsilon, delta, schedule)
     told = {"epsilon": epsilon, "delta": delta, "schedule": schedule, **limits.limits()}
-    with access(target, space, running, Call("practical_top_down", seed, True, told)) as way:
-        counted = way.counted(None, limits)
+    with access(target, space, running, Call("practical_top_down", seed, True, told)) as opened:
+        counted = opened.counted(None, limits)
         result = _grow_sampled(counted, sizes, seed, observer)
-        way.end(counted, result.reason)
+        opened.end(counted, result.reason)
     told = {**promised, "seed": seed, **limits.limits(), **running.told()}
     return replace(result, call=written(practical_top_down, told))
 

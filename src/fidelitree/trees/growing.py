@@ -83,7 +83,7 @@ class GrowingTree:
                 waiting += [inside[2], inside[1]]
         return ends
 
-    def route(self, columns: Columns, rows: int) -> Iterator[tuple[int, Words]]:
+    def route(self, columns: Columns[Words], rows: int) -> Iterator[tuple[int, Words]]:
         """Each leaf's number with the set of rows that reach it, where all features are bits."""
         return route(0, self._nodes.__getitem__, columns, everyone(rows))
 

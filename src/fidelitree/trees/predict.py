@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from fidelitree.trees.bits import Columns, Words
 
 N = TypeVar("N")
+M = TypeVar("M", "Words", int)
 Below = Callable[[N], "tuple[Test, N, N] | int"]
 Places = NDArray[np.intp]
 _AT_ONCE = 1 << 20  # rows between two looks at Ctrl-C
@@ -49,8 +50,8 @@ def leaf_values(root: N, below: Below[N], passes: Callable[[Test, Places], NDArr
     return values
 
 
-def route(root: N, below: Below[N], columns: Columns, rows: Words) -> Iterator[tuple[int, Words]]:
-    """What each leaf of a tree of bits holds, with the set of rows that reach it."""
+def route(root: N, below: Below[N], columns: Columns[M], rows: M) -> Iterator[tuple[int, M]]:
+    """What each leaf of a tree of bits holds, with the set of rows that reach it: words, or one whole number."""
     waiting = [(root, rows)]
     while waiting:
         node, mask = waiting.pop()

@@ -125,17 +125,17 @@ def certify(
     asked = {**rule.told, "deterministic": check_switch("deterministic", deterministic), "predictor": digest}
     asked |= budget.limits() | ({} if near is None else {"tolerance": near})
     call = Call("certify", known_seed, seed is not None, asked, fresh, entropy is not None)
-    with access(target, space, running, call) as way:
+    with access(target, space, running, call) as opened:
         # Memory would save nothing where all inputs are asked once, and mislead about a noisy target elsewhere.
-        audit = _Audit(way.counted(None, budget, observer), predict, digest, rule, predictor, near)
+        audit = _Audit(opened.counted(None, budget, observer), predict, digest, rule, predictor, near)
         kept, error = KeptRows.ask(audit.counted, space), audit.looked_up(space)
         if error is None and audit.can_enumerate(space, deterministic):
             error, bet = audit.count_all(), DrawnBet(rule.level)
         elif error is None:
-            bet = audit.test(audit.source(space, way), observer)
-        found = audit.tested(bet, space, way) if error is None else audit.exact(error)
+            bet = audit.test(audit.source(space, opened), observer)
+        found = audit.tested(bet, space, opened) if error is None else audit.exact(error)
         found = told(found, kept, lambda inner: labels_of(predict, inner))
-        way.end(audit.counted, "certified" if found.holds else "not certified")
+        opened.end(audit.counted, "certified" if found.holds else "not certified")
     return found
 
 
@@ -177,10 +177,10 @@ class _Audit:
         """The error that is claimed."""
         return self.rule.epsilon if isinstance(self.rule, Claim) else None
 
-    def source(self, space: World, way: Access) -> TestInputs:
+    def source(self, space: World, opened: Access) -> TestInputs:
         """Inputs as they come, chosen by the seed, the predictor's digest and what nobody could foresee."""
-        key = [self.digest] if way.entropy is None else [self.digest, way.entropy]
-        stream, usual = Stream.named(way.seed, "certify").child(*key), self.tolerance is not None or self.defers
+        key = [self.digest] if opened.entropy is None else [self.digest, opened.entropy]
+        stream, usual = Stream.named(opened.seed, "certify").child(*key), self.tolerance is not None or self.defers
         if usual or not isinstance(self.predictor, Tree):
             return source_of(space, stream)
         return replace(source_of(space, stream), device=DeviceTests.of(self.counted, self.predictor, space, stream))
@@ -190,12 +190,12 @@ class _Audit:
         """Whether the predictor is a tree that does not answer everything."""
         return isinstance(self.predictor, Tree) and self.predictor.defers
 
-    def tested(self, bet: DrawnBet, space: World, way: Access) -> Certificate:
+    def tested(self, bet: DrawnBet, space: World, opened: Access) -> Certificate:
         """The certificate of what a bet has shown, which may be nothing."""
         errors, samples = bet.counts
         unseen = () if space.table is None else (ASSUMES_UNSEEN,)
         # Its digest tells a tree from all others, and who resumes knows the next inputs of any other predictor.
-        unchanged = (ASSUMES_UNCHANGED,) if way.resumed and way.entropy is not None else ()
+        unchanged = (ASSUMES_UNCHANGED,) if opened.resumed and opened.entropy is not None else ()
         masses, tree = space.masses, self.predictor
         share = certified_coverage(tree, bet, self.rule.ledger, masses) if self.defers else None
         return Certificate(
@@ -207,14 +207,14 @@ class _Audit:
             "sequential",
             self.digest,
             space.digest,
-            seed=way.seed,
-            seed_chosen=way.seed_chosen,
+            seed=opened.seed,
+            seed_chosen=opened.seed_chosen,
             assumes=space.assumes + unseen + unchanged,
             ledger=self.rule.ledger,
             level=bet.level,
             queries=dict(self.counted.queries.asked),
-            entropy=way.entropy,
-            replayed=way.replayed,
+            entropy=opened.entropy,
+            replayed=opened.replayed,
             confusion=self.confusion(1 - CONFIDENCE, bet.samples) if self.tolerance is None else None,
             tolerance=self.tolerance,
             cost=self.counted.cost,
@@ -321,7 +321,7 @@ class _Audit:
     ) -> None:
         """Count answers look by look, until one of them ends the audit."""
         for number, (rows, part) in enumerate(looks):
-            if number and not self.rule.wanted(bet):
+            if number and not self.rule.needed(bet):
                 return
             if len(part):
                 wrong, labels = self._mistakes(part, labels[: len(part)]), labels[len(part) :]

@@ -33,7 +33,7 @@ MOST_LEAVES = 64
 LEAST_STARS = 32
 """From fewer stars no tree was grown that helped."""
 WORTH_IT = 0.1
-"""A first stand-in that explains less is the last: the target is not like a small tree."""
+"""A first control variate that explains less is the last: the target is not like a small tree."""
 
 
 class Corrected(NamedTuple):
@@ -74,7 +74,7 @@ def _deal(rows: int, stream: Stream) -> NDArray[np.intp]:
 
 
 def _less(seen: NDArray[np.bool_], explained: Floats, weights: Floats) -> Floats:
-    """Row averages, less what the deviations of stand-ins explain of them."""
+    """Row averages, less what the deviations of control variates explain of them."""
     return np.asarray(seen.mean(axis=1) - _factor(seen, explained, weights) * explained.mean(axis=1))
 
 

@@ -42,7 +42,7 @@ class KnownFunction:
     table: Callable[[], NDArray[np.intp]]
     clock: Counted
 
-    def smaller_and_smaller(self, epsilon: float) -> Iterator[Nested]:
+    def improving(self, epsilon: float) -> Iterator[Nested]:
         """Trees with an error of at most epsilon; the last is the optimum, where that is affordable."""
         searched = self._searched(epsilon) if self.space.all_bits else iter(())
         if self.clock.budget.max_seconds is not None:
