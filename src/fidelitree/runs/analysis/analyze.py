@@ -300,7 +300,7 @@ def _from_table(there: OnDevice) -> Analysis:
 
 
 def _estimated(counted: Counted, stars: Stars, delta: float) -> Analysis:
-    """Influences from stars: intervals from the plain counts, the estimates themselves with the help of control variates."""
+    """Influences from stars: intervals from the plain counts, estimates with the help of control variates."""
     rows, ranks = stars.rows, counted.book.ranks()
     level = trial_level(delta / (2 * max(1, len(stars.changes))))
     ends = np.zeros((2, len(counted.space)))  # what cannot change has no influence
