@@ -87,9 +87,8 @@ def build_top_down(
     check_observer(observer)
     limits = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
     running = Running(batch_size, executor, timeout, retries, journal)
-    with access(
-        target, space, running, Call("build_top_down", 0, True, {"epsilon": error, **limits.limits()})
-    ) as opened:
+    call = Call("build_top_down", 0, True, {"epsilon": error, **limits.limits()})
+    with access(target, space, running, call) as opened:
         counted = opened.counted(None, Budget())
         most = ENUMERATE_UNASKED if max_queries is None else max_queries
         root = exact_subfunction(counted, space.whole, most)
