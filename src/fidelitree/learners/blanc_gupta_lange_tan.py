@@ -26,7 +26,7 @@ from fidelitree.asking.limits import Budget
 from fidelitree.errors import ParameterError, check_count, check_number
 from fidelitree.exact.subfunction import Subfunction
 from fidelitree.learners.judging import MOST_LEAVES, grown_from
-from fidelitree.learners.lesson import Lesson, check_bits, learner
+from fidelitree.learners.lesson import Lesson, learner
 from fidelitree.search.exact_growth import grow_exactly
 from fidelitree.search.grow import Evidence
 from fidelitree.spaces.draw import Stream, draw
@@ -45,7 +45,7 @@ NOISE = 0.1
 PAIRS = 64
 
 
-@learner
+@learner("Blanc, Gupta, Lange, Tan 2020", "queries", bits_only=True)
 def blanc_gupta_lange_tan(lesson: Lesson, *, noise: float = NOISE, pairs: int = PAIRS) -> Distillation:
     """Top-down growth by noisy influence, certified.
 
@@ -59,7 +59,6 @@ def blanc_gupta_lange_tan(lesson: Lesson, *, noise: float = NOISE, pairs: int = 
     pairs, level = check_count("pairs", pairs), check_number("noise", noise)
     if not 0 <= level <= 1:
         raise ParameterError(f"noise must be at least 0 and at most 1; got {noise!r}")
-    check_bits(lesson.space)
     most, drawn = lesson.counted.budget.max_leaves or MOST_LEAVES, _NoisyPairs(lesson, level, pairs)
     asked = partial(grown_from, lesson, drawn, None, min(MOST_LEAVES, most))
     return lesson.learn(lambda: _exactly(lesson, level), asked)

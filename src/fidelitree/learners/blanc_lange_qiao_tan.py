@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.errors import check_count
 from fidelitree.exact.subfunction import Subfunction
-from fidelitree.learners.lesson import CERTIFIED, Lesson, check_bits, learner
+from fidelitree.learners.lesson import CERTIFIED, Lesson, learner
 from fidelitree.search.questions import Ask, Steps
 from fidelitree.spaces.features import IsOne, Test
 from fidelitree.trees.curve import Curve, CurveSplit, Floats
@@ -54,7 +54,7 @@ class _Choice:
     depth: int
 
 
-@learner
+@learner("Blanc, Lange, Qiao, Tan 2022", "queries", bits_only=True)
 def blanc_lange_qiao_tan(
     lesson: Lesson, *, candidates: int = CANDIDATES, depth: int = _DEEPEST, size: int | None = None
 ) -> Distillation:
@@ -69,7 +69,6 @@ def blanc_lange_qiao_tan(
     35
     """
     choice = _Choice(check_count("candidates", candidates), 0.0, check_count("depth", depth))
-    check_bits(lesson.space)
     if size is not None and check_count("size", size, least=2) and lesson.epsilon:
         enough = math.ceil(math.log2(size / lesson.epsilon))
         choice = _Choice(candidates, lesson.epsilon / (2 * math.log2(size)), min(depth, enough))

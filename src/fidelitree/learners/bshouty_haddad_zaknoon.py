@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from fidelitree.errors import check_count
 from fidelitree.learners.consistent import AskedInputs, FittingTrees, shallowest
-from fidelitree.learners.lesson import CERTIFIED, Lesson, check_bits, learner
+from fidelitree.learners.lesson import CERTIFIED, Lesson, learner
 from fidelitree.search.questions import Ask, Steps
 from fidelitree.spaces.draw import Stream, draw
 from fidelitree.spaces.features import IsOne
@@ -36,7 +36,7 @@ _SURE = 3  # times 2^d pairs, and times 4^d tests, without news
 _BATCH = 32
 
 
-@learner
+@learner("after Bshouty, Haddad-Zaknoon 2019", "queries", bits_only=True)
 def bshouty_haddad_zaknoon(lesson: Lesson, *, depth: int = DEPTH) -> Distillation:
     """A tree of the least depth that fits, found exactly with high probability, and certified.
 
@@ -48,7 +48,6 @@ def bshouty_haddad_zaknoon(lesson: Lesson, *, depth: int = DEPTH) -> Distillatio
     3
     """
     deepest = check_count("depth", depth)
-    check_bits(lesson.space)
     return lesson.learn(lambda: shallowest(lesson), lambda: _asked(lesson, deepest))
 
 

@@ -34,7 +34,7 @@ _DEEPEST = 200
 _TINY = 1e-12
 
 
-@learner
+@learner("Quinlan 1993, without subtree raising", "labels")
 def c45(lesson: Lesson) -> Distillation:
     """C4.5's tree for a growing set of labels, certified.
 

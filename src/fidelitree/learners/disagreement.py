@@ -37,7 +37,7 @@ _DRAWN = 64
 _QUIET = 3.0  # so many times 1/epsilon inputs in a row that need no label end the search
 
 
-@learner
+@learner("after Soltani Moakhar et al. 2026", "labels")
 def disagreement(lesson: Lesson, *, depth: int = DEPTH) -> Distillation:
     """A tree that fits all answers, labels asked only where such trees disagree; certified.
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from fidelitree.errors import check_count
 from fidelitree.learners.consistent import AskedInputs, FittingTrees, shallowest
-from fidelitree.learners.lesson import CERTIFIED, Lesson, check_bits, learner
+from fidelitree.learners.lesson import CERTIFIED, Lesson, learner
 from fidelitree.search.questions import Ask, Steps
 from fidelitree.spaces.draw import Stream, draw
 from fidelitree.spaces.features import IsOne
@@ -36,7 +36,7 @@ Floats = NDArray[np.float64]
 _Set = tuple[int, ...]  # the features that a restriction fixes
 
 
-@learner
+@learner("after Huang, Jin 2025", "queries", bits_only=True)
 def halving(lesson: Lesson, *, depth: int = DEPTH) -> Distillation:
     """The tree that is left when every query halved those that were possible; certified.
 
@@ -49,7 +49,6 @@ def halving(lesson: Lesson, *, depth: int = DEPTH) -> Distillation:
     (8, 21)
     """
     depth = check_count("depth", depth)
-    check_bits(lesson.space)
     depth = min(depth, len(lesson.product))
     # Where all inputs are no more than a test would take, they are asked.
     most = int(min(_ALL, 3 / lesson.epsilon)) if lesson.epsilon else 0

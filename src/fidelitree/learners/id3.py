@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fidelitree.trees.tree import Tree
 
 
-@learner
+@learner("Quinlan 1986", "labels")
 def id3(lesson: Lesson) -> Distillation:
     """ID3's tree for a growing set of labels, certified.
 

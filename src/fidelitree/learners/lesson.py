@@ -8,8 +8,9 @@ teaches a learner. Where every input is asked the error is known, and the certif
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import update_wrapper
+from importlib.util import find_spec
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -269,19 +270,62 @@ class Learn(Protocol):
     ) -> Distillation: ...
 
 
-def learner(teach: Callable[..., Distillation], epsilon: float = 0.05) -> Learn:
+@dataclass(frozen=True)
+class Learner:
+    """A learner of the literature.
+
+    ``asks`` is what it sees of a target: ``labels`` of inputs as they are drawn, ``queries`` of its own choice, or
+    ``everything``. ``library`` is what must be installed.
+    """
+
+    name: str
+    learn: Callable[..., Distillation]
+    paper: str
+    asks: str
+    bits_only: bool = False
+    library: str | None = None
+
+    def why_not(self, space: World) -> str | None:
+        """Why it does not apply to a space; None where it does."""
+        product = product_of(space)
+        if self.library is not None and find_spec(self.library) is None:
+            return f"{self.library} is not installed"
+        if self.bits_only and any(feature.kind != "boolean" for feature in product):
+            return "not all features are bits"
+        if space.independent is None and self.asks != "labels":
+            return f"it chooses its own inputs, and these are {space.in_words}"
+        if self.asks == "everything" and (product.points is None or product.points > ENUMERATE_UNASKED):
+            return f"{product.extent} are too many to ask them all"
+        return None
+
+
+REGISTERED: dict[str, Learner] = {}
+"""Every learner, by its name."""
+
+
+def learner(
+    paper: str, asks: str, *, bits_only: bool = False, library: str | None = None, epsilon: float = 0.05
+) -> Callable[[Callable[..., Distillation]], Learn]:
     """What a learner does with a lesson, as a function of a target; its keywords are the learner's own options."""
-    own = [name for name, parameter in signature(teach).parameters.items() if parameter.kind is parameter.KEYWORD_ONLY]
 
-    def learn(
-        target: Target, space: World, epsilon: float = epsilon, delta: float = 0.05, seed: int = 0, **options: Any
-    ) -> Distillation:
-        told = {name: options.pop(name) for name in own if name in options}
-        return teach(Lesson.begin(target, space, (epsilon, delta, seed), options), **told)
+    def registered(teach: Callable[..., Distillation]) -> Learn:
+        own = [name for name, one in signature(teach).parameters.items() if one.kind is one.KEYWORD_ONLY]
 
-    update_wrapper(learn, teach, ("__module__", "__name__", "__qualname__", "__doc__"))
-    del learn.__wrapped__  # type: ignore[attr-defined]  # its signature is not that of the function behind it
-    return learn
+        def learn(
+            target: Target, space: World, epsilon: float = epsilon, delta: float = 0.05, seed: int = 0, **options: Any
+        ) -> Distillation:
+            told = {name: options.pop(name) for name in own if name in options}
+            lesson = Lesson.begin(target, space, (epsilon, delta, seed), options)
+            if bits_only:
+                check_bits(lesson.space)
+            return teach(lesson, **told)
+
+        update_wrapper(learn, teach, ("__module__", "__name__", "__qualname__", "__doc__"))
+        del learn.__wrapped__  # type: ignore[attr-defined]  # its signature is not that of the function behind it
+        REGISTERED[teach.__name__] = Learner(teach.__name__, learn, paper, asks, bits_only, library)
+        return learn
+
+    return registered
 
 
 def check_bits(space: World) -> None:

@@ -40,7 +40,7 @@ _RESTRICTIONS = 100_000
 _DEEPEST = 8
 
 
-@learner
+@learner("Mehta, Raghavan 2002", "labels")
 def mehta_raghavan(lesson: Lesson, *, depth: int | None = None) -> Distillation:
     """The smallest tree that errs little enough among all, or among all of a depth on labelled inputs; certified.
 

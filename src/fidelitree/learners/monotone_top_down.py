@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import check_count
-from fidelitree.learners.lesson import Lesson, check_bits, from_labels, learner
+from fidelitree.learners.lesson import Lesson, from_labels, learner
 from fidelitree.search.best_first import best_first
 from fidelitree.spaces.features import IsOne
 from fidelitree.trees.tree import Node, Tree
@@ -33,7 +33,7 @@ MOST_LEAVES = 2_000
 _ROUNDING = 1e-12
 
 
-@learner
+@learner("Blanc, Lange, Tan 2020", "labels", bits_only=True)
 def monotone_top_down(lesson: Lesson, *, size: int | None = None) -> Distillation:
     """Top-down growth by correlations, for a growing set of labels, certified.
 
@@ -45,7 +45,6 @@ def monotone_top_down(lesson: Lesson, *, size: int | None = None) -> Distillatio
     20
     """
     size = None if size is None else check_count("size", size)
-    check_bits(lesson.space)
     return from_labels(lesson, lambda data: fit(data, lesson.epsilon, size))
 
 

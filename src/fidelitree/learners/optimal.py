@@ -10,7 +10,6 @@ beyond about 12 bits, it refuses; `distill(strategy="smallest")` goes on without
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from fidelitree.asking.limits import BudgetSpent
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 TESTS = ("sets", "one value")
 
 
-@partial(learner, epsilon=0.0)
+@learner("dynamic programming over subcubes", "everything", epsilon=0.0)
 def optimal(
     lesson: Lesson, *, objective: Objective = "leaves", tests: Literal["sets", "one value"] = "sets"
 ) -> Distillation:

@@ -20,7 +20,7 @@ from fidelitree.asking.events import nobody
 from fidelitree.asking.limits import Budget
 from fidelitree.errors import check_count
 from fidelitree.learners.judging import MOST_LEAVES, grown_from
-from fidelitree.learners.lesson import Lesson, check_bits, learner
+from fidelitree.learners.lesson import Lesson, learner
 from fidelitree.search.exact_growth import grow_exactly
 from fidelitree.search.sampled_probes import FreshPairs
 from fidelitree.spaces.draw import Stream
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 PAIRS = 64
 
 
-@learner
+@learner("Blanc, Lange, Tan 2020", "queries", bits_only=True)
 def top_down(lesson: Lesson, *, size: int | None = None, pairs: int = PAIRS) -> Distillation:
     """Top-down growth by influence to a size or an error, certified.
 
@@ -45,7 +45,6 @@ def top_down(lesson: Lesson, *, size: int | None = None, pairs: int = PAIRS) -> 
     """
     pairs = check_count("pairs", pairs)
     size = None if size is None else check_count("size", size)
-    check_bits(lesson.space)
     most = min(size or MOST_LEAVES, lesson.counted.budget.max_leaves or MOST_LEAVES)
     drawn = FreshPairs(lesson.counted, Stream.named(lesson.goal.seed, "grow"), lambda leaves: pairs * leaves)
     return lesson.learn(lambda: _exactly(lesson, size, most), lambda: grown_from(lesson, drawn, size, most))
