@@ -65,7 +65,7 @@ class Curve:
     @classmethod
     def leaf(cls, code: int, error: float) -> Curve:
         """One leaf."""
-        return cls(np.array([error]), lambda leaves: code)
+        return cls(np.array([error], np.float64), lambda leaves: code)
 
     @classmethod
     def lowest(cls, curves: list[Curve]) -> Curve:
