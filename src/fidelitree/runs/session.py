@@ -104,9 +104,7 @@ class Session:
             return question.inner, question.purpose
         if isinstance(question, Labels):
             return self.source.label(question.rows), "label"
-        left = self.counted.left
-        rows = question.rows if left is None else min(question.rows, max(1, left))
-        return self.source.test(rows), "certify" if self.attempts.all else "label"
+        return self.source.test(self.counted.affordable(question.rows)), "certify" if self.attempts.all else "label"
 
     def _count(self, question: Question, inner: NDArray[Any], codes: Codes) -> NDArray[np.bool_]:
         """Count answers to inputs that came as they were drawn; before an attempt of the run is open, those stand."""

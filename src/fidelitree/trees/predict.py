@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.spaces.features import AtMost, IsIn, Test
+from fidelitree.spaces.features import AtMost, IsIn, IsOne, Test
 from fidelitree.trees import kernels
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ N = TypeVar("N")
 M = TypeVar("M", "Words", int)
 Below = Callable[[N], "tuple[Test, N, N] | int"]
 Places = NDArray[np.intp]
+Arrays = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
 _AT_ONCE = 1 << 20  # rows between two looks at Ctrl-C
 _THRESHOLD, _OR_MISSING = -1, -2  # instead of where a set begins
 
@@ -128,3 +129,11 @@ def preorder(nodes: Sequence[Any]) -> list[int]:
         if isinstance(entry, tuple):
             waiting += [entry[2], entry[1]]
     return order
+
+
+def as_arrays(nodes: Sequence[tuple[Test, int, int] | int]) -> tuple[Arrays, dict[int, Test]]:
+    """Features, no sides, yes sides and codes of nodes, -1 where there is none; and the tests that are not of bits."""
+    rows = [(of[0].feature, *of[1:], -1) if isinstance(of, tuple) else (-1, -1, -1, of) for of in nodes]
+    asked = {node: of[0] for node, of in enumerate(nodes) if isinstance(of, tuple) and not isinstance(of[0], IsOne)}
+    feature, no, yes, code = (np.array(column, np.int32) for column in zip(*rows, strict=True))
+    return (feature, no, yes, code), asked

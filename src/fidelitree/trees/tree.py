@@ -25,7 +25,7 @@ from fidelitree.trees.answers import DEFER, filled, named
 from fidelitree.trees.bits import BLOCK_ROWS, everyone, pack_columns, unpack
 from fidelitree.trees.gaps import gaps_of, settled
 from fidelitree.trees.portrait import drawn, in_notebook, lines_of, one_row, only, sketched
-from fidelitree.trees.predict import Steps, leaf_values, preorder, route
+from fidelitree.trees.predict import Steps, as_arrays, leaf_values, preorder, route
 from fidelitree.trees.rules import Rule, Rules, node_shares, rules_of
 
 if TYPE_CHECKING:
@@ -97,22 +97,19 @@ class Tree:
         nodes = settled(space, nodes)
         order = preorder(nodes)
         place = {node: position for position, node in enumerate(order)}
-        rows, tests = [], dict[int, Test]()
-        for position, node in enumerate(order):
-            entry = nodes[node]
+        rows: list[tuple[Test, int, int] | int] = []
+        for entry in (nodes[node] for node in order):
             if not isinstance(entry, tuple):
-                rows.append((-1, -1, -1, entry))
+                rows.append(entry)
                 continue
             test = IsOne(entry[0]) if isinstance(entry[0], int) else entry[0]
             if test.kind != (own := space.features[test.feature]).kind:
                 raise ParameterError(f"feature {own.name!r} is {own.kind}; the test {test!r} does not fit it")
-            if not isinstance(test, IsOne):
-                tests[position] = test
-            rows.append((test.feature, place[entry[1]], place[entry[2]], -1))
-        feature, no, yes, code = (np.array(column, np.int32) for column in zip(*rows, strict=True))
+            rows.append((test, place[entry[1]], place[entry[2]]))
+        arrays, tests = as_arrays(rows)
         values = () if space.all_bits else tuple(f.values for f in space)
         classes = check_array("labels", labels, what="a list of labels").copy()
-        return cls(space.names, space.kinds, classes, feature, no, yes, code, values, tests)
+        return cls(space.names, space.kinds, classes, *arrays, values, tests)
 
     @classmethod
     def constant(cls, space: ProductSpace, label: Any) -> Tree:
@@ -373,7 +370,8 @@ class Tree:
     @classmethod
     def from_dict(cls, data: Any) -> Tree:
         """The inverse of `to_dict`; FormatError says what is wrong with anything else."""
-        names, kinds, values, labels, arrays, tests = treefile.decode(data)
+        names, kinds, values, labels, nodes = treefile.decode(data)
+        arrays, tests = as_arrays(nodes)
         return cls(names, kinds, labels, *arrays, values, tests)
 
     def to_json(self) -> str:

@@ -28,23 +28,24 @@ if TYPE_CHECKING:
 
 FORMAT = "fidelitree.tree"
 VERSION = 1
+HEAD = {"format": FORMAT, "version": VERSION}
 KINDS = ("boolean", "categorical", "numeric")
 MAX_BYTES = 200_000_000
 _TYPES = {"bool": bool, "int": int, "str": str, "float": float}
 
-Arrays = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
+Node = tuple[Test, int, int] | int
 Names = tuple[str, ...]
 Values = tuple[tuple[Any, ...] | None, ...]
-Decoded = tuple[Names, Names, Values, NDArray[Any], Arrays, dict[int, Test]]
+Decoded = tuple[Names, Names, Values, NDArray[Any], list[Node]]
 
 
 def encode(tree: Tree) -> dict[str, Any]:
     """The plain data that `decode` reads."""
-    return {"features": _entries(tree.names, tree.kinds, tree.values), **_rest(tree)}
+    return {**HEAD, "features": _entries(tree.names, tree.kinds, tree.values), **_rest(tree)}
 
 
 def _rest(tree: Tree) -> dict[str, Any]:
-    """All but the features."""
+    """What comes after the features."""
     classes = [None if label is DEFER else label for label in tree.labels.tolist()]
     nodes = [
         {"test": _question(inside[0]), "no": inside[1], "yes": inside[2]}
@@ -52,8 +53,7 @@ def _rest(tree: Tree) -> dict[str, Any]:
         else {"label": inside}
         for inside in tree.nodes
     ]
-    labels = {"type": type(classes[0]).__name__, "values": classes}
-    return {"format": FORMAT, "version": VERSION, "labels": labels, "nodes": nodes}
+    return {"labels": {"type": type(classes[0]).__name__, "values": classes}, "nodes": nodes}
 
 
 def _entries(names: Names, kinds: Names, values: Values) -> list[dict[str, Any]]:
@@ -71,7 +71,7 @@ def canonical(tree: Tree) -> str:
     """
     bits = not tree.values
     features = _bits_text(tree.names, tree.kinds) if bits else _canonical(encode(tree)["features"])
-    return f'{{"features":{features},{_canonical(_rest(tree))[1:]}'
+    return f'{{"features":{features},{_canonical({**HEAD, **_rest(tree)})[1:]}'
 
 
 @lru_cache(maxsize=4)
@@ -120,8 +120,7 @@ def decode(data: Any) -> Decoded:
     names, kinds, values = _features(data.get("features"))
     labels = _labels(data.get("labels"))
     _check_text(*names, *(value for known in values for value in known or ()))
-    arrays, tests = _nodes(data.get("nodes"), _Grammar(kinds, values, len(labels)))
-    return names, kinds, values, labels, arrays, tests
+    return names, kinds, values, labels, _nodes(data.get("nodes"), _Grammar(kinds, values, len(labels)))
 
 
 def _check_text(*found: Any) -> None:
@@ -287,27 +286,21 @@ class _Path:
         return left
 
 
-Row = tuple[Test | None, int, int, int]
-
-
-def _nodes(entries: Any, grammar: _Grammar) -> tuple[Arrays, dict[int, Test]]:
+def _nodes(entries: Any, grammar: _Grammar) -> list[Node]:
     if not isinstance(entries, list) or len(entries) % 2 == 0:
         _refuse("nodes must be a list of odd length: a tree has one leaf more than tests")
-    rows = [_node(entry, position, grammar) for position, entry in enumerate(entries)]
-    _check_shape(rows, grammar.values)
-    parts = [(-1 if test is None else test.feature, no, yes, code) for test, no, yes, code in rows]
-    feature, no, yes, code = (np.array(column, np.int32) for column in zip(*parts, strict=True))
-    tests = {node: row[0] for node, row in enumerate(rows) if row[0] is not None and not isinstance(row[0], IsOne)}
-    return (feature, no, yes, code), tests
+    nodes = [_node(entry, position, grammar) for position, entry in enumerate(entries)]
+    _check_shape(nodes, grammar.values)
+    return nodes
 
 
-def _node(entry: Any, position: int, grammar: _Grammar) -> Row:
+def _node(entry: Any, position: int, grammar: _Grammar) -> Node:
     if isinstance(entry, dict) and set(entry) == {"label"} and _index(entry["label"], grammar.classes):
-        return None, -1, -1, entry["label"]
+        return int(entry["label"])
     if isinstance(entry, dict) and set(entry) == {"test", "no", "yes"}:
         test, no, yes = grammar.test(entry["test"]), entry["no"], entry["yes"]
         if test is not None and type(no) is type(yes) is int:
-            return test, no, yes, -1
+            return test, no, yes
     rule = f"must be a label below {grammar.classes} or a test of a feature below {len(grammar.kinds)}"
     _refuse(f"node {position} {rule}; got {entry!r:.80}")
 
@@ -316,9 +309,9 @@ def _index(value: Any, size: int) -> bool:
     return type(value) is int and 0 <= value < size
 
 
-def _check_shape(rows: list[Row], values: Values) -> None:
+def _check_shape(nodes: list[Node], values: Values) -> None:
     """Walk in preorder: positions must count up, and a path may not ask what it has answered already."""
-    expected, path = 0, _Path(values, gaps_of(row[0] for row in rows))
+    expected, path = 0, _Path(values, gaps_of(node[0] for node in nodes if isinstance(node, tuple)))
     waiting: list[tuple[int, int, Test | None, bool]] = [(0, 0, None, False)]
     while waiting:
         position, depth, asked, answer = waiting.pop()
@@ -328,16 +321,17 @@ def _check_shape(rows: list[Row], values: Values) -> None:
         path.back_to(depth)
         if asked is not None:
             path.step(asked, answer)
-        test, no, yes, _ = rows[position]
-        if test is None:
+        inside = nodes[position]
+        if not isinstance(inside, tuple):
             continue
+        test, no, yes = inside
         if not path.splits(test):
             _refuse(f"node {position} tests feature {test.feature} again on the same path")
-        if max(no, yes) >= len(rows):
+        if max(no, yes) >= len(nodes):
             _refuse(f"node {position} has a child outside the tree")
         waiting += [(yes, path.depth, test, True), (no, path.depth, test, False)]
-    if expected != len(rows):
-        _refuse(f"nodes must all be reached from the root; {len(rows) - expected} are not")
+    if expected != len(nodes):
+        _refuse(f"nodes must all be reached from the root; {len(nodes) - expected} are not")
 
 
 def _refuse(rule: str) -> NoReturn:

@@ -267,9 +267,7 @@ class _Comparison:
 
     def _draw(self, rows: int) -> bool:
         """Inputs of the whole space: counted for everything that is open, then they teach; whether an attempt erred."""
-        counted = self._pair.counted
-        rows = rows if counted.left is None else max(1, min(rows, counted.left))
-        inner = self._source.test(rows)
+        inner = self._source.test(self._pair.counted.affordable(rows))
         old, new = self._pair.ask(inner, "certify" if self._attempts else "label")
         self._changed.count(old, new)
         self._show(inner, old, new)

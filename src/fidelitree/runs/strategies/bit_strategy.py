@@ -341,10 +341,10 @@ class BitStrategy:
 
     def _batch(self) -> int:
         """Answers between two looks at the tree: more of them as each counts for less."""
-        known, left = self.learner.pool.size, self._counted.left
+        known = self.learner.pool.size
         wanted = max(BATCH, known // 64) if known else FIRST_BATCH
         if self._attempts.all:  # a mistake is rare; after so many answers, so few of them wrong, it is known how rare
             leading = self._attempts.all[-1:] if self._faithful else self._attempts.all
             lucky = max(one.samples // (4 * (1 + one.errors)) for one in leading)
             wanted = max(wanted, int(MISTAKES / self._attempts.epsilon), lucky)
-        return wanted if left is None else max(1, min(wanted, left))
+        return self._counted.affordable(wanted)
