@@ -5,10 +5,12 @@ Every message names the parameter, the rule, the value that broke it and, where 
 
 from __future__ import annotations
 
+import inspect
 import math
 import operator
 import os
 import re
+import warnings
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -60,7 +62,11 @@ class WriteError(FidelitreeError, OSError):
     """A result cannot be written where it was to go."""
 
 
-class FittedRowsWarning(UserWarning):
+class DoubtWarning(UserWarning):
+    """Something about the target or its inputs is probably not meant; the run goes on, or ends early."""
+
+
+class FittedRowsWarning(DoubtWarning):
     """The target was fitted to the rows that are to test a predictor."""
 
 
@@ -70,6 +76,14 @@ class NoDiagramError(ParameterError):
 
 class MissingExtraError(FidelitreeError, ImportError):
     """A feature needs an optional dependency that is not installed."""
+
+
+def warn(message: str, kind: type[DoubtWarning] = DoubtWarning) -> None:
+    """Warn at the line of the user's that called us."""
+    frame, level = inspect.currentframe(), 0
+    while frame is not None and str(frame.f_globals.get("__name__")).startswith(("fidelitree", "contextlib")):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, kind, stacklevel=level + 1)
 
 
 @contextmanager

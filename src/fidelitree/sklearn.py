@@ -106,7 +106,7 @@ class DistilledTreeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         places = None if rows is None else rows.places(seed)[0]
         self.estimator_ = self.estimator if fitted else self._fit_estimator(X, y, places, seed, fit_params)
         if fitted and rows is not None:
-            warn_if_fitted(self.estimator_, rows, seed, level=3)
+            warn_if_fitted(self.estimator_, rows, seed)
         # What an estimator refuses is refused in its own words: the space is read off afterwards.
         space = ProductSpace.from_data(X) if rows is None else rows
         self.result_ = self._distil(space, seed, fitted_apart=not fitted)

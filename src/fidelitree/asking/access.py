@@ -26,6 +26,7 @@ from fidelitree.targets.circuits.circuit import Circuit
 from fidelitree.targets.fitted import warn_if_fitted
 from fidelitree.targets.labels import LabelBook, Target
 from fidelitree.targets.models import from_model
+from fidelitree.targets.models.estimator import check_classes
 from fidelitree.targets.models.fromscores import Above
 from fidelitree.targets.models.remote import terms_of
 from fidelitree.targets.table import TruthTable
@@ -102,13 +103,15 @@ def seed_of(given: object) -> int:
     return fresh_seed() if given is None else check_count("seed", given, least=0)
 
 
-def as_used(target: Any, space: Any, threshold: float | None = None) -> tuple[Target, World]:
+def as_used(target: Any, space: Any, threshold: float | None = None, classes: bool = False) -> tuple[Target, World]:
     """What a user gave, as it is used: a fitted model or booster is asked by its ``predict``, a table is a world.
 
-    With a threshold, scores above it are 1, and others 0.
+    With a threshold, scores above it are 1, and others 0; without one, ``classes`` refuses regressors.
     """
     model = (isinstance(target, type) or not callable(target)) and hasattr(target, "predict")
     found = from_model(target) if model else target  # which refuses a class
+    if classes and threshold is None:
+        check_classes(found)
     return found if threshold is None else Above(found, threshold), world_of(space)
 
 
@@ -168,9 +171,9 @@ def access(target: Target, space: World, running: Running, call: Call) -> Iterat
         elif isinstance(target, Replayed):
             raise ParameterError("journal must name the file that a run is replayed from; got None")
         if isinstance(space, Rows):
-            warn_if_fitted(target, space, None if call.door == "certify" else keys[0], level=5)
+            warn_if_fitted(target, space, None if call.door == "certify" else keys[0])
         elif space.kept is not None:
-            warn_if_fitted(target, space.kept, None, level=5)
+            warn_if_fitted(target, space.kept, None)
         yield Access(target, product, calls, book, journal, *keys, batch_size=running.batch_size)
 
 

@@ -7,6 +7,7 @@ it answered with, reaches no memory of a run.
 from __future__ import annotations
 
 import inspect
+import re
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -16,13 +17,18 @@ from numpy.typing import NDArray
 
 from fidelitree.asking.threads import all_threads
 from fidelitree.errors import TargetError, show
-from fidelitree.targets.labels import Target, answered
+from fidelitree.targets.labels import ONE_RECORD, Target, answered
 
 if TYPE_CHECKING:
     from fidelitree.spaces.product import ProductSpace
 
 Inner = NDArray[Any]
 _MOST_SAID = 2_000  # characters of what a foreign error says
+_OF_ONE = re.compile(
+    "truth value of|unhashable type|not '?(Series|numpy)|'(Series|numpy.ndarray|DataFrame)' object has no attribute|"
+    "convert the series|only (length-1|0-dim)"
+)
+"""What is said where a column of a batch is taken for one value."""
 _FREED = 31 << 20  # bytes; glibc adapts to blocks below 32 MB
 
 
@@ -126,7 +132,8 @@ def failed(error: BaseException, rows: int) -> CallFailedError:
             f"the target wanted to end the process, by sys.exit({said}), on a batch of {rows} inputs; it must answer "
             f"with labels"
         )
-    return CallFailedError(f"the target raised {type(error).__name__} on a batch of {rows} inputs: {said}")
+    way_out = f" - {ONE_RECORD}" if _OF_ONE.search(said) else ""
+    return CallFailedError(f"the target raised {type(error).__name__} on a batch of {rows} inputs: {said}{way_out}")
 
 
 def _said(error: BaseException) -> str:

@@ -127,6 +127,11 @@ class Budget:
         """A door's budget: a whole one, whose time begins now, or one of the flat arguments; not both."""
         return cls(**flat) if whole is None else replace(check_whole(cls, "budget", whole, flat), started=_now())
 
+    @property
+    def limited(self) -> bool:
+        """Whether somebody has said what the run may spend."""
+        return self.max_queries is not None or self.max_seconds is not None or self.max_cost is not None
+
     def check(self, asked: int) -> None:
         """Refuse to go on once ``asked`` labels are too many or the time is over."""
         if self.max_queries is not None and asked > self.max_queries:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from itertools import accumulate
 from operator import truediv
 from pathlib import Path
@@ -63,6 +64,7 @@ def check_fits(features: int, epsilon: float, answers: int, machine: int | None 
         )
 
 
+@cache
 def _machine_bytes() -> int:
     """The memory of this machine, or of the container that this process is confined to; 8 GB where it does not say."""
     try:

@@ -64,6 +64,8 @@ class _Shared:
             self._settle()
 
     def _settle(self) -> None:
+        if not self._tokens["own"] and self._held is None:  # whoever begins work of our own settles it himself
+            return
         lock = self._lock
         if not lock.acquire(timeout=_STUCK):
             self._lock = lock = threading.Lock()

@@ -109,6 +109,10 @@ class HelpedAttempt(Attempt):
         self._more = self._fewer = 0
         self._then = 0, 0
 
+    def know(self, disagreement: Disagreement, first: int) -> None:
+        """How often tree and surrogate disagree, drawn for the attempts from the ``first`` on; bounds change by it."""
+        self.disagreement, self.first, self._looked = disagreement, first, (0, 0)
+
     def see(self, batch: NDArray[Any], labels: NDArray[Any], stream: str = TEST) -> NDArray[np.bool_]:
         """Count answers, and on which of them tree and surrogate do not err together."""
         counted = self.samples
@@ -169,7 +173,7 @@ def compare(attempts: Sequence[HelpedAttempt], world: World, seed: int, watch: W
     first = min(attempt.number for attempt in attempts)
     found = disagreements([one.tree for one in attempts], attempts[0].surrogate, world, (seed, first), watch)
     for attempt, disagreement in zip(attempts, found, strict=True):
-        attempt.disagreement, attempt.first = disagreement, first
+        attempt.know(disagreement, first)
 
 
 def disagreements(

@@ -68,8 +68,8 @@ def _run(target: str, found: OpenedTarget, inputs: SpaceOptions, arguments: dict
     with StatusLine(f"distilling {target}", arguments["epsilon"], limits, arguments.pop("observer")) as progress:
         made = distill_target(found.target, space, **arguments, observer=progress)
     command = command_line()
-    curve = None if made.frontier is None else made.frontier.commanded(command)
-    return replace(made, run={**made.run, "command": command}, call=command, frontier=curve)
+    curve = made.curve_with(lambda curve: curve.commanded(command))
+    return replace(made, run={**made.run, "command": command}, call=command, curve=curve)
 
 
 def _sentences(made: Distillation) -> list[str]:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import typer
 
-from fidelitree.errors import FidelitreeError, FittedRowsWarning, ParameterError, TargetError
+from fidelitree.errors import DoubtWarning, FidelitreeError, ParameterError, TargetError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -60,6 +60,7 @@ _SPOKEN = {
     "give an executor of processes too": "give --jobs too",
     "give threshold= (": "give --threshold T (",
     "or tolerance= (": "or --tolerance T (",
+    "give ft.targets.Remote(function, one_row=True)": "give --one-row",
     "labels=None": "no --labels",
     "labels='argmax'": "--labels argmax",
     "make the same call again": "give the same command again",
@@ -181,7 +182,7 @@ def _warnings_in_one_line() -> Iterator[None]:
         usual = warnings.showwarning
 
         def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-            if issubclass(category, FittedRowsWarning):
+            if issubclass(category, DoubtWarning):
                 _failed(f"warning: {in_options(str(message))}", Code.BAD_INPUT)
             else:
                 usual(message, category, *where, **more)

@@ -29,7 +29,7 @@ TargetText = Annotated[
     ),
 ]
 ADDRESSES = ("http://", "https://")
-_TERMS = ("concurrency", "rows_per_second", "calls_per_minute", "cost_per_row", "cost_per_call")
+_TERMS = ("one_row", "concurrency", "rows_per_second", "calls_per_minute", "cost_per_row", "cost_per_call")
 _STORED_TREE = b'"fidelitree.tree"'
 
 
@@ -64,6 +64,7 @@ class TargetOptions:
         ),
     ] = None
     concurrency: Annotated[int | None, typer.Option(help="Calls that wait for answers at a time (http: 16).")] = None
+    one_row: Annotated[bool, typer.Option("--one-row", help="A function of one record, not of a batch.")] = False
     rows_per_second: Annotated[float | None, typer.Option(help="Send no more inputs a second.")] = None
     calls_per_minute: Annotated[float | None, typer.Option(help="Make no more calls a minute.")] = None
     cost_per_row: Annotated[float | None, typer.Option(help="The price of an answer, for --max-cost.")] = None
@@ -77,7 +78,7 @@ class TargetOptions:
     def terms(self) -> dict[str, Any]:
         """On which terms the target may be asked."""
         found = {name: getattr(self, name) for name in _TERMS}
-        return {name: value for name, value in found.items() if value is not None}
+        return {name: value for name, value in found.items() if value not in (None, False)}
 
     def given(self) -> dict[str, Any]:
         """The options that were used, under the library's names."""
@@ -125,7 +126,8 @@ def opened(text: str, options: TargetOptions) -> Iterator[OpenedTarget]:
         if text.startswith(ADDRESSES):
             found.target.terms = make_terms(terms)  # type: ignore[attr-defined]
         else:
-            found = replace(found, target=Remote(found.target, **terms))
+            inside = getattr(found.target, "function", found.target) if options.one_row else found.target
+            found = replace(found, target=Remote(inside, **terms))
     try:
         yield found
     finally:

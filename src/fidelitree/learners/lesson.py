@@ -89,7 +89,7 @@ class Lesson:
         target, space = as_used(target, space)
         product = space.product
         if space.table is not None:
-            warn_if_fitted(target, space.table, goal.seed, level=4)
+            warn_if_fitted(target, space.table, goal.seed)
         counted = Counted(target, product, Memory.usual(product), budget)
         observer = limits.get("observer", nobody)
         check_observer(observer)

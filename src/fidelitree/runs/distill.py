@@ -129,7 +129,7 @@ def distill(
         <Distillation: 20 leaves, error <= 0% (exact), 32 labels>
     """
     near = _check_choices(strategy, prefer, epsilon, check_tolerance(tolerance, threshold), defer)
-    (target, space), observer = as_used(target, space, threshold), watched(observer)
+    (target, space), observer = as_used(target, space, threshold, near is None), watched(observer)
     how = {"batch_size": batch_size, "executor": executor, "timeout": timeout, "retries": retries, "journal": journal}
     limits = {"max_queries": max_queries, "max_leaves": max_leaves, "max_seconds": max_seconds, "max_cost": max_cost}
     budget, running = given(target, (budget, limits), (running, how))
@@ -156,8 +156,8 @@ def _recorded(
     """The result with the space as it was given, and how it was asked for; the same for its frontier."""
     target, space = about
     run, text, kept = recorded(distill, target, goal, call, running)
-    curve = None if result.frontier is None else result.frontier.told(space, run, text, kept)
-    return replace(result, space=space, run=run, call=text, journal=kept, frontier=curve)
+    curve = result.curve_with(lambda curve: curve.told(space, run, text, kept))
+    return replace(result, space=space, run=run, call=text, journal=kept, curve=curve)
 
 
 def _goal(
@@ -235,7 +235,8 @@ def _learnt(counted: Counted, space: World, goal: Goal, observer: Observer) -> D
         goal = replace(goal, split_quality=False)
         outcome, reason = _ended(session, strategies.now, stop, goal)
     made = result_of(outcome, session, goal, reason)
-    return replace(made, frontier=frontier_of(session, made, outcome, goal))
+    known = outcome.error is not None or made.error_bound >= 1  # or nothing was tested: there is no other tree to show
+    return made if known else replace(made, curve=lambda: frontier_of(session, made, outcome, goal))
 
 
 def _session(counted: Counted, source: Source, goal: Goal, observer: Observer) -> Session:

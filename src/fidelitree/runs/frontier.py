@@ -98,14 +98,15 @@ def frontier(
         [1, 2, 4]
     """
     check_choice("prefer", prefer, tuple(EFFORTS))
-    (target, space), observer = as_used(target, space, threshold), watched(observer)
+    near = check_tolerance(tolerance, threshold)
+    (target, space), observer = as_used(target, space, threshold, near is None), watched(observer)
     how = {"batch_size": batch_size, "executor": executor, "timeout": timeout, "retries": retries, "journal": journal}
     largest = None if check_count("max_leaves", max_leaves) == LARGEST else max_leaves
     limits = {"max_queries": max_queries, "max_leaves": largest, "max_seconds": max_seconds, "max_cost": max_cost}
     budget, running = given(target, (budget, limits), (running, how))
     budget = replace(budget, max_leaves=(most := budget.max_leaves or LARGEST))
     known_seed = seed_of(seed)
-    goal = Goal(0.0, check_delta(delta), known_seed, seed is not None, tolerance=check_tolerance(tolerance, threshold))
+    goal = Goal(0.0, check_delta(delta), known_seed, seed is not None, tolerance=near)
     told = {"delta": goal.delta, "prefer": prefer, "deterministic": check_switch("deterministic", deterministic)}
     call = Call("frontier", known_seed, seed is not None, {**told, **goal.told, **budget.limits()})
     with access(target, space, running, call) as opened:

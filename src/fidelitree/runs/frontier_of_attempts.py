@@ -29,10 +29,8 @@ _BESIDE, _CLOSE = 0.8, 1.1  # of another tree's leaves, or of its bound: that is
 _TOLD = 3  # sizes that a reason speaks of
 
 
-def frontier_of(session: Session, made: Distillation, outcome: Outcome, goal: Goal) -> Frontier | None:
-    """The result itself and whatever else is certified; None where errors are known, or nothing was tested."""
-    if outcome.error is not None or made.error_bound >= 1:
-        return None
+def frontier_of(session: Session, made: Distillation, outcome: Outcome, goal: Goal) -> Frontier:
+    """The result itself and whatever else is certified."""
     best = _best_of_each_size(session)
     size, bound = outcome.tree.size, made.error_bound
     others = [one for one in _curve(best) if one.tree.size < size or (one.tree.size > size and one.error_bound < bound)]
@@ -108,8 +106,5 @@ def _certified(session: Session) -> Iterator[Outcome]:
 
 def _point(session: Session, made: Distillation, outcome: Outcome, goal: Goal) -> Distillation:
     """A point that is not the result: no error was asked of it."""
-    plain = replace(goal, split_quality=False)
-    # Where the time is over, no more of it goes into tables that few will look at.
-    table = session.counted.budget.max_seconds is None or not session.counted.over()
-    point = result_of(outcome, session, plain, made.reason, table)
+    point = result_of(outcome, session, replace(goal, split_quality=False), made.reason)
     return replace(point, certificate=replace(point.certificate, epsilon=None), trace=())

@@ -164,7 +164,7 @@ class Frontier(Sequence[Distillation]):
         return cls(tuple(found), delta, found[0].queries, found[0].reason, max_leaves)
 
     def _with_me(self, point: Distillation) -> Distillation:
-        return replace(point, frontier=self)
+        return replace(point, curve=self)
 
     def rows(self) -> list[dict[str, Any]]:
         """A line for each point: leaves, depth, the bound, both ends of the error, tests and errors counted."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from fidelitree.runs.outcome import Outcome
     from fidelitree.runs.session import Session
     from fidelitree.search.exact_growth import ExactTree
+    from fidelitree.trees.answers import LeafLabels
 
 
 @dataclass(frozen=True)
@@ -61,12 +62,12 @@ def greedy_result(counted: Counted, grown: ExactTree, epsilon: float) -> Distill
     return Distillation(grown.tree, exact, counted.queries, grown.splits, counted.space, grown.reason)
 
 
-def result_of(outcome: Outcome, session: Session, goal: Goal, reason: str, table: bool = True) -> Distillation:
+def result_of(outcome: Outcome, session: Session, goal: Goal, reason: str) -> Distillation:
     """The result that a run comes to: its certificate, the answers behind it, and its trace."""
     counted, trace = session.counted, outcome.splits if goal.split_quality else tuple(session.history)
-    certificate = certificate_of(outcome, session, goal, table)
-    answers = session.attempts.answers(outcome.attempt) if table else None
+    answers = session.attempts.answers(outcome.attempt)
     labels = None if answers is None else answers.leaf_labels(outcome.tree, goal.tolerance)
+    certificate = _certificate_of(outcome, session, goal, labels)
     about = counted.queries, trace, counted.space, reason, answers, labels
     return Distillation(outcome.tree, certificate, *about, tested=outcome.tested)
 
@@ -80,22 +81,17 @@ def recorded(
     return {**run, **call.arguments}, text, None if running.journal is None else Path(running.journal)
 
 
-def certificate_of(outcome: Outcome, session: Session, goal: Goal, table: bool = True) -> Certificate:
-    """The certificate of what an attempt certifies; the ``table`` of answers takes longer than all the rest."""
+def _certificate_of(outcome: Outcome, session: Session, goal: Goal, labels: LeafLabels | None) -> Certificate:
+    """The certificate of what an attempt certifies; ``labels`` are those of its answers."""
     attempt, counted = outcome.attempt, session.counted
     if outcome.error is not None:
         known = tree_labels(outcome.tree, counted.target, counted.space)
         exact = exact_certificate(counted, outcome.tree.digest, outcome.error, goal.epsilon)
         return replace(exact, confusion=Confusion.of_leaves(known, outcome.tree, None))
     errors, samples = attempt.counts
-    kept = session.attempts.kept_for(attempt)
-    answers, level = (
-        kept.last(attempt.samples, attempt.tree),
-        share_of_level(attempt.number, outcome.tree.size if outcome.differs else None, attempt.ledger),
-    )
-    told = answers is not None and table and goal.tolerance is None  # numbers have no table
-    labels = answers.leaf_labels(outcome.tree) if answers is not None and told else None
-    in_all = None if outcome.tree.defers else kept.label_counts()
+    level = share_of_level(attempt.number, outcome.tree.size if outcome.differs else None, attempt.ledger)
+    in_all = None if outcome.tree.defers else session.attempts.kept_for(attempt).label_counts()
+    table = labels if goal.tolerance is None else None  # numbers have none
     return Certificate(
         goal.epsilon,
         goal.delta,
@@ -117,7 +113,7 @@ def certificate_of(outcome: Outcome, session: Session, goal: Goal, table: bool =
         differs=outcome.differs,
         tested_digest=None if outcome.tested is None else outcome.tested.digest,
         queries=dict(counted.queries.asked),
-        confusion=None if labels is None else Confusion.of_leaves(labels, outcome.tree, level, in_all),
+        confusion=Confusion.of_leaves(table, outcome.tree, level, in_all),
         tolerance=goal.tolerance,
         helped=attempt.help if isinstance(attempt, HelpedAttempt) else None,
         cost=counted.cost,

@@ -67,8 +67,8 @@ def beside(found: Distillation, kept: KeptRows | None) -> Distillation:
     """A result, and all points of its frontier, with their errors on real rows."""
     if kept is None:
         return found
-    curve = None if found.frontier is None else beside_all(found.frontier, kept)
-    return replace(found, certificate=told(found.certificate, kept, found.tree.predict_inner), frontier=curve)
+    curve = found.curve_with(lambda curve: beside_all(curve, kept))
+    return replace(found, certificate=told(found.certificate, kept, found.tree.predict_inner), curve=curve)
 
 
 def beside_all(found: Frontier, kept: KeptRows | None) -> Frontier:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from fidelitree.asking.events import TreeJudged
@@ -59,7 +60,7 @@ class Distillation:
         tested: The tree that was tested, where this one differs from it.
         surrogate: The model that shortened the tests, where one did: `Certificate.helped`.
         journal: Where the run kept its answers.
-        frontier: The trees of all sizes that the same answers certify, where the run made some.
+        curve: The `frontier`, or what makes it: few look at it, and it takes as long as much of a short run.
 
     Examples:
         >>> from fidelitree.runs.distill import distill
@@ -82,7 +83,25 @@ class Distillation:
     tested: Tree | None = field(default=None, repr=False)
     surrogate: Ensemble | None = field(default=None, compare=False, repr=False)
     journal: Path | None = field(default=None, compare=False, repr=False)
-    frontier: Frontier | None = field(default=None, compare=False, repr=False)
+    curve: Frontier | Callable[[], Frontier] | None = field(default=None, compare=False, repr=False)
+
+    @cached_property
+    def frontier(self) -> Frontier | None:
+        """The trees of all sizes that the same answers certify, where the run made some."""
+        return self.curve() if callable(self.curve) else self.curve
+
+    def curve_with(self, change: Callable[[Frontier], Frontier]) -> Callable[[], Frontier] | None:
+        """What makes the frontier, changed."""
+
+        def changed() -> Frontier:
+            assert self.frontier is not None, "there is a curve"
+            return change(self.frontier)
+
+        return None if self.curve is None else changed
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What can be written down: the frontier, not what makes it."""
+        return {**vars(self), "curve": self.frontier}
 
     @property
     def hint(self) -> str:

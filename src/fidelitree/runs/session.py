@@ -14,8 +14,11 @@ from numpy.typing import NDArray
 
 from fidelitree.asking.events import Observer, TreeJudged, nobody
 from fidelitree.asking.journal.ledger import LABEL, Ledger
+from fidelitree.asking.limits import BudgetSpent
 from fidelitree.certificates.attempts import Attempts
+from fidelitree.errors import warn
 from fidelitree.exact.engine import ENUMERATE_UNASKED
+from fidelitree.runs.amounts import FirstAnswers
 from fidelitree.search.numbers.growth import Numbers, best_value
 from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.search.questions import Answered, Ask, Labels, Question, Steps, T, Tests
@@ -60,6 +63,7 @@ class Session:
     def __init__(self, counted: Counted, source: Source, attempts: Attempts, observer: Observer = nobody) -> None:
         self.counted, self.source, self.attempts, self.observer = counted, source, attempts, observer
         self.history: list[TreeJudged] = []
+        self._first = FirstAnswers()
         counted.reserve = lambda: not attempts.certified
         points = None if source.independent is None else source.independent.points
         listed = counted.deterministic and points is not None and points <= ENUMERATE_UNASKED
@@ -85,6 +89,17 @@ class Session:
                 continue
             codes = np.asarray(self.counted.ask(inner, purpose), np.intp)
             answered = Answered(inner, codes, self._count(question, inner, codes))
+            if not isinstance(question, Ask) and self.attempts.tolerance is None and not self.attempts.certified:
+                self._doubt(inner, codes)
+
+    def _doubt(self, inner: NDArray[Any], codes: Codes) -> None:
+        """Warn of answers that are amounts; who gave no limit need not pay for taking them for classes."""
+        if not (said := self._first.amounts(self.counted, inner, codes)):
+            return
+        limited = self.counted.once or self.counted.budget.limited
+        warn(said if limited else f"{said}; or give max_queries to go on as with classes")
+        if not limited:
+            raise BudgetSpent("the target answers amounts, which need a tolerance")
 
     def _partly(self, inner: NDArray[Any], some: NDArray[np.bool_]) -> Answered:
         """Ask about some inputs of a test, and count them for the trees that answer them; no tree answers the rest."""

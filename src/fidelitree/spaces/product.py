@@ -12,6 +12,7 @@ import json
 import math
 from collections import Counter
 from functools import cached_property
+from json.encoder import encode_basestring_ascii
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -254,6 +255,8 @@ class ProductSpace:
     @cached_property
     def points(self) -> int | None:
         """How many different inputs there are; None where there are infinitely many."""
+        if self.all_bits:
+            return 1 << len(self.features)
         counts = Counter(feature.points for feature in self.features)
         # One power for all features of a kind: a product of a million twos, one after the other, takes a minute.
         return None if None in counts else math.prod(count**times for count, times in counts.items() if count)
@@ -292,20 +295,28 @@ class ProductSpace:
     @cached_property
     def gaps(self) -> frozenset[int]:
         """The features whose numbers may be missing."""
-        return frozenset(i for i, feature in enumerate(self.features) if getattr(feature, "missing", 0) > 0)
+        gone = () if self.all_bits else (getattr(feature, "missing", 0) > 0 for feature in self.features)
+        return frozenset(i for i, missing in enumerate(gone) if missing)
 
     @cached_property
     def biases(self) -> NDArray[np.float64]:
         """Pr[x_i = 1] of every bit; an error where a feature is not a bit."""
-        for feature in self.features:
-            if not isinstance(feature, Boolean):
-                raise ParameterError(f"space must hold bits only here; feature {feature.name!r} is {feature.kind}")
-        return np.array([feature.p for feature in self.features if isinstance(feature, Boolean)])
+        bits = [feature.p for feature in self.features if isinstance(feature, Boolean)]
+        if len(bits) < len(self.features):
+            other = next(feature for feature in self.features if not isinstance(feature, Boolean))
+            raise ParameterError(f"space must hold bits only here; feature {other.name!r} is {other.kind}")
+        return np.array(bits)
 
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the canonical JSON of all marginals."""
-        plain = json.dumps([feature.describe() for feature in self.features], sort_keys=True, separators=(",", ":"))
+        if self.all_bits:  # there may be thousands
+            names, biases = map(encode_basestring_ascii, self.names), map(float.hex, self.biases.tolist())
+            bits = (f'{{"kind":"boolean","name":{name},"p":"{p}"}}' for name, p in zip(names, biases, strict=True))
+            plain = f"[{','.join(bits)}]"
+        else:
+            described = [feature.describe() for feature in self.features]
+            plain = json.dumps(described, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(plain.encode()).hexdigest()
 
     def index(self, name: object) -> int:

@@ -8,14 +8,13 @@ only; of rows that were fitted and are given again, always.
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from fidelitree.errors import RAISED, FittedRowsWarning
+from fidelitree.errors import RAISED, FittedRowsWarning, warn
 from fidelitree.spaces.draw import Stream
 from fidelitree.targets.models.estimator import Estimator
 
@@ -38,11 +37,10 @@ ALARM = 1e-9
 """The chance that rows drawn apart from the training rows are taken for some of them."""
 
 
-def warn_if_fitted(target: Target, rows: Rows, seed: int | None, level: int) -> None:
+def warn_if_fitted(target: Target, rows: Rows, seed: int | None) -> None:
     """Warn where the target carries training rows, and rows that are to test a predictor are among them.
 
-    ``seed`` parts the rows, as in `Rows.parts`; None where all of them are for tests. ``level`` is how far away the
-    user's own call is.
+    ``seed`` parts the rows, as in `Rows.parts`; None where all of them are for tests.
     """
     owner = _part(target, "__self__")  # of a method such as model.predict
     for kept, whole, steps in _carried(target if owner is None else owner, (), DEPTH):
@@ -56,12 +54,11 @@ def warn_if_fitted(target: Target, rows: Rows, seed: int | None, level: int) -> 
             continue
         if overlap(training, tested, whole):
             shared = int(np.isin(tested, training).sum())
-            warnings.warn(
+            warn(
                 f"the target was fitted to rows of this table: {shared:,} of {len(tested):,} test rows that were "
                 f"looked up are among its training rows. A certificate over them says nothing about new rows - fit "
                 f"the target to one part of the table, and give Rows the other",
                 FittedRowsWarning,
-                stacklevel=level,
             )
             return
 

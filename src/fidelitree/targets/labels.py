@@ -15,6 +15,8 @@ Target = Callable[[Any], Any]
 Codes = NDArray[np.integer[Any]]
 LONGEST = 1_000
 """Characters of a text label. NumPy gives every label of an array the room of the longest."""
+ONE_RECORD = "if it takes one record, and not a batch, give ft.targets.Remote(function, one_row=True)"
+"""The way out for whose function knows no batches."""
 _TRUTH = {bool, np.bool_}
 _LARGEST = 1e100  # of answers that are numbers: squares of sums of them stay finite
 _KINDS = {"b": "bool", "i": "int", "u": "int", "f": "int", "U": "str", "O": "str"}
@@ -95,11 +97,17 @@ def answered(answers: Any, rows: int, copy: bool = True, numbers: bool = False) 
             raise _no_array(str(error)) from error
         shape = found.shape
     if shape != (rows,):
-        raise TargetError(
-            f"labels must be one per input: the target received {rows} inputs and answered an array of shape {shape}"
-        )
+        raise not_one_each("the target", rows, () if isinstance(answers, str) else shape)
     labels, _ = _cleaned(found, numbers)
     return labels.copy() if copy else labels
+
+
+def not_one_each(who: str, rows: int, shape: tuple[int, ...]) -> TargetError:
+    """What to say of answers that are more or fewer than the inputs; one for all may be that of one record."""
+    way_out = f" - {ONE_RECORD}" if shape in ((), (1,)) else ""
+    return TargetError(
+        f"labels must be one per input: {who} received {rows} inputs and answered an array of shape {shape}{way_out}"
+    )
 
 
 def as_answered(answers: Any) -> NDArray[Any]:

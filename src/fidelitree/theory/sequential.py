@@ -15,6 +15,7 @@ Where the number of trials is fixed beforehand, the bound is Clopper and Pearson
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -158,6 +159,7 @@ def log_e_value_below(errors: int, samples: int, epsilon: float) -> float:
     return float(spread - errors * math.log(epsilon) - (samples - errors) * math.log1p(-epsilon))
 
 
+@lru_cache(1024)
 def divergence(error: float, epsilon: float) -> float:
     """How much a sample with this error says against epsilon (Kullback and Leibler).
 
@@ -220,7 +222,7 @@ class Bet:
         self.level = level
         self.errors = self.samples = 0
         self._certified = 1.0
-        self._counts = 0, 0
+        self._counts = self._looked = 0, 0  # those of the bound, and those that it was last worked out for
         self._enough: dict[tuple[int, float], int] = {}  # a run asks for the same ones after every batch
 
     def count(self, errors: int, samples: int) -> None:
@@ -236,7 +238,9 @@ class Bet:
     def lower(self, bound: float) -> float:
         """``error_bound`` or another bound, whichever is less; ours is not worked out where it is not."""
         least = min(bound, self._certified)
-        if least == 1 or self._accepts(least):
+        now = self.errors, self.samples
+        if now != self._looked and (least == 1 or self._accepts(least)):
+            self._looked = now
             self._record(self._bound())
         return min(bound, self._certified)
 

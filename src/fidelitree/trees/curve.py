@@ -55,6 +55,11 @@ def first_share(no: Floats, yes: Floats, leaves: int, error: float) -> int | Non
     return int(good[0]) + 1 if len(good) else None
 
 
+def _widened(errors: Floats, width: int) -> Floats:
+    """So many entries, the last one again and again; `np.pad` takes ten times as long."""
+    return errors[np.minimum(np.arange(width), len(errors) - 1)]
+
+
 @dataclass(frozen=True, eq=False)
 class Curve:
     """``errors[s - 1]`` is the least error with at most s leaves; ``build(s)`` gives a tree that has it."""
@@ -71,7 +76,7 @@ class Curve:
     def lowest(cls, curves: list[Curve]) -> Curve:
         """The least of some curves, the first among equals."""
         width = max(len(curve.errors) for curve in curves)
-        errors = np.min([np.pad(one.errors, (0, width - len(one.errors)), mode="edge") for one in curves], axis=0)
+        errors = np.min([_widened(one.errors, width) for one in curves], axis=0)
         return cls(errors, lambda leaves: min(curves, key=lambda one: float(one.errors[:leaves][-1])).build(leaves))
 
     def first_within(self, error: float) -> int | None:
@@ -85,7 +90,7 @@ class Curve:
         left, right = shares[0] * no.errors, shares[1] * yes.errors
         width = max(len(self.errors), len(left) + len(right))
         width = width if most is None else min(most, width)
-        errors = np.pad(self.errors[:width], (0, max(0, width - len(self.errors))), mode="edge")
+        errors = _widened(self.errors, width)
         share = np.zeros(width, np.intp)  # leaves of the no side; 0 where the split is not taken
         min_plus(errors, left, right, share, slack)
 

@@ -13,7 +13,7 @@ from fidelitree.asking.call import Direct
 from fidelitree.asking.counted import Counted, Queries, Tally
 from fidelitree.asking.limits import Budget, BudgetSpent
 from fidelitree.asking.memory import Memory
-from fidelitree.targets.labels import LabelBook
+from fidelitree.targets.labels import ONE_RECORD, LabelBook
 from mixed import MIXED, some_inputs
 from small import cube
 
@@ -152,6 +152,7 @@ def test_labels_must_be_one_per_input(answers: object, shape: str) -> None:
         Counted(lambda batch: answers, SPACE).ask(cube(3), "grow")
     assert str(caught.value) == (
         f"labels must be one per input: the target received 8 inputs and answered an array of shape {shape}"
+        + (f" - {ONE_RECORD}" if shape == "()" else "")
     )
 
 

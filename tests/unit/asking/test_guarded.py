@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import fidelitree as ft
@@ -64,10 +66,32 @@ def test_only_what_failed_may_be_tried_again() -> None:
         GuardedTarget(broken, BITS)(some_inputs(BITS, 4))
     assert isinstance(caught.value.__cause__, KeyError)
     assert GuardedTarget(broken, BITS).tried(some_inputs(BITS, 4)) == Failure(str(caught.value), again=True)
-    wrong = GuardedTarget(lambda batch: [1], BITS).tried(some_inputs(BITS, 4))
+    wrong = GuardedTarget(lambda batch: [1, 0], BITS).tried(some_inputs(BITS, 4))
     assert wrong == Failure(
-        "labels must be one per input: the target received 4 inputs and answered an array of shape (1,)", again=False
+        "labels must be one per input: the target received 4 inputs and answered an array of shape (2,)", again=False
     )
+
+
+@pytest.mark.parametrize(
+    "of_one",
+    [
+        lambda parcel: "freight" if parcel["weight"] > 30 else "post",
+        lambda parcel: {30: "freight"}.get(parcel["weight"], "post"),
+        lambda parcel: "freight" if math.sqrt(parcel["weight"]) > 5 else "post",
+        lambda parcel: "freight" if parcel["kind"].startswith("bulk") else "post",
+        lambda parcel: "post",
+        lambda parcel: 3,
+    ],
+)
+@pytest.mark.parametrize("table", [False, True])
+def test_a_function_of_one_record_is_told_how_to_be_asked(of_one: Any, table: bool) -> None:
+    rows = pd.DataFrame({"weight": [10.0, 20.0, 40.0, 50.0], "kind": ["a", "b", "bulk", "bulk"]})
+    space = ft.ProductSpace.from_data(rows)
+    if not table:
+        space = ft.ProductSpace([ft.Numeric("weight", 0, 60), ft.Categorical("kind", ["a", "b", "bulk"])])
+    way_out = r" - if it takes one record, and not a batch, give ft\.targets\.Remote\(function, one_row=True\)$"
+    with pytest.raises(ft.TargetError, match=way_out):
+        GuardedTarget(of_one, space)(some_inputs(space, 4))
 
 
 def test_it_travels_with_its_space() -> None:

@@ -52,6 +52,7 @@ def groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine that does not say how large it is, and where its control groups would be."""
     monkeypatch.setattr(needs, "_GROUPS", tmp_path / "cgroup")
     monkeypatch.setattr(needs, "_MOUNTED", tmp_path)
+    monkeypatch.setattr(needs, "_machine_bytes", needs._machine_bytes.__wrapped__)  # not what another test found
     monkeypatch.delattr("os.sysconf")
     return tmp_path
 

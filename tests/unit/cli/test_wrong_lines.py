@@ -77,6 +77,13 @@ def test_scores_are_told_both_ways_out_as_options(folder: Path) -> None:
     assert "give --threshold T (a score above it means 1) or --tolerance T (leaves hold numbers)" in told
 
 
+def test_a_function_of_one_record_has_an_option(folder: Path) -> None:
+    text = "def door(house):\n    if house[3] and house[5]:\n        return 'ring'\n    return 'quiet'\n"
+    (folder / "single.py").write_text(text, encoding="utf-8")
+    assert "if it takes one record, and not a batch, give --one-row" in refused("distill", "single:door", *BITS, code=1)
+    assert run("distill", "single:door", *BITS, "--one-row", "--out", "one").code == 0
+
+
 def test_a_run_that_fails_at_once_leaves_nothing(folder: Path) -> None:
     refused("distill", "aims:fails", *BITS, code=1)
     assert not (folder / "results").exists()

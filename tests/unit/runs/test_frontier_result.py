@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -239,3 +240,13 @@ def test_a_point_of_another_run_is_noticed(curve: ft.Frontier, folder: Path, tmp
     found = ft.verify(tmp_path)
     assert not found.consistent
     assert "seed is not the same" in str(found)
+
+
+def test_the_curve_of_a_result_is_made_when_it_is_asked_for_and_goes_with_a_pickle() -> None:
+    made = ft.distill(lambda bits: bits[:, 0] & bits[:, 3], ft.ProductSpace.bernoulli(24), 0.1)
+    assert callable(made.curve)
+    again = pickle.loads(pickle.dumps(made))
+    assert again == made
+    assert [(one.tree, one.certificate) for one in again.frontier] == [
+        (one.tree, one.certificate) for one in made.frontier or ()
+    ]

@@ -47,7 +47,7 @@ def test_the_certificate_of_an_attempt_says_all_about_it() -> None:
     outcome = Outcome(PRUNED, tested.attempts.all[1], differs=0.125)
     wanted = Goal(0.3, 0.05, 7, seed_chosen=False, split_quality=True)
     level = level_in("run", 2, 0.05)
-    made = issue.certificate_of(outcome, tested, wanted)
+    made = issue.result_of(outcome, tested, wanted, "").certificate
     assert made.confusion is not None
     assert (made.confusion.tests, made.confusion.wrong) == (80, 41)
     assert replace(made, confusion=None) == Certificate(
@@ -76,7 +76,7 @@ def test_the_certificate_of_an_attempt_says_all_about_it() -> None:
 def test_a_noisy_target_is_not_assumed_to_be_deterministic() -> None:
     tested = run(deterministic=False)
     outcome = Outcome(SECOND, tested.attempts.all[1], differs=0.0)
-    certificate = issue.certificate_of(outcome, tested, Goal(0.3, 0.05, 7))
+    certificate = issue.result_of(outcome, tested, Goal(0.3, 0.05, 7), "").certificate
     assert certificate.assumes == (DISTRIBUTION,)
     assert (certificate.seed_chosen, certificate.split_quality) == (True, False)
 
@@ -84,7 +84,7 @@ def test_a_noisy_target_is_not_assumed_to_be_deterministic() -> None:
 def test_an_error_that_is_known_makes_the_certificate_exact() -> None:
     tested = run(deterministic=True)
     outcome = Outcome(PRUNED, tested.attempts.all[0], differs=0.125, error=0.5)
-    found = issue.certificate_of(outcome, tested, Goal(None, 0.05, 7))
+    found = issue.result_of(outcome, tested, Goal(None, 0.05, 7), "").certificate
     assert found.confusion is not None
     assert (found.confusion.level, found.confusion.wrong) == (None, 0.5)
     found = replace(found, confusion=None)

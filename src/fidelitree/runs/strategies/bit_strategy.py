@@ -252,10 +252,13 @@ class BitStrategy:
         if rivals is None:
             return
         most, least = max(DEAREST * self._counted.asked, self._attempts.at_best), self._least_cost()
-        below = least / self._cost(0.0, 1)  # as many leaves, and more, cost too much even if they never err
-        worth = [(leaves, share) for leaves, share in rivals.shares(below) if self._needed(share) <= most]
-        cost, leaves = min(((self._cost(share, leaves), leaves) for leaves, share in worth), default=(math.inf, 0))
-        if cost < least:
+
+        def too_much(leaves: int, share: float) -> bool:
+            return self._cost(share, leaves) >= least or self._needed(share) > most
+
+        worth = [one for one in rivals.shares(too_much) if not too_much(*one)]
+        if worth:
+            _, leaves = min((self._cost(share, leaves), leaves) for leaves, share in worth)
             self._attempts.open(self._built(rivals.with_leaves(leaves)))
 
     def _built(self, nested: Nested) -> Tree:
@@ -309,9 +312,11 @@ class BitStrategy:
             return False
         if not self._attempts.all:
             return inputs - known <= known
+        spent = max(stopping.to_spend(), stopping.needed(self._attempts))
+        if inputs - known > self._labels_of(max(spent, self._counted.asked)):  # whatever a forecast says
+            return False
         expected = min(forecast(one, self._attempts.epsilon) for one in self._attempts.all)
-        needed = max(stopping.needed(self._attempts), min(expected, self._counted.asked))
-        return inputs - known <= self._labels_of(max(stopping.to_spend(), needed))
+        return inputs - known <= self._labels_of(max(spent, min(expected, self._counted.asked)))
 
     def _labels_of(self, rows: float) -> float:
         """What so many rows are taken to cost: none of them is a repeat."""

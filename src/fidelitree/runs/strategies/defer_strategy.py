@@ -281,7 +281,7 @@ def distil_deferring(counted: Counted, space: World, goal: Goal, observer: Obser
     chosen = curve.points[-1] if most is not None else curve.knee
     others = (replace(one, certificate=replace(one.certificate, epsilon=None)) for one in curve.points)
     marked = tuple(chosen if one.leaves == chosen.leaves else one for one in others)
-    return replace(chosen, frontier=replace(curve, points=marked))
+    return replace(chosen, curve=replace(curve, points=marked))
 
 
 def _nearest(session: Session) -> Attempt:

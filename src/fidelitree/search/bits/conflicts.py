@@ -78,9 +78,10 @@ def _closest(bits: Bits, codes: NDArray[np.intp], rows: NDArray[np.intp], watch:
         for part in np.array_split(some, min(len(some), -(-len(some) * len(others) // PAIRS))):  # memory is bounded
             watch()
             apart = distances(bits[part], bits[others])
-            least = np.argwhere(apart == apart.min())
-            pairs = np.sort(np.stack([part[least[:, 0]], others[least[:, 1]]], axis=1), axis=1)
-            best = min(best, (float(apart.min()), *min(map(tuple, pairs.tolist()))))
+            least = float(apart.min())
+            places, partners = np.nonzero(apart == least)
+            pairs = zip(part[places].tolist(), others[partners].tolist(), strict=True)
+            best = min([best, *((least, min(pair), max(pair)) for pair in pairs)])
     return best
 
 

@@ -7,6 +7,7 @@ get more inputs than their mass. What an answer says about the error is weighed 
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from fidelitree.spaces.draw import BitDraws
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from fidelitree.spaces.draw import Stream
     from fidelitree.trees.nested import Nested
@@ -34,8 +35,9 @@ class Explorer:
     """Draws inputs that are not known yet."""
 
     def __init__(self, biases: Biases, stream: Stream) -> None:
-        self._biases, self._tempered = biases, temper(biases)
-        self._draws = BitDraws(self._tempered, stream)
+        tempered = temper(biases)
+        self._draws = BitDraws(tempered, stream)
+        self._biases, self._tempered = biases.tolist(), tempered.tolist()
         self._random = np.random.Generator(np.random.Philox(key=stream.child("leaf").key))
 
     def take(self, sketch: Nested | None, rows: int, unknown: Callable[[Bits], list[int]]) -> tuple[Bits, Weights]:
@@ -81,9 +83,6 @@ def leaves(sketch: Nested | None) -> Iterator[Path]:
             yield path
 
 
-def mass(path: Path, biases: Biases) -> float:
+def mass(path: Path, biases: Sequence[float]) -> float:
     """Probability of a path."""
-    chance = 1.0
-    for feature, value in path:
-        chance *= biases[feature] if value else 1 - biases[feature]
-    return float(chance)
+    return math.prod((biases[feature] if value else 1 - biases[feature] for feature, value in path), start=1.0)

@@ -7,6 +7,7 @@ other by halves finds a feature that matters in a few queries. Splits on feature
 from __future__ import annotations
 
 from collections import deque
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +21,7 @@ from fidelitree.search.bits.pool import Bits, Codes, Pool
 from fidelitree.search.bits.sketch import LabelledRows, Search, predict
 from fidelitree.search.bits.walk import walk
 from fidelitree.search.questions import Ask, Steps
+from fidelitree.trees.kernels import compiled
 
 if TYPE_CHECKING:
     from fidelitree.trees.nested import Nested
@@ -151,7 +153,7 @@ class BitLearner:
         horizon = 4 if len(used) <= SEARCH_ALL and pool.size > FAR_SIGHTED else 3
         if not (self.relevant or self._all):
             horizon = 1  # nothing is known of so many features
-        with one_thread():
+        with nullcontext() if compiled and rows.countable else one_thread():  # only NumPy has threads
             self.sketch = self._search.fit(rows, horizon, self.sketch, self._watch)
 
     def _settle_conflicts(self) -> Steps[None]:
@@ -220,4 +222,6 @@ class BitLearner:
         if missing:
             seen = yield Ask(rows[missing], "walk")
             self.pool.add(seen.inner, seen.codes)
-        return np.array([self.pool.code(row) for row in rows], np.intp)
+            if len(missing) == len(rows):
+                return seen.codes
+        return self.pool.codes_of(rows)

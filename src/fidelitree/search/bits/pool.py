@@ -48,10 +48,9 @@ class Pool:
         self._codes[self.size : end] = codes[rows]
         self.size = end
 
-    def code(self, row: Bits) -> int | None:
-        """The label code of an input, if it is known."""
-        place = self._known.get(row_keys(row[None])[0])
-        return None if place is None else int(self._codes[place])
+    def codes_of(self, bits: Bits) -> Codes:
+        """The label codes of inputs that are known."""
+        return self._codes[[self._known[key] for key in row_keys(bits)]]
 
     def stress(self, bits: Bits) -> None:
         """Make errors on these inputs cost more, where they are known: they were got wrong again.

@@ -7,7 +7,6 @@ did not teach it: in turn, each quarter of them judges what the others taught.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -16,14 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.limits import Watch, go_on
-from fidelitree.search.local.archive import Archive, Point
+from fidelitree.search.local.archive import SLACK, Held, RowPrunings
 from fidelitree.search.local.coded import Coded
 from fidelitree.search.local.iterated import Refiner, engine
 from fidelitree.spaces.features import AtMost, IsOne, Test
 from fidelitree.trees.nested import Nested, mapped, simplest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    from fidelitree.search.local.grown import Grown
 
 Bits = NDArray[np.uint8]
 Codes = NDArray[np.intp]
@@ -52,20 +53,19 @@ class Rivals:
         most = len(self.codes) // ANSWERS
         return sorted({int(2 * STEP**k) for k in range(40) if 2 * STEP**k <= most})
 
-    def shares(self, below: float = math.inf) -> list[tuple[int, float]]:
+    def shares(self, hopeless: Callable[[int, float], bool] = lambda leaves, share: False) -> list[tuple[int, float]]:
         """How often a tree of each size errs, as far as answers that did not teach it can tell, and a little more.
 
-        Only sizes ``below`` a number of leaves are looked at.
+        A size that is ``hopeless`` even if it errs on no more answers than it has by then is left out.
         """
-        sizes = [leaves for leaves in self.sizes if leaves < below]
-        wrong, fold = np.zeros(len(sizes)), np.arange(len(self.codes)) % FOLDS
-        for held in range(FOLDS if sizes else 0):
-            points, judge = self._archive(fold != held).points(), self._coded(fold == held, self.weights)
-            trees = [_within(points, most) for most in sizes]
-            errors = {id(tree): judge.errors(tree) for tree in trees}
-            wrong += [errors[id(tree)] for tree in trees]
-        total = float(self.weights.sum())
-        share = np.minimum(wrong / total, 1.0)
+        total, fold = float(self.weights.sum()), np.arange(len(self.codes)) % FOLDS
+        missed = {leaves: 0.0 for leaves in self.sizes if not hopeless(leaves, 0.0)}
+        for held in range(FOLDS):
+            if missed:
+                errors = self._missed(fold != held, fold == held, list(missed))
+                missed = {leaves: missed[leaves] + wrong for leaves, wrong in errors.items()}
+                missed = {leaves: wrong for leaves, wrong in missed.items() if not hopeless(leaves, wrong / total)}
+        sizes, share = list(missed), np.minimum(np.array(list(missed.values())) / total, 1.0)
         spread = float((self.weights**2).sum()) / total**2  # one over the number of answers, if all weigh the same
         share += DOUBT * np.sqrt(np.maximum(share * (1 - share), spread) * spread)
         return list(zip(sizes, share.tolist(), strict=True))
@@ -83,17 +83,35 @@ class Rivals:
     def _refiner(self) -> Refiner:
         return Refiner(self._coded(np.ones(len(self.codes), np.bool_)), None, 0, self.watch)
 
-    def _archive(self, rows: NDArray[np.bool_]) -> Archive:
+    def _missed(self, rows: NDArray[np.bool_], held: NDArray[np.bool_], sizes: list[int]) -> dict[int, float]:
+        """What the best pruning for some rows with at most so many leaves gets wrong of the held-out ones."""
         coded = self._coded(rows)
-        archive = Archive(coded, None, self.watch)
-        archive.add(engine(coded, None, self.watch).cart(max(self.sizes, default=1)))
-        return archive
+        tree = engine(coded, None, self.watch).cart(max(self.sizes))
+        prunings, alone = RowPrunings(tree, Held(None, coded, self.watch)), self._missed_alone(tree, held)
+        best = [1]
+        for leaves in range(2, tree.leaves + 1):
+            best.append(leaves if prunings.both[leaves - 1] < prunings.both[best[-1] - 1] - SLACK else best[-1])
+        fewest = {leaves: best[min(leaves, tree.leaves) - 1] for leaves in sizes}
+        return {leaves: sum(alone[node] for node in prunings.leaf_nodes(few)) for leaves, few in fewest.items()}
 
-    def _coded(self, rows: NDArray[np.bool_], weights: Weights | None = None) -> Coded:
-        """Some of the rows; those that a tree is grown from count 1 each, which the compiled search wants."""
+    def _missed_alone(self, tree: Grown, held: NDArray[np.bool_]) -> list[float]:
+        """For each node what a leaf in its place gets wrong of the held-out rows."""
+        feature, _, no = tree.shape[:3]
+        rows, columns = np.flatnonzero(held), np.array(self.features)
+        nodes, missed = np.zeros(len(rows), np.intp), np.zeros(len(feature))
+        while len(rows):
+            wrong = self.codes[rows] != tree.code[nodes]
+            missed += np.bincount(nodes, self.weights[rows] * wrong, len(feature))
+            inside = feature[nodes] >= 0
+            rows, nodes = rows[inside], nodes[inside]
+            nodes = np.where(self.bits[rows, columns[feature[nodes]]] != 0, nodes + 1, no[nodes])
+        found: list[float] = missed.tolist()
+        return found
+
+    def _coded(self, rows: NDArray[np.bool_]) -> Coded:
+        """Some of the rows; each counts 1, which the compiled search wants."""
         bins = np.ascontiguousarray(self.bits[rows][:, self.features].T, np.uint16)
-        weights = np.ones(len(self.codes)) if weights is None else weights
-        return Coded(bins, [True] * len(bins), [2] * len(bins), self.codes[rows], weights[rows])
+        return Coded(bins, [True] * len(bins), [2] * len(bins), self.codes[rows], np.ones(bins.shape[1]))
 
     def _as_bits(self, binned: Nested) -> Nested:
         def change(test: Test, no: Nested, yes: Nested) -> Nested:
@@ -108,8 +126,3 @@ class Rivals:
             return (AtMost(place[test.feature], 0), yes, no) if test.feature in place else no
 
         return mapped(nested, change)
-
-
-def _within(points: list[Point], most: int) -> Nested:
-    """The tree with the fewest errors that has at most so many leaves."""
-    return [point for point in points if point.leaves <= most][-1].tree

@@ -27,12 +27,11 @@ def walk(
     """
     apart = random.permutation(np.flatnonzero(one != two))
     while len(apart) > 1:
-        cuts = np.unique(np.arange(1, parts) * len(apart) // parts)
-        cuts = cuts[cuts > 0]
+        cuts = sorted({part * len(apart) // parts for part in range(1, parts)} - {0})
         mixed = np.repeat(one[None], len(cuts), axis=0)
         for row, cut in zip(mixed, cuts, strict=True):
             row[apart[:cut]] = two[apart[:cut]]
-        passed = int(np.append((yield from same(mixed)), False).argmin())  # of them, before the first that differs
+        passed = [*(yield from same(mixed)), False].index(False)  # of them, before the first that differs
         one = mixed[passed - 1] if passed else one
         apart = apart[cuts[passed - 1] if passed else 0 : cuts[passed] if passed < len(cuts) else None]
     return int(apart[0])

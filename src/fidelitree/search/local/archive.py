@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Places = NDArray[np.intp]
 
-_SLACK = 1e-9
+SLACK = 1e-9
 
 
 class RowPrunings:
@@ -54,9 +54,21 @@ class RowPrunings:
         if leaves == 1 or not isinstance(inside, tuple):
             return int(self._tree.code[node])
         test, no, yes = inside
+        few, many = self._sides(node, leaves)
+        return test, self.with_leaves(few, no), self.with_leaves(many, yes)
+
+    def leaf_nodes(self, leaves: int, node: int = 0) -> list[int]:
+        """The nodes that it makes leaves."""
+        if leaves == 1:
+            return [node]
+        few, many = self._sides(node, leaves)
+        return self.leaf_nodes(few, node + 1) + self.leaf_nodes(many, self._tree.shape[2][node])
+
+    def _sides(self, node: int, leaves: int) -> tuple[int, int]:
+        """The leaves of a node's no side and of its yes side, where it has more than one."""
+        no, yes = node + 1, self._tree.shape[2][node]
         few = int(self._share[self._first[node] + leaves - 1])
-        shares = (leaves - few, few) if self._leaves[yes] < self._leaves[no] else (few, leaves - few)
-        return test, self.with_leaves(shares[0], no), self.with_leaves(shares[1], yes)
+        return (leaves - few, few) if self._leaves[yes] < self._leaves[no] else (few, leaves - few)
 
 
 class Held:
@@ -142,7 +154,7 @@ class Archive:
         for leaves in range(1, tree.leaves + 1):
             both = float(prunings.both[leaves - 1])
             known = self._best.get(leaves)
-            if known is None or both < known.both - _SLACK:
+            if known is None or both < known.both - SLACK:
                 errors, share = float(prunings.errors[leaves - 1]), float(shares[leaves - 1])
                 self._best[leaves] = Point(leaves, errors, both, share, prunings.with_leaves)
         return float(shares[-1])
@@ -152,14 +164,14 @@ class Archive:
         points: list[Point] = []
         for leaves in sorted(self._best):
             point = self._best[leaves]
-            if not points or point.both < points[-1].both - _SLACK:
+            if not points or point.both < points[-1].both - SLACK:
                 points.append(point)
         return points
 
     def smallest(self, error: float) -> Point:
         """The first point whose share of errors is at most this; the last one where there is none."""
         points = self.points()
-        return next((point for point in points if point.share <= error + _SLACK), points[-1])
+        return next((point for point in points if point.share <= error + SLACK), points[-1])
 
     def slope(self, point: Point) -> float:
         """How many errors on the rows a leaf is worth near a point: the mean of the hull's slopes on both sides."""

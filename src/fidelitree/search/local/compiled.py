@@ -11,7 +11,7 @@ import numpy as np
 
 from fidelitree.search.local.coded import Coded, groups_of
 from fidelitree.search.local.grown import Grown, Shape, flat, words_of
-from fidelitree.search.local.splits import xlogx
+from fidelitree.search.local.splits import xlogx_up_to
 from fidelitree.trees import kernels
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Compiled:
             np.array(coded.ordered, np.bool_),
             np.array(features, np.int32),
             np.concatenate([np.zeros(0, np.uint16), *groups]).astype(np.uint16),
-            xlogx(np.arange(len(coded.codes) + 1.0)),
+            xlogx_up_to(len(coded.codes)),
             coded.classes,
         )
 

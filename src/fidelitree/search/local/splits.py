@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ Impurity = Callable[[Floats], Floats]
 
 _TINY = 1e-300  # keeps an empty side from dividing 0 by 0
 _TOLERANCE = 1e-9
+_OFTEN = 1 << 14  # rows of the tables that are kept
 _LOG_2 = 0.6931471805599453
 _HALF_ROOT = 0.7071067811865476
 
@@ -66,6 +67,16 @@ def xlogx(values: Floats) -> Floats:
     for odd in range(19, 0, -2):
         series = series * square + 1 / odd
     return np.asarray(values * ((exponent - small) * _LOG_2 + 2 * part * series))
+
+
+def xlogx_up_to(most: int) -> Floats:
+    """The same of 0, 1, 2 and so on; small tables are wanted again and again."""
+    return _first_numbers()[: most + 1] if most < _OFTEN else xlogx(np.arange(most + 1.0))
+
+
+@cache
+def _first_numbers() -> Floats:
+    return xlogx(np.arange(float(_OFTEN)))
 
 
 def errors(side: Floats) -> Floats:

@@ -7,6 +7,7 @@ could look at it. A skops file is data: it lists the types it would build, and u
 from __future__ import annotations
 
 import pickle
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,6 +70,17 @@ def _check_fitted(model: Any) -> None:
         check_is_fitted(model)
     except NotFittedError:
         raise ParameterError(f"model must be fitted; {type(model).__name__} is not: call its fit first") from None
+
+
+def check_classes(target: Any) -> None:
+    """Refuse a fitted regressor, also by its ``predict``, where answers are to be classes."""
+    model = target.model if isinstance(target, Estimator) else getattr(target, "__self__", None)
+    known = sys.modules.get("sklearn.base")  # else it is no estimator of that library
+    if known is not None and hasattr(model, "get_params") and known.is_regressor(model):
+        raise ParameterError(
+            f"target must answer classes, and {type(model).__name__} is a regressor, which answers numbers. See "
+            f"docs/numbers.md: give threshold= (a score above it means 1) or tolerance= (how far off still agrees)"
+        )
 
 
 def _classes(model: Any) -> tuple[Any, ...] | None:

@@ -16,8 +16,9 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.errors import ParameterError, TargetError, need
+from fidelitree.errors import ParameterError, need
 from fidelitree.spaces.inputs import is_missing
+from fidelitree.targets.labels import not_one_each
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -166,10 +167,7 @@ class Model(ABC):
         if labels.shape == (rows, 1):
             labels = labels[:, 0]
         if labels.shape != (rows,):
-            raise TargetError(
-                f"labels must be one per input: {self!r} received {rows} inputs and answered an array of shape "
-                f"{labels.shape}"
-            )
+            raise not_one_each(repr(self), rows, labels.shape)
         return labels
 
     def __repr__(self) -> str:

@@ -28,8 +28,8 @@ def test_share_falls_to_nothing_at_the_size_that_suffices_and_stays_there() -> N
 
 def test_sizes_that_are_not_looked_at_change_nothing_about_the_others() -> None:
     some = rivals(BITS[:, 1] & BITS[:, 4] | BITS[:, 0] & BITS[:, 2])
-    assert some.shares(9) == [one for one in some.shares() if one[0] < 9] != []
-    assert some.shares(1) == []
+    assert some.shares(lambda leaves, share: leaves >= 9) == [one for one in some.shares() if one[0] < 9] != []
+    assert some.shares(lambda leaves, share: True) == []
 
 
 def test_answers_that_nobody_can_learn_are_not_flattered_by_large_trees() -> None:

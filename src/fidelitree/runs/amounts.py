@@ -1,0 +1,74 @@
+"""Whole numbers that are amounts, as counts and rounded prices are: taken for classes, no small tree repeats them.
+
+The first answers tell. Classes are few; and where a tree takes one class for another, their numbers say nothing. With
+amounts a tree that is mistaken is close.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fidelitree.asking.limits import go_on
+from fidelitree.search.labelled import Binning
+from fidelitree.search.local.iterated import engine
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fidelitree.asking.counted import Counted
+    from fidelitree.spaces.product import ProductSpace
+
+LOOKED_AT = 400
+"""Answers to drawn inputs after which a run looks at them."""
+_CLASSES = 20  # no more are taken for classes without a look
+_LEAVES, _FOLDS, _EIGHTHS = 64, 4, 8
+_MISTAKEN, _FEW = 0.5, 0.1  # shares of mistakes that are most, and hardly any
+_CLOSE = 0.4  # correlation of wrong eighths with the right ones: 0.55 and more for regressors, below 0.25 for classes
+
+
+class FirstAnswers:
+    """Waits for the first answers to drawn inputs of a run that takes them for classes, and looks at them once."""
+
+    def __init__(self) -> None:
+        self._kept: list[tuple[NDArray[Any], NDArray[np.intp]]] | None = []
+
+    def amounts(self, counted: Counted, inner: NDArray[Any], codes: NDArray[np.intp]) -> str:
+        """What to say of them if they are amounts; nothing if they are not, or not all are there, or it was said."""
+        if self._kept is None or counted.book.kind != "int":
+            return ""
+        self._kept.append((inner, codes))
+        if sum(len(some) for _, some in self._kept) < LOOKED_AT:
+            return ""
+        rows, answers = (np.concatenate(parts) for parts in zip(*self._kept, strict=True))
+        self._kept = None
+        if not are_amounts(counted.space, rows, answers, counted.book.seen):
+            return ""
+        return (
+            f"the target answers amounts, not classes: {len(counted.book.seen)} different whole numbers so far. "
+            f"See docs/numbers.md: give threshold= (a score above it means 1) or tolerance= (how far off still agrees)"
+        )
+
+
+def are_amounts(space: ProductSpace, inner: NDArray[Any], codes: NDArray[np.intp], numbers: Sequence[int]) -> bool:
+    """Whether trees miss most of these numbers, but tell large from small: eighths that they miss are close by."""
+    if len(numbers) <= _CLASSES:
+        return False
+    values, binning = np.asarray(numbers, np.float64)[codes], Binning.of(space, inner)
+    if np.equal(*_told(binning, codes, _LEAVES)).mean() >= _MISTAKEN:
+        return False
+    eighths = np.searchsorted(np.quantile(values, np.arange(1, _EIGHTHS) / _EIGHTHS), values)
+    guess, truth = _told(binning, eighths, _LEAVES // 2)
+    wrong = guess != truth
+    if wrong.mean() < _FEW:
+        return True
+    return bool(guess[wrong].std() and truth[wrong].std() and np.corrcoef(guess[wrong], truth[wrong])[0, 1] > _CLOSE)
+
+
+def _told(binning: Binning, codes: NDArray[np.intp], leaves: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Of every fourth row the code by a tree that the others taught, and its own."""
+    held = np.arange(len(codes)) % _FOLDS == 0
+    tree = engine(binning.coded(codes[~held], ~held), None, go_on).cart(leaves).nested()
+    return np.asarray(binning.coded(codes[held], held).predict(tree), np.intp), codes[held]
