@@ -9,17 +9,14 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.exact.subfunction import BestTests, Floats
 from fidelitree.spaces.features import MISSING, AtMost, Feature, IsIn, IsOne, Restriction, Test, left_of, midway
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 ALL_SUBSETS = 10
 """Up to so many categories every subset is tried; of more, single ones and those that are neighbours in an order."""

@@ -6,6 +6,7 @@ exact to a few units of the last place of a double times the depth of the sum: f
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -20,8 +21,6 @@ from fidelitree.targets.device.philox import signed
 from fidelitree.trees.tree import Tree, check_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from fidelitree.asking.on_device import OnDevice
 
 Tensor = Any

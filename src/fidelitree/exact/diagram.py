@@ -13,6 +13,7 @@ Every label has sums of its own, without subtractions: a label of mass 1e-30 is 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,8 +22,6 @@ from fidelitree.errors import NoDiagramError
 from fidelitree.exact.subfunction import Floats, Subfunction
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from fidelitree.spaces.features import Test
     from fidelitree.spaces.product import ProductSpace
 

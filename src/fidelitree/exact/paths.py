@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -22,8 +22,6 @@ from fidelitree.spaces.region import Region
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from fidelitree.spaces.world import Weighed
 
 Place = tuple[Tree, int]

@@ -8,6 +8,7 @@ Tables of fewer than nine features repeat themselves along idle slots, the last 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,6 @@ from fidelitree.exact.subfunction import Floats, Subfunction
 from fidelitree.trees import kernels
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.spaces.features import Test
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.spaces.region import Region

@@ -6,7 +6,7 @@ Each is a function of a target, a space, epsilon, delta and a seed, takes ``max_
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from fidelitree.learners.blanc_gupta_lange_tan import blanc_gupta_lange_tan
 from fidelitree.learners.blanc_lange_qiao_tan import blanc_lange_qiao_tan
@@ -27,9 +27,6 @@ from fidelitree.learners.optimal import optimal
 from fidelitree.learners.spectrum import LearntFunction
 from fidelitree.learners.streed import streed
 from fidelitree.learners.top_down import top_down
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 __all__ = [
     "IMPROPER",

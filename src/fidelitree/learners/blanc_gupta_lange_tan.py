@@ -15,6 +15,7 @@ the scores are estimated from few pairs; they are exact where all inputs are ask
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -33,8 +34,6 @@ from fidelitree.spaces.draw import Stream, draw
 from fidelitree.spaces.product import ProductSpace
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from fidelitree.runs.result import Distillation
     from fidelitree.spaces.features import Test
     from fidelitree.spaces.region import Region

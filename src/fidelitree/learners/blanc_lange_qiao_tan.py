@@ -16,6 +16,7 @@ does not rely on either.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +32,6 @@ from fidelitree.spaces.features import IsOne, Test
 from fidelitree.trees.curve import Curve, CurveSplit, Floats
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from fidelitree.runs.result import Distillation
     from fidelitree.trees.nested import Nested
     from fidelitree.trees.tree import Tree

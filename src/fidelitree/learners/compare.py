@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,8 +39,6 @@ from fidelitree.search.optimal.affordable import SOME_NUMBERS
 from fidelitree.search.optimal.optimum import CellFunction
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from matplotlib.figure import Figure
 
     from fidelitree.exact.subfunction import Subfunction

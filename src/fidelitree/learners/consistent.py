@@ -6,6 +6,7 @@ rows stays true when rows are added, and is kept.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,8 +20,6 @@ from fidelitree.search.optimal.optimum import CellFunction, Optimum
 from fidelitree.trees import nested as trees
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.asking.limits import Watch
     from fidelitree.learners.lesson import Lesson
     from fidelitree.spaces.features import Test

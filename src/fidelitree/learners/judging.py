@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,8 +14,6 @@ from fidelitree.trees.growing import GrowingTree
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from fidelitree.search.grow import Evidence, Probe
     from fidelitree.search.labelled import Labelled
     from fidelitree.search.questions import Steps

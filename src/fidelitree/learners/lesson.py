@@ -8,6 +8,7 @@ teaches a learner. Where every input is asked the error is known, and the certif
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import update_wrapper
 from importlib.util import find_spec
@@ -38,8 +39,6 @@ from fidelitree.spaces.product import ProductSpace, product_of
 from fidelitree.targets.fitted import warn_if_fitted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from fidelitree.exact.subfunction import Subfunction
     from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target

@@ -12,6 +12,7 @@ bound of the influence, and may be 0 where everything depends on the bit (parity
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,8 +25,6 @@ from fidelitree.spaces.features import IsOne
 from fidelitree.trees.tree import Node, Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from fidelitree.runs.result import Distillation
     from fidelitree.search.labelled import Labelled
 

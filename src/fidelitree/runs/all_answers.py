@@ -8,6 +8,7 @@ elsewhere.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -37,8 +38,6 @@ from fidelitree.trees.nested import Nested, size
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from fidelitree.exact.subfunction import Subfunction
     from fidelitree.search.local.archive import Point
     from fidelitree.search.local.coded import Coded

@@ -6,6 +6,7 @@ amounts a tree that is mistaken is close.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,8 +17,6 @@ from fidelitree.search.labelled import Binning
 from fidelitree.search.local.iterated import engine
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.asking.counted import Counted
     from fidelitree.spaces.product import ProductSpace
 

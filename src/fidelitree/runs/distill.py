@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -42,8 +43,6 @@ from fidelitree.runs.strategies.table_strategy import (
 from fidelitree.spaces.rows import check_test_rows
 
 if TYPE_CHECKING:
-    import os
-
     from fidelitree.asking.counted import Counted
     from fidelitree.runs.result import Distillation
     from fidelitree.spaces.product import ProductSpace

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -25,8 +26,6 @@ from fidelitree.runs.strategies.sized_trees import LARGEST, sizes_up_to
 from fidelitree.theory.sequential import FRONTIER
 
 if TYPE_CHECKING:
-    import os
-
     from fidelitree.certificates.attempts import Attempt
     from fidelitree.runs.result import Distillation
 

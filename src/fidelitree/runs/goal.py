@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,8 +16,6 @@ from fidelitree.exact.engine import tree_labels
 from fidelitree.runs.result import Distillation, written
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from fidelitree.asking.access import Call
     from fidelitree.asking.counted import Counted
     from fidelitree.asking.limits import Running

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,8 +19,6 @@ from fidelitree.spaces.draw import BitDraws, Stream, block_rows, draw
 from fidelitree.spaces.region import Region
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.spaces.rows import Rows
     from fidelitree.spaces.world import Weighed, World

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -30,9 +32,6 @@ from fidelitree.trees.answers import LeafLabels
 from fidelitree.trees.growing import GrowingLeaf, GrowingTree
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from fidelitree.asking.counted import Counted
     from fidelitree.targets.labels import Target
     from fidelitree.trees.tree import Tree

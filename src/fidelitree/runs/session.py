@@ -7,6 +7,7 @@ what a strategy chose itself is never counted.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -26,8 +27,6 @@ from fidelitree.theory.sequential import RUN
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from fidelitree.asking.counted import Counted
     from fidelitree.certificates.attempts import Attempt
     from fidelitree.runs.goal import Goal

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -27,8 +28,6 @@ from fidelitree.targets.table import TruthTable
 from fidelitree.theory.sequential import divergence, log_e_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from fidelitree.asking.counted import Counted
     from fidelitree.certificates.attempts import Attempt, Attempts
     from fidelitree.exact.subfunction import Subfunction

@@ -6,6 +6,7 @@ input the device keeps its label and its leaf. When a leaf is split, the feature
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -20,8 +21,6 @@ from fidelitree.spaces.draw import Stream, block_rows
 from fidelitree.targets.device.lanes import BitLanes, DeviceTree, hybrids, placed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.asking.on_device import OnDevice
     from fidelitree.spaces.region import Region
     from fidelitree.targets.device.values import Given

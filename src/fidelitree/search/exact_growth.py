@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -16,8 +17,6 @@ from fidelitree.search.trace import SplitRecord, Trace
 from fidelitree.trees.growing import GrowingLeaf, GrowingTree
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from fidelitree.exact.subfunction import Subfunction
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.trees.tree import Tree

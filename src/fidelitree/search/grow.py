@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -12,8 +13,6 @@ from fidelitree.search.best_first import NEAR_TIE, best_first
 from fidelitree.spaces.features import IsOne, Test
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from fidelitree.asking.limits import Budget
     from fidelitree.trees.growing import GrowingLeaf, GrowingTree
 

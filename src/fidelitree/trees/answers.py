@@ -18,7 +18,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -29,10 +29,6 @@ from fidelitree.errors import ParameterError, show
 from fidelitree.spaces.inputs import as_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from numpy.typing import NDArray
-
     from fidelitree.trees.tree import Labels, Tree
 
 MOST_BYTES = 64 << 20

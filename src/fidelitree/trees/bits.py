@@ -6,13 +6,11 @@ step per row; that is what makes the paper's sample sizes affordable.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Words = NDArray[np.uint64]
 BLOCK_ROWS = 1 << 16

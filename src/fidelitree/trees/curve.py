@@ -7,6 +7,7 @@ curve of a function is the least of those of all tests and of a leaf.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,8 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from fidelitree.spaces.features import Test
     from fidelitree.trees.nested import Nested
 

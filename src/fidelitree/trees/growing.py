@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,6 @@ from fidelitree.trees.predict import preorder, route
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping, Sequence
-
     from fidelitree.spaces.features import Test
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.spaces.region import Region

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fidelitree.spaces.features import Test
 from fidelitree.trees.predict import Places, leaf_values
 from fidelitree.trees.tree import Labels, Node, Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
-
     from fidelitree.spaces.product import ProductSpace
 
 Nested = int | tuple[Test, "Nested", "Nested"]

@@ -8,7 +8,7 @@ below.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,8 +19,6 @@ from fidelitree.spaces.features import AtMost, IsIn, IsOne, Test
 from fidelitree.trees import kernels
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.trees.bits import Columns, Words
 
 N = TypeVar("N")

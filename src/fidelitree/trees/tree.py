@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,10 +32,6 @@ from fidelitree.trees.predict import Steps, as_arrays, leaf_values, preorder, ro
 from fidelitree.trees.rules import Rule, Rules, node_shares, rules_of
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
     from matplotlib.figure import Figure
 
     from fidelitree.spaces.region import Region

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Container
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -22,8 +23,6 @@ from fidelitree.trees.answers import DEFER
 from fidelitree.trees.gaps import gaps_of, sides, splits
 
 if TYPE_CHECKING:
-    from collections.abc import Container
-
     from fidelitree.trees.tree import Tree
 
 FORMAT = "fidelitree.tree"

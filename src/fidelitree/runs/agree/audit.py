@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -41,8 +42,6 @@ from fidelitree.trees.answers import Crosstab, answered, apart
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
-    import os
-
     from fidelitree.asking.counted import Counted
     from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target

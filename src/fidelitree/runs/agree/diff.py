@@ -9,9 +9,11 @@ two stored results, are compared exactly (`diff_known`).
 from __future__ import annotations
 
 import math
+import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fidelitree.asking.access import Call, as_used, seed_of
 from fidelitree.asking.events import Observer, nobody
@@ -44,10 +46,6 @@ from fidelitree.targets.circuits.circuit import Circuit
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
-    import os
-
-    from numpy.typing import NDArray
-
     from fidelitree.runs.agree.diff_exact import KnownChanges
     from fidelitree.runs.input_source import Source
     from fidelitree.spaces.world import World

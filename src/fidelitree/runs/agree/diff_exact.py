@@ -9,6 +9,7 @@ often.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -36,8 +37,6 @@ from fidelitree.trees.nested import Nested, build, mapped, of, simplest
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from fidelitree.asking.limits import Budget
     from fidelitree.exact.subfunction import Floats, Subfunction
     from fidelitree.runs.agree.pair import Pair

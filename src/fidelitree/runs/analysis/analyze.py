@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -26,9 +28,6 @@ from fidelitree.targets.labels import LabelBook
 from fidelitree.theory.sequential import lower_bound, upper_bound
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Mapping
-
     from matplotlib.figure import Figure
 
     from fidelitree.spaces.world import Redraws, World

@@ -8,6 +8,7 @@ not seen: the stars are dealt into groups, and each group's tree is grown from a
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -20,8 +21,6 @@ from fidelitree.search.grow import Evidence, grow
 from fidelitree.trees.growing import GrowingLeaf, GrowingTree
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from fidelitree.spaces.draw import Stream
     from fidelitree.targets.labels import Codes
     from fidelitree.trees.tree import Tree

@@ -14,6 +14,7 @@ concentrated than a binomial one with the same mean (Hoeffding, 1956, theorem 5)
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -29,8 +30,6 @@ from fidelitree.targets.device.lanes import BalancedLanes, BitLanes, placed
 from fidelitree.targets.device.values import Given, ValueLanes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from fidelitree.asking.counted import Counted
     from fidelitree.spaces.region import Region
     from fidelitree.spaces.rows import Rows

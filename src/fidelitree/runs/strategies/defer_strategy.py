@@ -10,6 +10,7 @@ safer ones follow.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -34,8 +35,6 @@ from fidelitree.trees.answers import DEFER, tally
 from fidelitree.trees.nested import build, of, simplest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from fidelitree.asking.counted import Counted
     from fidelitree.asking.events import Observer
     from fidelitree.certificates.attempts import Attempt

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,8 +17,6 @@ from fidelitree.search.numbers.alternating import every_size
 from fidelitree.search.numbers.growth import Numbers, errors
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.runs.session import Session, TrainingSet
     from fidelitree.search.local.archive import Point
     from fidelitree.trees.nested import Nested

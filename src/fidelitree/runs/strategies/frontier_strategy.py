@@ -9,6 +9,7 @@ each tree, and only then the tests are drawn that count.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -33,8 +34,6 @@ from fidelitree.trees.answers import apart
 from fidelitree.trees.nested import build
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from fidelitree.asking.journal.ledger import LedgerEntry
     from fidelitree.trees.ensemble import Ensemble
     from fidelitree.trees.tree import Tree

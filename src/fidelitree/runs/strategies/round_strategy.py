@@ -15,6 +15,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fidelitree.runs.strategies.bit_strategy import BY_HEART, BitStrategy
 from fidelitree.search.bits.learner import SEARCH_ALL
@@ -23,8 +24,6 @@ from fidelitree.search.questions import Answered, Ask, Steps, Tests
 from fidelitree.trees.nested import size
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from fidelitree.runs.outcome import Outcome
     from fidelitree.runs.stopping import Stopping
     from fidelitree.search.bits.explore import Weights

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +15,6 @@ from fidelitree.search.numbers.alternating import every_size
 from fidelitree.theory.sequential import ROUND
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.asking.limits import Watch
     from fidelitree.runs.session import Session, TrainingSet
     from fidelitree.search.local.coded import Coded, Codes

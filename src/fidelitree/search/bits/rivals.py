@@ -7,6 +7,7 @@ did not teach it: in turn, each quarter of them judges what the others taught.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -22,8 +23,6 @@ from fidelitree.spaces.features import AtMost, IsOne, Test
 from fidelitree.trees.nested import Nested, mapped, simplest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from fidelitree.search.local.grown import Grown
 
 Bits = NDArray[np.uint8]

@@ -7,6 +7,7 @@ split that only fits noise gains nothing on rows it has not seen.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -19,8 +20,6 @@ from fidelitree.search.local.compiled import Compiled, compiled
 from fidelitree.trees.curve import min_plus
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from fidelitree.search.local.coded import Coded, Floats
     from fidelitree.search.local.grown import Grown
     from fidelitree.trees.nested import Nested

@@ -11,9 +11,10 @@ inside a group is looked for afterwards, in the rows of that group alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,9 +23,6 @@ from fidelitree.asking.limits import Watch, go_on
 from fidelitree.errors import ParameterError
 from fidelitree.spaces.features import AtMost, Test
 from fidelitree.trees.nested import Nested, leaf_codes
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Bins = NDArray[np.unsignedinteger[Any]]
 Codes = NDArray[np.intp]

@@ -16,19 +16,17 @@ go and pruned again, which finds leaves that no single proposal does.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fidelitree.search.local.iterated import Refiner, engine
 from fidelitree.trees.nested import Nested, leaf_codes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
     from fidelitree.asking.limits import Watch
     from fidelitree.search.local.coded import Coded
 

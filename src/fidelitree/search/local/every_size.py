@@ -9,6 +9,7 @@ them are as good as known, and help every size.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,8 +20,6 @@ from fidelitree.search.local.iterated import Refiner, engine
 from fidelitree.search.local.two_steps import two_steps
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.asking.limits import Watch
     from fidelitree.search.local.coded import Bools, Coded
     from fidelitree.trees.nested import Nested

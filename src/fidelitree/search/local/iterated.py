@@ -12,6 +12,7 @@ explains less than the best of the shadows is noise, and a search that may use i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,8 +26,6 @@ from fidelitree.search.local.splitmix import Splitmix
 from fidelitree.search.local.splits import gini
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.search.local.grown import Grown
     from fidelitree.trees.nested import Nested
 

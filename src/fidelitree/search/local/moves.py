@@ -6,6 +6,7 @@ the old tree becomes there.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,6 @@ from fidelitree.search.local.polish import Polisher
 from fidelitree.search.local.splits import IMPURITIES, Impurity, Splits, gini
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.asking.limits import Watch
     from fidelitree.search.local.coded import Rows
     from fidelitree.search.local.splitmix import Splitmix

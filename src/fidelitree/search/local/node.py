@@ -6,6 +6,7 @@ good once can be kept for nothing. Trees grow greedily: below a node until no sp
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,6 @@ from fidelitree.search.best_first import best_first
 from fidelitree.spaces.features import Test
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from fidelitree.search.local.coded import Bools, Floats, Rows
     from fidelitree.search.local.splits import Impurity, Splits
     from fidelitree.trees.nested import Nested

@@ -7,6 +7,7 @@ The value of a leaf is the middle of the window, twice the tolerance wide, that 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,6 @@ from fidelitree.trees.curve import Curve
 from fidelitree.trees.nested import leaf_codes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from fidelitree.asking.limits import Watch
     from fidelitree.search.labelled import Binning
     from fidelitree.trees.nested import Nested

@@ -7,6 +7,7 @@ rollouts go on from the paper's tree (`rollout`), and what they find is never la
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count, islice
@@ -24,8 +25,6 @@ from fidelitree.search.optimal.rollout import Answer, Rollouts
 from fidelitree.trees.nested import Nested, simplest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
     from fidelitree.asking.counted import Counted
     from fidelitree.exact.subfunction import Subfunction
     from fidelitree.spaces.product import ProductSpace

@@ -8,6 +8,7 @@ a function over the cells that its tests make: all that another tree would have 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
@@ -37,8 +38,6 @@ from fidelitree.trees.answers import upwards
 from fidelitree.trees.curve import Curve
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.spaces.world import Weighed
     from fidelitree.trees.tree import Tree
