@@ -1,9 +1,8 @@
-"""Exact answers from a truth table, as bits in words.
+"""Exact answers from a truth table, 16 inputs to a word.
 
 A subfunction holds its own restricted table, so what a split costs shrinks with the leaf. Slot s of a table is
-the feature that bit s of a position stands for. The lowest slots live inside a word; the mass of a word's bits comes
-from look-up tables. Words are of 16 inputs where tables are halved and labels weighed, and of 64 where changes are.
-Tables of fewer than nine features repeat themselves along idle slots, the last ones.
+the feature that bit s of a position stands for. The four lowest slots live inside a word; the mass of a word's
+bits comes from a look-up table. Tables of fewer than four features repeat themselves along idle slots.
 """
 
 from __future__ import annotations
@@ -26,9 +25,11 @@ if TYPE_CHECKING:
 
 Word = NDArray[np.uint16]
 
-_INSIDE, _WIDE = 4, 6  # slots inside a word, of 16 inputs and of 64
-_LEAST, _IDLE = 9, -1  # slots of a table, some of which may be idle
+_INSIDE = 4  # slots inside a word
+_WIDE = 6  # the same of a word of 64 inputs
+_IDLE = -1
 _LARGE = 1 << 13  # words from which a look-up table of whole words pays
+_LOWER = (0x5555, 0x3333, 0x0F0F, 0x00FF)  # positions of a word where slot s is 0
 
 
 class TableSubfunction(Subfunction):
@@ -49,7 +50,7 @@ class TableSubfunction(Subfunction):
     def of(cls, codes: NDArray[Any], region: Region, labels: list[Any]) -> TableSubfunction:
         """A table of a region; ``codes`` are positions in ``labels``, in truth-table order of the free features."""
         free = region.free()
-        idle = max(0, _LEAST - len(free))
+        idle = max(0, _INSIDE - len(free))
         codes = np.tile(codes, 1 << idle)
         digits = max(1, (len(labels) - 1).bit_length())
         planes = np.stack([np.packbits(codes >> d & 1, bitorder="little").view(np.uint16) for d in range(digits)])
@@ -57,18 +58,20 @@ class TableSubfunction(Subfunction):
 
     def label_probabilities(self) -> Floats:
         """The mass of each label's set of inputs."""
-        return np.array([self._weigh(self._where(code)) for code in range(len(self.labels))])
+        return np.array([self._weigh(self._where(code), None) for code in range(len(self.labels))])
 
     def influences(self) -> Floats:
         """One pass over half a table for each feature."""
         out = np.zeros(len(self._space))
-        for feature, bias, change in zip(self._slots, self._biases, self._changes(), strict=True):
+        large = self._planes.shape[1] >= _LARGE
+        changes = self._changes() if large else [self._change(slot) for slot in range(len(self._slots))]
+        for feature, bias, change in zip(self._slots, self._biases, changes, strict=True):
             if feature != _IDLE:
                 out[feature] = 2 * bias * (1 - bias) * change
         return out
 
     def _changes(self) -> Floats:
-        """For each slot the probability, over all others, that its two values get different labels."""
+        """`_change` of all slots of a large table, 64 inputs to a word."""
         planes = np.ascontiguousarray(self._planes).view(np.uint64)
         inside, places = _kronecker(self._biases[:_WIDE]).reshape(8, 8), _kronecker(self._biases[_WIDE:])
         masses = (_octets() * inside[:, None]).sum(axis=-1)
@@ -76,45 +79,57 @@ class TableSubfunction(Subfunction):
         if kernels.compiled:
             kernels.native.changes(planes, masses, places, changes)
             return changes
+        pairs = [(high[:, None] + low).ravel() for low, high in zip(masses[::2], masses[1::2], strict=True)]
         for slot in range(len(changes)):
             words, weights = _apart(planes, slot), places
             if slot >= _WIDE:
                 weights = places.reshape(-1, 2, 1 << (slot - _WIDE)).sum(axis=1).ravel()
-            changes[slot] = _in_lanes(_word_sums(words, masses) * weights)
+            changes[slot] = _in_lanes(_word_sums(words, pairs) * weights)
         return changes
 
     def split(self, test: Test) -> tuple[TableSubfunction, TableSubfunction]:
         """Two tables of half the size."""
         slot = self._slots.index(test.feature)
         left = [feature for feature in self._slots if feature != test.feature]
-        left += [_IDLE] * (_LEAST - len(left))
+        left += [_IDLE] * (_INSIDE - len(left))
         no, yes = (TableSubfunction(self._space, self._half(slot, bit), left, self.labels) for bit in (0, 1))
         return no, yes
 
     def _where(self, code: int) -> Word:
-        words = max(1, 1 << self._own >> _INSIDE)  # the others repeat these
-        found = np.full(words, 0xFFFF, np.uint16)
-        for digit, plane in enumerate(self._planes[:, :words]):
+        found = np.full(self._planes.shape[1], 0xFFFF, np.uint16)
+        for digit, plane in enumerate(self._planes):
             found &= plane if code >> digit & 1 else ~plane
         return found
-
-    @property
-    def _own(self) -> int:
-        """Slots that are not idle."""
-        return len(self._slots) - self._slots.count(_IDLE)
 
     def _half(self, slot: int, bit: int) -> Word:
         digits = len(self._planes)
         if slot >= _INSIDE:
             halves = self._planes.reshape(digits, -1, 2, 1 << (slot - _INSIDE))
-            half = np.ascontiguousarray(halves[:, :, bit]).reshape(digits, -1)
-        else:
-            half = _squeeze(slot, bit)[self._planes].view(np.uint16)
-        return half if half.shape[1] << _INSIDE >= 1 << _LEAST else np.tile(half, 2)
+            return np.ascontiguousarray(halves[:, :, bit]).reshape(digits, -1)
+        octets = _squeeze(slot, bit)[self._planes]
+        if octets.shape[1] == 1:  # a word of eight inputs repeats itself
+            octets = np.repeat(octets, 2, axis=1)
+        return octets.view(np.uint16)
 
-    def _weigh(self, words: Word) -> float:
-        """Mass of the set bits."""
+    def _change(self, slot: int) -> float:
+        """Probability, over all other features, that the slot's two values get different labels."""
+        place = slot - _INSIDE
+        if place >= 0:
+            return self._weigh(_union([_across(plane, place) for plane in self._planes]), place)
+        step = 1 << slot
+        changed = _union([(plane ^ (plane >> step)) & _LOWER[slot] for plane in self._planes])
+        # Set both positions of a pair: their masses add up to the mass of the other features.
+        np.bitwise_or(changed, changed << step, out=changed)
+        return self._weigh(changed, None)
+
+    def _weigh(self, words: Word, without: int | None) -> float:
+        """Mass of the set bits; ``without`` names the one slot outside a word that the words no longer have."""
         low, high = self._weights
+        places = len(low).bit_length() - 1
+        if without is not None and without < places:
+            low = low.reshape(-1, 2, 1 << without).sum(axis=1).ravel()
+        elif without is not None:
+            high = high.reshape(-1, 2, 1 << (without - places)).sum(axis=1).ravel()
         return float(high @ (self._masses(words).reshape(len(high), len(low)) @ low))
 
     def _masses(self, words: Word) -> Floats:
@@ -138,7 +153,7 @@ class TableSubfunction(Subfunction):
     @cached_property
     def _weights(self) -> tuple[Floats, Floats]:
         """Masses of the positions of the lower and of the upper half of the slots outside a word."""
-        outside = self._biases[_INSIDE : max(self._own, _INSIDE)]
+        outside = self._biases[_INSIDE:]
         half = len(outside) // 2
         return _kronecker(outside[:half]), _kronecker(outside[half:])
 
@@ -154,12 +169,12 @@ def _apart(planes: NDArray[np.uint64], slot: int) -> NDArray[np.uint64]:
     return apart | apart << step
 
 
-def _word_sums(words: NDArray[np.uint64], masses: Floats) -> Floats:
-    """The mass of each word's set bits; ``masses`` has that of all values of each of its bytes."""
-    octets = words.view(np.uint8).reshape(-1, 8)
+def _word_sums(words: NDArray[np.uint64], pairs: list[Floats]) -> Floats:
+    """The mass of each word's set bits; ``pairs`` has that of all values of two bytes."""
+    parts = words.view(np.uint16).reshape(-1, 4)
     # take() is twice as fast on indices of its own type.
-    a, b, c, d, e, f, g, h = (table.take(octets[:, k].astype(np.intp), mode="clip") for k, table in enumerate(masses))
-    total: Floats = ((a + b) + (c + d)) + ((e + f) + (g + h))
+    one, two, three, four = (pair.take(parts[:, k].astype(np.intp), mode="clip") for k, pair in enumerate(pairs))
+    total: Floats = (one + two) + (three + four)
     return total
 
 
@@ -167,6 +182,25 @@ def _in_lanes(values: Floats) -> float:
     """The sum of every fourth value, in order, then of these four in pairs: the order of the compiled twin."""
     lanes = np.add.reduce(values.reshape(-1, 4), axis=0).tolist()
     return float((lanes[0] + lanes[1]) + (lanes[2] + lanes[3]))
+
+
+def _union(sets: list[Word]) -> Word:
+    return sets[0] if len(sets) == 1 else np.bitwise_or.reduce(sets)
+
+
+def _across(plane: Word, place: int) -> Word:
+    """Words whose bits differ between the two values of a slot outside a word.
+
+    Neighbouring words are compared inside wider ones: strided 16-bit operations are several times slower.
+    """
+    if place == 0:
+        wide = plane.view(np.uint32)
+        return (wide ^ (wide >> 16)).astype(np.uint16)
+    if place == 1:
+        wider = plane.view(np.uint64)
+        return (wider ^ (wider >> 32)).astype(np.uint32).view(np.uint16)
+    halves = plane.view(np.uint64).reshape(-1, 2, 1 << (place - 2))
+    return (halves[:, 0] ^ halves[:, 1]).view(np.uint16).ravel()
 
 
 def _kronecker(biases: Sequence[float]) -> Floats:
