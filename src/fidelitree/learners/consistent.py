@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.learners.id3 import fit as fit_id3
 from fidelitree.runs.session import TrainingSet
 from fidelitree.search.labelled import Labelled
 from fidelitree.search.optimal.affordable import RESTRICTIONS
@@ -125,9 +124,8 @@ def walk(nested: Nested, row: NDArray[Any]) -> int:
 
 def shallowest(lesson: Lesson) -> str:
     """The tree of the least depth where every input is asked; ID3's where too many features matter."""
-    everything = lesson.all_answers()
     function = CellFunction.of(lesson.product, lesson.table())
     if function.restrictions > RESTRICTIONS:
-        return lesson.settle(fit_id3(everything), everything)
-    found = Optimum(*function, "depth", lesson.watch).nested()
+        return lesson.settle_greedily()
+    found, everything = Optimum(*function, "depth", lesson.watch).nested(), lesson.all_answers()
     return lesson.settle(trees.build(lesson.product, found, everything.labels), everything)

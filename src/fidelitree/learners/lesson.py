@@ -33,6 +33,8 @@ from fidelitree.runs.outcome import Outcome, best_so_far
 from fidelitree.runs.result import Distillation
 from fidelitree.runs.session import Session, TrainingSet
 from fidelitree.search.labelled import Labelled
+from fidelitree.search.local.moves import greedy
+from fidelitree.search.local.splits import entropy
 from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.search.questions import Steps, Tests
 from fidelitree.spaces.product import ProductSpace, product_of
@@ -219,6 +221,11 @@ class Lesson:
         wrong = tree.predict_inner(data.inner) != np.array(data.labels)[data.codes]
         error = math.fsum(self.product.chances(data.inner[wrong]))
         return self.settle_at(tree, error)
+
+    def settle_greedily(self) -> str:
+        """The same of ID3's tree, for want of a better one."""
+        everything = self.all_answers()
+        return self.settle(everything.binned(greedy(everything.coded(everything.growing), entropy)), everything)
 
     def settle_at(self, tree: Tree, error: float) -> str:
         """The error of a tree is known."""

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Literal
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.errors import ParameterError
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge
-from fidelitree.learners.id3 import fit as fit_id3
 from fidelitree.learners.lesson import Lesson, learner
 from fidelitree.search.optimal.affordable import FIRST_WIDTH, RESTRICTIONS
 from fidelitree.search.optimal.optimum import OBJECTIVES, CellFunction, Objective, Optimum
@@ -54,8 +53,7 @@ def optimal(
         try:
             tree = smallest(lesson, function, objective)
         except BudgetSpent as stop:
-            everything = lesson.all_answers()
-            lesson.settle(fit_id3(everything), everything)
+            lesson.settle_greedily()
             return str(stop)
         return lesson.settle(tree, lesson.all_answers())
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fidelitree.asking.limits import go_on
 from fidelitree.search.labelled import Binning
-from fidelitree.search.local.iterated import engine
+from fidelitree.search.local.moves import engine
 
 if TYPE_CHECKING:
     from fidelitree.asking.counted import Counted

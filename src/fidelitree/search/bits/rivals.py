@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from fidelitree.asking.limits import Watch, go_on
 from fidelitree.search.local.archive import SLACK, Held, RowPrunings
 from fidelitree.search.local.coded import Coded
-from fidelitree.search.local.iterated import Refiner, engine
+from fidelitree.search.local.iterated import Refiner
+from fidelitree.search.local.moves import engine
 from fidelitree.spaces.features import AtMost, IsOne, Test
 from fidelitree.trees.nested import Nested, mapped, simplest
 

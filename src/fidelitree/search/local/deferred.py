@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.search.local.iterated import Refiner, engine
+from fidelitree.search.local.iterated import Refiner
+from fidelitree.search.local.moves import engine
 from fidelitree.trees.nested import Nested, leaf_codes
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fidelitree.search.local.boosted import Boosted
-from fidelitree.search.local.iterated import Refiner, engine
+from fidelitree.search.local.iterated import Refiner
+from fidelitree.search.local.moves import engine
 from fidelitree.search.local.two_steps import two_steps
 
 if TYPE_CHECKING:

@@ -20,8 +20,7 @@ import numpy as np
 from fidelitree.asking.limits import Watch, go_on
 from fidelitree.search.local.archive import Archive, Point
 from fidelitree.search.local.coded import Coded
-from fidelitree.search.local.compiled import Compiled, compiled
-from fidelitree.search.local.moves import Reference
+from fidelitree.search.local.moves import engine
 from fidelitree.search.local.splitmix import Splitmix
 from fidelitree.search.local.splits import gini
 
@@ -34,16 +33,6 @@ _CART = 400  # leaves of CART's tree
 _MOST = 300  # leaves beyond which no small tree is to be hoped for
 _SHADOWED = 200  # leaves of the tree that tells which features matter
 _CHEAPER, _DEARER = 0.87, 1.1  # how the price of a leaf follows the error of the tree that it led to
-
-
-Engine = Compiled | Reference
-"""What does the work on some rows: compiled, or its twin in Python."""
-
-
-def engine(coded: Coded, features: Sequence[int] | None, watch: Watch) -> Engine:
-    """The faster engine of those that can search these rows; which one it is cannot be seen from the trees."""
-    kind = Compiled if compiled(coded) else Reference
-    return kind(coded, range(len(coded.sizes)) if features is None else features, watch)
 
 
 def relevant(coded: Coded, leaves: int, stream: Splitmix, watch: Watch = go_on) -> list[int]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fidelitree.search.local.coded import Bools, Coded, Floats, Grouped
+from fidelitree.search.local.compiled import Compiled, compiled
 from fidelitree.search.local.grown import Grown, flat, words_of
 from fidelitree.search.local.node import Grower, Leaf, Node, Split, cart, inner, nested, paying, replace, split
 from fidelitree.search.local.polish import Polisher
@@ -71,6 +72,23 @@ class Reference:
         passed = self._splits.grouped.coded.says_yes(test, rows)
         sides = self._loaded(tree, no, rows[~passed]), self._loaded(tree, yes, rows[passed])
         return split(rows, counts, test, sides)
+
+
+Engine = Compiled | Reference
+"""What does the work on some rows: compiled, or its twin in Python."""
+
+
+def engine(coded: Coded, features: Sequence[int] | None, watch: Watch) -> Engine:
+    """The faster engine of those that can search these rows; which one it is cannot be seen from the trees."""
+    kind = Compiled if compiled(coded) else Reference
+    return kind(coded, range(len(coded.sizes)) if features is None else features, watch)
+
+
+def greedy(coded: Coded, impurity: Impurity) -> Nested:
+    """The greedy tree for all rows, split until the labels of each leaf agree."""
+    grouped = Grouped(coded)
+    rows = grouped.all_rows
+    return nested(Grower(Splits(grouped), 0.0, impurity).grow(rows, grouped.counts(rows)))
 
 
 def grown(node: Node, words: int) -> Grown:
