@@ -22,7 +22,7 @@ def importable(monkeypatch: pytest.MonkeyPatch) -> None:
 def run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """``python -m MODULE ARGUMENTS`` in the repository."""
     command = [sys.executable, "-m", module, *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900, check=False)
 
 
 def refused(module: str, arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:

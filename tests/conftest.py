@@ -19,7 +19,7 @@ import hypothesis
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).resolve().parents[1]
 SOAK = os.environ.get("FIDELITREE_SOAK") == "1"
@@ -117,6 +117,16 @@ def data_file(data_dir: Path) -> Callable[[str], Path]:
     return find
 
 
+@pytest.fixture(scope="module")
+def small_surrogates() -> Iterator[None]:
+    """Surrogates of frontiers have a tenth of their trees, and are compared with a tree on a sixteenth of the inputs,
+    where a test is about something else: two seconds less for each frontier."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("fidelitree.search.local.boosted._ROUNDS", 30)
+        patch.setattr("fidelitree.certificates.helped._BLOCK", 1 << 9)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def repeatable_entropy(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Audits take fresh entropy; in a test it is fresh for every audit, and the same whenever the test is run."""
@@ -144,7 +154,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
     root = Path(__file__).resolve().parents[1]
-    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=900, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stderr == ""
     return folder

@@ -390,14 +390,19 @@ def test_the_honest_folder_is_confirmed(folder: Folder) -> None:
 
 
 def test_no_single_forgery_is_confirmed(folder: Folder, soak: bool) -> None:
-    """Outside the soak every entry of every file is forged in one of its ways, another one in each kind of folder."""
+    """Outside the soak every second entry is forged in one of its ways, in the next kind of folder the others and in
+    another way; what few kinds have is always forged."""
     forgeries = folder.forgeries()
     assert len(forgeries) > 150
     ways: dict[str, list[Forgery]] = {}
     for one in forgeries:
         ways.setdefault(one.name, []).append(one)
     turn = list(KINDS).index(folder.kind)
-    some = [each[(turn + place) % len(each)] for place, each in enumerate(ways.values())]
+    some = [
+        each[(turn + place) % len(each)]
+        for place, each in enumerate(ways.values())
+        if (turn + place) % 2 or each[0].file == "tested.json"
+    ]
     assert [str(one) for one in (forgeries if soak else some) if folder.confirms(one)] == []
 
 

@@ -22,6 +22,8 @@ from fidelitree.errors import FidelitreeError
 from fidelitree.learners import LEARNERS
 from hostile import DEADLY, FAULTY, HARMLESS, WRONG, HostileTarget
 
+pytestmark = pytest.mark.usefixtures("small_surrogates")
+
 BITS, FEW = ft.ProductSpace.bernoulli(12), ft.ProductSpace.bernoulli(5)
 FEATURES = [
     ft.Boolean("owner", 0.3),
@@ -165,7 +167,6 @@ def twin(door: str) -> Any:
     return told(call(rule))
 
 
-@pytest.mark.every(5)  # of six modes: every door has one, and the next door the next
 @pytest.mark.parametrize("mode", HARMLESS)
 @pytest.mark.parametrize("door", DOORS)
 def test_whatever_a_target_does_to_its_memory_changes_nothing(door: str, mode: str) -> None:
@@ -297,7 +298,7 @@ def test_an_error_on_workers_is_our_own(who: str, mode: str, staff: dict[str, An
 @pytest.mark.parametrize("mode", DEADLY)
 def test_a_target_that_hangs_or_dies_takes_its_worker_only(mode: str, tmp_path: Path) -> None:
     """Once, and a new worker goes on; always, and it is an error of our own."""
-    run = partial(ft.distill, space=BITS, epsilon=0.1, executor=processes(1), timeout=1.5)
+    run = partial(ft.distill, space=BITS, epsilon=0.1, executor=processes(1), timeout=3)
     target = HostileTarget(on_bits, mode, once=tmp_path / "once")
     assert told(run(target, retries=1)) == told(ft.distill(on_bits, BITS, 0.1))
     with pytest.raises(ft.TargetError, match=r"^the (?:workers were silent|executor broke)"):

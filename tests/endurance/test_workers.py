@@ -145,7 +145,7 @@ class Hanging:
 
 
 def test_a_hanging_worker_is_ended_and_replaced(tmp_path: Path) -> None:
-    found = ft.distill(Hanging(tmp_path, 1), BITS, 0.1, executor=processes(2), timeout=2, retries=1)
+    found = ft.distill(Hanging(tmp_path, 1), BITS, 0.1, executor=processes(2), timeout=4, retries=1)
     assert alike(found, ft.distill(on_bits, BITS, 0.1))
 
 
@@ -306,12 +306,12 @@ def test_workers_end_with_a_run_that_is_killed(method: str, tmp_path: Path) -> N
         start_new_session=True,
     )
     try:
-        end = time.monotonic() + 120
+        end = time.monotonic() + 300
         while len(list(tmp_path.glob("worker*"))) < 2 and run.poll() is None and time.monotonic() < end:
             time.sleep(0.02)
         assert len(list(tmp_path.glob("worker*"))) == 2
         run.kill()
-        run.communicate(timeout=60)  # until nobody is left who could write
+        run.communicate(timeout=300)  # until nobody is left who could write
     except BaseException:
         os.killpg(run.pid, signal.SIGKILL)
         raise

@@ -100,7 +100,7 @@ def test_the_example_project(tmp_path: Path) -> None:
         # Where it is installed the plugin loads itself, and twice is an error.
         alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
         done = subprocess.run(
-            command, cwd=tmp_path, env=alone, capture_output=True, text=True, timeout=300, check=False
+            command, cwd=tmp_path, env=alone, capture_output=True, text=True, timeout=900, check=False
         )
         return done.stdout
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,11 +36,12 @@ class RealRows:
 
     def sentences(self, certified: float) -> list[str]:
         """What these rows say beside the error that is certified over draws."""
-        ends = f"{span(*self.interval)} with {percent(CONFIDENCE)} confidence"
+        low, high = self.interval
+        ends = f"{span(1 - high, 1 - low)} with {percent(CONFIDENCE)} confidence"
         kept = f"{counted(self.rows, 'real row')} that {'was' if self.rows == 1 else 'were'} kept aside"
-        lines = [f"On {kept}, the error is {percent(self.share)} ({ends})."]
-        if self.interval[0] > certified:
-            lines.append("That is more than is certified over draws: they are not like the rows of this table.")
+        lines = [f"On {kept}, it agrees on {percent(1 - self.share)} ({ends}){_beside(certified, low, high)}."]
+        if low > certified:
+            lines.append("So draws are not like the rows of this table.")
         return lines
 
     @classmethod
@@ -54,3 +56,11 @@ class RealRows:
         if not data["rows"]:
             raise FormatError("not a stored certificate: real_rows must hold at least one row; got 0")
         return cls(**data)
+
+
+def _beside(certified: float, low: float, high: float) -> str:
+    """What an error on real rows, between two ends, says of the error that is certified over draws."""
+    if certified >= 1:
+        return ""
+    how = "less than" if low > certified else "more than" if high < certified else "in line with"
+    return f", {how} the {math.floor(1000 * (1 - certified)) / 10:g}% that is certified over draws"

@@ -12,7 +12,7 @@
 ``report.html``   all of it for people
 ``journal.db``    every answer, where the run kept a journal; it is copied here
 ``verify.py``     checks all this with Python alone (`standalone`)
-``README.txt``    three lines for whoever gets the folder
+``README.txt``    a few lines for whoever gets the folder
 ================  ======================================================================================
 
 A result is written beside the old one and then put in its place. The old certificate goes first and the new one comes
@@ -62,13 +62,24 @@ POINT = "point"
 JOURNAL = "journal.db"
 """The answers of the run, where it kept them here."""
 VERIFIER, README = "verify.py", "README.txt"
-_README = """\
-A decision tree (tree.json), what is promised about it (certificate.json){answers}.
-Python alone can check this folder, with nothing installed: python3 -I -S verify.py .
-With fidelitree: "fidelitree verify ." {offline}, "fidelitree verify . --target MODEL" asks the model.
-"""
-_WITH = {"answers": ", and the answers behind it (journal.db)", "offline": "makes the run again"}
-_WITHOUT = {"answers": "; no answers were kept", "offline": "checks the files"}
+_README = "A decision tree (tree.json), what is promised about it (certificate.json){}."
+_ALONE, _AGAIN, _ASKING = "python3 -I -S verify.py .", "fidelitree verify .", "fidelitree verify . --target MODEL"
+
+
+def ways_to_check(space: World, kept: bool, helped: bool) -> list[tuple[str, str]]:
+    """How to check a folder, what decides first: by the ``kept`` answers of a run, or by the model.
+
+    The folder's own program draws from independent features and from rows only, and knows no surrogate that ``helped``.
+    """
+    alone = kept and not helped and (space.independent is not None or space.table is not None)
+    some = "check files and bounds, but not the answers, which it leaves undecided"
+    again = "make the run again from its journal, bit for bit" if kept else "check that the files fit each other"
+    ways = [
+        (f"With Python alone, {'count the stored answers again' if alone else some}:", _ALONE),
+        (f"With fidelitree, {again}:", _AGAIN),
+        ("Ask the model about fresh inputs:", _ASKING),
+    ]
+    return ways if alone else [*ways[1:], ways[0]] if kept else [*ways[2:], *ways[:2]]
 
 
 @dataclass(frozen=True)
@@ -134,7 +145,9 @@ def save(folder: str | os.PathLike[str], tree: Tree, certificate: Certificate, r
     texts[RUN] = json.dumps({**record.run, FILES: files}, indent=1) + "\n"
     with writing(folder, "give a folder, or a name that is not taken"), _beside(folder) as place:
         kept = (folder / JOURNAL).is_file() or (record.journal is not None and record.journal.is_file())
-        readme = _README.format_map(_WITH if kept else _WITHOUT)
+        answers = ", and the answers behind it (journal.db)" if kept else "; no answers were kept"
+        ways = ways_to_check(record.space, kept, record.surrogate is not None)
+        readme = "\n".join([_README.format(answers), *(f"{text} {command}" for text, command in ways), ""])
         beside = {VERIFIER: Path(standalone.__file__).read_text(encoding="utf-8"), README: readme}
         for name, text in {**texts, **beside}.items():
             with (place / name).open("wb") as file:

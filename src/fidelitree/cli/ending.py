@@ -61,6 +61,7 @@ _SPOKEN = {
     "give threshold= (": "give --threshold T (",
     "or tolerance= (": "or --tolerance T (",
     "give ft.targets.Remote(function, one_row=True)": "give --one-row",
+    "leave it out, or name it in categorical where": "leave it out with --drop, or name it with --categorical where",
     "labels=None": "no --labels",
     "labels='argmax'": "--labels argmax",
     "make the same call again": "give the same command again",

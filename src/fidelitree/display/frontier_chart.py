@@ -73,9 +73,13 @@ class Mark:
 
     @property
     def at_most(self) -> str:
-        """How often it agrees at most: rounded up."""
+        """How often it agrees at most: rounded up; a dash where nothing is known that says less than always.
+
+        >>> [Mark(2, *ends).at_most for ends in ((0.0998, 0.2), (0.0, 0.2), (0.0, 0.0))]
+        ['90.1%', '-', '100%']
+        """
         least = math.ceil((1 - self.low) * 1000 - _SLACK) / 10
-        return "100%" if least >= 100 else f"{least:.1f}%"
+        return f"{least:.1f}%" if least < 100 else "-" if self.high else "100%"
 
 
 def table(marks: Sequence[Mark]) -> list[str]:
@@ -182,7 +186,8 @@ def _point(frame: _Frame, mark: Mark, place: int, here: bool) -> Html:
         word = tag("text", "knee", x=x, y=top - 9, text_anchor="middle", class_="strong", **look)
     hit = tag("rect", x=x - 12, y=_TOP, width=24, height=_HEIGHT - _TOP - _BOTTOM, fill="none", pointer_events="all")
     dot = tag("circle", cx=x, cy=foot, r=4.5, fill=_TONE, class_="dot")
-    title = tag("title", f"{leaves(mark.leaves)}: {mark.verb} at least {mark.agreement}, at most {mark.at_most}")
+    most = "" if mark.at_most == "-" else f", at most {mark.at_most}"
+    title = tag("title", f"{leaves(mark.leaves)}: {mark.verb} at least {mark.agreement}{most}")
     return tag("g", title, *lines, dot, word, hit, class_="point here" if here else "point", data_point=place)
 
 

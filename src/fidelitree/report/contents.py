@@ -68,6 +68,8 @@ class Contents:
     """Test inputs on which target and tree differ; None where they were not kept one by one."""
     target_name: str = ""
     """What the run calls its target."""
+    ways: tuple[tuple[str, str], ...] = ()
+    """How the stored folder can be checked, what decides first: a sentence and a command each."""
 
     @property
     def space(self) -> ProductSpace:

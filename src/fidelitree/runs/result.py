@@ -249,6 +249,7 @@ class Distillation:
             self.call,
             disagreements=self.disagreements(_EXAMPLES) if self.answers is not None else None,
             target_name=str(self.run.get("target", "")).removesuffix(".predict"),
+            ways=tuple(store.ways_to_check(self.space, self.journal is not None, self.surrogate is not None)),
         )
         return made if self.frontier is None else self.frontier.around(made)
 
@@ -291,8 +292,8 @@ class Distillation:
             "Inputs": f"{inputs[0].upper()}{inputs[1:]}: `{told.space_digest[:16]}`.",
             "Bound": " ".join([str(told), *told.sentences(self.tree.size)]),
             "Limits": "The bound is about these inputs and this model, not about the world that it was trained on.",
-            "Check": f"{int(self.queries.paid):,} answers stand behind it. Where the run kept a journal, "
-            "`python3 -I -S verify.py .` in the stored folder counts them again.",
+            "Check": f"{int(self.queries.paid):,} answers stand behind it. In the stored folder: "
+            + " ".join(f"{text} `{command}`." for text, command in self.contents.ways),
         }
         lines = [f"**{name}.** {text}\n" for name, text in parts.items()]
         return "\n".join(["## A decision tree that stands for this model\n", *lines])

@@ -9,7 +9,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.errors import RAISED, ParameterError, check_array, show
+from fidelitree.errors import RAISED, ParameterError, check_array, show, warn
 
 Floats = NDArray[np.float64]
 Column = nw.Series[Any] | NDArray[Any]
@@ -70,6 +70,17 @@ def as_inner(
             wrong = row[(row != 0) & (row != 1)][0]
             raise ParameterError(f"inputs must hold 0 and 1 only for feature {name!r}; got {wrong:g}")
     return inner.T.astype(np.uint8) if bits_only else inner.T
+
+
+def told_of_new(inner: NDArray[Any], names: Sequence[str], kinds: Sequence[str], used: Iterable[int]) -> NDArray[Any]:
+    """Inner values, with a warning of categories that were not there when a tree was made that asks for them."""
+    for i in used:
+        if kinds[i] == "categorical" and (new := int(np.count_nonzero(inner[:, i] == -1))):
+            warn(
+                f"feature {names[i]!r} has a category in {new:,} of {len(inner):,} rows that the tree has never seen: "
+                f"it goes where no set of the tree names it, and no certificate speaks of such rows"
+            )
+    return inner
 
 
 def float_block(inputs: Any, names: tuple[str, ...], kinds: Sequence[str]) -> Floats | None:

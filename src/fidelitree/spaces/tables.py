@@ -17,7 +17,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.errors import ParameterError, check_names, check_text, show
+from fidelitree.errors import ParameterError, check_names, check_text, show, warn
 from fidelitree.spaces.batches import Cast, Layout, LikeTable, Palette, Writer
 from fidelitree.spaces.features import Boolean, Categorical, Feature, Numeric
 from fidelitree.spaces.inputs import (
@@ -31,6 +31,7 @@ from fidelitree.spaces.inputs import (
     object_numbers,
 )
 
+_FEW, _NEARLY_ALL = 20, 0.95  # texts, and of the rows: more of them are an identifier
 _TIMES = (dt.date, dt.time, dt.timedelta)
 _NUMPY_TYPES = {
     **{f"Int{size}": f"int{size}" for size in (8, 16, 32, 64)},
@@ -59,6 +60,12 @@ def read_table(table: Any, categorical: Iterable[str], numeric: Iterable[str]) -
             )
         feature, writers[name] = _READERS[kind](column, name)
         features.append(feature)
+        if name not in forced and len(feature.values or ()) > max(_FEW, _NEARLY_ALL * len(column)):
+            warn(
+                f"column {name!r} has {len(feature.values or ()):,} different texts in {len(column):,} rows, as an "
+                f"identifier has, and a tree learns nothing from one - leave it out, or name it in categorical where "
+                f"the target needs it"
+            )
     return features, LikeTable(writers, _JOINERS[_backend(table)], _described(table, columns))
 
 

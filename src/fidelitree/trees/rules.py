@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fidelitree.display.wording import shown, table
 from fidelitree.errors import MissingExtraError, ParameterError, check_choice, show
-from fidelitree.spaces.features import AtMost, IsIn, Test, short
+from fidelitree.spaces.features import AtMost, IsIn, Test, among, short
 from fidelitree.spaces.inputs import is_missing
 from fidelitree.spaces.world import drawn
 from fidelitree.trees.answers import upwards
@@ -44,6 +44,8 @@ class Condition:
     values: tuple[Any, ...] = ()
     excluded: bool = False
     missing: bool = False
+    others: tuple[Any, ...] = field(default=(), compare=False, repr=False)
+    """Where values are excluded: those of the feature that are left, for text only."""
 
     def holds(self, value: Any) -> bool:
         """Whether a value of the feature meets the condition; a missing one is None, or NaN if it is a number."""
@@ -59,9 +61,7 @@ class Condition:
             return f"{name} = {self.low:g}"
         if self.kind == "numeric":
             return self._number(name)
-        if len(self.values) == 1:
-            return f"{name} {'!=' if self.excluded else '='} {shown(self.values[0])}"
-        return f"{name} {'not ' * self.excluded}in {{{', '.join(map(shown, self.values))}}}"
+        return among(self.name, self.values, not self.excluded, self.others)
 
     def _number(self, name: str) -> str:
         also = " or missing" * self.missing
@@ -208,7 +208,11 @@ def _narrowed(tree: Tree, test: Test, yes: bool, before: Condition | None) -> Co
         return (
             replace(found, values=left, excluded=False)
             if yes
-            else replace(found, values=tuple(value for value in known if value in found.values + named))
+            else replace(
+                found,
+                values=tuple(gone := [value for value in known if value in found.values + named]),
+                others=tuple(value for value in known if value not in gone),
+            )
         )
     return replace(found, values=tuple(value for value in found.values if (value in named) == yes))
 

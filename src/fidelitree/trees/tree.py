@@ -21,7 +21,7 @@ from fidelitree.display.tree_figure import plot_tree
 from fidelitree.display.wording import leaves
 from fidelitree.errors import ParameterError, check_array, check_text, show, write_text
 from fidelitree.spaces.features import IsOne, Test
-from fidelitree.spaces.inputs import as_inner, float_block
+from fidelitree.spaces.inputs import as_inner, float_block, told_of_new
 from fidelitree.spaces.product import ProductSpace, check_space
 from fidelitree.trees import kernels, treefile
 from fidelitree.trees.answers import DEFER, filled, named
@@ -204,7 +204,8 @@ class Tree:
 
     def encode(self, inputs: Any) -> NDArray[Any]:
         """Inner values of inputs in any form."""
-        return as_inner(inputs, self.names, self.kinds, self.values or (None,) * len(self.names), self.gaps)
+        inner = as_inner(inputs, self.names, self.kinds, self.values or (None,) * len(self.names), self.gaps)
+        return told_of_new(inner, self.names, self.kinds, self._used)
 
     @cached_property
     def gaps(self) -> frozenset[int]:

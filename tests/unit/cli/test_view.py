@@ -164,7 +164,7 @@ def test_forms_of_other_pages_and_large_ones_are_refused(server: ViewServer) -> 
 
 def sent(server: ViewServer, request: str) -> str:
     """What is answered to a request as it stands, which may be none: the first line, and the last."""
-    with socket.create_connection(("127.0.0.1", server.server_port), timeout=20) as line:
+    with socket.create_connection(("127.0.0.1", server.server_port), timeout=120) as line:
         line.sendall(request.encode())
         with line.makefile("rb") as answer:
             told = answer.read().decode().splitlines()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from commandline import BITS, refused, run
 from fidelitree import cli
 from fidelitree.cli import ending
 from fidelitree.cli.usage import EXAMPLES
+from fidelitree.errors import DoubtWarning
 
 WRONG = [
     (["distil", "aims:alarm"], "No such command 'distil'. Did you mean 'distill'? - see fidelitree --help"),
@@ -82,6 +84,19 @@ def test_a_function_of_one_record_has_an_option(folder: Path) -> None:
     (folder / "single.py").write_text(text, encoding="utf-8")
     assert "if it takes one record, and not a batch, give --one-row" in refused("distill", "single:door", *BITS, code=1)
     assert run("distill", "single:door", *BITS, "--one-row", "--out", "one").code == 0
+
+
+def test_an_identifier_is_pointed_out_with_the_option(folder: Path) -> None:
+    rows = "\n".join(f"{i % 7},row{i}" for i in range(60))
+    (folder / "named.csv").write_text(f"age,name\n{rows}\n", encoding="utf-8")
+    (folder / "ages.py").write_text("def old(batch):\n    return batch['age'] > 3\n", encoding="utf-8")
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", DoubtWarning)
+        told = run("distill", "ages:old", "--data", "named.csv", "--epsilon", "0.3", "--out", "named")
+    assert "warning: column 'name' has 60 different texts in 60 rows, as an identifier has" in told.err
+    assert "leave it out with --drop, or name it with --categorical where the target needs it" in told.err
+    quiet = run("distill", "ages:old", "--data", "named.csv", "--drop", "name", "--epsilon", "0.3", "--out", "named")
+    assert (quiet.code, "identifier" in quiet.err) == (0, False)
 
 
 def test_a_run_that_fails_at_once_leaves_nothing(folder: Path) -> None:

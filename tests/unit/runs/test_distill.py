@@ -224,6 +224,7 @@ def test_every_row_is_paid_once_and_every_label_is_counted() -> None:
     assert set(result.queries.asked.keys()) <= {"label", "walk", "certify", "enumerate"}
 
 
+@pytest.mark.every(3)  # of four for each kind: one or two of them, and each way with some kind
 @pytest.mark.parametrize("p", [0.5, 0.3])
 @pytest.mark.parametrize("epsilon", [0.1, 0.03])
 @pytest.mark.parametrize("kind", ["random", "rare", "majority", "network"])

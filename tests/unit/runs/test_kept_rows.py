@@ -78,7 +78,9 @@ def test_real_rows_teach_nobody() -> None:
     assert honest.certificate.errors == lying.certificate.errors
     assert lying.certificate.real_rows is not None
     assert lying.certificate.real_rows.share > 0.8
-    assert "they are not like the rows of this table" in " ".join(lying.certificate.sentences(2))
+    assert "less than the 90% that is certified over draws. So draws are not like" in " ".join(
+        lying.certificate.sentences(2)
+    )
 
 
 def test_every_point_of_a_frontier_has_its_error_on_real_rows() -> None:

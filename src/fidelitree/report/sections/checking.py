@@ -18,11 +18,6 @@ if TYPE_CHECKING:
 
 _MOST = 300
 """Leaves of a tree whose files are part of the page: a file of SQL repeats the path to every leaf."""
-_STORED = (
-    ("Count the stored answers again, with nothing installed but Python:", "python3 -I -S verify.py ."),
-    ("Make the run again from its journal, bit for bit:", "fidelitree verify ."),
-    ("Ask the model about fresh inputs:", "fidelitree verify . --target MODEL"),
-)
 
 
 def files_of(contents: Contents, shares: Shares) -> dict[str, str]:
@@ -78,7 +73,7 @@ def checking(contents: Contents, files: dict[str, str]) -> Html:
         "check",
         "How to check this",
         tag("p", "In the folder that result.save or --out wrote:", class_="note"),
-        tag("ul", *(tag("li", text, tag("pre", command)) for text, command in _STORED), class_="commands"),
+        tag("ul", *(tag("li", text, tag("pre", command)) for text, command in contents.ways), class_="commands"),
         tag("div", tag("h3", "Take it along"), *_downloads(files), class_="downloads"),
         tag("h3", "Make it again"),
         tag("p", "The same call with the same seed and versions gives the same tree, byte for byte.", class_="note"),

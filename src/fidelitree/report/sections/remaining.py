@@ -139,7 +139,10 @@ def _explanation(contents: Contents, shares: Shares) -> str:
         )
     basis = ""
     if certificate.samples < labels.samples:
-        basis = f" (the bound was lowest after the first {whole(certificate.samples)} of them, and stays as it was)"
+        basis = (
+            f". The certificate counts the first {whole(certificate.samples)}: its bound holds at every look at once, "
+            f"so a later look cannot take it back (docs/glossary.md: at any time)"
+        )
     return (
         f"Of {tests} the tree got {whole(wrong)} wrong{basis}. This is where they fell. Each interval holds with "
         f"{percent(CONFIDENCE)} confidence on its own, whenever the run ended; none is part of the certificate."

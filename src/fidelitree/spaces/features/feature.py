@@ -106,11 +106,26 @@ class IsIn:
         return np.asarray(inside[np.minimum(column, len(inside) - 1).astype(np.intp)])
 
     def text(self, name: str, yes: bool, values: Sequence[Any] | None = None) -> str:
-        """``job in {clerk, nurse}`` on the yes side, ``job = pilot`` where A has one value."""
-        members = [shown(code if values is None else values[code]) for code in sorted(self.codes)]
-        if len(members) == 1:
-            return f"{shown(name)} {'=' if yes else '!='} {members[0]}"
-        return f"{shown(name)} {'' if yes else 'not '}in {{{', '.join(members)}}}"
+        """``job in {clerk, nurse}`` on the yes side, ``job = pilot`` where A has one value.
+
+        On the no side the values that are left are named where they are fewer: ``job = pilot`` again.
+        """
+        members = [code if values is None else values[code] for code in sorted(self.codes)]
+        left = [value for code, value in enumerate(values or ()) if code not in self.codes]
+        return among(name, members, yes, left)
+
+
+def among(name: str, members: Sequence[Any], inside: bool, others: Sequence[Any] = ()) -> str:
+    """That a category is one of some, or none of them; where the ``others`` are known and fewer, one of those.
+
+    >>> among("job", ["clerk", "nurse"], False), among("job", ["clerk", "nurse"], False, ["pilot"])
+    ('job not in {clerk, nurse}', 'job = pilot')
+    """
+    if not inside and 0 < len(others) < len(members):
+        members, inside = others, True
+    if len(members) == 1:
+        return f"{shown(name)} {'=' if inside else '!='} {shown(members[0])}"
+    return f"{shown(name)} {'' if inside else 'not '}in {{{', '.join(map(shown, members))}}}"
 
 
 def short(cut: float) -> str:

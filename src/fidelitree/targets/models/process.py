@@ -19,7 +19,7 @@ from collections import deque
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, NoReturn
 
-from fidelitree.errors import TargetError
+from fidelitree.errors import TargetError, warn
 from fidelitree.targets.models.watchdog import dismiss, watch
 
 if TYPE_CHECKING:
@@ -32,6 +32,12 @@ _LAST_WORDS = 600  # characters of standard error that a message quotes
 MOST_LINE = 1 << 16  # bytes of a label
 MOST_ANSWER = 1 << 26  # bytes of the labels of one batch
 _LOOK = 0.01
+SILENT = 5.0
+"""Seconds until a first answer after which a warning says what the reason may be."""
+_FLUSH = (
+    "It must answer every line at once and flush its output, without waiting for the end of its input: mawk needs "
+    "-W interactive, python -u, and other programs run under stdbuf -oL"
+)
 _WAITING = 64  # pieces that wait unread: 4 MB; then the pipe is left to fill up, and the process to wait
 
 
@@ -39,7 +45,7 @@ class LineProcess:
     """A running process; after any error it is dead, and a new one is needed."""
 
     def __init__(self, words: Sequence[str]) -> None:
-        self.words = tuple(words)
+        self.words, self._answered = tuple(words), False
         self._process, watchdog = _started(self.words)
         gone: list[bool] = []  # no lock: the end may come while this very thread holds one
         self._requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
@@ -97,18 +103,24 @@ class LineProcess:
 
     def _next(self, wait: float, late: str, progress: str) -> bytes:
         try:
-            piece = self._answers.get(timeout=wait)
+            piece = self._answers.get(timeout=wait) if self._answered else self._first(wait, progress)
         except queue.Empty:
-            self._fail(
-                f"{late} {progress}, and was killed. It must answer every line at once and flush its output, without "
-                f"waiting for the end of its input; a slow one needs a larger timeout"
-            )
+            self._fail(f"{late} {progress}, and was killed. {_FLUSH}; a slow one needs a larger timeout")
+        self._answered = True
         if not piece:
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(_GRACE)
             code = self._process.poll()
             self._fail(f"{'closed its output' if code is None else f'ended with exit code {code}'} {progress}")
         return piece
+
+    def _first(self, wait: float, progress: str) -> bytes:
+        """The first piece of all; where it takes long, whoever waits should know what the usual reason is."""
+        with suppress(queue.Empty):
+            return self._answers.get(timeout=min(wait, SILENT))
+        if wait > SILENT:
+            warn(f"the command {shown(self.words)!r} has been silent for {SILENT:g} seconds {progress}. {_FLUSH}")
+        return self._answers.get(timeout=max(0.0, wait - SILENT))
 
     def _fail(self, what: str) -> NoReturn:
         self._end()

@@ -41,6 +41,7 @@ def test_bits(seed: int) -> None:
         assert have[objective] == pytest.approx(best.cost, abs=1e-12)
 
 
+@pytest.mark.every(5)  # the reference takes a second
 @pytest.mark.parametrize("one_value", [False, True])
 @pytest.mark.parametrize("seed", range(6))
 def test_any_features(seed: int, one_value: bool) -> None:
