@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -20,7 +21,8 @@ from small import cube
 from textbooks import function
 
 Find = Callable[[str], Path]
-UP_TO = 14  # inputs of a circuit
+UP_TO = 14  # inputs of a circuit; outside the soak one output of those, which take a second each
+SOAK = os.environ.get("FIDELITREE_SOAK") == "1"
 TABLES = ["circuits", "forests", "textbook"]
 
 
@@ -44,7 +46,7 @@ def targets(table: str, data_file: Find) -> Iterator[tuple[str, int, Any, dict[s
     """Name, number of bits, target, and the row it comes from."""
     for row in rows_of(data_file(f"optimal/{table}.tsv")):
         if table == "circuits":
-            if int(row["n"]) <= UP_TO:
+            if int(row["n"]) < UP_TO + (SOAK or row["output_index"] == "0"):
                 circuit = _circuits(data_file(row["circuit"]))[int(row["output_index"])]
                 yield f"{row['circuit']} {row['output_index']}", circuit.n, circuit, row
         elif table == "forests":

@@ -79,7 +79,7 @@ class Mark:
         ['90.1%', '-', '100%']
         """
         least = math.ceil((1 - self.low) * 1000 - _SLACK) / 10
-        return f"{least:.1f}%" if least < 100 else "-" if self.high else "100%"
+        return f"{least:.1f}%" if least < 100 else "-" if self.high and not self.low else "100%"
 
 
 def table(marks: Sequence[Mark]) -> list[str]:

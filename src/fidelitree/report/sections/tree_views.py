@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _MOST_CONTROLS = 200
 _LEGIBLE = 0.7  # of a drawing's size, at least
+_BESIDE = 700  # pixels that are left of a page beside the form; a wider drawing has all of it
 _MOST_DRAWN, _MOST_RULES = 64, 300
 """Leaves of a tree that a diagram can show on a screen, and rules that somebody may read."""
 _TOOLS = (("Expand all", "expand"), ("Collapse", "collapse"))
@@ -30,11 +31,12 @@ def tree_section(contents: Contents, shares: Shares) -> Html:
     }
     there = {name: view for name, view in views.items() if view[1] is not None}
     plain = tag("pre", str(contents.tree), tabindex=0)
+    wide = "wide" if any(_least_width(str(view)) > _BESIDE for _, view in there.values()) else ""
     return section(
         "tree",
         "The tree",
         tag("p", _introduction(contents, shares), class_="note"),
-        tag("div", tag("div", _tabs(there), *_panels(there)), _panel(contents), class_="workbench"),
+        tag("div", tag("div", _tabs(there), *_panels(there)), _panel(contents), class_=f"workbench {wide}".strip()),
         tag("details", tag("summary", "The tree as text"), plain, class_="plain"),
     )
 
@@ -75,6 +77,12 @@ def _fitting(svg: str) -> Html:
     return Html(
         re.sub(r'width="(\d+)"', lambda w: f'{w[0]} style="min-width:{_LEGIBLE * int(w[1]):.0f}px"', svg, count=1)
     )
+
+
+def _least_width(view: str) -> int:
+    """How narrow a view with a drawing can be without being cut off."""
+    found = re.search(r"<svg [^>]*min-width:(\d+)px", view)
+    return 0 if found is None else int(found[1])
 
 
 def _rules(contents: Contents, shares: Shares) -> Html | None:

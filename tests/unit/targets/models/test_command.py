@@ -184,11 +184,11 @@ class TestFailures:
         program = "import sys\nfor number, line in enumerate(sys.stdin):\n    if number < 4: print(1, flush=True)"
         assert failure(python(program, timeout=3.0)).startswith("was silent for 3 seconds after 4 of 16 labels")
 
+    @pytest.mark.skipif(os.name != "posix", reason="it is a POSIX shell")
     def test_one_that_hangs_is_killed_with_what_it_started(self, tmp_path: Path) -> None:
-        note = tmp_path / "pid"
-        child = f"import os, time; open({str(note)!r}, 'w').write(str(os.getpid())); time.sleep(600)"
-        command = python(f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])", timeout=6.0)
-        assert failure(command).startswith("was silent for 6 seconds after 0 of 16 labels, and was killed.")
+        note = tmp_path / "pid"  # a shell is there at once, however busy the machine
+        command = Command(["sh", "-c", f"sleep 600 & echo $! > '{note}'; wait"], timeout=3.0)
+        assert failure(command).startswith("was silent for 3 seconds after 0 of 16 labels, and was killed.")
         assert gone(int(note.read_text()))
 
     def test_one_that_never_reads_a_batch_larger_than_the_pipe(self) -> None:
@@ -197,7 +197,7 @@ class TestFailures:
             "was silent for 0.5 seconds"
         )
         program = f"import time; input(); print('1\\n' * {len(many)}, end='', flush=True); time.sleep(600)"
-        assert failure(python(program, timeout=60.0), many).startswith(
+        assert failure(python(program, timeout=5.0), many).startswith(
             f"answered {len(many)} labels without reading its {len(many)} inputs."
         )
 

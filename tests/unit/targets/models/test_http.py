@@ -283,13 +283,14 @@ def test_what_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_slow_and_shaky_server_with_a_limit_is_not_overrun() -> None:
     space, tree = ft.ProductSpace.bernoulli(6), ft.Tree.constant(BITS, 1)
     with serving(Endpoint(latency=0.05, fails_every=20, rows_per_second=200)) as endpoint:
-        target = ft.targets.http(endpoint.url, rows_per_second=200)
+        target, began = ft.targets.http(endpoint.url, rows_per_second=200), time.monotonic()
         certificate = ft.certify(
             tree, target, space, max_queries=300, within=0.001, seed=1, retries=5, batch_size=4, deterministic=False
         )
     assert certificate.samples == endpoint.rows == 300
-    # A fifth of a second may be sent at the start; benchmarks.reach measures how close it comes.
-    assert (endpoint.rows - 0.2 * 200) / (endpoint.last - endpoint.first) < 1.05 * 200
+    # A fifth of a second may be sent at the start; benchmarks.reach measures how close it comes. A busy machine may let
+    # the first call arrive late and the others catch up: time is counted from when it could be sent.
+    assert (endpoint.rows - 0.2 * 200) / (endpoint.last - began) < 1.05 * 200
     assert endpoint.at_once <= 16
 
 
