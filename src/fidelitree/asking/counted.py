@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterator, KeysView, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -24,8 +24,6 @@ from fidelitree.targets.models.remote import Terms, terms_of
 from fidelitree.targets.table import TruthTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, KeysView, Mapping
-
     from fidelitree.asking.journal.journal import Ending, Journal
     from fidelitree.asking.limits import Running
     from fidelitree.asking.memory import Memory, Recalled

@@ -6,6 +6,7 @@ the model has seen it. What a run must write down, remember, spread or retry goe
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,6 @@ from fidelitree.targets.models.fromscores import SCORE
 from fidelitree.targets.models.torch import TorchModel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from fidelitree.asking.counted import Counted
 
 Tensor = Any

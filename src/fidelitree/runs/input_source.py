@@ -83,12 +83,13 @@ class DrawnSource(Source):
 
     def __init__(self, world: World, seed: int, together: bool = False) -> None:
         # What a certificate is about is drawn from the tested part, free inputs of a search from the other.
-        self._learnt, self.world = world.apart(seed)
-        super().__init__(world, self.world.assumes)
-        self.independent, self.masses, self._free = world.independent, self.world.masses, Stream.named(seed, "free")
+        learnt, tested = world.apart(seed)
+        super().__init__(world, tested.assumes)
+        self.world, self._learnt, self._free = tested, learnt, Stream.named(seed, "free")
+        self.independent, self.masses = world.independent, tested.masses
         labels, tests = (Stream.named(seed, purpose) for purpose in ("label", "certify"))
-        self._labels = _Blocks(self._learnt, labels.child("any"))  # a learner over bits draws from "label" itself
-        drawn = BitDraws(self.product.biases, tests) if together else _Blocks(self.world, tests.child("any"))
+        self._labels = _Blocks(learnt, labels.child("any"))  # a learner over bits draws from "label" itself
+        drawn = BitDraws(self.product.biases, tests) if together else _Blocks(tested, tests.child("any"))
         self._tests: BitDraws | _Blocks = drawn
 
     @property

@@ -106,7 +106,8 @@ def grow(
         new = probe.look(bare, made)
         return ((number, *what.split) for number, what in new.items())
 
-    for number, score, test in best_first(list(bare.leaves.values()), look, bare.split, NEAR_TIE):
+    splits: Iterator[tuple[int, float, Test]] = best_first(list(bare.leaves.values()), look, bare.split, NEAR_TIE)
+    for number, score, test in splits:
         if judge.enough(bare, new):
             return GOOD_ENOUGH
         if not budget.allows(bare.size + 1):

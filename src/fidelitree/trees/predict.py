@@ -8,7 +8,7 @@ below.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -129,9 +129,10 @@ def preorder(nodes: Sequence[Any]) -> list[int]:
     return order
 
 
-def as_arrays(nodes: Sequence[tuple[Test, int, int] | int]) -> tuple[Arrays, dict[int, Test]]:
+def as_arrays(nodes: Sequence[tuple[Test, int, int] | int]) -> tuple[Arrays, Mapping[int, Test]]:
     """Features, no sides, yes sides and codes of nodes, -1 where there is none; and the tests that are not of bits."""
     rows = [(of[0].feature, *of[1:], -1) if isinstance(of, tuple) else (-1, -1, -1, of) for of in nodes]
-    asked = {node: of[0] for node, of in enumerate(nodes) if isinstance(of, tuple) and not isinstance(of[0], IsOne)}
+    tests = {node: of[0] for node, of in enumerate(nodes) if isinstance(of, tuple)}
+    asked = {node: test for node, test in tests.items() if not isinstance(test, IsOne)}
     feature, no, yes, code = (np.array(column, np.int32) for column in zip(*rows, strict=True))
     return (feature, no, yes, code), asked

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from fidelitree.display.wording import Html, counted, join, percent, section, table, tag
+from fidelitree.display.wording import Html, counted, join, percent, row, section, table, tag
 from fidelitree.report.sections.remaining import conditions
 from fidelitree.report.sections.tree_outline import tested
 
@@ -93,15 +93,8 @@ def _rules(contents: Contents, shares: Shares) -> Html | None:
     told = conditions(contents, {node for node, feature in enumerate(tree.as_lists[0]) if feature < 0})
     masses = {} if shares.masses is None else {leaf: float(shares.masses[leaf]) for leaf in told}
     order = sorted(told, key=lambda leaf: -masses.get(leaf, 0.0))
-    rows = (
-        tag(
-            "tr",
-            tag("th", told[leaf], scope="row"),
-            tag("td", tag("strong", str(tree.label(leaf)))),
-            *([tag("td", percent(masses[leaf]))] if masses else []),
-        )
-        for leaf in order
-    )
+    shares_of = {leaf: [percent(masses[leaf])] if masses else [] for leaf in order}
+    rows = (row(tag("strong", str(tree.label(leaf))), *shares_of[leaf], head=told[leaf]) for leaf in order)
     names = ("If", "Then", *(("Share of inputs",) if masses else ()))
     return tag("div", table(names, rows, "The rules of the tree", class_="rules"))
 

@@ -163,8 +163,9 @@ class ChangeGrower:
 
     def curve(self) -> list[Flagging]:
         """Trees of growing sizes, each with its exact precision and recall; the last is as close as was asked."""
-        found = {}
-        for number, _, test in best_first(list(self._bare.leaves.values()), self._look, self._split):
+        found, whole = dict[int, Flagging](), list(self._bare.leaves.values())
+        splits: Iterator[tuple[int, float, Test]] = best_first(whole, self._look, self._split)
+        for number, _, test in splits:
             passed = [size for size in SIZES if size <= self._size]
             if self._bare.size > 1 and passed and passed[-1] not in found:
                 found[passed[-1]] = self._flagging()

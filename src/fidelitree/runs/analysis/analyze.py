@@ -30,7 +30,7 @@ from fidelitree.theory.sequential import lower_bound, upper_bound
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from fidelitree.spaces.world import Redraws, World
+    from fidelitree.spaces.world import KnownJoint, World
 
 Floats = NDArray[np.float64]
 
@@ -250,7 +250,7 @@ def _sobol(counted: Counted, space: World, region: Region, method: str, how: tup
     return sobol_indices(counted, region, able_to_change(region), *how)
 
 
-def _redraws(space: World, method: str) -> Redraws:
+def _redraws(space: World, method: str) -> KnownJoint:
     """What dependent features are drawn again by; refused where nothing is."""
     if method == "exact":
         raise ParameterError(f"method must not be 'exact' where inputs are {space.in_words}")

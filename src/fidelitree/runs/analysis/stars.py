@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from fidelitree.asking.counted import Counted
     from fidelitree.spaces.region import Region
     from fidelitree.spaces.rows import Rows
-    from fidelitree.spaces.world import Redraws
+    from fidelitree.spaces.world import KnownJoint
     from fidelitree.targets.labels import Codes
 
 MOST_BITS = 256
@@ -247,7 +247,7 @@ def stars_of_rows(counted: Counted, rows: Rows, region: Region, queries: int, st
     return stars.ask(counted, count, lambda _, some: (inputs[:, some], dict(enumerate(donors[:, some]))))
 
 
-def stars_of_world(counted: Counted, world: Redraws, region: Region, queries: int, stream: Stream) -> Stars:
+def stars_of_world(counted: Counted, world: KnownJoint, region: Region, queries: int, stream: Stream) -> Stars:
     """Stars whose features depend on each other: each is drawn again given the values of all others."""
     stars = Stars(region, able_to_change(region), np.ones(len(region.space)), stream)
 

@@ -101,7 +101,7 @@ class Numbers:
         if isinstance(test, IsIn):
             return np.isin(own, list(test.codes))
         assert ends is not None, "only numbers and bits have cuts"
-        return np.asarray(ends[own] <= test.cut)  # type: ignore[attr-defined]
+        return np.asarray(ends[own] <= test.cut)  # type: ignore[union-attr]
 
 
 def _codes(nested: Nested) -> list[int]:

@@ -14,13 +14,12 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fidelitree.errors import need
 from fidelitree.targets.device.philox import LOW_BITS, Tensor, key_of, lane_words, signed, uniforms, word_at
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from fidelitree.spaces.draw import Stream
     from fidelitree.spaces.features import Test
     from fidelitree.spaces.region import Region

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import pickle
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +18,6 @@ from numpy.typing import NDArray
 from fidelitree.errors import RAISED, FormatError, ParameterError, need, show
 from fidelitree.targets.labels import as_answered
 from fidelitree.targets.models.model import Model, ModelColumns
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 
 class Estimator(Model):

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from difflib import get_close_matches
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numpy.typing import NDArray
 
 from fidelitree.errors import RAISED, ParameterError, TargetError, check_text, show
 from fidelitree.targets.labels import as_answered
 from fidelitree.targets.models.model import Model, ModelColumns
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ADDRESS = re.compile(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):([^\W\d]\w*(?:\.[^\W\d]\w*)*)")
 
