@@ -74,7 +74,7 @@ class TableSubfunction(Subfunction):
         """`_change` of all slots of a large table, 64 inputs to a word."""
         planes = np.ascontiguousarray(self._planes).view(np.uint64)
         inside, places = _kronecker(self._biases[:_WIDE]).reshape(8, 8), _kronecker(self._biases[_WIDE:])
-        masses = (_octets() * inside[:, None]).sum(axis=-1)
+        masses = _octet_sums(inside)
         changes = np.empty(len(self._slots))
         if kernels.compiled:
             kernels.native.changes(planes, masses, places, changes)
@@ -206,6 +206,14 @@ def _across(plane: Word, place: int) -> Word:
 def _kronecker(biases: Sequence[float]) -> Floats:
     """Masses of all positions of some slots, the first slot changing fastest."""
     return combined(np.array([1 - bias, bias]) for bias in biases)
+
+
+def _octet_sums(weights: Floats) -> Floats:
+    """For each line of eight weights the sum over the bits of every byte: of pairs of bits, of these, of these."""
+    sums = np.stack([np.zeros_like(weights), weights], axis=-1)  # lines, places, values
+    while sums.shape[1] > 1:
+        sums = (sums[:, 1::2, :, None] + sums[:, ::2, None, :]).reshape(len(sums), sums.shape[1] // 2, -1)
+    return sums[:, 0]
 
 
 @cache

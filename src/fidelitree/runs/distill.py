@@ -278,6 +278,8 @@ class _Strategies:
         stopping = self._stopping()
         first = self._frugal()
         outcome = self._session.run(self.now.steps(stopping)) if first is None or first.tree.size > 1 else first
+        if outcome is None and self.now.stuck and isinstance(stopping, Known):
+            outcome = stopping.unfolded(self._session.attempts)
         if outcome is None and self.now.stuck:
             self.now, self._over_bits = self._table(), False
             stopping = self._stopping()

@@ -17,6 +17,7 @@ import numpy as np
 
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.errors import NoDiagramError
+from fidelitree.exact.diagram import DiagramSubfunction
 from fidelitree.exact.engine import all_answers_of, error_inside
 from fidelitree.runs.outcome import Outcome, best_so_far
 from fidelitree.search.bits.junta import crowds
@@ -40,6 +41,7 @@ FAR = 0.25  # epsilons: a tree with more errors is far from its target
 FEWER = 0.75  # of the leaves of a tree that is about a table: only so few are worth an error
 HURRY = 2  # the same where queries are what matters
 GRACE = 1.1  # of the time: when the building of a diagram is given up
+MANY, UNFOLDED = 2_000, 1 << 16  # labels after which a diagram's paths will do, and leaves that they may have
 PRIOR = 20  # answers, half of epsilon of them wrong, that a forecast begins with
 
 
@@ -257,6 +259,12 @@ _KNOWN: WeakKeyDictionary[Counted, Subfunction | None] = WeakKeyDictionary()
 
 def exact_error(tree: Tree, counted: Counted) -> float | None:
     """The error of a tree; None where the circuit is too large for it, or the time is over before it is known."""
+    root = _answers_of(counted)
+    return None if root is None else error_inside(tree, root, counted.space)
+
+
+def _answers_of(counted: Counted) -> Subfunction | None:
+    """All answers of a run's target; None where they are too many, or the time is over before they are known."""
 
     def watch() -> None:
         if counted.over(GRACE):
@@ -269,20 +277,21 @@ def exact_error(tree: Tree, counted: Counted) -> float | None:
             return None
         except NoDiagramError:
             _KNOWN[counted] = None
-    root = _KNOWN[counted]
-    return None if root is None else error_inside(tree, root, counted.space)
+    return _KNOWN[counted]
 
 
 @dataclass
 class Known(Stopping):
     """Ends a run with the first tree under test that is good enough, pruned as far as it stays so.
 
-    Where an error cannot be known, ``otherwise`` decides.
+    The paths of a diagram are a tree as well, a large one, which takes no label: where many were asked, and more than
+    it has leaves, it ends the run. Where an error cannot be known, ``otherwise`` decides.
     """
 
     otherwise: Stopping
     counted: Counted
     _judged: int = field(default=0)
+    _paths: dict[float, tuple[Tree, float] | None] = field(default_factory=dict)
 
     def needed(self, attempts: Attempts) -> int:
         """One answer: a tree is judged when its attempt has been opened."""
@@ -300,7 +309,19 @@ class Known(Stopping):
             error = exact_error(attempt.tree, self.counted)
             if error is not None and error <= attempts.epsilon:
                 return self._smallest(attempt, error, attempts.epsilon)
-        return self.otherwise.done(attempts)
+        done, asked = self.otherwise.done(attempts), self.counted.asked
+        return self.unfolded(attempts, asked) if done is None and asked >= MANY else done
+
+    def unfolded(self, attempts: Attempts, most: float = UNFOLDED) -> Outcome | None:
+        """The tree of a diagram's paths, if it has no more leaves than so many, and than there may be."""
+        epsilon, limit = attempts.epsilon, self.counted.budget.max_leaves or UNFOLDED
+        if epsilon not in self._paths:
+            root, space = _answers_of(self.counted), self.counted.space
+            diagram = root if isinstance(root, DiagramSubfunction) else None
+            most_leaves = min(limit, UNFOLDED)
+            self._paths[epsilon] = None if diagram is None else diagram.unfolded(space, epsilon, most_leaves)
+        tree, error = self._paths[epsilon] or (None, 0.0)
+        return None if tree is None or tree.size > most else Outcome(tree, attempts.open(tree), 0.0, error=error)
 
     def _smallest(self, attempt: Attempt, error: float, epsilon: float) -> Outcome:
         prunings, most = Prunings(attempt.tree, self.counted.space), self.counted.budget.max_leaves

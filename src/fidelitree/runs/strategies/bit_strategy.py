@@ -159,12 +159,12 @@ class BitStrategy:
                 needed = stopping.needed(self._attempts)
                 self._attempts.tell(self._session.observer, self._counted.asked, needed)
                 seen = yield Tests(min(self._batch(), needed))
-                done = stopping.done(self._attempts)
-                if done is not None:
-                    return done
                 weights = np.ones(len(seen.codes))
             else:
                 seen, weights = yield from self._exploring()
+            done = stopping.done(self._attempts)
+            if done is not None:
+                return done
             yield from self._learn(seen, weights)
         return None
 
