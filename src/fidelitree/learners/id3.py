@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from fidelitree.learners.lesson import Lesson, from_labels, learner
 from fidelitree.search.local.moves import greedy
-from fidelitree.search.local.splits import entropy
 
 if TYPE_CHECKING:
     from fidelitree.runs.result import Distillation
@@ -36,4 +35,4 @@ def id3(lesson: Lesson) -> Distillation:
 
 def fit(data: Labelled) -> Tree:
     """The tree for the rows that teach."""
-    return data.binned(greedy(data.coded(data.growing), entropy))
+    return data.binned(greedy(data.coded(data.growing)))

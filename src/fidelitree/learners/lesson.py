@@ -34,7 +34,6 @@ from fidelitree.runs.result import Distillation
 from fidelitree.runs.session import Session, TrainingSet
 from fidelitree.search.labelled import Labelled
 from fidelitree.search.local.moves import greedy
-from fidelitree.search.local.splits import entropy
 from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.search.questions import Steps, Tests
 from fidelitree.spaces.product import ProductSpace, product_of
@@ -225,7 +224,7 @@ class Lesson:
     def settle_greedily(self) -> str:
         """The same of ID3's tree, for want of a better one."""
         everything = self.all_answers()
-        return self.settle(everything.binned(greedy(everything.coded(everything.growing), entropy)), everything)
+        return self.settle(everything.binned(greedy(everything.coded(everything.growing))), everything)
 
     def settle_at(self, tree: Tree, error: float) -> str:
         """The error of a tree is known."""

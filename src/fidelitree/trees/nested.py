@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.spaces.features import Test
-from fidelitree.trees.predict import Places, leaf_values
+from fidelitree.trees.predict import M, Places, leaf_values, route
 from fidelitree.trees.tree import Labels, Node, Tree
 
 if TYPE_CHECKING:
     from fidelitree.spaces.product import ProductSpace
+    from fidelitree.trees.bits import Columns
 
 Nested = int | tuple[Test, "Nested", "Nested"]
 """The code of a label, or (test, no, yes). What is below a node is the node itself."""
@@ -27,6 +28,11 @@ def itself(nested: Nested) -> Nested:
 def leaf_codes(nested: Nested, passes: Callable[[Test, Places], NDArray[np.bool_]], rows: int) -> Places:
     """The code that each row gets; ``passes`` says which of some rows are on the yes side of a test."""
     return leaf_values(nested, itself, passes, rows)
+
+
+def leaf_sets(nested: Nested, columns: Columns[M], rows: M) -> Iterator[tuple[int, M]]:
+    """The code of each leaf of a tree of bits, with the set of rows that reach it."""
+    return route(nested, itself, columns, rows)
 
 
 def size(nested: Nested) -> int:

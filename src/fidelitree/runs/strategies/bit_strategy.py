@@ -26,8 +26,7 @@ from fidelitree.search.questions import Answered, Ask, Steps, Tests
 from fidelitree.spaces.draw import Stream, draw_feature
 from fidelitree.theory.sequential import divergence
 from fidelitree.trees.bits import pack
-from fidelitree.trees.nested import Nested, build, itself, size
-from fidelitree.trees.predict import route
+from fidelitree.trees.nested import Nested, build, leaf_sets, size
 
 if TYPE_CHECKING:
     from fidelitree.runs.outcome import Outcome
@@ -84,7 +83,7 @@ class ReferenceInputs:
         """What a tree says about them; most often it is the tree of the last time."""
         if self._last is None or self._last[0] != candidate:
             said: Said = {}
-            for code, reached in route(candidate, itself, self, (1 << REFERENCE) - 1):
+            for code, reached in leaf_sets(candidate, self, (1 << REFERENCE) - 1):
                 said[code] = said.get(code, 0) | reached
             self._last = candidate, said
         return self._last[1]

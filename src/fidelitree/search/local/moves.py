@@ -17,7 +17,7 @@ from fidelitree.search.local.compiled import Compiled, compiled
 from fidelitree.search.local.grown import Grown, flat, words_of
 from fidelitree.search.local.node import Grower, Leaf, Node, Split, cart, inner, nested, paying, replace, split
 from fidelitree.search.local.polish import Polisher
-from fidelitree.search.local.splits import IMPURITIES, Impurity, Splits, gini
+from fidelitree.search.local.splits import IMPURITIES, Impurity, Splits, entropy, gini
 
 if TYPE_CHECKING:
     from fidelitree.asking.limits import Watch
@@ -84,11 +84,11 @@ def engine(coded: Coded, features: Sequence[int] | None, watch: Watch) -> Engine
     return kind(coded, range(len(coded.sizes)) if features is None else features, watch)
 
 
-def greedy(coded: Coded, impurity: Impurity) -> Nested:
-    """The greedy tree for all rows, split until the labels of each leaf agree."""
+def greedy(coded: Coded) -> Nested:
+    """The greedy tree for all rows, by entropy, split until the labels of each leaf agree: ID3's."""
     grouped = Grouped(coded)
     rows = grouped.all_rows
-    return nested(Grower(Splits(grouped), 0.0, impurity).grow(rows, grouped.counts(rows)))
+    return nested(Grower(Splits(grouped), 0.0, entropy).grow(rows, grouped.counts(rows)))
 
 
 def grown(node: Node, words: int) -> Grown:
