@@ -65,9 +65,11 @@ class Prunings:
     @cached_property
     def curve(self) -> Curve:
         """From the leaves up."""
-        tree, masses, curves = self.tree, self._masses, dict[int, Curve]()
+        tree, curves = self.tree, dict[int, Curve]()
+        masses = self._masses
+        codes, errors = masses.argmax(axis=1).tolist(), (masses.sum(axis=1) - masses.max(axis=1)).tolist()
         for node in range(len(tree.feature) - 1, -1, -1):
-            here = Curve.leaf(int(masses[node].argmax()), masses[node].sum() - masses[node].max())
+            here = Curve.leaf(codes[node], errors[node])
             if tree.feature[node] >= 0:
                 sides = curves.pop(int(tree.no[node])), curves.pop(int(tree.yes[node]))
                 here = here.or_split(CurveSplit(tree.test(node), *sides))
