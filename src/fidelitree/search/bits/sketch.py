@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from fidelitree.asking.limits import Watch, go_on
 from fidelitree.search.bits.first_split import LabelledRows, first_split
 from fidelitree.spaces.features import IsOne
-from fidelitree.trees.nested import Nested, itself
-from fidelitree.trees.predict import leaf_values
+from fidelitree.trees.nested import Nested, leaf_codes
 
 Path = tuple[int, ...]
 Part = tuple[int, int, float]
@@ -93,4 +92,4 @@ def fit(rows: LabelledRows, horizon: int, before: Nested | None = None, watch: W
 
 def predict(tree: Nested, bits: NDArray[np.generic]) -> NDArray[np.intp]:
     """The code of every row."""
-    return leaf_values(tree, itself, lambda test, here: bits[here, test.feature] != 0, len(bits))
+    return leaf_codes(tree, lambda test, here: bits[here, test.feature] != 0, len(bits))
