@@ -189,7 +189,7 @@ class BitStrategy:
             self._next_rivals = int(MORE * len(self._weights))
             self._open_rival()
         self._session.stand(self._to_stand)
-        self._session.judge(size(candidate), float(wrong.mean()), self._tested)
+        self._session.judge(size(candidate), np.count_nonzero(wrong) / len(wrong), self._tested)
 
     def _test(self, candidate: Nested) -> None:
         """Open an attempt for the learner's tree, and one for what a search for fewer leaves makes of it.

@@ -7,6 +7,8 @@ parity, and an exhaustive search to full depth is out of reach.
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -48,6 +50,9 @@ class Search:
         return _Fitting(rows, watch, self._known).grow(whole, horizon, before, ())[0]
 
 
+_is_one = cache(IsOne)  # made at every node of every fit
+
+
 class _Fitting:
     """One tree in the making."""
 
@@ -74,7 +79,7 @@ class _Fitting:
             below = before[1:] if isinstance(before, tuple) and asked == feature else (None, None)
             no, fixed = self.grow((start, middle, no_mass), min(horizon, 3), below[0], (*path, 2 * feature))
             yes, too = self.grow((middle, stop, yes_mass), min(horizon, 3), below[1], (*path, 2 * feature + 1))
-            made, stays = (no, False) if no == yes else ((IsOne(feature), no, yes), fixed and too)
+            made, stays = (no, False) if no == yes else ((_is_one(feature), no, yes), fixed and too)
         if stays:
             self._known[path] = stop - start, mass, made
         return made, stays
