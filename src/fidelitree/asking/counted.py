@@ -170,6 +170,10 @@ class Counted:
         limit = self.budget.max_queries
         return None if limit is None else max(0, limit - max(self.asked, self.paid))
 
+    def affordable(self, rows: int) -> int:
+        """So many rows, or as many as may still be asked; one where none may, which ends the run."""
+        return rows if self.left is None else max(1, min(rows, self.left))
+
     @property
     def queries(self) -> Queries:
         """The counts so far, frozen."""

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from fidelitree.asking.limits import Watch, go_on
@@ -24,8 +25,6 @@ from fidelitree.exact.diagram import Diagram, DiagramSubfunction
 from fidelitree.targets.circuits.network import in_order
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.targets.circuits.circuit import Circuit
 

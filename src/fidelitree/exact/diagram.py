@@ -14,18 +14,17 @@ Every label has sums of its own, without subtractions: a label of mass 1e-30 is 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fidelitree.errors import NoDiagramError
-from fidelitree.exact.subfunction import BestTests, Floats
+from fidelitree.exact.subfunction import Floats, Subfunction
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from fidelitree.spaces.features import Test
     from fidelitree.spaces.product import ProductSpace
 
@@ -208,17 +207,11 @@ class Diagram(Nodes):
         return first, second
 
 
-class DiagramSubfunction:
+class DiagramSubfunction(Subfunction):
     """A function of bits inside a region; ``labels`` are those of the whole function."""
 
     def __init__(self, diagram: Diagram, root: int, labels: list[Any]) -> None:
-        self.diagram, self.root = diagram, root
-        self._labels = labels
-
-    @property
-    def labels(self) -> list[Any]:
-        """What the constants stand for."""
-        return self._labels
+        self.diagram, self.root, self.labels = diagram, root, labels
 
     def label_probabilities(self) -> Floats:
         """Known since the node was made."""
@@ -249,16 +242,12 @@ class DiagramSubfunction:
                 if mistakes:
                     heappush(open_ends, (-mistakes, child, len(nodes), reached * share))
                 nodes.append(self.diagram.heaviest(child))
-        return Tree.build(space, nodes, self._labels), math.fsum(-end[0] for end in open_ends)
-
-    def splits(self) -> BestTests:
-        """A bit has one test."""
-        return BestTests(self.influences())
+        return Tree.build(space, nodes, self.labels), math.fsum(-end[0] for end in open_ends)
 
     def split(self, test: Test) -> tuple[DiagramSubfunction, DiagramSubfunction]:
         """The nodes above the test are made anew, those below are shared."""
         no, yes = (
-            DiagramSubfunction(self.diagram, half, self._labels)
+            DiagramSubfunction(self.diagram, half, self.labels)
             for half in self.diagram.restrict(self.root, test.feature)
         )
         return no, yes
