@@ -556,7 +556,7 @@ def test_rows_of_bits() -> None:
     assert result.tree.size == 2, "over these rows, x0 and x1 cancel"
 
 
-@pytest.mark.filterwarnings("ignore:feature 'name' :fidelitree.errors.DoubtWarning")
+@pytest.mark.filterwarnings("ignore::fidelitree.errors.DoubtWarning")
 def test_a_category_that_only_test_rows_have_is_answered_like_one_never_seen() -> None:
     """Rows of names that each occur once: what a test row gets is what a row of the future gets."""
     rng = np.random.default_rng(1)
