@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import inspect
 import types
 import typing
@@ -55,9 +54,9 @@ def _kind(parameter: inspect.Parameter) -> Any:
     return kind
 
 
-def _choices(parameter: inspect.Parameter) -> list[str]:
+def _choices(parameter: inspect.Parameter) -> tuple[str, ...]:
     kind = _kind(parameter)
-    return [str(member.value) for member in kind] if issubclass(kind, enum.Enum) else []
+    return typing.get_args(kind) if typing.get_origin(kind) is typing.Literal else ()
 
 
 def _metavar(parameter: inspect.Parameter) -> str:
@@ -74,7 +73,7 @@ def _option(parameter: inspect.Parameter) -> str:
 def _row(name: str, parameter: inspect.Parameter) -> str:
     text, default = _info(parameter).help, parameter.default
     if default not in (inspect.Parameter.empty, None) and default is not False:
-        text += f" Default: {getattr(default, 'value', default)}."
+        text += f" Default: {default}."
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in (f"`{name}`", text)) + " |"
 
 

@@ -11,14 +11,13 @@ import operator
 import os
 import re
 import warnings
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
     from numpy.typing import NDArray
 
 RAISED = (Exception, SystemExit)
@@ -26,6 +25,14 @@ RAISED = (Exception, SystemExit)
 if all were well. An interrupt is the user's, and is not among them."""
 MOST = 2**256
 """Counts and seeds stay below it: floats hold it, and so does every format that stores them."""
+_JSON: dict[str, tuple[type, ...]] = {
+    "float": (float, int),
+    **{kind.__name__: (kind,) for kind in (int, str, bool)},
+    "None": (type(None),),
+    "tuple": (list, tuple),
+    "Sequence": (list,),
+    "Mapping": (dict,),
+}
 _QUOTED = 80
 _PORTION = 1 << 20
 
@@ -126,10 +133,7 @@ def show(value: object, most: int = _QUOTED) -> str:
 
 def check_epsilon(value: object) -> float:
     """Tolerated error: at least 0 and below 1."""
-    number = check_number("epsilon", value)
-    if not 0 <= number < 1:
-        raise ParameterError(f"epsilon must be at least 0 and below 1; got {show(value)}{_as_percentage(number)}")
-    return number
+    return check_range("epsilon", value, "at least 0 and below 1", lambda share: 0 <= share < 1)
 
 
 def check_delta(value: object) -> float:
@@ -139,17 +143,22 @@ def check_delta(value: object) -> float:
 
 def check_share(name: str, value: object) -> float:
     """A part of something that is neither nothing nor all of it."""
-    number = check_number(name, value)
-    if not 0 < number < 1:
-        raise ParameterError(f"{name} must be above 0 and below 1; got {show(value)}{_as_percentage(number)}")
-    return number
+    return check_range(name, value, "above 0 and below 1", lambda share: 0 < share < 1)
 
 
 def check_probability(name: str, value: object) -> float:
     """A number in [0, 1]."""
     number = check_number(name, value)
-    if not 0 <= number <= 1:
-        raise ParameterError(f"{name} must be a probability between 0 and 1; got {show(value)}{_as_percentage(number)}")
+    inside = 0 <= number <= 1  # no further call where that is so: there may be a million of them
+    return number if inside else check_range(name, value, "a probability between 0 and 1", lambda _: inside)
+
+
+def check_range(name: str, value: object, rule: str, inside: Callable[[float], bool], percent: bool = True) -> float:
+    """A number that a rule allows; what may be meant in per cent is told so."""
+    number = check_number(name, value)
+    if not inside(number):
+        meant = f" - did you mean {number / 100:g}?" if percent and 1 < number < 100 else ""
+        raise ParameterError(f"{name} must be {rule}; got {show(value)}{meant}")
     return number
 
 
@@ -297,14 +306,31 @@ def check_text(name: str, value: object) -> None:
         raise ParameterError(f"{name} must be text that UTF-8 can hold; got {show(value)} - decode its bytes first")
 
 
+def check_stored(what: str, holds: object, rule: str) -> None:
+    """Refuse a stored certificate or frontier that breaks a rule."""
+    if not holds:
+        raise FormatError(f"not a stored {what}: {rule}")
+
+
+def json_kinds(record: type) -> dict[str, tuple[type, ...]]:
+    """The types that JSON may have for each field of a dataclass, by its annotation; those of our own classes aside."""
+    found = {}
+    for name, annotation in record.__annotations__.items():
+        parts = [part.partition("[")[0] for part in annotation.split(" | ")]
+        if all(part in _JSON for part in parts):
+            found[name] = tuple(kind for part in parts for kind in _JSON[part])
+    return found
+
+
+def is_json(value: object, kinds: tuple[type, ...]) -> bool:
+    """Whether a value is of one of these types: a truth value is no number."""
+    return isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool))
+
+
 def check_observer(value: object) -> None:
     """A callable of one event."""
     if not callable(value):
         raise ParameterError(f"observer must be callable: it is given one event after another; got {show(value)}")
-
-
-def _as_percentage(number: float) -> str:
-    return f" - did you mean {number / 100:g}?" if 1 < number < 100 else ""
 
 
 def read_bytes(path: str | os.PathLike[str], most: int, what: str) -> bytes:

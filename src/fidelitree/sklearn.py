@@ -6,6 +6,7 @@ Only this module imports scikit-learn when it is loaded; nothing else of fidelit
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
@@ -32,8 +33,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_method_params, check_consistent_length, check_is_fitted, validate_data
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from fidelitree.runs.result import Distillation
     from fidelitree.spaces.world import World
     from fidelitree.trees.tree import Tree

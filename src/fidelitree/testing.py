@@ -6,12 +6,11 @@ the models as they are now.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import os
-
     from fidelitree.certificates.certificate import Certificate
     from fidelitree.spaces.world import World
 

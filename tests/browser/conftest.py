@@ -30,6 +30,7 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
+PATIENCE = 180_000  # milliseconds that a busy machine may take for anything
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -47,7 +48,7 @@ def browser(absent: Callable[[str], NoReturn]) -> Iterator[Any]:
     if program is None:
         absent("no Chromium: apt-get install chromium, or name one in FIDELITREE_CHROMIUM")
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
+        running = playwright.chromium.launch(executable_path=program, args=list(FLAGS), timeout=PATIENCE)
         yield running
         running.close()
 
@@ -70,6 +71,7 @@ def visit(browser: Any) -> Iterator[Callable[..., Opened]]:
         context = browser.new_context(
             viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
         )  # a click cannot miss what does not move
+        context.set_default_timeout(PATIENCE)
         found = Opened(context.new_page())
         found.page.on("console", lambda message: found.messages.append(message.text))
         found.page.on("pageerror", lambda error: found.messages.append(str(error)))

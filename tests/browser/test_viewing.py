@@ -46,6 +46,7 @@ def test_from_the_list_to_every_page(
     context = browser.new_context(
         viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
     )
+    context.set_default_timeout(180_000)
     page, messages, requests = context.new_page(), [], []
     page.on("console", lambda message: messages.append(message.text))
     page.on("pageerror", lambda error: messages.append(str(error)))
@@ -98,6 +99,7 @@ def test_a_run_grows_in_the_page_and_its_button_stops_it(browser: Any) -> None:
     served = _served(live)
     address = next(served)
     context = browser.new_context(viewport={"width": 390, "height": 900}, color_scheme="dark")
+    context.set_default_timeout(180_000)
     page, messages, requests = context.new_page(), [], []
     page.on("console", lambda message: messages.append(message.text))
     page.on("pageerror", lambda error: messages.append(str(error)))

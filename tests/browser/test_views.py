@@ -110,3 +110,19 @@ def test_on_paper_there_are_diagram_and_outline_and_no_buttons(reports: dict[str
         assert not page.locator(name).is_visible()
     assert page.locator("#inputs table").is_visible()
     assert page.locator("#check").is_visible()
+
+
+def test_a_wide_diagram_of_numbers_is_not_cut_off(tmp_path: Path, visit: Visit) -> None:
+    def rule(batch: Any) -> Any:
+        far = (batch["the first measurement"] > 0.51234) & (batch["the second measurement"] > 0.31234)
+        return (far & (batch["the third measurement"] > 0.21234) & (batch["the fourth measurement"] > 0.41234)).astype(
+            int
+        )
+
+    names = ("first", "second", "third", "fourth")
+    space = ft.ProductSpace([ft.Numeric(f"the {name} measurement", 0, 1) for name in names])
+    path = ft.distill(rule, space, epsilon=0.01, max_queries=4_000).report(tmp_path / "wide.html")
+    page = visit(path, 1280).page
+    assert page.locator(".workbench.wide").count() == 1
+    hidden = "element => element.scrollWidth - element.clientWidth"
+    assert page.locator("#view-diagram").evaluate(hidden) <= 0

@@ -61,7 +61,7 @@ RUNS: dict[str, tuple[Callable[[Any], Any], int, Callable[[Any], Any]]] = {
     "distill, bits": (vote, 9, lambda f: ft.distill(f, BITS, 0.1)),
     "distill, bits, fewest leaves": (vote, 9, lambda f: ft.distill(f, BITS, 0.1, prefer="leaves", max_queries=9_000)),
     "distill, bits, noisy": (vote, 9, lambda f: ft.distill(f, BITS, 0.2, deterministic=False)),
-    "distill, bits, time": (vote, 9, lambda f: ft.distill(f, BITS, 0.001, max_seconds=0.5)),
+    "distill, bits, time": (vote, 9, lambda f: ft.distill(f, BITS, 0.001, max_seconds=1.5)),
     "distill, all inputs": (vote, 9, lambda f: ft.distill(f, ft.ProductSpace.bernoulli(9), 0)),
     "distill, table": (older, 9, lambda f: ft.distill(f, MIXED, 0.1)),
     "distill, table, smallest": (older, 9, lambda f: ft.distill(f, MIXED, 0.1, strategy="smallest")),

@@ -182,6 +182,7 @@ def test_what_is_near_enough_ends_before_the_time_does(monkeypatch: pytest.Monke
     assert clock.taken < 55
 
 
+@pytest.mark.every(3)  # two ways over bits, one over numbers, one over rows
 @pytest.mark.parametrize("door", DOORS)
 def test_a_run_that_the_clock_ended_inside_a_search_is_replayed(
     door: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -33,8 +34,6 @@ from fidelitree.targets.table import TruthTable
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from fidelitree.asking.limits import Budget, Running
     from fidelitree.asking.memory import Memory
     from fidelitree.spaces.world import World

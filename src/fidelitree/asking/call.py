@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -14,8 +14,6 @@ from fidelitree.asking.limits import Pace
 from fidelitree.errors import ParameterError, show
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.targets.labels import LabelBook, Target
 

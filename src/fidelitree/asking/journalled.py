@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +14,6 @@ from fidelitree.asking.journal.records import Record, digest, input_bytes
 from fidelitree.errors import OtherRunError, TargetError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from fidelitree.asking.call import Calls, Part
     from fidelitree.asking.guarded import Inner
     from fidelitree.asking.journal.journal import Journal

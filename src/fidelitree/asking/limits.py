@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from fidelitree.errors import ParameterError, check_count, check_number, check_path, show
 from fidelitree.targets.models.remote import terms_of
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Mapping
 
 LEARNING = 0.7
 """Of a limited time goes into learning; the rest is kept for tests until something is certified."""

@@ -8,6 +8,7 @@ from the answers that a certificate takes.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -24,8 +25,6 @@ from fidelitree.spaces.inputs import row_keys
 from fidelitree.spaces.product import ProductSpace, check_space
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from fidelitree.targets.labels import Codes
 
 BASE_BYTES = 100 << 20

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,6 @@ from fidelitree.asking.workers import call_in_worker, pickled_target
 from fidelitree.errors import MissingExtraError, TargetError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from fidelitree.asking.limits import Running
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.targets.labels import LabelBook, Target

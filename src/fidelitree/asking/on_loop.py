@@ -12,11 +12,14 @@ import asyncio
 import threading
 import time
 from collections import deque
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
 
 from fidelitree.asking.call import FIRST_WAIT, LONGEST_WAIT, NOTHING_YET, Part, pieces
 from fidelitree.asking.guarded import CallFailedError, GuardedTarget, Inner
@@ -24,10 +27,6 @@ from fidelitree.errors import RAISED, ParameterError, TargetError
 from fidelitree.targets.models.remote import Terms, is_awaited, terms_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from numpy.typing import NDArray
-
     from fidelitree.asking.limits import Running
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.targets.labels import LabelBook, Target

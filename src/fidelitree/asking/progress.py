@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from rich.console import Console
 from rich.control import Control
@@ -15,9 +16,6 @@ from fidelitree.asking.events import Event, Finished, Foreseen, TreeJudged, Unde
 from fidelitree.display.wording import tag
 from fidelitree.errors import check_number
 from fidelitree.theory.sequential import error_bound
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _CURVE = 3  # sizes of trees that make a curve
 _START_OF_LINE = Control((ControlType.CARRIAGE_RETURN,), (ControlType.ERASE_IN_LINE, 2))

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from threadpoolctl import ThreadpoolController, threadpool_limits
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 _STUCK = 1.0  # seconds, for what takes microseconds
 

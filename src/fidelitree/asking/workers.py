@@ -9,6 +9,7 @@ import pickle
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -23,8 +24,6 @@ from fidelitree.errors import RAISED, ParameterError, TargetError, show
 from fidelitree.targets.labels import answered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from fidelitree.asking.limits import Running
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.targets.labels import LabelBook, Target

@@ -20,6 +20,7 @@ thing: which of the inputs drawn since are counted. All are, or, once an attempt
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,8 +32,6 @@ from fidelitree.theory.sequential import RUN, STANDING, Bet, level_in, log_e_val
 from fidelitree.trees.answers import Answers, Kept, answered, apart
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from fidelitree.trees.tree import Tree
 
 LATE = 0.6  # of a budget that will be spent goes into learning, the rest into tests

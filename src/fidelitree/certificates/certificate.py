@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 import sys
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fidelitree.asking.journal.run import versions as versions_now
@@ -14,15 +16,14 @@ from fidelitree.certificates.helped import Help
 from fidelitree.certificates.real_rows import RealRows
 from fidelitree.display.card import Status, card, standing
 from fidelitree.display.wording import at_least, at_most, counted, percent, span, whole
-from fidelitree.errors import FormatError, is_entropy, is_text
+from fidelitree.errors import FormatError, check_stored, is_entropy, is_json, is_text, json_kinds
 from fidelitree.spaces.product import ASSUMES_DISTRIBUTION
 from fidelitree.theory.sequential import AUDIT, INTERVAL, LEDGERS, WHOLE, coverage_bound, least_error
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from fidelitree.certificates.confusion import Confusion
 
+check_certificate = partial(check_stored, "certificate")
 ASSUMES_DETERMINISTIC = "the target is deterministic"
 FORMAT = "fidelitree.certificate"
 VERSION = 1
@@ -246,15 +247,14 @@ class Certificate:
     @classmethod
     def from_dict(cls, data: Any) -> Certificate:
         """The inverse of `to_dict`."""
-        if not isinstance(data, dict) or data.get("format") != FORMAT:
-            raise FormatError(f'not a stored certificate: it must be an object with "format": "{FORMAT}"')
-        if data.get("version") != VERSION:
-            raise FormatError(f"not a stored certificate: its version must be {VERSION}; got {data.get('version')!r}")
+        named = isinstance(data, dict) and data.get("format") == FORMAT
+        check_certificate(named, f'it must be an object with "format": "{FORMAT}"')
+        version = data.get("version")
+        check_certificate(version == VERSION, f"its version must be {VERSION}; got {version!r}")
         names = {entry.name for entry in fields(cls)}
         data = {**_YOUNGER, **data}
-        if set(data) != names | {"format", "version", "holds"}:
-            odd = ", ".join(sorted(set(data) ^ (names | {"format", "version", "holds"})))
-            raise FormatError(f"not a stored certificate: missing or unknown entries: {odd:.200}")
+        odd = sorted(set(data) ^ (names | {"format", "version", "holds"}))
+        check_certificate(not odd, f"missing or unknown entries: {', '.join(odd):.200}")
         _check_kinds(data)
         _check_ranges(data)
         table = None if data["confusion"] is None else confusionfile.from_dict(data["confusion"])
@@ -264,8 +264,8 @@ class Certificate:
             helped = Help.from_dict(data["helped"], data["errors"] or 0, data["samples"])
         kept = {**{name: data[name] for name in names}, "assumes": tuple(data["assumes"])}
         certificate = cls(**{**kept, "confusion": table, "real_rows": real, "helped": helped})
-        if certificate.holds != data["holds"]:
-            raise FormatError("not a stored certificate: it says that it holds, and its numbers say otherwise")
+        same = certificate.holds == data["holds"]
+        check_certificate(same, "it says that it holds, and its numbers say otherwise")
         return certificate
 
 
@@ -278,20 +278,7 @@ _YOUNGER: dict[str, Any] = {
     "ledger": WHOLE,
 }
 _NUMBERS = ("delta", "error_bound", "differs", "epsilon", "level")
-_KINDS: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(_NUMBERS, (float, int)),
-    **dict.fromkeys(("epsilon", "level", "tolerance", "coverage", "cost"), (float, int, type(None))),
-    **dict.fromkeys(("samples", "attempts", "attempt"), (int,)),
-    **dict.fromkeys(("errors", "seed", "drawn"), (int, type(None))),
-    "tested_digest": (str, type(None)),
-    **dict.fromkeys(("method", "tree_digest", "space_digest", "protocol", "ledger"), (str,)),
-    **dict.fromkeys(("holds", "split_quality", "seed_chosen", "replayed"), (bool,)),
-    "entropy": (str, type(None)),
-    "assumes": (list, tuple),
-    **dict.fromkeys(("queries", "versions"), (dict,)),
-}
-
-
+_KINDS = {**json_kinds(Certificate), "holds": (bool,)}
 _ENTRIES: dict[str, type] = {"queries": int, "versions": str}
 _MOST = 1 << 63  # more than anything counts, and than SciPy takes
 _KIND_NAMES = {
@@ -306,52 +293,43 @@ _KIND_NAMES = {
 
 def _check_kinds(data: Mapping[str, Any]) -> None:
     for name, kinds in _KINDS.items():
-        value = data[name]
-        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-            raise FormatError(f"not a stored certificate: {name} must be {_KIND_NAMES[kinds[0]]}; got {value!r:.80}")
-    if not all(map(is_text, data["assumes"])):
-        raise FormatError(f"not a stored certificate: assumes must hold sentences; got {data['assumes']!r:.80}")
+        right = is_json(data[name], kinds)
+        check_certificate(right, f"{name} must be {_KIND_NAMES[kinds[0]]}; got {data[name]!r:.80}")
+    sentences = all(map(is_text, data["assumes"]))
+    check_certificate(sentences, f"assumes must hold sentences; got {data['assumes']!r:.80}")
     for name, known in (("method", METHODS), ("protocol", PROTOCOLS), ("ledger", (*LEDGERS, WHOLE))):
-        if data[name] not in known:
-            raise FormatError(
-                f"not a stored certificate: {name} must be one of {', '.join(known)}; got {data[name]!r:.80}"
-            )
-    for name in ("queries", "versions"):
-        if not all(isinstance(entry, _ENTRIES[name]) and not isinstance(entry, bool) for entry in data[name].values()):
-            kind = _KIND_NAMES[_ENTRIES[name]]
-            raise FormatError(f"not a stored certificate: every entry of {name} must be {kind}; got {data[name]!r:.80}")
+        check_certificate(data[name] in known, f"{name} must be one of {', '.join(known)}; got {data[name]!r:.80}")
+    for name, kind in _ENTRIES.items():
+        right = all(is_json(entry, (kind,)) for entry in data[name].values())
+        check_certificate(right, f"every entry of {name} must be {_KIND_NAMES[kind]}; got {data[name]!r:.80}")
 
 
 def _check_ranges(data: Mapping[str, Any]) -> None:
     """Numbers from which a bound can follow; the kinds are right."""
-    if data["errors"] is None and data["method"] != "exact":
-        raise FormatError("not a stored certificate: errors may be missing in an exact one only")
-    if not 0 <= (data["errors"] or 0) <= data["samples"]:
-        raise FormatError("not a stored certificate: errors must be between 0 and the samples")
+    exact, near = data["method"] == "exact", data["tolerance"]
+    check_certificate(exact or data["errors"] is not None, "errors may be missing in an exact one only")
+    check_certificate(0 <= (data["errors"] or 0) <= data["samples"], "errors must be between 0 and the samples")
     for name, most in (*dict.fromkeys((*_NUMBERS, "coverage"), 1.0).items(), ("cost", sys.float_info.max)):
-        if data[name] is not None and not 0 <= data[name] <= most:
-            raise FormatError(f"not a stored certificate: {name} must be between 0 and {most:g}; got {data[name]!r}")
-    if data["tolerance"] is not None and not 0 < data["tolerance"] < math.inf:
-        raise FormatError(f"not a stored certificate: tolerance must be above 0; got {data['tolerance']!r:.80}")
-    if data["method"] != "exact" and data["delta"] in (0, 1):
-        raise FormatError("not a stored certificate: delta must be above 0 and below 1 unless it is an exact one")
-    if not 1 <= data["attempt"] <= data["attempts"]:
-        raise FormatError("not a stored certificate: attempt must be between 1 and the attempts")
+        inside = data[name] is None or 0 <= data[name] <= most
+        check_certificate(inside, f"{name} must be between 0 and {most:g}; got {data[name]!r}")
+    check_certificate(near is None or 0 < near < math.inf, f"tolerance must be above 0; got {near!r:.80}")
+    check_certificate(
+        exact or data["delta"] not in (0, 1), "delta must be above 0 and below 1 unless it is an exact one"
+    )
+    check_certificate(1 <= data["attempt"] <= data["attempts"], "attempt must be between 1 and the attempts")
     _check_keys(data)
     counts = {name: data[name] for name in ("samples", "attempts")} | {"drawn": data["drawn"] or 0}
     for name, count in (counts | {f"queries[{purpose!r:.40}]": n for purpose, n in data["queries"].items()}).items():
-        if not 0 <= count < _MOST:
-            raise FormatError(f"not a stored certificate: {name} must be at least 0 and below 2^63; got {count!r:.80}")
+        check_certificate(0 <= count < _MOST, f"{name} must be at least 0 and below 2^63; got {count!r:.80}")
 
 
 def _check_keys(data: Mapping[str, Any]) -> None:
     """What the test inputs were drawn with, and how many."""
-    if (data["coverage"] is None) != (data["drawn"] is None) or not data["samples"] <= (data["drawn"] or _MOST):
-        raise FormatError("not a stored certificate: coverage needs drawn, at least as many as the samples")
+    both = (data["coverage"] is None) == (data["drawn"] is None) and data["samples"] <= (data["drawn"] or _MOST)
+    check_certificate(both, "coverage needs drawn, at least as many as the samples")
     seed, entropy = data["seed"], data["entropy"]
-    if (seed or 0) < 0:
-        raise FormatError(f"not a stored certificate: seed must be at least 0; got {seed!r:.80}")
-    if entropy is not None and not is_entropy(entropy):
-        raise FormatError(f"not a stored certificate: entropy must be 32 hexadecimal digits; got {entropy!r:.80}")
-    if data["replayed"] and entropy is None:
-        raise FormatError("not a stored certificate: a replay must have the entropy of its audit; got None")
+    check_certificate((seed or 0) >= 0, f"seed must be at least 0; got {seed!r:.80}")
+    known = entropy is None or is_entropy(entropy)
+    check_certificate(known, f"entropy must be 32 hexadecimal digits; got {entropy!r:.80}")
+    replayed = data["replayed"] and entropy is None
+    check_certificate(not replayed, "a replay must have the entropy of its audit; got None")

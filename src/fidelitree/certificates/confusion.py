@@ -28,18 +28,17 @@ and no interval.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fidelitree.display.wording import counted, leaves, percent, shown, span, whole
+from fidelitree.display.wording import aligned, counted, leaves, percent, shown, span, whole
 from fidelitree.theory.sequential import error_bound, interval, level_in, level_of_attempt
 from fidelitree.trees.answers import answers_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from fidelitree.trees.answers import LeafLabels
     from fidelitree.trees.tree import Tree
 
@@ -225,22 +224,14 @@ class Confusion:
     def lines(self) -> list[str]:
         """The table as text, with a head and its confidence."""
         exact, cells = self.level is None, self.rows(_SHOWN)
-        names = ["target", "tree", *([] if exact else ["test inputs"]), "share of that label"]
-        rows = [names]
+        rows = [["target", "tree", *([] if exact else ["test inputs"]), "share of that label"]]
         for cell in cells:
             counts = [] if exact else [f"{cell.count:,} of {cell.of:,}"]
             rows.append([shown(cell.target), shown(cell.tree), *counts, span(*self.share(cell))])
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        text = [
-            "  ".join(entry.ljust(width) for entry, width in zip(row, widths, strict=True)).rstrip() for row in rows
-        ]
         rest = self.cells_in_all - len(cells)
         more = [f"and {rest:,} more pairs of labels"] if rest else []
-        return [
-            *text,
-            *more,
-            *([] if exact else [f"each interval holds with {percent(CONFIDENCE)} confidence on its own"]),
-        ]
+        sure = [] if exact else [f"each interval holds with {percent(CONFIDENCE)} confidence on its own"]
+        return [*aligned(rows), *more, *sure]
 
     def rows(self, most: int) -> list[LabelPair]:
         """The cells to show: all of them by the target's label where they are few, else the largest wrong ones."""
@@ -251,15 +242,12 @@ class Confusion:
 
 def _largest(entries: Iterable[Any]) -> list[Any]:
     """The most frequent first; ties by their labels, so that one run gives one order."""
-    return sorted(entries, key=lambda entry: (-entry.count, *map(_place, _names(entry))))
 
+    def place(entry: LabelPair | Label) -> tuple[Any, ...]:
+        labels = (entry.target, entry.tree) if isinstance(entry, LabelPair) else (entry.label,)
+        return -entry.count, *((label, 0) if isinstance(label, str) else ("", label) for label in labels)
 
-def _names(entry: LabelPair | Label) -> tuple[Any, ...]:
-    return (entry.target, entry.tree) if isinstance(entry, LabelPair) else (entry.label,)
-
-
-def _place(label: Any) -> tuple[str, Any]:
-    return ("", label) if not isinstance(label, str) else (label, 0)
+    return sorted(entries, key=place)
 
 
 @dataclass(frozen=True)

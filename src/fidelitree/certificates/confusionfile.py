@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
 
 from fidelitree.certificates.confusion import (
     CONFIDENCE,
@@ -15,11 +17,9 @@ from fidelitree.certificates.confusion import (
     TargetAnswers,
     share_of_level,
 )
-from fidelitree.errors import FormatError, is_text
+from fidelitree.errors import FormatError, check_stored, is_text
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+_check = partial(check_stored, "certificate: confusion")
 _ROUNDING = 1e-6
 _BELOW = 1 << 63
 
@@ -45,17 +45,18 @@ def from_dict(data: Any) -> Confusion:
     try:
         found = _read(data)
         _check_sums(found)
-        if _alike(data, to_dict(found)):
-            return found
+        follows = _alike(data, to_dict(found))
+        _check(follows, "its entries must be those of a table, and its intervals must follow from the counts")
     except (AttributeError, KeyError, OverflowError, TypeError) as error:
-        raise _error(f"it must be an object with counts of labels: {error!s:.80}; got {data!r:.80}") from None
-    raise _error("its entries must be those of a table, and its intervals must follow from the counts")
+        told = f"it must be an object with counts of labels: {error!s:.80}; got {data!r:.80}"
+        raise FormatError(f"not a stored certificate: confusion: {told}") from None
+    return found
 
 
 def _read(data: Any) -> Confusion:
     level, exact, constant = data["level"], data["level"] is None, data["constant"]
-    if not exact and not (_number(level) and 0 < level < 1):
-        raise _error(f"level must be null, or above 0 and below 1; got {level!r:.80}")
+    inside = exact or (_number(level) and 0 < level < 1)
+    _check(inside, f"level must be null, or above 0 and below 1; got {level!r:.80}")
     return Confusion(
         _count(data["tests"], "tests", exact),
         _count(data["wrong"], "wrong", exact),
@@ -112,39 +113,37 @@ def _check_sums(found: Confusion) -> None:
     rows: dict[Any, Count] = {}
     for cell in found.cells:
         rows[cell.target] = rows.get(cell.target, 0) + cell.count
-        if not cell.count > 0 or not _at_most(cell.of, found.target.best.count):
-            raise _error("no cell may be empty, and no label have more inputs than the constant")
-    if any(not _at_most(rows[cell.target], cell.of) for cell in found.cells):
-        raise _error("the cells of a label must hold no more inputs than it has")
+        small = cell.count > 0 and _at_most(cell.of, found.target.best.count)
+        _check(small, "no cell may be empty, and no label have more inputs than the constant")
+    within = all(_at_most(rows[cell.target], cell.of) for cell in found.cells)
+    _check(within, "the cells of a label must hold no more inputs than it has")
     total, wrong = (sum(cell.count for cell in found.cells if cell.wrong or not kind) for kind in (False, True))
     complete = found.cells_in_all == len(found.cells)
-    if not _at_most(total, found.tests) or (complete and not _same(total, found.tests)):
-        raise _error(f"the counts of all cells must add up to the {found.tests} tests; got {total}")
-    if not _at_most(wrong, found.wrong) or (complete and not _same(wrong, found.wrong)):
-        raise _error(f"the counts of cells with two labels must add up to wrong = {found.wrong}; got {wrong}")
+    adds_up = _same if complete else _at_most
+    _check(adds_up(total, found.tests), f"the counts of all cells must add up to the {found.tests} tests; got {total}")
+    two = f"the counts of cells with two labels must add up to wrong = {found.wrong}; got {wrong}"
+    _check(adds_up(wrong, found.wrong), two)
     _check_target(found, rows, complete)
     lists = ((found.cells, found.cells_in_all, 2 * MOST), (found.never, found.never_in_all, MOST))
-    if any(len(listed) > min(in_all, most) for listed, in_all, most in lists):
-        raise _error("never and cells must list no more than there are in all, and no more than are listed at most")
-    answered, never = {cell.tree for cell in found.cells}, {entry.label for entry in found.never}
-    if answered & never:
-        raise _error(
-            f"a label that is never answered is answered in a cell: {sorted(map(str, answered & never))!r:.80}"
-        )
+    few = all(len(listed) <= min(in_all, most) for listed, in_all, most in lists)
+    _check(few, "never and cells must list no more than there are in all, and no more than are listed at most")
+    both = {cell.tree for cell in found.cells} & {entry.label for entry in found.never}
+    _check(not both, f"a label that is never answered is answered in a cell: {sorted(map(str, both))!r:.80}")
 
 
 def _check_target(found: Confusion, rows: Mapping[Any, Count], complete: bool) -> None:
     """The target's own answers: those of the table, or of more inputs."""
     target = found.target
-    same = complete and target.inputs == found.tests
-    if not _at_most(found.tests, target.inputs) or not 0 < target.best.count <= target.inputs:
-        raise _error("constant must be counted among all tests, and not oftener than there are")
-    if target.labels < len(rows) or (same and (target.labels, target.best.count) != (len(rows), max(rows.values()))):
-        raise _error(f"constant must be the most frequent of all {len(rows)} labels; got {target.labels}")
-    if same and not _same(rows.get(target.best.label, 0), target.best.count):
-        raise _error(f"constant must be counted as often as in the cells; got {target.best.count}")
-    if any(not _at_most(entry.count, target.best.count) for entry in found.never):
-        raise _error("no label that is never answered may be more frequent than the constant")
+    best, same = target.best, complete and target.inputs == found.tests
+    counted = _at_most(found.tests, target.inputs) and 0 < best.count <= target.inputs
+    _check(counted, "constant must be counted among all tests, and not oftener than there are")
+    first = not same or (target.labels, best.count) == (len(rows), max(rows.values()))
+    most = f"constant must be the most frequent of all {len(rows)} labels; got {target.labels}"
+    _check(target.labels >= len(rows) and first, most)
+    often = not same or _same(rows.get(best.label, 0), best.count)
+    _check(often, f"constant must be counted as often as in the cells; got {best.count}")
+    rare = all(_at_most(entry.count, best.count) for entry in found.never)
+    _check(rare, "no label that is never answered may be more frequent than the constant")
 
 
 def _label(entry: Any, exact: bool) -> Label:
@@ -157,16 +156,16 @@ def _cell(entry: Any, exact: bool) -> LabelPair:
 
 
 def _name(label: Any) -> Any:
-    if not (_number(label) or isinstance(label, bool) or is_text(label)):
-        raise _error(f"labels must be truth values, numbers or text; got {label!r:.80}")
+    known = _number(label) or isinstance(label, bool) or is_text(label)
+    _check(known, f"labels must be truth values, numbers or text; got {label!r:.80}")
     return label
 
 
 def _count(value: Any, name: str, exact: bool) -> Count:
     limit = 1 + _ROUNDING if exact else _BELOW
-    if not _number(value) or not 0 <= value < limit or not (exact or isinstance(value, int)):
-        kind = "a probability" if exact else "a whole number below 2^63"
-        raise _error(f"{name} must be {kind}; got {value!r:.80}")
+    kind = "a probability" if exact else "a whole number below 2^63"
+    inside = _number(value) and 0 <= value < limit and (exact or isinstance(value, int))
+    _check(inside, f"{name} must be {kind}; got {value!r:.80}")
     return value  # type: ignore[no-any-return]
 
 
@@ -186,7 +185,3 @@ def _same(one: Count, two: Count) -> bool:
 
 def _at_most(one: Count, two: Count) -> bool:
     return one <= two or _same(one, two)
-
-
-def _error(what: str) -> FormatError:
-    return FormatError(f"not a stored certificate: confusion: {what}")

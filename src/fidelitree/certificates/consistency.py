@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +25,6 @@ from fidelitree.theory.control import Disagreement
 from fidelitree.theory.sequential import AUDIT, INTERVAL, LEDGERS, coverage_bound, error_bound, level_in, upper_bound
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from fidelitree.certificates.frontierfile import StoredPoint
     from fidelitree.spaces.world import World
 

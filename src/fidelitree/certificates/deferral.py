@@ -21,6 +21,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fidelitree.asking.journal.ledger import TEST, LedgerEntry
 from fidelitree.certificates.attempts import Attempt
@@ -28,8 +29,6 @@ from fidelitree.theory.sequential import Bet, coverage_bound
 from fidelitree.trees.answers import DEFER, answered
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from fidelitree.spaces.world import Weighed
     from fidelitree.trees.tree import Tree
 

@@ -7,21 +7,21 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.certificates.certificate import Certificate
-from fidelitree.errors import FormatError
+from fidelitree.errors import FormatError, check_stored
 from fidelitree.trees.answers import LeafLabels, answers_of
 from fidelitree.trees.tree import Tree
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+_check = partial(check_stored, "frontier")
 FORMAT = "fidelitree.frontier"
 VERSION = 1
 _ENTRIES = {"format", "version", "delta", "max_leaves", "points"}
@@ -61,13 +61,16 @@ class StoredPoint:
         except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
             if isinstance(error, FormatError):
                 raise
-            raise _error(f"a point must hold tree, certificate, tested and answers: {error!s:.80}") from None
+            said = f"a point must hold tree, certificate, tested and answers: {error!s:.80}"
+            raise FormatError(f"not a stored frontier: {said}") from None
         told = [tree.size, tree.depth, certificate.error_bound, *certificate.interval]
         numbers = [data.get(name) for name in ("leaves", "depth", "error_bound")] + [*data.get("interval", ())]
-        if set(data["certificate"]) != set(certificate.to_dict()):
-            raise _error("the certificate of a point must have all its entries")
-        if set(data) != _OF_POINT or len(numbers) != len(told) or not all(map(_same, numbers, told)):
-            raise _error("leaves, depth, error_bound and interval of a point must be those of its tree and certificate")
+        _check(
+            set(data["certificate"]) == set(certificate.to_dict()),
+            "the certificate of a point must have all its entries",
+        )
+        follows = set(data) == _OF_POINT and len(numbers) == len(told) and all(map(_same, numbers, told))
+        _check(follows, "leaves, depth, error_bound and interval of a point must be those of its tree and certificate")
         return cls(tree, certificate, tested, labels)
 
 
@@ -92,23 +95,21 @@ class StoredFrontier:
     @classmethod
     def from_dict(cls, data: Any) -> StoredFrontier:
         """The inverse; FormatError says what is wrong with anything else."""
-        if not isinstance(data, dict) or data.get("format") != FORMAT:
-            raise _error(f'it must be an object with "format": "{FORMAT}"')
-        if data.get("version") != VERSION:
-            raise _error(f"its version must be {VERSION}; got {data.get('version')!r:.80}")
-        if set(data) != _ENTRIES or not isinstance(data["points"], list) or not data["points"]:
-            raise _error(f"it must hold {', '.join(sorted(_ENTRIES))}, and at least one point")
+        named = isinstance(data, dict) and data.get("format") == FORMAT
+        _check(named, f'it must be an object with "format": "{FORMAT}"')
+        version, points = data.get("version"), data.get("points")
+        _check(version == VERSION, f"its version must be {VERSION}; got {version!r:.80}")
+        whole = set(data) == _ENTRIES and isinstance(points, list) and points
+        _check(whole, f"it must hold {', '.join(sorted(_ENTRIES))}, and at least one point")
         delta, most = data["delta"], data["max_leaves"]
-        if not isinstance(delta, float) or not 0 < delta < 1:
-            raise _error(f"delta must be above 0 and below 1; got {delta!r:.80}")
-        if not isinstance(most, int) or isinstance(most, bool) or most < 1:
-            raise _error(f"max_leaves must be a whole number, at least 1; got {most!r:.80}")
+        _check(isinstance(delta, float) and 0 < delta < 1, f"delta must be above 0 and below 1; got {delta!r:.80}")
+        _check(type(most) is int and most >= 1, f"max_leaves must be a whole number, at least 1; got {most!r:.80}")
         found = cls(delta, most, tuple(map(StoredPoint.from_dict, data["points"])))
         sizes = [point.tree.size for point in found.points]
         bounds = [point.certificate.lost for point in found.points]
         for kind, values in (("leaves", sizes), ("error bounds", [-bound for bound in bounds])):
-            if any(one >= two for one, two in pairwise(values)):
-                raise _error(f"{kind} must go one way from point to point: no tree may be worse than a smaller one")
+            rises = all(one < two for one, two in pairwise(values))
+            _check(rises, f"{kind} must go one way from point to point: no tree may be worse than a smaller one")
         return found
 
 
@@ -125,17 +126,13 @@ def _labels_from_dict(data: Mapping[str, Any], tree: Tree) -> LeafLabels:
     """Counts of answers, or probabilities where ``samples`` is null, leaf by leaf."""
     classes, samples = data["classes"], data["samples"]
     counts: NDArray[Any] = np.array(data["counts"], np.float64 if samples is None else np.int64)
-    if counts.shape != (tree.size, len(classes)) or not (counts >= 0).all():
-        raise _error("answers must hold a count for every leaf and every label")
+    shaped = counts.shape == (tree.size, len(classes)) and (counts >= 0).all()
+    _check(shaped, "answers must hold a count for every leaf and every label")
     known = classes[:-1] if tree.labels.dtype.kind == "f" else classes  # beside numbers stands what is too far away
-    if sorted(known) != known or not {*answers_of(tree.labels.tolist())} <= {*known}:
-        raise _error("the labels of the answers must be in order, the tree's among them")
+    ordered = sorted(known) == known and {*answers_of(tree.labels.tolist())} <= {*known}
+    _check(ordered, "the labels of the answers must be in order, the tree's among them")
     if samples is None:
         return LeafLabels(tuple(classes), counts)
-    if isinstance(samples, bool) or not isinstance(samples, int) or samples < 1 or counts.sum() != samples:
-        raise _error(f"the counts of the answers must add up to samples; got {samples!r:.80}")
+    complete = type(samples) is int and samples >= 1 and counts.sum() == samples
+    _check(complete, f"the counts of the answers must add up to samples; got {samples!r:.80}")
     return LeafLabels(tuple(classes), counts / samples, samples)
-
-
-def _error(what: str) -> FormatError:
-    return FormatError(f"not a stored frontier: {what}")

@@ -9,6 +9,7 @@ the same inputs again and work out the same bound.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,13 +19,11 @@ from numpy.typing import NDArray
 from fidelitree.asking.journal.ledger import TEST, LedgerEntry
 from fidelitree.asking.limits import Watch, go_on
 from fidelitree.certificates.attempts import Attempt
-from fidelitree.errors import FormatError
+from fidelitree.errors import check_stored, is_json, json_kinds
 from fidelitree.spaces.draw import Stream, block_rows
 from fidelitree.theory.control import Disagreement, Signed, helped_bound, log_helped
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.spaces.world import World
     from fidelitree.trees.ensemble import Ensemble
     from fidelitree.trees.tree import Tree
@@ -32,14 +31,6 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 13  # free inputs that are drawn at a time, fewer where features are very many
 _BLOCKS, _WORK = 16, 14_400  # such blocks, and blocks x trees of the surrogate, at most
 _LISTED = 1 << 16  # inputs of a space that are listed instead
-_KINDS: dict[str, tuple[type, ...]] = {
-    "digest": (str,),
-    "differs": (float, int),
-    "draws": (int, type(None)),
-    "first": (int,),
-    "more": (int,),
-    "fewer": (int,),
-}
 
 
 @dataclass(frozen=True)
@@ -66,20 +57,15 @@ class Help:
     @classmethod
     def from_dict(cls, data: Any, errors: int, samples: int) -> Help:
         """The inverse of ``asdict``; FormatError where numbers are not what they can be."""
-        if not isinstance(data, dict) or set(data) != set(_KINDS):
-            raise FormatError(f"not a stored certificate: help must hold {', '.join(_KINDS)}; got {data!r:.80}")
-        for name, kinds in _KINDS.items():
-            if not isinstance(data[name], kinds) or isinstance(data[name], bool):
-                raise FormatError(f"not a stored certificate: {name} of help is {data[name]!r:.80}")
+        every = json_kinds(cls)
+        known = isinstance(data, dict) and set(data) == set(every)
+        check_stored("certificate", known, f"help must hold {', '.join(every)}; got {data!r:.80}")
+        for name, kinds in every.items():
+            check_stored("certificate", is_json(data[name], kinds), f"{name} of help is {data[name]!r:.80}")
         found = cls(**data)
         counts = 0 <= found.more <= errors and 0 <= found.fewer <= samples - errors
-        if (
-            not counts
-            or not 0 <= found.differs <= 1
-            or found.first < 1
-            or (found.draws is not None and found.draws < 1)
-        ):
-            raise FormatError("not a stored certificate: the counts of help do not fit its errors and samples")
+        drawn = 0 <= found.differs <= 1 and found.first >= 1 and (found.draws is None or found.draws >= 1)
+        check_stored("certificate", counts and drawn, "the counts of help do not fit its errors and samples")
         return found
 
 

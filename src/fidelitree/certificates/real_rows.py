@@ -8,7 +8,7 @@ from typing import Any
 
 from fidelitree.certificates.confusion import CONFIDENCE
 from fidelitree.display.wording import counted, percent, span
-from fidelitree.errors import FormatError
+from fidelitree.errors import check_stored
 from fidelitree.theory.sequential import lower_bound, upper_bound
 
 
@@ -47,14 +47,12 @@ class RealRows:
     @classmethod
     def from_dict(cls, data: Any) -> RealRows:
         """Read from a file."""
-        if not isinstance(data, dict) or set(data) != {"rows", "errors"}:
-            raise FormatError(f"not a stored certificate: real_rows must hold rows and errors; got {data!r:.80}")
-        if any(type(value) is not int for value in data.values()) or not 0 <= data["errors"] <= data["rows"] < 1 << 63:
-            raise FormatError(
-                f"not a stored certificate: real_rows must hold errors between 0 and the rows; got {data!r:.80}"
-            )
-        if not data["rows"]:
-            raise FormatError("not a stored certificate: real_rows must hold at least one row; got 0")
+        known = isinstance(data, dict) and set(data) == {"rows", "errors"}
+        check_stored("certificate", known, f"real_rows must hold rows and errors; got {data!r:.80}")
+        whole = all(type(value) is int for value in data.values())
+        inside = whole and 0 <= data["errors"] <= data["rows"] < 1 << 63
+        check_stored("certificate", inside, f"real_rows must hold errors between 0 and the rows; got {data!r:.80}")
+        check_stored("certificate", data["rows"], "real_rows must hold at least one row; got 0")
         return cls(**data)
 
 

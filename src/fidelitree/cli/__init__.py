@@ -8,9 +8,11 @@ raise any error of fidelitree's own, and takes shared options as dataclasses (`s
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Annotated
+from types import ModuleType
+from typing import Annotated
 
 import typer
 
@@ -19,19 +21,8 @@ from fidelitree.cli.ending import guarded, show_tracebacks
 from fidelitree.cli.shared_options import spread
 from fidelitree.cli.usage import BEGIN, Program, Verb, shown, with_examples
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import ModuleType
-
-_FIRST = (
-    "distill",
-    "frontier",
-    "certify",
-    "verify",
-    "show",
-    "export",
-    "analyze",
-)  # as one meets them; the others follow by name
+# As one meets them; the others follow by name.
+_FIRST = ("distill", "frontier", "certify", "verify", "show", "export", "analyze")
 
 
 def _modules() -> Iterator[tuple[str, ModuleType]]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -23,14 +22,6 @@ if TYPE_CHECKING:
 _BAR = 30  # characters of the longest bar
 
 
-class MethodName(StrEnum):
-    """How influences are found."""
-
-    AUTO = "auto"
-    EXACT = "exact"
-    SAMPLED = "sampled"
-
-
 @dataclass(frozen=True)
 class AnalyzeOptions:
     """What `ft.analyze` can be told."""
@@ -45,7 +36,9 @@ class AnalyzeOptions:
     numbers: Annotated[
         bool, typer.Option("--numbers", help="The target answers numbers: Sobol indices, not influences.")
     ] = False
-    method: Annotated[MethodName, typer.Option(help="auto: exact where that is cheap.")] = MethodName.AUTO
+    method: Annotated[Literal["auto", "exact", "sampled"], typer.Option(help="auto: exact where that is cheap.")] = (
+        "auto"
+    )
     max_queries: Annotated[int | None, typer.Option(help="Labels that may be asked.")] = None
     delta: Annotated[float, typer.Option(help="Probability that an interval may be wrong.")] = 0.05
     seed: Annotated[int, typer.Option(min=0, help="Seed of the drawn inputs.")] = 0
@@ -68,12 +61,7 @@ def analyze(
     with opened(target, reading) as found:
         space = inputs.open(found)
         ask: Any = analyze_target
-        analysis = ask(
-            found.target,
-            space,
-            given_of(options.given or (), space),
-            **keywords(options, "given", "plot"),
-        )
+        analysis = ask(found.target, space, given_of(options.given or (), space), **keywords(options, "given", "plot"))
     if isinstance(analysis, SobolIndices):
         tell(as_json, analysis.to_dict(), str(analysis), str(analysis.queries))
         return Code.CERTIFIED

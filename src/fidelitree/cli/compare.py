@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,8 +17,6 @@ from fidelitree.cli.target_options import TargetOptions, TargetText, opened
 from fidelitree.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.asking.events import Event
 
 

@@ -14,6 +14,7 @@ import sys
 import time
 import traceback
 import warnings
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
 from functools import partial, wraps
@@ -25,8 +26,6 @@ import typer
 from fidelitree.errors import DoubtWarning, FidelitreeError, ParameterError, TargetError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from rich.console import RenderableType
     from rich.live import Live
 
@@ -45,9 +44,7 @@ _SPOKEN = {
     "trust_pickle=True": "--trust-pickle",
     "deterministic=False": "--noisy",
     "deterministic=True": "no --noisy",
-    'strategy="influence"': "--strategy influence",
-    'strategy="auto"': "--strategy auto",
-    'strategy="smallest"': "--strategy smallest",
+    **{f'strategy="{name}"': f"--strategy {name}" for name in ("influence", "auto", "smallest")},
     "epsilon=None": "--epsilon none",
     "entropy must be None where": "--entropy must be left out where",
     "p must be": "--bernoulli must be",

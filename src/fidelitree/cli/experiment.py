@@ -3,35 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from fidelitree.cli.ending import AsJson, Code, check_place, tell
 
-
-class ExperimentName(StrEnum):
-    """The experiments that ship."""
-
-    SIZE_VS_EPSILON = "size-vs-epsilon"
-    SIZE_VS_DIMENSION = "size-vs-dimension"
-    ITERATION = "iteration"
-    BOUNDS = "bounds"
-    ERRATA = "errata"
-    TIGHT_EXPONENT = "tight-exponent"
-    JUNTAS = "juntas"
-    SELECTOR_PARITY = "selector-parity"
-    IMPURITY = "impurity"
-    HARD_INSTANCES = "hard-instances"
-
-
-class ScheduleName(StrEnum):
-    """The two readings of Algorithm 2."""
-
-    CORRECTED = "corrected"
-    PRINTED = "printed"
+ExperimentName = Literal[
+    "size-vs-epsilon",
+    "size-vs-dimension",
+    "iteration",
+    "bounds",
+    "errata",
+    "tight-exponent",
+    "juntas",
+    "selector-parity",
+    "impurity",
+    "hard-instances",
+]
 
 
 @dataclass(frozen=True)
@@ -40,7 +30,9 @@ class ExperimentOptions:
 
     out: Annotated[Path, typer.Option(help="Folder for the CSV, PNG and SVG files.")] = Path("results")
     repetitions: Annotated[int, typer.Option(min=1, help="Targets for each cell of a figure.")] = 6
-    schedule: Annotated[ScheduleName, typer.Option(help="Sample sizes of Algorithm 2.")] = ScheduleName.CORRECTED
+    schedule: Annotated[Literal["corrected", "printed"], typer.Option(help="Sample sizes of Algorithm 2.")] = (
+        "corrected"
+    )
     seed: Annotated[int, typer.Option(min=0, help="Seed of targets and runs.")] = 0
     jobs: Annotated[int, typer.Option(min=1, help="Processes to use.")] = 1
 
@@ -57,14 +49,14 @@ def experiment(
     from fidelitree.experiments.catalogue import Settings, run
 
     check_place("--out", chosen.out, folder=True)
-    settings = Settings(chosen.out, chosen.repetitions, chosen.schedule.value, chosen.seed, chosen.jobs)
+    settings = Settings(chosen.out, chosen.repetitions, chosen.schedule, chosen.seed, chosen.jobs)
     with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(name.value, total=None)
+        task = progress.add_task(name, total=None)
 
         def advance(done: int, total: int) -> None:
             progress.update(task, completed=done, total=total)
 
-        report = run(name.value, settings, advance)
+        report = run(name, settings, advance)
     files = [str(path) for path in report.files]
     tell(as_json, {"summary": report.summary, "files": files}, *report.summary, *(f"wrote {path}" for path in files))
     return Code.CERTIFIED

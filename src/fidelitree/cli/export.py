@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fidelitree.cli.ending import AsJson, Code, say, say_json
-from fidelitree.cli.picking import PickText, picked
-from fidelitree.cli.show import PathText
+from fidelitree.cli.picking import PathText, PickText, tree_at
 from fidelitree.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -34,22 +33,12 @@ def export(path: PathText, options: ExportOptions, as_json: AsJson = False) -> i
     Formats that are not text (sklearn, onnx) need --out. --pick takes another tree of the frontier that was stored with
     the result.
     """
-    from fidelitree.certificates.store import load
     from fidelitree.export import FORMATS
-    from fidelitree.trees.tree import Tree
 
     if options.to not in FORMATS:
         raise ParameterError(f"--to must be one of {', '.join(FORMATS)}; got {options.to!r}")
-    space: World | None = None
-    if options.pick is not None:
-        point = picked(path, options.pick)
-        tree, space = point.tree, point.space
-    elif path.is_dir():
-        stored = load(path)
-        tree, space = stored.tree, stored.space
-    else:
-        tree = Tree.load(path)
-    content = _content(_call(FORMATS[options.to], tree, space), options)
+    tree, found = tree_at(path, options.pick)
+    content = _content(_call(FORMATS[options.to], tree, None if found is None else found.space), options)
     if options.out is not None:
         options.out.write_bytes(content)
     text = None if options.out is not None else content.decode()

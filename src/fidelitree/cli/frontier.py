@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -21,20 +20,14 @@ if TYPE_CHECKING:
 _SHOWN = 16  # leaves of a tree that fits a screen
 
 
-class EffortName(StrEnum):
-    """What is saved."""
-
-    QUERIES = "queries"
-    LEAVES = "leaves"
-
-
 @dataclass(frozen=True)
 class FrontierOptions(MoneyLimit, Budgets, NumberOptions, Confidence):
     """Everything that `ft.frontier` can be told."""
 
     prefer: Annotated[
-        EffortName, typer.Option(help="queries: ask little; leaves: learn from more labels and search longer.")
-    ] = EffortName.QUERIES
+        Literal["queries", "leaves"],
+        typer.Option(help="queries: ask little; leaves: learn from more labels and search longer."),
+    ] = "queries"
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same trees.")] = 0
     max_leaves: Annotated[int, typer.Option(help="Leaves of the largest tree.", rich_help_panel="Budget")] = 64
 

@@ -1,7 +1,8 @@
-"""``--pick``: one point of a stored frontier, by its size, its error, or the knee; nobody is asked."""
+"""A stored tree: a file, the result in a folder, or, with ``--pick``, one point of its frontier; nobody is asked."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,11 +10,12 @@ import typer
 from fidelitree.errors import ParameterError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from fidelitree.certificates.store import Stored
     from fidelitree.runs.frontier_result import Frontier
     from fidelitree.runs.result import Distillation
+    from fidelitree.trees.tree import Tree
 
+PathText = Annotated[Path, typer.Argument(metavar="PATH", help="A result folder, or a stored tree (tree.json).")]
 PickText = Annotated[
     str | None,
     typer.Option(
@@ -24,6 +26,17 @@ PickText = Annotated[
     ),
 ]
 _KINDS = {"leaves": int, "epsilon": float, "price": float}
+
+
+def tree_at(path: Path, pick: str | None) -> tuple[Tree, Stored | Distillation | None]:
+    """The tree that is meant, and the result that it belongs to; a file has none."""
+    from fidelitree.certificates.store import load
+    from fidelitree.trees.tree import Tree
+
+    if pick is None and not path.is_dir():
+        return Tree.load(path), None
+    found = load(path) if pick is None else picked(path, pick)
+    return found.tree, found
 
 
 def picked(folder: Path, pick: str) -> Distillation:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +17,6 @@ from fidelitree.cli.view import stay, streaming
 from fidelitree.errors import FidelitreeError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from fidelitree.runs.live import LiveRun
 
 

@@ -16,14 +16,15 @@ import inspect
 import signal
 import threading
 import typing
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import MISSING, dataclass, fields, is_dataclass
-from enum import StrEnum
 from functools import update_wrapper
 from importlib import import_module
 from inspect import Parameter, Signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
 import typer
 
@@ -31,27 +32,11 @@ from fidelitree.cli.ending import note
 from fidelitree.errors import MissingExtraError, OtherRunError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from concurrent.futures import Executor
-    from types import FrameType
 
 Made = TypeVar("Made")
-
-
-class StrategyName(StrEnum):
-    """How a tree is looked for."""
-
-    AUTO = "auto"
-    INFLUENCE = "influence"
-    SMALLEST = "smallest"
-
-
-class PreferenceName(StrEnum):
-    """What is saved."""
-
-    QUERIES = "queries"
-    LEAVES = "leaves"
-    ROUNDS = "rounds"
+StrategyName = Literal["auto", "influence", "smallest"]
+PreferenceName = Literal["queries", "leaves", "rounds"]
 
 
 def epsilon_of(text: str) -> float | None:
@@ -119,13 +104,13 @@ class SearchOptions:
         typer.Option(
             help="auto: few queries, small tree; influence: the paper's tree with its promise; smallest: fewest leaves."
         ),
-    ] = StrategyName.AUTO
+    ] = "auto"
     prefer: Annotated[
         PreferenceName,
         typer.Option(
             help="queries: ask little; leaves: a smaller certified tree, for ten times as many; rounds: large batches."
         ),
-    ] = PreferenceName.QUERIES
+    ] = "queries"
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same tree.")] = 0
     max_leaves: Annotated[int | None, typer.Option(help="No larger tree.", rich_help_panel="Budget")] = None
 
@@ -138,7 +123,7 @@ def keywords(options: Any, *but: str) -> dict[str, Any]:
         given["deterministic"] = not given.pop("noisy")
     if isinstance(given.get("epsilon"), str):
         given["epsilon"] = epsilon_of(given["epsilon"])
-    return {name: value.value if isinstance(value, StrEnum) else value for name, value in given.items()}
+    return given
 
 
 def spread(command: Callable[..., Any]) -> Callable[..., Any]:

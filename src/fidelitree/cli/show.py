@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING
 
 from fidelitree.cli.ending import AsJson, Code, say, say_json
-from fidelitree.cli.picking import PickText, picked
+from fidelitree.cli.picking import PathText, PickText, tree_at
 from fidelitree.display.wording import leaves
 
 if TYPE_CHECKING:
-    from fidelitree.certificates.certificate import Certificate
     from fidelitree.runs.frontier_result import Frontier
-
-PathText = Annotated[Path, typer.Argument(metavar="PATH", help="A result folder, or a stored tree (tree.json).")]
 
 
 def show(path: PathText, pick: PickText = None, as_json: AsJson = False) -> int:
@@ -23,34 +18,21 @@ def show(path: PathText, pick: PickText = None, as_json: AsJson = False) -> int:
 
     A result folder also holds the frontier of its run: the curve is printed below, and --pick shows another tree of it.
     """
-    from fidelitree.certificates.store import load
-    from fidelitree.trees.tree import Tree
-
-    plain: dict[str, Any] = {}
-    certificate: Certificate | None = None
-    if pick is not None:
-        point = picked(path, pick)
-        tree, certificate, plain = point.tree, point.certificate, {"run": dict(point.run)}
-    elif path.is_dir():
-        stored = load(path)
-        tree, certificate = stored.tree, stored.certificate
-        plain = {"run": dict(stored.run)}
-    else:
-        tree = Tree.load(path)
+    tree, found = tree_at(path, pick)
     shape = f"{leaves(tree.size)}, depth {tree.depth}, {len(tree.names)} features"
-    if certificate is not None:
-        plain |= {"certificate": certificate.to_dict(), "sentence": str(certificate)}
     if as_json:
-        curve = _stored_curve(path)
-        if curve is not None:
-            plain["frontier"] = curve.rows()
-        say_json({"tree": tree.to_dict(), "size": tree.size, "depth": tree.depth, **plain})
-    elif certificate is None:
+        curve, plain = _stored_curve(path), {"tree": tree.to_dict(), "size": tree.size, "depth": tree.depth}
+        if found is not None:
+            told = found.certificate
+            plain |= {"run": dict(found.run), "certificate": told.to_dict(), "sentence": str(told)}
+        say_json(plain if curve is None else {**plain, "frontier": curve.rows()})
+    elif found is None:
         say(tree, "", shape)
     else:
-        say(tree, "", certificate, *certificate.sentences(tree.size), shape)
-        if certificate.confusion is not None:
-            say("", *certificate.confusion.lines())
+        told = found.certificate
+        say(tree, "", told, *told.sentences(tree.size), shape)
+        if told.confusion is not None:
+            say("", *told.confusion.lines())
         say(*_curve(path, tree.size))
     return Code.CERTIFIED
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,12 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import typer
 
 from fidelitree.cli.ending import note
-from fidelitree.cli.target_options import OpenedTarget
+from fidelitree.cli.target_options import OpenedTarget, number_or_word
 from fidelitree.errors import FormatError, MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.spaces.world import World
 
@@ -145,7 +144,9 @@ class SpaceOptions:
         if self.data is not None:
             return self._table(self.data, opened)
         if self.space is not None:
-            return _stored(self.space)
+            from fidelitree.certificates.store import load_space
+
+            return load_space(self.space)
         if self.bernoulli is not None:
             return self._bits(self.bernoulli, opened)
         if opened.space is None:
@@ -184,7 +185,7 @@ class SpaceOptions:
             check_columns(f"--{option}", getattr(self, option) or (), list(table.columns), path)
         columns = self.categorical or (), self.numeric or ()
         if self.blend is not None:
-            return Rows(table, *columns, _number_or_word(self.blend))
+            return Rows(table, *columns, number_or_word(self.blend))
         makers: tuple[Callable[..., World], ...] = Rows, ChowLiu.from_data, Mixture.from_data, ProductSpace.from_data
         for kind, make in zip(_KINDS, makers, strict=True):
             if getattr(self, kind):
@@ -199,13 +200,6 @@ class SpaceOptions:
             raise ParameterError("--bernoulli P needs --features N: the target does not say how many features it has")
         names = opened.names if opened.names is not None and len(opened.names) == count else None
         return ProductSpace.bernoulli(count, p, names)
-
-
-def _number_or_word(text: str) -> Any:
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def fit_line(world: World) -> list[str]:
@@ -230,9 +224,3 @@ def _used(table: Any, opened: OpenedTarget, path: Path) -> Any:
     if extra:
         note(f"left out of {path.name}, because the target does not use it: {', '.join(extra)}")
     return frame.drop(extra).to_native()
-
-
-def _stored(path: Path) -> World:
-    from fidelitree.certificates.store import load_space
-
-    return load_space(path)

@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,8 +17,6 @@ import typer
 from fidelitree.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from fidelitree.spaces.world import World
 
 TargetText = Annotated[
@@ -91,7 +90,7 @@ class TargetOptions:
         found |= {"trust_pickle": self.trust_pickle or None, "trusted": self.trusted or None}
         found["headers"] = dict(map(_header, self.header or ())) or None
         if self.labels is not None:
-            found["labels"] = _number(self.labels)
+            found["labels"] = number_or_word(self.labels)
         return {name: value for name, value in found.items() if value is not None}
 
 
@@ -137,40 +136,21 @@ def opened(text: str, options: TargetOptions) -> Iterator[OpenedTarget]:
 
 
 def _open(text: str, options: dict[str, Any]) -> OpenedTarget:
-    from fidelitree.targets.circuits import READERS
+    from fidelitree.targets.circuits import READERS, read_circuit
 
-    path = Path(text)
-    if path.is_dir():
-        return _stored_result(path, options)
-    if path.suffix.lower() in READERS:
-        return _circuit(path, options)
-    if path.suffix.lower() == ".json" and path.is_file() and _STORED_TREE in _beginning(path):
-        return _stored_tree(path, options)
+    path, suffix = Path(text), Path(text).suffix.lower()
+    if path.is_dir() or (suffix == ".json" and path.is_file() and _STORED_TREE in _beginning(path)):
+        from fidelitree.cli.picking import tree_at
+
+        _refuse_options(path, options)
+        tree, found = tree_at(path, None)
+        return OpenedTarget(tree, None if found is None else found.space, tree.names, len(tree.names))
+    if suffix in READERS:
+        output = options.pop("output", None)
+        _refuse_options(path, options)
+        circuit = read_circuit(path, output)
+        return OpenedTarget(circuit, circuit.space, circuit.names, circuit.n)
     return _model(text, options)
-
-
-def _stored_result(path: Path, options: dict[str, Any]) -> OpenedTarget:
-    from fidelitree.certificates.store import load
-
-    _refuse_options(str(path), options, ())
-    stored = load(path)
-    return OpenedTarget(stored.tree, stored.space, stored.tree.names, len(stored.tree.names))
-
-
-def _stored_tree(path: Path, options: dict[str, Any]) -> OpenedTarget:
-    from fidelitree.trees.tree import Tree
-
-    _refuse_options(str(path), options, ())
-    tree = Tree.load(path)
-    return OpenedTarget(tree, None, tree.names, len(tree.names))
-
-
-def _circuit(path: Path, options: dict[str, Any]) -> OpenedTarget:
-    from fidelitree.targets import read_circuit
-
-    _refuse_options(str(path), options, ("output",))
-    circuit = read_circuit(path, options.get("output"))
-    return OpenedTarget(circuit, circuit.space, circuit.names, circuit.n)
 
 
 def _model(text: str, options: dict[str, Any]) -> OpenedTarget:
@@ -204,10 +184,10 @@ def _meant(path: Path) -> str:
     return f" - did you mean {path.stem}:{names[0]}?" if names else f" - did you mean 'cmd:python {path}'?"
 
 
-def _refuse_options(text: str, options: dict[str, Any], known: Sequence[str]) -> None:
-    for name in options:
-        if name not in known:
-            raise ParameterError(f"--{name.replace('_', '-')} says nothing about {text!r}; leave it out")
+def _refuse_options(path: Path, options: dict[str, Any]) -> None:
+    if options:
+        first = next(iter(options)).replace("_", "-")
+        raise ParameterError(f"--{first} says nothing about {str(path)!r}; leave it out")
 
 
 def _beginning(path: Path) -> bytes:
@@ -215,7 +195,8 @@ def _beginning(path: Path) -> bytes:
         return file.read(200)
 
 
-def _number(text: str) -> float | str:
+def number_or_word(text: str) -> Any:
+    """A number, where it is one."""
     try:
         return float(text)
     except ValueError:

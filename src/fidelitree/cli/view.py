@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from email import message_from_bytes
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -22,8 +23,6 @@ from fidelitree.cli.ending import Code, note, say
 from fidelitree.cli.target_options import TargetOptions, opened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from fidelitree.runs.live import LiveRun
     from fidelitree.runs.viewer import Page
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -15,8 +16,6 @@ from fidelitree.cli.ending import AsJson, Code, Folder, check_place, note, tell,
 from fidelitree.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from fidelitree.runs.agree.monitor import Monitor
 
 Rows = Annotated[

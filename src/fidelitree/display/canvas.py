@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,8 +14,6 @@ from numpy.typing import NDArray
 from fidelitree.errors import MissingExtraError, ParameterError, check_path, writing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from matplotlib.figure import Figure
 
 _BAR, _ENDS = "#56b4e9", "#333333"
@@ -56,7 +55,8 @@ def bars(
     if (ends[0] < ends[1]).any():
         off = np.maximum(np.abs(ends - influences[order]), 0.0)
         place.errorbar(influences[order], rows, xerr=off, fmt="none", ecolor=_ENDS, elinewidth=1.2, capsize=2.5)
-    place.set_yticks(rows, [_shortened(names[i]) for i in order])
+    shown = [names[i] if len(names[i]) <= _LONGEST_NAME else names[i][: _LONGEST_NAME - 1] + "…" for i in order]
+    place.set_yticks(rows, shown)
     place.set_ylim(len(order) - 0.4, -0.6)
     place.set_xlim(left=0)
     if not ends.any():
@@ -73,7 +73,3 @@ def save(picture: Figure, path: str | os.PathLike[str]) -> None:
     """Write a figure; the suffix of the path says in which form."""
     with writing(Path(path), "give a file in a folder that exists"):
         picture.savefig(path, dpi=130)
-
-
-def _shortened(name: str) -> str:
-    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"

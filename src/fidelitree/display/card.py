@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from fidelitree.display.wording import Html, at_least, tag
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _FRAME = (
     "border:1px solid rgba(127,127,127,.45);border-radius:8px;padding:.8em 1.1em;max-width:52em;"

@@ -9,12 +9,9 @@ paper as on light. Nothing in it is loaded, run or looked up by an id, so that s
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 _ROW, _BOX, _PAD, _MARGIN = 34.0, 24.0, 9.0, 8.0
 _GAP = 62.0

@@ -7,6 +7,7 @@ Lines and text of the SVG have the colour of the text around it, so that it is a
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,6 @@ from fidelitree.display.canvas import figure
 from fidelitree.display.wording import Html, at_least, leaves, percent, tag
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from matplotlib.figure import Figure
 
 _WIDTH, _HEIGHT = 720.0, 250.0
@@ -79,7 +78,7 @@ class Mark:
         ['90.1%', '-', '100%']
         """
         least = math.ceil((1 - self.low) * 1000 - _SLACK) / 10
-        return f"{least:.1f}%" if least < 100 else "-" if self.high else "100%"
+        return f"{least:.1f}%" if least < 100 else "-" if self.high and not self.low else "100%"
 
 
 def table(marks: Sequence[Mark]) -> list[str]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from fidelitree.display.canvas import check_suffix, figure, save
 from fidelitree.display.drawing import Sketch, laid_out
 
 if TYPE_CHECKING:
-    import os
-
     from matplotlib.figure import Figure
 
 _INK, _PAPER, _LINE = "#404040", "#f4f4f4", "#9a9a9a"

@@ -10,12 +10,10 @@ import html
 import json
 import math
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 _MISLEADS = re.compile(r"[{},'\"\\]|: | (?:<=|<|>|=|!=|in|not in|and|then) ")
 _SLACK = 1e-9  # of a step: 0.3 is 30%, whatever its last bit says
@@ -102,6 +100,12 @@ def counted(count: int, one: str, many: str = "") -> str:
     return f"{whole(count)} {one if count == 1 else many or one + 's'}"
 
 
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of text in which the cells of a column begin below each other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
 def figure(value: float) -> str:
     """A plain number with three digits."""
     return "0" if abs(value) < 1e-9 else _plain(value, 3)
@@ -174,9 +178,9 @@ def row(*cells: object, head: object = None) -> Html:
 def table(
     names: Sequence[str], rows: Iterable[Html | Sequence[object]], caption: str | None = None, **attributes: object
 ) -> Html:
-    """Rows, or their cells, under a head; a caption is there for who does not see the table."""
+    """Rows, or their cells, under a head; a caption is there for who does not see the table. A name may be empty."""
     told = None if caption is None else tag("caption", caption, class_="hidden")
-    head = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in names)))
+    head = tag("thead", tag("tr", *(tag("th", name, scope="col") if name else tag("td") for name in names)))
     body = (one if isinstance(one, Html) else row(*one) for one in rows)
     return tag("table", told, head, tag("tbody", *body), **attributes)
 

@@ -6,6 +6,7 @@ import csv
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,8 +17,6 @@ from fidelitree.experiments import errata, iteration, pictures, published, sizes
 from fidelitree.experiments.sizes import BIASES, FAMILIES, Row
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from matplotlib.figure import Figure
 
     from fidelitree.theory.bounds import WorkedExample
@@ -169,14 +168,7 @@ def tight_rows() -> list[TightRow]:
     members = [theory.SelectorParity(r, 5 * r, 5) for r in (10, 20, 40, 80, 160, 320)]
     return [
         TightRow(
-            t.r,
-            t.n,
-            t.depth,
-            t.average_depth,
-            t.influence,
-            t.log_size,
-            t.log_greedy_size(0.1),
-            t.log_size_bound(0.1),
+            t.r, t.n, t.depth, t.average_depth, t.influence, t.log_size, t.log_greedy_size(0.1), t.log_size_bound(0.1)
         )
         for t in members
     ]

@@ -14,6 +14,7 @@ Every figure is exact: all inputs are asked, no error is allowed, and what is co
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -26,8 +27,6 @@ from fidelitree.spaces.product import ProductSpace
 from fidelitree.targets import Target, Textbook, TruthTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from fidelitree.runs.result import Distillation
 
 SMOOTHING = 0.1  # how far a bias is moved from 1/2 at most

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import time
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,8 +17,6 @@ from fidelitree.spaces.product import ProductSpace
 from fidelitree.targets.random_trees import balanced, chain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from fidelitree import theory
     from fidelitree.trees.tree import Tree
 
@@ -76,24 +76,20 @@ class Row:
 
 def size_vs_epsilon(schedule: theory.Schedule, repetitions: int, seed: int) -> list[PlannedRun]:
     """n = 20, epsilon from .10 to .30, targets of 16 leaves."""
-    return [
-        PlannedRun(family, p, 20, 4, epsilon, repetition, schedule, seed)
-        for family in FAMILIES
-        for p in BIASES
-        for epsilon in (0.10, 0.15, 0.20, 0.25, 0.30)
-        for repetition in range(repetitions)
-    ]
+    return _planned([(20, 4, epsilon) for epsilon in (0.10, 0.15, 0.20, 0.25, 0.30)], repetitions, schedule, seed)
 
 
 def size_vs_dimension(schedule: theory.Schedule, repetitions: int, seed: int) -> list[PlannedRun]:
     """epsilon = .15, n from 3 to 7, targets of 8 leaves (or as many as n allows)."""
-    return [
-        PlannedRun(family, p, n, 3, 0.15, repetition, schedule, seed)
-        for family in FAMILIES
-        for p in BIASES
-        for n in range(3, 8)
-        for repetition in range(repetitions)
-    ]
+    return _planned([(n, 3, 0.15) for n in range(3, 8)], repetitions, schedule, seed)
+
+
+def _planned(
+    cells: Sequence[tuple[int, int, float]], repetitions: int, schedule: theory.Schedule, seed: int
+) -> list[PlannedRun]:
+    """All families and biases, for each n, depth and epsilon."""
+    every = itertools.product(FAMILIES, BIASES, cells, range(repetitions))
+    return [PlannedRun(family, p, *cell, repetition, schedule, seed) for family, p, cell, repetition in every]
 
 
 def run_cell(cell: PlannedRun) -> Row:
@@ -108,12 +104,7 @@ def run_cell(cell: PlannedRun) -> Row:
     function = exact_subfunction(Counted(target, space), space.whole, 0)
     assert function is not None, "a tree has an exact engine"
     return Row(
-        family=cell.family,
-        p=cell.p,
-        n=cell.n,
-        epsilon=cell.epsilon,
-        repetition=cell.repetition,
-        schedule=cell.schedule,
+        **{name: getattr(cell, name) for name in ("family", "p", "n", "epsilon", "repetition", "schedule")},
         target_size=target.size,
         size=result.tree.size,
         depth=result.tree.depth,

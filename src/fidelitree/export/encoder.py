@@ -13,8 +13,9 @@ the nearest one that stays on its own.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +23,6 @@ from numpy.typing import NDArray
 from fidelitree.errors import ParameterError
 from fidelitree.spaces.features import AtMost, IsIn, short
 from fidelitree.trees.tree import Tree, check_tree
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 Codes = frozenset[int]
 Singles = NDArray[np.float32]
@@ -61,12 +59,10 @@ class MatrixColumns:
             columns += [Column(feature, None, name)] if sets is None else []
             columns += [Column(feature, codes, tree.condition(node)) for codes, node in (sets or {}).items()]
         place = {(column.feature, column.codes): k for k, column in enumerate(columns)}
-        nodes = [-1 if i < 0 else place[i, _codes(tree.tests.get(v))] for v, i in enumerate(tree.as_lists[0])]
+        nodes = [
+            -1 if i < 0 else place[i, getattr(tree.tests.get(v), "codes", None)] for v, i in enumerate(tree.as_lists[0])
+        ]
         return cls(tuple(columns), np.array(nodes, np.int64))
-
-
-def _codes(test: Any) -> Codes | None:
-    return test.codes if isinstance(test, IsIn) else None
 
 
 @dataclass(frozen=True)

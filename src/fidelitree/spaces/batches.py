@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import narwhals as nw
 import numpy as np
@@ -12,8 +13,6 @@ from numpy.typing import NDArray
 from fidelitree.errors import ParameterError, check_choice
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from fidelitree.spaces.features import Feature
     from fidelitree.spaces.inputs import Floats
 
@@ -22,24 +21,16 @@ _BACKENDS = {"pandas": "pandas", "polars": "polars", "arrow": "pyarrow"}
 KINDS = ("dict", *_BACKENDS)
 
 
-class Layout(Protocol):
-    """Turns inner values, rows by features, into a batch for the target."""
-
-    def batch(self, inner: NDArray[Any]) -> Any:
-        """A batch in memory of its own, or ``inner`` itself."""
-
-    def describe(self) -> dict[str, Any] | None:
-        """Plain data that names these batches; None where nothing but the user's own table can."""
-
-
 @dataclass(frozen=True)
 class Bytes:
     """Bits as they are."""
 
     def batch(self, inner: NDArray[Any]) -> Any:
+        """A batch in memory of its own, or ``inner`` itself."""
         return inner
 
     def describe(self) -> dict[str, Any]:
+        """Plain data that names these batches; None where nothing but the user's own table can."""
         return {"batch": None}
 
 
@@ -60,12 +51,6 @@ class Made:
 
     def describe(self) -> dict[str, Any]:
         return {"batch": self.kind}
-
-
-class Writer(Protocol):
-    """Turns inner values of one feature into a column of the user's own type."""
-
-    def column(self, wanted: Floats) -> Any: ...
 
 
 @dataclass(frozen=True)
@@ -110,7 +95,7 @@ class LikeTable:
     ``described`` names the kind of table and the types of its columns, where they have names.
     """
 
-    writers: Mapping[str, Writer]
+    writers: Mapping[str, Palette | Cast]
     join: Callable[[dict[str, Any]], Any]
     described: dict[str, Any] | None = None
 
@@ -119,6 +104,12 @@ class LikeTable:
 
     def describe(self) -> dict[str, Any] | None:
         return self.described
+
+
+Writer: TypeAlias = Palette | Cast
+"""Turns inner values of one feature into a column of the user's own type."""
+Layout: TypeAlias = Bytes | Made | LikeTable
+"""Turns inner values, rows by features, into a batch for the target."""
 
 
 def layout(features: Sequence[Feature], kind: str | None) -> Layout:

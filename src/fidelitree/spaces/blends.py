@@ -48,9 +48,12 @@ def check_blend(blend: float | str, columns: int) -> float:
 class Blend(KnownJoint):
     """Inputs near some rows of inner values; marginals are those of ``product``."""
 
+    digest: str = ""
+    assumes: tuple[str, ...] = ()
+
     def __init__(self, product: ProductSpace, inner: NDArray[Any], rho: float, digest: str) -> None:
         self.product, self.inner, self.rho, self.digest = product, inner, rho, digest
-        self.assumes: tuple[str, ...] = (neighbours(len(inner), rho),)
+        self.assumes = (neighbours(len(inner), rho),)
         self._met: dict[tuple[int, Restriction], NDArray[np.bool_]] = {}
         self._last: tuple[list[tuple[int, Restriction]], list[Floats]] = [], [np.ones(len(inner))]
         self._weighed: tuple[bytes, Floats] = b"", np.empty(0)

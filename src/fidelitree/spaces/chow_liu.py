@@ -8,6 +8,7 @@ disagree are exact, as they are for a product.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -25,8 +26,6 @@ from fidelitree.spaces.rows import Rows
 from fidelitree.spaces.world import KnownJoint, over_features
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from fidelitree.spaces.draw import Stream
     from fidelitree.spaces.features import Column, Floats
     from fidelitree.spaces.region import Region

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -19,8 +20,6 @@ from fidelitree.spaces.features import pick, pick_each
 from fidelitree.spaces.held_out import Fit, quarters
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from fidelitree.spaces.bins import Codes
     from fidelitree.spaces.draw import Stream
     from fidelitree.spaces.features import Floats

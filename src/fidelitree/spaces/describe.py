@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fidelitree.display.wording import Html, figure, join, percent, shown, tag
+from fidelitree.display.wording import Html, aligned, figure, join, percent, row, shown, tag
 from fidelitree.spaces.features import Numeric, Observed, Pieces
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.spaces.features import Feature, Floats
-    from fidelitree.spaces.held_out import Fit
+    from fidelitree.spaces.world import World
 
 _BARS = 12
 _NAMED = 3  # categories
@@ -51,19 +50,13 @@ class Description:
 
     def __str__(self) -> str:
         rows = [("feature", "kind", "values", ""), *((shown(x.name), x.kind, x.values, x.bars) for x in self.lines)]
-        widths = [max(len(row[k]) for row in rows) for k in range(3)]
-        text = ["  ".join([*(row[k].ljust(widths[k]) for k in range(3)), row[3]]).rstrip() for row in rows]
-        return "\n".join([self.world, *([self.fit] if self.fit else []), *text])
+        return "\n".join([self.world, *([self.fit] if self.fit else []), *aligned(rows)])
 
     def _repr_html_(self) -> str:
         head = tag("tr", *(tag("th", name) for name in ("feature", "kind", "values", "")))
-        body = [tag("tr", *map(_cell, (x.name, x.kind, x.values)), tag("td", histogram(x.shares))) for x in self.lines]
+        body = [row(x.name, x.kind, x.values, histogram(x.shares)) for x in self.lines]
         said = [tag("p", line) for line in (self.world, self.fit) if line]
         return str(join(*said, tag("table", head, *body)))
-
-
-def _cell(text: str) -> Html:
-    return tag("td", text)
 
 
 def histogram(shares: tuple[float, ...]) -> Html:
@@ -74,20 +67,7 @@ def histogram(shares: tuple[float, ...]) -> Html:
     return tag("svg", tag("path", d=bars), **size, fill="currentColor", aria_hidden="true")
 
 
-class _Glanced(Protocol):
-    """What a description is made of."""
-
-    @property
-    def features(self) -> tuple[Feature, ...]: ...
-
-    @property
-    def in_words(self) -> str: ...
-
-    @property
-    def fit(self) -> Fit | None: ...
-
-
-def describe(world: _Glanced) -> Description:
+def describe(world: World) -> Description:
     """All features of a world with their marginals.
 
     >>> from fidelitree.spaces.features import Boolean
@@ -142,7 +122,7 @@ def quantiles(feature: Numeric, levels: tuple[float, ...]) -> list[float]:
     return [float(value) for value in np.interp(levels, sums, edges)]
 
 
-def to_toml(world: _Glanced, batch: str | None = None) -> str:
+def to_toml(world: World, batch: str | None = None) -> str:
     """The marginals of a world as a space file to edit: numbers of many values become quantiles.
 
     >>> from fidelitree.spaces.features import Boolean

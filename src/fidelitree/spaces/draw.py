@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 import threading
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +22,6 @@ from fidelitree.spaces.features.boolean import Boolean
 from fidelitree.spaces.features.feature import pick, uniforms
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from fidelitree.spaces.region import Region
 
 Inputs = NDArray[Any]

@@ -23,6 +23,7 @@ What a feature may say stands in `features.description`.
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -34,8 +35,6 @@ from fidelitree.spaces.features.description import FeatureReader, plain
 from fidelitree.spaces.tables import like_table
 
 if TYPE_CHECKING:
-    import os
-
     from fidelitree.spaces.features import Feature
 
 FORMAT = "fidelitree.space"

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fidelitree.spaces.draw import Stream
 
@@ -33,7 +32,8 @@ class Fit:
 
 def quarters(codes: Codes) -> list[Codes]:
     """Each row in one of four parts; some are empty where there are fewer rows."""
-    return [codes[:, part] for part in np.array_split(_order(codes), _HELD)]
+    order = np.argsort(Stream("held out").lane(0, 0).random_raw(codes.shape[1]), kind="stable")
+    return [codes[:, part] for part in np.array_split(order, _HELD)]
 
 
 def folds(codes: Codes) -> list[tuple[Codes, Codes]]:
@@ -46,7 +46,3 @@ def folds(codes: Codes) -> list[tuple[Codes, Codes]]:
         (np.concatenate([part for place, part in enumerate(parts) if place != k], axis=1), held)
         for k, held in enumerate(judged)
     ]
-
-
-def _order(codes: Codes) -> NDArray[np.intp]:
-    return np.argsort(Stream("held out").lane(0, 0).random_raw(codes.shape[1]), kind="stable")

@@ -166,7 +166,8 @@ def numbers(column: Column, name: str, gaps: bool = False) -> Floats:
             if not (column.dtype.is_numeric() or column.dtype in (nw.Boolean, nw.Object)):
                 raise TypeError
             whole = column.dtype.is_integer()
-            found = np.array(column.to_list(), object) if column.dtype == nw.Object else _floats(column)
+            objects = column.dtype == nw.Object
+            found = np.array(column.to_list(), object) if objects else column.cast(nw.Float64).to_numpy()  # null is NaN
         found = object_numbers(found)[0] if found.dtype.kind == "O" else found.astype(np.float64)
     except (TypeError, ValueError):
         raise ParameterError(f"feature {name!r} must hold numbers; got a column of {column.dtype}") from None
@@ -182,11 +183,6 @@ def numbers(column: Column, name: str, gaps: bool = False) -> Floats:
             f"integers of feature {name!r} must be below 2^53 in size; got {np.nanmax(np.abs(found)):.0f}"
         )
     return np.asarray(found)
-
-
-def _floats(column: nw.Series[Any]) -> Floats:
-    """Numbers of a table, null as NaN."""
-    return np.asarray(column.cast(nw.Float64).to_numpy(), np.float64)
 
 
 def categories(column: Column) -> list[Any]:

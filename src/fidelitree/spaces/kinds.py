@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from fidelitree.spaces.blends import KEY as NEIGHBOURS
@@ -17,8 +17,6 @@ from fidelitree.spaces.sampler import KEY as SAMPLER
 from fidelitree.spaces.sampler import Sampler
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from fidelitree.spaces.world import World
 
 _READERS: dict[str, Callable[[Any], World]] = {

@@ -5,6 +5,7 @@ Probabilities are rounded to millionths, so that the last digits of a machine's 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -15,8 +16,6 @@ from scipy.special import logsumexp
 from fidelitree.spaces.dependence import SMOOTHING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.spaces.bins import Codes
     from fidelitree.spaces.draw import Stream
     from fidelitree.spaces.features import Floats

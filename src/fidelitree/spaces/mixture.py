@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -27,8 +28,6 @@ from fidelitree.spaces.region import Region
 from fidelitree.spaces.world import KnownJoint, over_features
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from fidelitree.spaces.features import Feature, Floats, Restriction
 
 ASSUMES_MIXTURE = "inputs follow the stated mixture of product distributions"

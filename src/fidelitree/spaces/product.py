@@ -10,7 +10,9 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from json.encoder import encode_basestring_ascii
 from typing import TYPE_CHECKING, Any
@@ -39,9 +41,6 @@ from fidelitree.spaces.tables import read_table, some_rows
 from fidelitree.spaces.world import drawn, over_features
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable, Iterator, Sequence
-
     from fidelitree.spaces.draw import Stream
 
 MOST_BITS = 1_000_000
@@ -69,7 +68,7 @@ class ProductSpace:
     """
 
     assumes = (ASSUMES_DISTRIBUTION,)
-    kept = fit = None
+    kept = fit = table = redraws = None  # inputs are drawn, and each feature is drawn again by itself
     seen: NDArray[Any] | None = None
     """Inner values of some rows of the table whose marginals these are; None where there was none."""
 
@@ -195,30 +194,12 @@ class ProductSpace:
         """The features, and what a target receives; `World` says what else a run asks of its inputs."""
         return self
 
-    @property
-    def independent(self) -> ProductSpace:
-        """The space itself: every exact engine can take it."""
-        return self
-
-    @property
-    def masses(self) -> ProductSpace:
-        """The space itself: the mass of every region is known."""
-        return self
+    independent = masses = product  # every exact engine can take it, and the mass of every region is known
 
     @property
     def whole(self) -> Region:
         """The region without restrictions."""
         return Region(self, {})
-
-    @property
-    def table(self) -> None:
-        """None: inputs are drawn."""
-        return None
-
-    @property
-    def redraws(self) -> None:
-        """None: a feature that depends on no other is drawn again by itself."""
-        return None
 
     def apart(self, seed: int) -> tuple[ProductSpace, ProductSpace]:
         """The space itself, to learn from and to test with."""

@@ -8,6 +8,7 @@ the other part is untouched until it tests a tree, each row once.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -24,8 +25,6 @@ from fidelitree.spaces.world import Joint, over_features
 from fidelitree.theory.sequential import Bet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from fidelitree.spaces.world import World
 
 TEST_SHARE = 0.5

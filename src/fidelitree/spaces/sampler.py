@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,6 @@ from fidelitree.spaces.inputs import row_keys
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.tables import column_types
 from fidelitree.spaces.world import Joint, over_features
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 ASSUMES_SAMPLER = "inputs are independent draws of this sampler"
 KEY = "sampler"

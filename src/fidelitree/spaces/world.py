@@ -9,7 +9,7 @@ has a number of rows, each of which serves once (``table``).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,125 +27,57 @@ if TYPE_CHECKING:
     from fidelitree.spaces.rows import Rows
 
 
-class Weighed(Protocol):
-    """Inputs of which the mass of every region is known."""
+World: TypeAlias = "ProductSpace | Joint"
+"""Where inputs come from; `Joint` says what each of them can be asked."""
+Weighed: TypeAlias = "ProductSpace | KnownJoint"
+"""Inputs of which the mass of every region is known."""
+
+
+class Joint(ABC):
+    """A world that is no product: features and batches are those of its marginals."""
+
+    product: ProductSpace
+    """The features with their marginals, and what a target receives."""
+    independent: None = None
+    """The world itself where its features are independent: what exact engines take."""
+    kept: Rows | None = None
+    """Real rows that it was not fitted to, on which errors are shown beside a certificate; None without any."""
+    fit: Fit | None = None
+    """How well it describes rows that it has not seen; None where it was not fitted, or nobody can tell."""
 
     @property
-    def product(self) -> ProductSpace:
-        """The features, and what a target receives."""
-
-    @property
-    def independent(self) -> ProductSpace | None:
-        """The world itself where its features are independent; None elsewhere."""
-
-    def mass(self, region: Region) -> float:
-        """Probability that an input falls into the region."""
-
-
-class Redraws(Protocol):
-    """Dependent inputs of which one feature can be drawn again, given all others."""
-
-    def inside(self, region: Region, stream: Stream, block: int, rows: int) -> NDArray[Any]:
-        """Independent inputs of a region, rows by features."""
-
-    def redrawn(self, inner: NDArray[Any], feature: int, region: Region, stream: Stream, block: int) -> NDArray[Any]:
-        """Another value of a feature for each of these inputs of a region, from another part of the stream."""
-
-
-class World(Protocol):
-    """Where inputs come from."""
-
-    @property
-    def product(self) -> ProductSpace:
-        """The features with their marginals, and what a target receives."""
-
-    @property
-    def independent(self) -> ProductSpace | None:
-        """The world itself where its features are independent: what exact engines take; None elsewhere."""
-
-    @property
-    def masses(self) -> Weighed | None:
-        """The world itself where masses of regions are known, those of its own inputs; None elsewhere."""
-
-    @property
-    def table(self) -> Rows | None:
-        """The rows that inputs are taken from, each once; None where as many as you like can be drawn."""
-
-    @property
-    def redraws(self) -> Redraws | None:
-        """The world itself where dependent features can be drawn again one by one; None elsewhere."""
-
-    @property
-    def kept(self) -> Rows | None:
-        """Real rows that it was not fitted to, on which errors are shown beside a certificate; None without any."""
-
-    @property
-    def fit(self) -> Fit | None:
-        """How well it describes rows that it has not seen; None where it was not fitted, or nobody can tell."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the features."""
-
-    @property
-    def features(self) -> tuple[Feature, ...]:
-        """The features with their marginals."""
-
-    @property
+    @abstractmethod
     def digest(self) -> str:
         """SHA-256 of all that determines the distribution."""
 
     @property
+    @abstractmethod
     def assumes(self) -> tuple[str, ...]:
         """What a certificate over these inputs takes for granted about them."""
 
     @property
-    def in_words(self) -> str:
-        """The world as a noun."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, exact."""
-
-    def apart(self, seed: int) -> tuple[World, World]:
-        """The worlds that a run learns from and tests with: itself, twice, unless they come from different rows."""
-
-    def inputs(self, stream: Stream, block: int, rows: int) -> NDArray[Any]:
-        """Independent inputs, rows by features: a block of a stream is the same whatever was drawn before."""
-
-    def draw(self, rows: int, seed: int = 0) -> Any:
-        """Inputs as the target receives them."""
-
-    def describe(self) -> Description:
-        """All features at a glance."""
-
-
-class Joint(ABC):
-    """What worlds that are no product have in common: features and batches are those of their marginals."""
-
-    product: ProductSpace
-    independent: None = None
-    kept: Rows | None = None
-    fit: Fit | None = None
-
-    @property
-    def masses(self) -> Weighed | None:
-        """None: how likely a region is nobody knows."""
+    def masses(self) -> KnownJoint | None:
+        """The world itself where masses of regions are known, those of its own inputs; None elsewhere."""
         return None
 
     @property
     def table(self) -> Rows | None:
-        """None: inputs are drawn."""
+        """The rows that inputs are taken from, each once; None where as many as you like can be drawn."""
         return None
 
     @property
-    def redraws(self) -> Redraws | None:
-        """None: how one feature depends on all others nobody knows."""
+    def redraws(self) -> KnownJoint | None:
+        """The world itself where dependent features can be drawn again one by one; None elsewhere."""
         return None
 
     @property
     @abstractmethod
     def in_words(self) -> str:
         """The world as a noun."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, exact."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -163,7 +95,7 @@ class Joint(ABC):
         return self.product.dtype
 
     def apart(self, seed: int) -> tuple[Any, Any]:
-        """The world itself, to learn from and to test with."""
+        """The worlds that a run learns from and tests with: itself, twice, unless they come from different rows."""
         return self, self
 
     def batch(self, inner: NDArray[Any]) -> Any:
@@ -176,7 +108,7 @@ class Joint(ABC):
 
     @abstractmethod
     def inputs(self, stream: Stream, block: int, rows: int) -> NDArray[Any]:
-        """Independent inputs, rows by features."""
+        """Independent inputs, rows by features: a block of a stream is the same whatever was drawn before."""
 
     def draw(self, rows: int, seed: int = 0) -> Any:
         """Inputs as the target receives them; the same seed gives the same ones."""
@@ -195,13 +127,10 @@ class KnownJoint(Joint):
 
     @property
     def masses(self) -> Self:
-        """The world itself: the mass of every region is known."""
+        """The world itself: the mass of every region is known, and one feature can be drawn again given all others."""
         return self
 
-    @property
-    def redraws(self) -> Self:
-        """The world itself: one feature can be drawn again, given all others."""
-        return self
+    redraws = masses
 
     @abstractmethod
     def mass(self, region: Region) -> float:
@@ -220,14 +149,7 @@ class KnownJoint(Joint):
         return self.inside(self.product.whole, stream, block, rows)
 
 
-class _Draws(Protocol):
-    @property
-    def names(self) -> tuple[str, ...]: ...
-
-    def inputs(self, stream: Stream, block: int, rows: int) -> NDArray[Any]: ...
-
-
-def drawn(world: _Draws, rows: int, seed: int) -> NDArray[Any]:
+def drawn(world: World, rows: int, seed: int) -> NDArray[Any]:
     """Inputs for a user to look at: those of a run come from other streams."""
     rows, stream, step = check_count("rows", rows), Stream.named(seed, "draw"), block_rows(len(world.names))
     starts = range(0, rows, step)

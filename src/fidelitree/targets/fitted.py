@@ -8,6 +8,7 @@ only; of rows that were fitted and are given again, always.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,8 +20,6 @@ from fidelitree.spaces.draw import Stream
 from fidelitree.targets.models.estimator import Estimator
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from fidelitree.spaces.rows import Rows
     from fidelitree.targets.labels import Target
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,10 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from fidelitree.errors import RAISED, ParameterError, show
 from fidelitree.spaces.inputs import as_bits
 from fidelitree.targets.labels import as_answered
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 MAX_FEATURES = 26
 

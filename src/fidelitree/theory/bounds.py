@@ -15,13 +15,11 @@ Algorithm 1, 1/4 for Algorithm 2).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from fidelitree.errors import ParameterError, check_choice, check_count, check_delta, check_epsilon, check_number
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from fidelitree.errors import ParameterError, check_choice, check_count, check_delta, check_epsilon, check_range
 
 Schedule = Literal["printed", "corrected"]
 SCHEDULES = ("printed", "corrected")
@@ -120,7 +118,7 @@ def log_size_corrected_by_influence(
     ``strategy="influence"`` pass epsilon/4: it may split a little past error epsilon. The proof is checked by a machine
     (proofs/Sizes.v).
     """
-    influence = _check_at_least("influence", influence, 0)
+    influence = _check_at_least("influence", influence)
     depth, largest_average_depth = _check_depths(depth, largest_average_depth, "largest_average_depth")
     epsilon, kappa = check_epsilon(epsilon), _check_kappa(kappa)
     if not influence:
@@ -134,8 +132,8 @@ def log_size_corrected_without_depth(
     influence: float, average_depth: float, epsilon: float, kappa: float = 1.0, labels: int = 2
 ) -> float:
     """Theorems 1.1 and 5.1, corrected, form 2: Inf Delta/(2 kappa epsilon^2); Delta for Delta/2 with more labels."""
-    influence = _check_at_least("influence", influence, 0)
-    average_depth = _check_at_least("average_depth", average_depth, 0)
+    influence = _check_at_least("influence", influence)
+    average_depth = _check_at_least("average_depth", average_depth)
     epsilon, kappa = check_epsilon(epsilon), _check_kappa(kappa)
     if not influence:
         return 0.0
@@ -163,7 +161,7 @@ def log_size_corrected_by_depths(
 def influence_cap_corrected(average_depth: float, labels: int = 2) -> float:
     """Lemma 4.2, corrected: total influence is at most (1 - 1/K) Delta; a fair dictator attains it."""
     labels = check_count("labels", labels, least=2)
-    return _check_at_least("average_depth", average_depth, 0) * (1 - 1 / labels)
+    return _check_at_least("average_depth", average_depth) * (1 - 1 / labels)
 
 
 # --- the lemmas' floors and phases -----------------------------------------------------------------------------------
@@ -171,7 +169,7 @@ def influence_cap_corrected(average_depth: float, labels: int = 2) -> float:
 
 def influence_floor_lemma_c_1_printed(variance: float, average_depth: float) -> float:
     """Lemma C.1 as printed: some feature has influence Var/Delta. A slip: off by 2 for this influence."""
-    return _check_at_least("variance", variance, 0) / _check_above("average_depth", average_depth, 0)
+    return _check_at_least("variance", variance) / _check_above("average_depth", average_depth)
 
 
 def influence_floor_lemma_c_1_corrected(variance: float, average_depth: float) -> float:
@@ -182,7 +180,7 @@ def influence_floor_lemma_c_1_corrected(variance: float, average_depth: float) -
 def score_floor_lemma_4_4_printed(leaves: int, epsilon: float, average_depth: float) -> float:
     """Lemma 4.4 as printed: above error epsilon, the best score is 2 epsilon/(j Delta). **False** from 4 bits on."""
     leaves, epsilon = check_count("leaves", leaves), check_epsilon(epsilon)
-    return 2 * epsilon / (leaves * _check_above("average_depth", average_depth, 0))
+    return 2 * epsilon / (leaves * _check_above("average_depth", average_depth))
 
 
 def score_floor_lemma_4_4_corrected(
@@ -190,24 +188,24 @@ def score_floor_lemma_4_4_corrected(
 ) -> float:
     """Lemma 4.4, corrected: the best score is at least max(epsilon/(j Delta*), 2 epsilon^2/(j Delta))."""
     leaves, epsilon = check_count("leaves", leaves), check_epsilon(epsilon)
-    average_depth = _check_above("average_depth", average_depth, 0)
-    largest_average_depth = _check_above("largest_average_depth", largest_average_depth, 0)
+    average_depth = _check_above("average_depth", average_depth)
+    largest_average_depth = _check_above("largest_average_depth", largest_average_depth)
     return max(epsilon / largest_average_depth, 2 * epsilon**2 / average_depth) / leaves
 
 
 def score_floor_lemma_4_5_printed(leaves: int, cost: float, depth: float, average_depth: float) -> float:
     """Lemma 4.5 as printed: the best score is at least cost/(j D Delta). **False** from 27 features on."""
-    leaves, cost = check_count("leaves", leaves), _check_at_least("cost", cost, 0)
-    return cost / (leaves * _check_above("depth", depth, 0) * _check_above("average_depth", average_depth, 0))
+    leaves, cost = check_count("leaves", leaves), _check_at_least("cost", cost)
+    return cost / (leaves * _check_above("depth", depth) * _check_above("average_depth", average_depth))
 
 
 def score_floor_lemma_4_5_corrected(
     leaves: int, cost: float, depth: float, average_depth: float, largest_average_depth: float
 ) -> float:
     """Lemma 4.5, corrected: the best score is at least max(cost/(j D Delta*), 2 cost^2/(j D^2 Delta))."""
-    leaves, cost = check_count("leaves", leaves), _check_at_least("cost", cost, 0)
-    depth, average_depth = _check_above("depth", depth, 0), _check_above("average_depth", average_depth, 0)
-    largest_average_depth = _check_above("largest_average_depth", largest_average_depth, 0)
+    leaves, cost = check_count("leaves", leaves), _check_at_least("cost", cost)
+    depth, average_depth = _check_above("depth", depth), _check_above("average_depth", average_depth)
+    largest_average_depth = _check_above("largest_average_depth", largest_average_depth)
     share = cost / depth
     return max(share / largest_average_depth, 2 * share**2 / average_depth) / leaves
 
@@ -222,7 +220,7 @@ def log_steps_lemma_4_6_corrected(
     influence: float, depth: float, largest_average_depth: float, epsilon: float
 ) -> float:
     """Lemma 4.6, corrected: no split at all (-inf), or fewer than (Inf/(epsilon D))^(D Delta*) of them."""
-    influence = _check_at_least("influence", influence, 0)
+    influence = _check_at_least("influence", influence)
     depth, largest_average_depth = _check_depths(depth, largest_average_depth, "largest_average_depth")
     if influence <= check_epsilon(epsilon) * depth:
         return -math.inf
@@ -332,28 +330,19 @@ def _positive_epsilon(epsilon: float) -> float:
 
 
 def _check_kappa(kappa: float) -> float:
-    number = check_number("kappa", kappa)
-    if not 0 < number <= 1:
-        raise ParameterError(f"kappa must be above 0 and at most 1; got {kappa!r}")
-    return number
+    return check_range("kappa", kappa, "above 0 and at most 1", lambda number: 0 < number <= 1, percent=False)
 
 
-def _check_at_least(name: str, value: float, least: float) -> float:
-    number = check_number(name, value)
-    if not least <= number < math.inf:
-        raise ParameterError(f"{name} must be finite and at least {least:g}; got {value!r}")
-    return number
+def _check_at_least(name: str, value: float) -> float:
+    return check_range(name, value, "finite and at least 0", lambda number: 0 <= number < math.inf, percent=False)
 
 
-def _check_above(name: str, value: float, bound: float) -> float:
-    number = check_number(name, value)
-    if not bound < number < math.inf:
-        raise ParameterError(f"{name} must be finite and above {bound:g}; got {value!r}")
-    return number
+def _check_above(name: str, value: float) -> float:
+    return check_range(name, value, "finite and above 0", lambda number: 0 < number < math.inf, percent=False)
 
 
 def _check_depths(depth: float, average: float, name: str = "average_depth") -> tuple[float, float]:
-    depth, average_number = _check_at_least("depth", depth, 0), _check_at_least(name, average, 0)
+    depth, average_number = _check_at_least("depth", depth), _check_at_least(name, average)
     if average_number > depth:
         raise ParameterError(f"{name} must be at most the depth, {depth:g}; got {average!r}")
     return depth, average_number

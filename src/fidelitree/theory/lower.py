@@ -13,14 +13,11 @@ about inputs drawn: one that comes again is drawn again, though a target that re
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fidelitree.errors import ParameterError, check_count, check_delta, check_epsilon
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _EXACT = 5  # features up to which the functions of small trees are listed
 

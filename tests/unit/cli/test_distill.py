@@ -6,6 +6,7 @@ import csv
 import json
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -201,8 +202,8 @@ def test_a_large_tree_is_cut_off_in_print_only(folder: Path) -> None:
 
 
 def test_the_choices_are_the_librarys() -> None:
-    assert [name.value for name in StrategyName] == list(STRATEGIES)
-    assert [name.value for name in PreferenceName] == list(PREFERENCES)
+    assert list(get_args(StrategyName)) == list(STRATEGIES)
+    assert list(get_args(PreferenceName)) == list(PREFERENCES)
 
 
 @pytest.mark.parametrize("text", ["0.1", "none"])

@@ -10,6 +10,8 @@ import pytest
 import fidelitree as ft
 from fidelitree.runs.input_source import source_of
 from fidelitree.runs.strategies import frontier_strategy
+from fidelitree.runs.strategies.sized_trees import SizedTrees
+from fidelitree.theory.sequential import FRONTIER, ROUND, level_in
 
 SPACE = ft.ProductSpace([ft.Numeric(name, 0, 1) for name in "abcd"])
 
@@ -60,3 +62,16 @@ def test_tests_go_on_while_a_better_tree_is_hidden(monkeypatch: pytest.MonkeyPat
     assert [point.leaves for point in hidden] == [1, 2], "with this seed: no test has met the third leaf by then"
     more = told.queries.asked.by_purpose["certify"]
     assert hidden.queries.asked.by_purpose["certify"] < more <= 3_200 * 9 / 8
+
+
+def test_a_rival_that_tests_find_better_takes_the_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SizedTrees, "trees", lambda self, sizes=None: self._built([0] * len(self._sizes)))
+    front = ft.frontier(easy, SPACE)
+    assert [point.leaves for point in front][:2] == [1, 2]
+    assert front[-1].error_bound < 0.05 < front[0].error_bound
+    numbers = [point.certificate.attempt for point in front]
+    assert numbers[0] == 1
+    assert 2 * ROUND >= max(numbers) > len(front)
+    assert all(point.certificate.level == level_in(FRONTIER, point.certificate.attempt, 0.05) for point in front)
+    monkeypatch.setattr(SizedTrees, "rivals", lambda self: [])
+    assert len(ft.frontier(easy, SPACE)) == 1, "there was nothing else to test"

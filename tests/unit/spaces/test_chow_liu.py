@@ -229,6 +229,7 @@ def test_what_cannot_be_drawn_is_refused() -> None:
         WORLD.inside(region, Stream.named(0, "any"), 0, 5)
 
 
+@pytest.mark.filterwarnings("ignore:column 'name' has 7,000 different texts")
 def test_too_many_categories_are_refused() -> None:
     with pytest.raises(ft.ParameterError, match=r"at most 6,000 categories and bins .* 7,000 of them in 'name'"):
         ChowLiu.from_data({"name": [f"n{i}" for i in range(7_000)], "age": list(range(7_000))})

@@ -76,6 +76,7 @@ def test_whole_numbers_with_gaps_stay_whole(form: Any) -> None:
     assert np.isnan(world.product.encode(world.draw(50))).any()
 
 
+@pytest.mark.filterwarnings("ignore:column 'name' has 40 different texts")
 def test_categories_of_the_kept_half_are_known_though_they_are_not_drawn() -> None:
     world = world_of({"name": [f"n{i}" for i in range(40)]})
     assert len(world.features[0].values or ()) == 40

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +17,6 @@ from fidelitree.asking.journal.journal import Journal
 from fidelitree.errors import FormatError, MissingExtraError, ParameterError, writing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from fidelitree.asking.journal.run import Run
 
 Table = dict[str, NDArray[Any]]

@@ -4,29 +4,26 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sqlite3
 import time
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from fidelitree.asking.journal.opening import (
     bring_up_to_date,
+    in_our_words,
     lists_attempts,
     open_to_read,
     open_to_write,
-    refuse,
     write_ahead,
 )
 from fidelitree.asking.journal.records import COLUMNS, Opened, Record
 from fidelitree.asking.journal.run import Run, check_complete
 from fidelitree.errors import FormatError, JournalError, is_text
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Iterator, Mapping
-    from types import TracebackType
 
 ENDED = "ended"
 LIMITS = "rungs"
@@ -84,9 +81,7 @@ class Journal:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -282,17 +277,8 @@ class Journal:
     def _write(self, name: str, value: Any) -> None:
         self._connection.execute("INSERT OR REPLACE INTO run VALUES (?, ?)", (name, json.dumps(value)))
 
-    @contextmanager
-    def _talking(self) -> Iterator[None]:
-        """Our own errors for SQLite's, with the name of the file."""
-        try:
-            yield
-        except sqlite3.Error as error:
-            refuse(self.path, error)
-        except UnicodeDecodeError:
-            raise FormatError(f"journal {str(self.path)!r}: its text is not UTF-8") from None
-        except FormatError as error:
-            raise FormatError(f"journal {str(self.path)!r}: {error}") from None
+    def _talking(self) -> AbstractContextManager[None]:
+        return in_our_words(self.path, "journal ")
 
 
 def _strikes(*told: Any) -> tuple[tuple[int, int], ...]:

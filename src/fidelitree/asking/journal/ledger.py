@@ -9,6 +9,7 @@ earlier run has drawn, neither of the inputs for tests nor of those for learning
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,6 @@ from fidelitree.errors import TargetError
 from fidelitree.theory.sequential import STANDING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from fidelitree.asking.journal.journal import Journal
     from fidelitree.trees.tree import Tree
 

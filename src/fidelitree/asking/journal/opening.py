@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
-from typing import TYPE_CHECKING, NoReturn
+from pathlib import Path
+from typing import NoReturn
 
 from fidelitree.errors import FormatError, JournalError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 APPLICATION = 0x66747265  # "ftre"
 VERSION = 2
@@ -105,15 +103,22 @@ def copied(path: Path, to: Path) -> None:
 def _closed_on_error(path: Path, connection: sqlite3.Connection) -> Iterator[None]:
     with ExitStack() as on_error:
         on_error.callback(connection.close)
-        try:
+        with in_our_words(path, "not a journal of fidelitree: "):
             yield
-        except sqlite3.Error as error:
-            refuse(path, error)
-        except UnicodeDecodeError:  # what SQLite says about a damaged schema quotes it
-            raise FormatError(f"not a journal of fidelitree: {str(path)!r}: its text is not UTF-8") from None
-        except FormatError as error:
-            raise FormatError(f"not a journal of fidelitree: {str(path)!r}: {error}") from None
         on_error.pop_all()
+
+
+@contextmanager
+def in_our_words(path: Path, before: str) -> Iterator[None]:
+    """Our own errors for SQLite's, with the name of the file."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        refuse(path, error)
+    except UnicodeDecodeError:  # what SQLite says about a damaged schema quotes it
+        raise FormatError(f"{before}{str(path)!r}: its text is not UTF-8") from None
+    except FormatError as error:
+        raise FormatError(f"{before}{str(path)!r}: {error}") from None
 
 
 def refuse(path: Path, error: sqlite3.Error) -> NoReturn:

@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import FormatError, is_text
 from fidelitree.spaces.inputs import one_form
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 KINDS = ("bool", "int", "float", "str")
 COLUMNS = "purpose, batch, start, count, digest, kind, inputs, labels, seconds, seal"

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from fidelitree import __version__
-from fidelitree.errors import FormatError, OtherRunError, is_entropy
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+from fidelitree.errors import FormatError, OtherRunError, is_entropy, is_json, json_kinds
 
 LIMITS = ("max_queries", "max_leaves", "max_seconds", "max_cost")
 """Arguments that may differ: a run that a limit ended goes on with a larger one."""
@@ -63,9 +61,9 @@ class Run:
             raise FormatError("its text is not UTF-8") from None
         except (ValueError, RecursionError) as error:
             raise FormatError(f"an entry is not JSON: {error}") from None
-        for name, kind in _KINDS.items():
-            if name in found and type(found[name]) is not kind:
-                raise FormatError(f"its entry {name!r} must be {kind.__name__}; got {found[name]!r:.60}")
+        for name, kinds in json_kinds(cls).items():
+            if name in found and name != "entropy" and not is_json(found[name], kinds):
+                raise FormatError(f"its entry {name!r} must be {kinds[0].__name__}; got {found[name]!r:.60}")
         if found.get("entropy") is not None and not is_entropy(found["entropy"]):
             raise FormatError(f"its entry 'entropy' must be 32 hexadecimal digits; got {found['entropy']!r:.60}")
         _check_features(found["features"])
@@ -104,18 +102,6 @@ class Run:
             )
 
 
-_KINDS: dict[str, type] = {
-    "door": str,
-    "target": str,
-    "space": str,
-    "features": list,
-    "seed": int,
-    "seed_chosen": bool,
-    "arguments": dict,
-    "versions": dict,
-    "lists_answers": bool,
-    "replayed": bool,
-}
 _YOUNGER = ("entropy", "replayed")  # than the first journals, which do without
 
 

@@ -60,42 +60,29 @@ def lemma_5_4(t: Study) -> Floats:
     return np.asarray(np.maximum(misled[q], misled[GRID - q]))
 
 
-def path(n: int) -> Floats:
-    """The average depth of a path over n fair bits, by the appendix's sum, against 2."""
-    return np.array([float(_path_depth(n) / 2)])
-
-
-def path_corrected(n: int) -> Floats:
-    """The same against 2 - 2^(1-n), which it is."""
-    return _same(_path_depth(n), 2 - Fraction(2, 2**n))
-
-
-def _path_depth(n: int) -> Fraction:
+def path_depth(n: int) -> Fraction:
+    """The average depth of a path over n fair bits, by the appendix's sum."""
     return sum((Fraction(k, 2**k) for k in range(1, n)), Fraction(n, 2 ** (n - 1)))
 
 
-def full_binary(case: tuple[int, float]) -> Floats:
-    """Section 4.2: the logarithm of (e/epsilon)^(log^2 s), and of what the paper says it equals."""
-    return _same(*_full_binary(*case))
-
-
 def full_binary_corrected(case: tuple[int, float]) -> Floats:
-    """They differ by log^2 s."""
-    left, right = _full_binary(*case)
+    """The two sides differ by log^2 s."""
+    left, right = full_binary(*case)
     return np.where(np.isclose([left], right + case[0] ** 2), 0.0, np.inf)
 
 
 def full_binary_words(depth: int, epsilon: float) -> str:
     """Both sides in numbers."""
-    left, right = _full_binary(depth, epsilon)
+    left, right = full_binary(depth, epsilon)
     return f"s = {2**depth}, epsilon = {epsilon}: exp({left:.2f}) is not exp({right:.2f})"
 
 
-def _full_binary(depth: int, epsilon: float) -> tuple[float, float]:
+def full_binary(depth: int, epsilon: float) -> tuple[float, float]:
+    """Section 4.2: the logarithm of (e/epsilon)^(log^2 s), and of what the paper says it equals."""
     return depth**2 * math.log(math.e / epsilon), depth**2 * math.log(1 / epsilon)
 
 
-def _same(left: float | Fraction, right: float | Fraction) -> Floats:
+def same(left: float | Fraction, right: float | Fraction) -> Floats:
     """An equation as a ratio: a breach is infinite."""
     return np.array([0.0 if left == right else np.inf])
 

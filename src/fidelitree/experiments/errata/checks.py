@@ -38,24 +38,9 @@ def _column(values: Floats) -> Floats:
 # --- targets ---------------------------------------------------------------------------------------------------------
 
 
-def lemma_4_1(t: Study) -> Floats:
-    """Error <= total influence."""
-    return over(t.error, t.influence)
-
-
-def lemma_4_1_tight(t: Study) -> Floats:
-    """Error <= G <= total influence."""
-    return worst(over(t.error, t.gini), over(t.gini, t.influence))
-
-
 def lemma_4_2(t: Study) -> Floats:
     """Inf <= D Var and Inf <= Delta."""
     return worst(over(t.influence, 2 * t.depth * t.gini), over(t.influence, t.average_depth))
-
-
-def lemma_4_2_tight(t: Study) -> Floats:
-    """Inf <= D G and Inf <= Delta/2."""
-    return 2 * lemma_4_2(t)
 
 
 def lemma_4_3(t: Study) -> Floats:
@@ -65,34 +50,9 @@ def lemma_4_3(t: Study) -> Floats:
     return np.where(np.any(bad, axis=0), np.inf, 0.0)
 
 
-def lemma_c_1(t: Study) -> Floats:
-    """Var/Delta <= largest influence."""
-    return over(2 * t.gini, t.average_depth * t.influences.max(axis=1))
-
-
-def lemma_c_1_corrected(t: Study) -> Floats:
-    """G/Delta <= largest influence."""
-    return lemma_c_1(t) / 2
-
-
 def lemma_c_2(t: Study) -> Floats:
     """Inf_i <= 2 error <= Var."""
     return worst(over(t.influences, 2 * t.error[:, None]), over(t.error, t.gini))
-
-
-def lemma_c_2_tight(t: Study) -> Floats:
-    """Inf_i <= G as well."""
-    return worst(lemma_c_2(t), over(t.influences, t.gini[:, None]))
-
-
-def depth_of_leaves(t: Study) -> Floats:
-    """No region needs a deeper tree than the whole."""
-    return over(t.depths, t.depth[:, None])
-
-
-def average_depth_of_leaves(t: Study) -> Floats:
-    """No region has a larger best average depth than the whole."""
-    return over(t.largest_average_depth, t.average_depth)
 
 
 def average_depth_of_leaves_corrected(t: Study) -> Floats:
@@ -148,17 +108,8 @@ def lemma_4_5_corrected(t: Study) -> Floats:
     return over(floor / _leaves(score), score)
 
 
-def lemma_4_6(t: Study) -> Floats:
-    """ln J_1 <= ln max((Delta/(epsilon D))^(D Delta), 1), with epsilon D just below the cost before step J_1."""
-    return _first_phase_over(t, t.average_depth, t.average_depth)
-
-
-def lemma_4_6_corrected(t: Study) -> Floats:
-    """ln J_1 <= D Delta* ln(Inf/(epsilon D)), the same."""
-    return _first_phase_over(t, t.influence, t.largest_average_depth)
-
-
-def _first_phase_over(t: Study, start: Floats, average: Floats) -> Floats:
+def first_phase_over(t: Study, start: Floats, average: Floats) -> Floats:
+    """ln J_1 over D average ln max(start/(epsilon D), 1), with epsilon D just below the cost before step J_1."""
     _, cost, _ = t.growth
     with np.errstate(divide="ignore", invalid="ignore"):
         bound = _column(t.depth) * _column(average) * np.maximum(np.log(start[:, None] / cost), 0)
@@ -171,17 +122,8 @@ def first_phase(t: Study) -> Whole:
     return np.asarray((cost[:, None, :] >= (t.depth[:, None] * error)[:, :, None]).sum(axis=2))
 
 
-def lemma_4_7(t: Study) -> Floats:
-    """J_total <= max(J_1, 1) e^(D Delta), with the maximum of Lemma 4.6."""
-    return _second_phase_over(t, np.maximum(first_phase(t), 1))
-
-
-def lemma_4_7_to_the_letter(t: Study) -> Floats:
-    """J_total <= J_1 e^(D Delta), J_1 = 0 included."""
-    return _second_phase_over(t, first_phase(t))
-
-
-def _second_phase_over(t: Study, first: Whole) -> Floats:
+def second_phase_over(t: Study, first: Whole) -> Floats:
+    """J_total over first e^(D Delta)."""
     error = t.growth[2]
     bound = first * np.exp(_column(t.depth) * _column(t.average_depth))
     return over(np.where(error > 0, _leaves(error), 0), bound)
@@ -199,11 +141,6 @@ def lemma_4_7_corrected(t: Study) -> Floats:
 def theorem_1_1(t: Study) -> Floats:
     """Size against Theorem 1.1 as printed."""
     return _size_over(t, lambda eps: _power(t, t.average_depth, t.average_depth, eps))
-
-
-def theorem_1_1_full(t: Study) -> Floats:
-    """The same, where every leaf of the best tree has its depth: D = Delta, whatever the biases are."""
-    return np.where(t.depth == t.average_depth, theorem_1_1(t), 0.0)
 
 
 def theorem_1_1_path(t: Study) -> Floats:

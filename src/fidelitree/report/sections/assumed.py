@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fidelitree.display.wording import Html, counted, section, table, tag
+from fidelitree.display.wording import Html, counted, row, section, table, tag
 from fidelitree.spaces.describe import histogram
 
 if TYPE_CHECKING:
@@ -16,12 +16,7 @@ _SHOWN = 60
 def assumed(world: World) -> Html:
     """A sentence about the world, and a table of its features."""
     told = world.describe()
-    rows = [
-        tag(
-            "tr", tag("th", x.name, scope="row"), tag("td", x.kind), tag("td", x.values), tag("td", histogram(x.shares))
-        )
-        for x in told.lines[:_SHOWN]
-    ]
+    rows = [row(x.kind, x.values, histogram(x.shares), head=x.name) for x in told.lines[:_SHOWN]]
     rest = len(told.lines) - len(rows)
     shown = table(("Feature", "Kind", "Values", "Shares"), rows, "The features of an input")
     return section(

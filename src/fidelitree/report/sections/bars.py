@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.display.wording import Html, counted, figure, section, tag, whole
+from fidelitree.display.wording import Html, counted, figure, section, table, tag, whole
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.spaces.draw import Stream, draw, redraw
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.asking.counted import Queries
     from fidelitree.report.contents import Contents
     from fidelitree.spaces.product import ProductSpace
@@ -37,9 +36,7 @@ _PURPOSES = {
 
 def bars(caption: str, columns: tuple[str, str], rows: Sequence[Row]) -> Html:
     """One row for each name; the bar says nothing that the number does not."""
-    head = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in columns), tag("td")))
-    body = tag("tbody", *(_row(*row) for row in rows))
-    return tag("table", tag("caption", caption, class_="hidden"), head, body, class_="bars")
+    return table((*columns, ""), (_row(*row) for row in rows), caption, class_="bars")
 
 
 def _row(name: object, number: str, length: float) -> Html:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from fidelitree.display.wording import Html, section, tag
@@ -12,8 +13,6 @@ from fidelitree.export import to_c, to_sql
 from fidelitree.report.sections.remaining import conditions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from fidelitree.report.contents import Contents, Shares
 
 _MOST = 300

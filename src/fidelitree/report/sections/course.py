@@ -6,14 +6,11 @@ The chart is an inline SVG: no script, colours from the page's style sheet.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from fidelitree.display.wording import Html, at_most, counted, join, percent, section, table, tag, whole
 from fidelitree.report.contents import Contents, TracePoint
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 _WIDTH, _HEIGHT = 720.0, 300.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56.0, 16.0, 16.0, 44.0

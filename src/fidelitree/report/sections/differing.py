@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fidelitree.display.wording import Html, counted, section, table, tag, whole
+from fidelitree.display.wording import Html, counted, row, section, table, tag, whole
 
 if TYPE_CHECKING:
     from fidelitree.report.contents import Contents
@@ -42,12 +42,5 @@ def _columns(found: Disagreements) -> str:
 def _table(found: Disagreements) -> Html:
     head, rows = found.cells(_SHOWN, _FEATURES)
     names = [*head[:-2], "Tree answers", "Target answers"]
-    lines = (
-        tag("tr", tag("th", row[0], scope="row"), *(tag("td", cell) for cell in row[1:-2]), *map(_answer, row[-2:]))
-        for row in rows
-    )
+    lines = (row(*cells[1:-2], *(tag("strong", label) for label in cells[-2:]), head=cells[0]) for cells in rows)
     return tag("div", table(names, lines, "Inputs on which they differ", class_="numbers"), class_="scroll", tabindex=0)
-
-
-def _answer(label: str) -> Html:
-    return tag("td", tag("strong", label))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fidelitree.display.frontier_chart import Mark, chart
-from fidelitree.display.wording import Html, counted, tag, whole
+from fidelitree.display.wording import Html, counted, table, tag, whole
 
 if TYPE_CHECKING:
     from fidelitree.report.contents import SizeCurve
@@ -67,13 +67,9 @@ def _mover(marks: list[Mark], chosen: int) -> Html:
 
 def _table(marks: list[Mark], chosen: int) -> Html:
     names = "Leaves", f"{marks[0].verb.capitalize()} at least", "At most", ""
-    head = tag(
-        "thead", tag("tr", *(tag("th" if name else "td", name, scope="col" if name else None) for name in names))
-    )
-    rows = [_row(mark, place, place == chosen) for place, mark in enumerate(marks)]
-    caption = tag("caption", "Every tree of the curve", class_="hidden")
-    table = tag("table", caption, head, tag("tbody", *rows), class_="numbers")
-    inside = tag("div", table, class_="scroll", tabindex=0)
+    rows = (_row(mark, place, place == chosen) for place, mark in enumerate(marks))
+    shown = table(names, rows, "Every tree of the curve", class_="numbers")
+    inside = tag("div", shown, class_="scroll", tabindex=0)
     return tag("details", tag("summary", "The same in numbers"), inside, id="curve-numbers")
 
 

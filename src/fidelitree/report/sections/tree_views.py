@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from fidelitree.display.wording import Html, counted, join, percent, section, table, tag
+from fidelitree.display.wording import Html, counted, join, percent, row, section, table, tag
 from fidelitree.report.sections.remaining import conditions
-from fidelitree.report.sections.tree_outline import tested
 
 if TYPE_CHECKING:
     from fidelitree.report.contents import Contents, Shares
 
 _MOST_CONTROLS = 200
 _LEGIBLE = 0.7  # of a drawing's size, at least
+_BESIDE = 700  # pixels that are left of a page beside the form; a wider drawing has all of it
 _MOST_DRAWN, _MOST_RULES = 64, 300
 """Leaves of a tree that a diagram can show on a screen, and rules that somebody may read."""
 _TOOLS = (("Expand all", "expand"), ("Collapse", "collapse"))
@@ -30,11 +30,12 @@ def tree_section(contents: Contents, shares: Shares) -> Html:
     }
     there = {name: view for name, view in views.items() if view[1] is not None}
     plain = tag("pre", str(contents.tree), tabindex=0)
+    wide = "wide" if any(_least_width(str(view)) > _BESIDE for _, view in there.values()) else ""
     return section(
         "tree",
         "The tree",
         tag("p", _introduction(contents, shares), class_="note"),
-        tag("div", tag("div", _tabs(there), *_panels(there)), _panel(contents), class_="workbench"),
+        tag("div", tag("div", _tabs(there), *_panels(there)), _panel(contents), class_=f"workbench {wide}".strip()),
         tag("details", tag("summary", "The tree as text"), plain, class_="plain"),
     )
 
@@ -77,6 +78,12 @@ def _fitting(svg: str) -> Html:
     )
 
 
+def _least_width(view: str) -> int:
+    """How narrow a view with a drawing can be without being cut off."""
+    found = re.search(r"<svg [^>]*min-width:(\d+)px", view)
+    return 0 if found is None else int(found[1])
+
+
 def _rules(contents: Contents, shares: Shares) -> Html | None:
     """A row for each leaf, the one that most inputs reach first."""
     tree = contents.tree
@@ -85,15 +92,8 @@ def _rules(contents: Contents, shares: Shares) -> Html | None:
     told = conditions(contents, {node for node, feature in enumerate(tree.as_lists[0]) if feature < 0})
     masses = {} if shares.masses is None else {leaf: float(shares.masses[leaf]) for leaf in told}
     order = sorted(told, key=lambda leaf: -masses.get(leaf, 0.0))
-    rows = (
-        tag(
-            "tr",
-            tag("th", told[leaf], scope="row"),
-            tag("td", tag("strong", str(tree.label(leaf)))),
-            *([tag("td", percent(masses[leaf]))] if masses else []),
-        )
-        for leaf in order
-    )
+    shares_of = {leaf: [percent(masses[leaf])] if masses else [] for leaf in order}
+    rows = (row(tag("strong", str(tree.label(leaf))), *shares_of[leaf], head=told[leaf]) for leaf in order)
     names = ("If", "Then", *(("Share of inputs",) if masses else ()))
     return tag("div", table(names, rows, "The rules of the tree", class_="rules"))
 
@@ -142,7 +142,7 @@ _HINT = "Point at a condition or an answer of the tree, or move to it with the a
 
 def _fields(contents: Contents) -> list[Html]:
     """The script fills in a control for each feature: those that the tree asks about first."""
-    asked = tested(contents.tree)
+    asked = set(contents.tree.feature.tolist()) - {-1}
     others = min(len(contents.space), _MOST_CONTROLS) - len(asked)
     fields = [tag("div", id="asked", class_="fields")]
     if others > 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from fidelitree.certificates.certificate import ASSUMES_DETERMINISTIC, Certificate
@@ -10,8 +11,6 @@ from fidelitree.spaces.rows import ASSUMES_NOT_FITTED
 from fidelitree.theory.sequential import FRONTIER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from fidelitree.report.contents import About, Contents
 
 

@@ -9,6 +9,7 @@ each tree, and only then the tests are drawn that count.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -23,20 +24,18 @@ from fidelitree.certificates.helped import Adviser, HelpedAttempt, compare
 from fidelitree.errors import ParameterError
 from fidelitree.runs.session import Session, TrainingSet
 from fidelitree.runs.strategies.forecast import SLACK, TIGHT, Forecast, forecast
-from fidelitree.runs.strategies.sized_trees import SizedTrees, sized_trees
+from fidelitree.runs.strategies.sized_trees import NumberTrees, SizedTrees, sized_trees
 from fidelitree.search.bits.learner import BitLearner
 from fidelitree.search.optimal.affordable import QUICK
 from fidelitree.search.optimal.substitutes import SmallestSubstitutes
 from fidelitree.search.questions import Ask, Steps, Tests
 from fidelitree.spaces.draw import Stream
+from fidelitree.theory.sequential import ROUND
 from fidelitree.trees.answers import apart
 from fidelitree.trees.nested import build
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from fidelitree.asking.journal.ledger import LedgerEntry
-    from fidelitree.runs.strategies.number_fitting import NumberTrees
     from fidelitree.trees.ensemble import Ensemble
     from fidelitree.trees.tree import Tree
 
@@ -77,6 +76,8 @@ class FrontierStrategy:
             self._learner = BitLearner(len(session.source.product), random, session.counted.watch)
         self._curves: list[list[Tree]] = []
         """Trees of all sizes for the labels of each portion and those before it."""
+        self._rivals: list[Tree] = []
+        """Others for the last labels, some of which are tested, too: that costs no label."""
         self.forecast: Forecast | None = None
         """What sizes are likely to reach, once the first labels are there."""
         self._surrogate: tuple[Ensemble, float] | None = None
@@ -181,7 +182,7 @@ class FrontierStrategy:
             if len(doubted) <= self._to_ask():
                 told = (yield Ask(doubted, "label")).codes if len(doubted) else np.zeros(0, np.intp)
             self._search(found, over, partial(found.go_on, steps, told))
-            self._surrogate = found.surrogate()
+            self._surrogate, self._rivals = found.surrogate(), found.rivals()
 
     def _to_ask(self) -> int:
         """Labels that may be spent on inputs that are in doubt."""
@@ -239,16 +240,20 @@ class FrontierStrategy:
         )
 
     def open(self) -> list[Attempt]:
-        """An attempt for the tree of each size, and for the best constant where nothing was fitted."""
+        """An attempt for the tree of each size, and for the best constant where nothing was fitted; and for rivals.
+
+        Those have what is left of delta, so they take no part of it from the others.
+        """
         if not self._curves and len(self._pool):  # the budget ended before anything was fitted
             next(self._fit(over=False), None)  # a short search asks nothing
         trees = self._curves[-1] if self._curves else [self._pool.constant()]
         kind = self._kind()
-        opened = [self._session.attempts.open(tree, made=kind(tree)) for tree in dict.fromkeys(trees)]
+        first, every = len(dict.fromkeys(trees)), list(dict.fromkeys([*trees, *self._rivals]))[: 2 * ROUND]
+        opened = [self._session.attempts.open(tree, made=kind(tree)) for tree in every]
         helped, world = [one for one in opened if isinstance(one, HelpedAttempt)], self._source.world
         if helped and world is not None:
             compare(helped, world, self._seed, self._counted.watch)
-        return opened
+        return opened[:first]
 
     def _kind(self) -> Callable[[Tree], Callable[[Tree, float, LedgerEntry], Attempt] | None]:
         """An attempt that the surrogate helps, where it errs much less than the tree, which has some answers wrong.

@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.runs.strategies.number_fitting import NumberTrees
 from fidelitree.search.labelled import Binning
 from fidelitree.search.local.every_size import EverySize
+from fidelitree.search.numbers.alternating import every_size
 from fidelitree.theory.sequential import ROUND
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.asking.limits import Watch
     from fidelitree.runs.session import Session, TrainingSet
     from fidelitree.search.local.coded import Coded, Codes
     from fidelitree.trees.ensemble import Ensemble
+    from fidelitree.trees.nested import Nested
     from fidelitree.trees.tree import Tree
 
 LARGEST = 64
 """Leaves of the largest tree that is looked for, unless another number is given."""
 _FREE, _MOST_FREE = 2, 20_000  # free inputs: times the labels, and at most
 _MANY = 200  # labels, from which on a strong model may be one
-_WORK = 4e9  # label counts that one search may take, about: a minute of it
+_WORK, _LITTLE, _MORE = 4e9, 1e9, 10  # label counts that a search may take: a minute, or a moment, of so many steps
 
 
 def sizes_up_to(most: int) -> list[int]:
@@ -54,12 +54,7 @@ def filled(sizes: Sequence[int], most: int) -> list[int]:
 
 
 def sized_trees(
-    session: Session,
-    pool: TrainingSet,
-    sizes: Sequence[int],
-    seed: int,
-    free: bool = False,
-    watch: Watch | None = None,
+    session: Session, pool: TrainingSet, sizes: Sequence[int], seed: int, free: bool = False, watch: Watch | None = None
 ) -> SizedTrees | NumberTrees:
     """The search for labels, or that for numbers."""
     if session.attempts.tolerance is not None:
@@ -91,7 +86,7 @@ class SizedTrees:
 
     def improve(self, steps: int, again: bool = True) -> None:
         """So many proposals near each size, or what is affordable; and twice, if ``again``."""
-        self._search.improve(self._affordable(steps), again)
+        self._search.improve(self._affordable(steps, _MORE if again else 1), again)
 
     def doubted(self) -> NDArray[Any]:
         """The free inputs on which learners of several kinds do not agree."""
@@ -105,19 +100,27 @@ class SizedTrees:
         if len(codes):
             codes[self._doubted] = 0 if told is None else told
             known = None if told is None else self._doubted
-            self._search.go_on_with(self._coded(codes), self._affordable(steps), known)
+            self._search.go_on_with(self._coded(codes), self._affordable(steps, _MORE), known)
 
     def _coded(self, codes: Codes) -> Coded:
         """Free inputs."""
         return self._binning.coded(codes, slice(-len(codes), None))
 
-    def _affordable(self, steps: int) -> int:
-        return int(min(steps, max(10, _WORK / self._work)))
+    def _affordable(self, steps: int, more: int) -> int:
+        """So many steps, or what there is time for; up to ``more`` times as many where labels are few."""
+        return int(min(max(steps, min(more * steps, _LITTLE / self._work)), max(10, _WORK / self._work)))
 
     def trees(self, sizes: Sequence[int] | None = None) -> list[Tree]:
         """One for each size, or for others than were asked for, with at most so many leaves."""
+        return self._built(self._search.trees(sizes))
+
+    def rivals(self) -> list[Tree]:
+        """Others that may have fewer errors where no row teaches."""
+        return self._built(self._search.rivals())
+
+    def _built(self, trees: Sequence[Nested]) -> list[Tree]:
         book = self._session.counted.book
-        return [self._binning.tree(tree, book.ranks(), book.sorted()) for tree in self._search.trees(sizes)]
+        return [self._binning.tree(tree, book.ranks(), book.sorted()) for tree in trees]
 
     def surrogate(self) -> tuple[Ensemble, float] | None:
         """The strong model that helped the search, with its share of errors; None where there was none."""
@@ -131,3 +134,28 @@ class SizedTrees:
     def spread(self) -> list[int]:
         """The sizes up to the largest tree that was found, and some between them: as many as one round has."""
         return filled(self._sizes, self._search.most)
+
+
+class NumberTrees:
+    """The same for targets that answer numbers; the clock may end the search, and then there is a constant."""
+
+    def __init__(self, session: Session, pool: TrainingSet, sizes: Sequence[int], watch: Watch | None = None) -> None:
+        self._numbers = pool.numbers(Binning.of(session.source.product, pool.inner))
+        self._sizes, self._watch = sizes, watch or session.counted.watch
+        self._found: dict[int, tuple[Nested, int]] = {1: self._numbers.leaf(np.arange(len(pool)))}
+
+    def improve(self, steps: int, again: bool = True) -> None:
+        """Look for them."""
+        self._found = every_size(self._numbers, self._sizes, self._watch)
+
+    def trees(self, sizes: Sequence[int] | None = None) -> list[Tree]:
+        """One for each size, with at most so many leaves."""
+        best = (max(found for found in self._found if found <= size) for size in sizes or self._sizes)
+        return [self._numbers.tree(self._found[size][0]) for size in best]
+
+    def spread(self) -> Sequence[int]:
+        """The sizes that were asked for."""
+        return self._sizes
+
+    def surrogate(self) -> None:
+        """None: numbers are tested without one."""

@@ -18,8 +18,7 @@ from fidelitree.certificates.attempts import LATE, LOOK, Attempt
 from fidelitree.exact.engine import ENUMERATE_UNASKED
 from fidelitree.runs.last_tests import OutOfReach, tried
 from fidelitree.runs.session import Session, TrainingSet
-from fidelitree.runs.strategies.fitting import Fitting
-from fidelitree.runs.strategies.number_fitting import NumberFitting
+from fidelitree.runs.strategies.fitting import Fitting, LabelFitting, NumberFitting
 from fidelitree.runs.strategies.sized_trees import LARGEST, sized_trees, sizes_up_to
 from fidelitree.runs.strategies.table_limits import LEAVES, Allowance, LearningCurve
 from fidelitree.search.labelled import HELD
@@ -186,7 +185,7 @@ class TableStrategy:
         """A tree for the labels so far without a search, or the best one where there is one; and the best constant."""
         if self._best is None or self._quick:
             fitting = self._fitting(self._counted.budget.max_leaves)
-            self._best, self._quick = self._tree(fitting, fitting.most_faithful()), True
+            self._best, self._quick = fitting.tree(fitting.most_faithful()), True
         return [self._best, self._pool.constant()]
 
     def _open_attempts(self) -> bool:
@@ -199,10 +198,10 @@ class TableStrategy:
         good = [attempt.tree for attempt in self._attempts.all[:before] if attempt.certifies(self._attempts.epsilon)]
         return len(self._attempts.all) > before or self._late or any(tree in good for tree in trees)
 
-    def _fitting(self, most: int | None) -> Fitting | NumberFitting:
+    def _fitting(self, most: int | None) -> Fitting:
         if self._attempts.tolerance is not None:
             return NumberFitting(self._session, self._pool, most)
-        return Fitting(self._source.product, self._pool.inner, self._pool.codes, self._seed, most, self._counted.watch)
+        return LabelFitting(self._session, self._pool, most, self._seed)
 
     def _fit(self) -> list[Tree]:
         """Trees that err little enough on held-out labels, the smallest first."""
@@ -213,19 +212,19 @@ class TableStrategy:
         try:
             fitting.improve(aim, plan.steps)  # where the tree that will pass is likely to be
         except BudgetSpent:
-            self._best = self._tree(fitting, fitting.most_faithful())
+            self._best = fitting.tree(fitting.most_faithful())
             raise
         found = [sketch for sketch in map(fitting.reaching, aims) if sketch is not None]
         best = found[-1] if found and not plan.faithful else fitting.most_faithful()
-        self._best, self._quick = self._tree(fitting, best), False
+        self._best, self._quick = fitting.tree(best), False
         self._session.judge(self._best.size, fitting.share(best), self._attempts.of(self._best))
         self._curve.see(len(self._pool), fitting.fitted(self._curve.leaves), fitting.held())
         if plan.faithful:
             return [self._best]
         sketches = self._promising(fitting, found, aim)
-        return [self._tree(fitting, sketch) for sketch in sorted(sketches, key=size)]
+        return [fitting.tree(sketch) for sketch in sorted(sketches, key=size)]
 
-    def _promising(self, fitting: Fitting | NumberFitting, found: list[Nested], aim: float) -> list[Nested]:
+    def _promising(self, fitting: Fitting, found: list[Nested], aim: float) -> list[Nested]:
         """Trees like those found, and fitted to all labels."""
         sizes, steps = {size(sketch) for sketch in found}, self._plan.steps
         if self._allowance.last:  # no rows are left to learn from, and held-out ones are few: try larger trees too
@@ -248,9 +247,6 @@ class TableStrategy:
             return tuple(epsilon * aim for aim in aims)
         error = (epsilon * (1 - epsilon) * HELD / labels) ** 0.5
         return tuple(max(epsilon / 4, epsilon - margin * error) for margin in _MARGINS)
-
-    def _tree(self, fitting: Fitting | NumberFitting, sketch: Nested) -> Tree:
-        return fitting.tree(sketch, self._counted.book)
 
     def _test(self, stopping: Stopping) -> Steps[Outcome | None]:
         """Count answers for all attempts until the rule is content, or none of the attempts is worth it."""

@@ -7,6 +7,7 @@ rows give the same model everywhere. All nodes of a level are split at once, fro
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,6 @@ from fidelitree.asking.limits import Watch, go_on
 from fidelitree.trees.ensemble import Ensemble
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.search.local.coded import Coded
 
 Floats = NDArray[np.float64]

@@ -1,7 +1,7 @@
 """One tree of each size for labelled rows: a search near every size, and one more with inputs that a model labels.
 
 A search near one size finds trees of its neighbours, so sizes are gone through upwards and downwards. From the labels
-that there are, trees with many leaves learn noise as well. Where a strong model fitted to them errs much less than the
+that there are, trees with many leaves learn noise as well. Where a strong model fitted to them errs less than the
 trees, it labels as many free inputs as one likes, and the search goes on with those beside the labelled rows. Where
 learners of several kinds differ on few free inputs, somebody can be asked about those few; then the labels of all of
 them are as good as known, and help every size.
@@ -9,25 +9,24 @@ them are as good as known, and help every size.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fidelitree.search.local.boosted import Boosted
-from fidelitree.search.local.iterated import Refiner, engine
+from fidelitree.search.local.iterated import Refiner
+from fidelitree.search.local.moves import engine
 from fidelitree.search.local.two_steps import two_steps
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.asking.limits import Watch
     from fidelitree.search.local.coded import Bools, Coded
     from fidelitree.trees.nested import Nested
 
 HELD = 5  # every so many-th row judges the strong model
-BETTER = 0.5  # of the tree's own error, and no more, is what a model may have that labels inputs for it
-_FEW = 10  # leaves: smaller trees learn no noise from thousands of labels
+_FEW, MANY = 10, 26  # leaves: smaller trees learn no noise from thousands of labels, larger ones much of it
 _CART, _PARTS = 400, 2  # leaves of trees of CART: one for all rows, one for each of so many parts of them
 
 
@@ -39,6 +38,7 @@ class EverySize:
         self._refiner = Refiner(rows, None, seed, watch)
         self._with_free: Refiner | None = None
         self._large: list[int] = []
+        self._known = [rows]
         self.strong: tuple[Boosted, float] | None = None
         """A model for most of the rows, once there is one, and its share of errors on the others."""
 
@@ -60,6 +60,18 @@ class EverySize:
         free = self._with_free
         return free if free is not None and self._large[0] <= size <= self._large[-1] else self._refiner
 
+    def rivals(self) -> list[Nested]:
+        """What else a tree of each size could be, largest first: by the search without free inputs, and by CART.
+
+        The fewest errors on rows that teach are not always the fewest on others; tests can tell.
+        """
+        grown = [engine(rows, None, self._watch) for rows in self._known]
+        return [
+            tree
+            for size in reversed(self._sizes)
+            for tree in (self._refiner.with_leaves(size).tree, *(one.cart(size).nested() for one in grown))
+        ]
+
     def improve(self, steps: int, again: bool = True) -> None:
         """So many proposals near each size, going up; and as many coming down, if ``again``."""
         sizes = [size for size in self._sizes if size > 1]
@@ -79,12 +91,14 @@ class EverySize:
     def go_on_with(self, free: Coded, steps: int, told: Bools | None = None) -> None:
         """The same, with free inputs beside the rows, where a strong model can label them.
 
-        It can for large trees, if it errs much less than they do; and for all, where it is ``told`` which codes of the
-        free inputs are known, because those are the ones that were doubted.
+        It can for large trees, if it errs less than they do: with fewer leaves they have learnt less noise, and it must
+        be better. It can for all, where it is ``told`` which codes of the free inputs are known, because those are the
+        ones that were doubted.
         """
         model, error = self._model()
         share = {size: self._refiner.with_leaves(size).errors / self._rows.total for size in self._sizes}
-        large = [size for size in self._sizes if told is not None or (size > _FEW and error <= BETTER * share[size])]
+        noisy = [size for size in self._sizes if size > _FEW and error <= min(1, size / MANY) * share[size]]
+        large = noisy if told is None else list(self._sizes)
         if not large:
             return
         guess = model.predict(free)
@@ -93,6 +107,8 @@ class EverySize:
         for size in large:
             refiner.know(self._refiner.with_leaves(size).tree)
         self._with_free, self._large = refiner, large
+        if told is not None:
+            self._known.append(both)
         for size in (*large, *reversed(large)):
             if size > 1:
                 refiner.improve_at(size, steps)

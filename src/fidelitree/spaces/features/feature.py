@@ -8,16 +8,14 @@ itself. A test is a question about one feature, answered yes or no: what an inne
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.display.wording import shown
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Floats = NDArray[np.float64]
 Column = NDArray[Any]
@@ -28,37 +26,20 @@ left ``(low, high]`` (a pair of floats, and a third entry True where missing num
 codes (a frozenset)."""
 
 
-class Test(Protocol):
-    """A question about one feature."""
-
-    @property
-    def feature(self) -> int:
-        """Position of the feature in its space."""
-
-    @property
-    def kind(self) -> str:
-        """The kind of feature that it asks about."""
-
-    def answers(self, column: NDArray[Any]) -> NDArray[np.bool_]:
-        """Which inner values of the feature are on the yes side."""
-
-    def text(self, name: str, yes: bool, values: Sequence[Any] | None = None) -> str:
-        """The condition that inputs on this side meet; ``values`` are the feature's categories, if it has any."""
-
-
 @dataclass(frozen=True)
 class IsOne:
-    """The test ``x = 1`` of a bit."""
+    """The test ``x = 1`` of a bit; ``feature`` is its position in its space."""
 
     feature: int
 
     kind = "boolean"
 
     def answers(self, column: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which inner values of the feature are on the yes side."""
         return np.asarray(column != 0)
 
     def text(self, name: str, yes: bool, values: Sequence[Any] | None = None) -> str:
-        """``x3 = 1`` on the yes side."""
+        """The condition that inputs on this side meet: ``x3 = 1``; ``values`` are the feature's categories."""
         return f"{shown(name)} = {int(yes)}"
 
 
@@ -126,6 +107,10 @@ def among(name: str, members: Sequence[Any], inside: bool, others: Sequence[Any]
     if len(members) == 1:
         return f"{shown(name)} {'=' if inside else '!='} {shown(members[0])}"
     return f"{shown(name)} {'' if inside else 'not '}in {{{', '.join(map(shown, members))}}}"
+
+
+Test: TypeAlias = IsOne | AtMost | IsIn
+"""A question about one feature."""
 
 
 def short(cut: float) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from fidelitree.errors import FormatError, ParameterError, check_path
 from fidelitree.targets.circuits.aiger import read_aiger
@@ -12,10 +13,6 @@ from fidelitree.targets.circuits.expression import read_expression
 from fidelitree.targets.circuits.network import Network, TooManyGatesError
 from fidelitree.targets.circuits.pla import read_pla
 from fidelitree.targets.circuits.source import CircuitFile
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
 
 __all__ = ["READERS", "Circuit", "Network", "expression", "read_circuit", "read_network"]
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn
 
 from fidelitree.targets.circuits.network import FALSE, MAX_WIRES, Gates, Network, in_order
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Sequence
-
     from fidelitree.targets.circuits.source import CircuitFile
 
 # Areas, delays and loads: nothing that changes a value.

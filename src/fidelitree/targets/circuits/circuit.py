@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +17,6 @@ from fidelitree.spaces.inputs import as_bits
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.targets.circuits.network import MAX_WIRES, Gates, Network
 from fidelitree.trees.bits import Words, unpack
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 _thread = threading.local()
 _WORDS = 1 << 19  # of all signals together: what stays near the processor

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Iterator, Sequence
+from typing import NoReturn
 
 from fidelitree.errors import FormatError, ParameterError, check_names, check_text
 from fidelitree.targets.circuits.network import MAX_WIRES, Gates, Network
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 MAX_LENGTH = 1_000_000
 _TOKEN = re.compile(r"\s*(?:([A-Za-z_][\w.\[\]]*)|([01])(?!\w)|([~&^|()]))", re.ASCII)

@@ -7,13 +7,11 @@ literals that it is the AND of.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from fidelitree.errors import FormatError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
 
 FALSE, TRUE = 0, 1
 MAX_WIRES = 100_000

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from pathlib import Path
+from typing import NoReturn
 
 from fidelitree.errors import FormatError, ParameterError, read_bytes, reading
 from fidelitree.targets.circuits.network import MAX_WIRES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
 MAX_BYTES = 32_000_000
 

@@ -8,11 +8,12 @@ so each has one result, on every device and in NumPy.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fidelitree.errors import FidelitreeError, need
 from fidelitree.spaces.features import AtMost, Boolean, IsIn, Numeric, Observed, left_of
@@ -21,10 +22,6 @@ from fidelitree.targets.device.lanes import DeviceTree, bit_limits, numbered, pl
 from fidelitree.targets.device.philox import LOW_BITS, Tensor, key_of, lane_words, uniforms, word_at
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
     from fidelitree.spaces.draw import Stream
     from fidelitree.spaces.features import Feature, Restriction, Test
     from fidelitree.spaces.features.marginals import Interval

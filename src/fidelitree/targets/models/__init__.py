@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import inspect
 import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fidelitree.errors import ParameterError, check_path
+from fidelitree.targets.models.boosters import LightGBMModel, XGBoostModel
 from fidelitree.targets.models.command import Command
 from fidelitree.targets.models.estimator import Estimator, read_pickle, read_skops
 from fidelitree.targets.models.function import ADDRESS, Function, import_object
 from fidelitree.targets.models.http import SCHEMES, HttpTarget, http
-from fidelitree.targets.models.lightgbm import LightGBMModel
 from fidelitree.targets.models.model import Model, ModelColumns
 from fidelitree.targets.models.onnx import OnnxModel
 from fidelitree.targets.models.remote import Remote, terms_of
 from fidelitree.targets.models.torch import TorchModel, torch
-from fidelitree.targets.models.xgboost import XGBoostModel
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 __all__ = [
     "Command",

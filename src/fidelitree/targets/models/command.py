@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import json
-import math
 import shlex
 import threading
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Sequence
+from typing import Any, Self
 
-from numpy.typing import NDArray
-
-from fidelitree.errors import ParameterError, TargetError, check_list, check_names, check_number, show
-from fidelitree.targets.labels import as_answered
+from fidelitree.errors import ParameterError, TargetError, check_list, check_number, show
 from fidelitree.targets.models.model import Model, ModelColumns
 from fidelitree.targets.models.process import LineProcess, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Label = bool | int | str
 
@@ -44,13 +38,12 @@ class Command(Model):
         self.timeout = check_number("timeout", timeout)
         if self.timeout <= 0:
             raise ParameterError(f"timeout must be above 0 seconds; got {self.timeout:g}")
-        known = None if names is None else tuple(check_names("names", names, "the columns of an array"))
-        self.columns = ModelColumns() if known is None else ModelColumns(known, len(known))
+        self.columns = ModelColumns.named(names)
         self._process: LineProcess | None = None
         self._turn = threading.Lock()
 
-    def labels(self, batch: Any) -> NDArray[Any]:
-        lines = _as_lines(self.columns.arrays(batch))
+    def labels(self, batch: Any) -> Any:
+        lines = _as_lines(self.columns.plain(batch))
         with self._turn:
             if self._process is None:
                 self._process = LineProcess(self.words)
@@ -89,22 +82,17 @@ def _split(command: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _as_lines(arrays: dict[str, NDArray[Any]]) -> list[str]:
-    columns = [[_or_null(value) for value in column.tolist()] for column in arrays.values()]
+def _as_lines(columns: dict[str, list[Any]]) -> list[str]:
     try:
         return [
-            json.dumps(dict(zip(arrays, row, strict=True)), allow_nan=False, ensure_ascii=False) + "\n"
-            for row in zip(*columns, strict=True)
+            json.dumps(dict(zip(columns, row, strict=True)), allow_nan=False, ensure_ascii=False) + "\n"
+            for row in zip(*columns.values(), strict=True)
         ]
     except (TypeError, ValueError) as error:
         raise ParameterError(f"inputs of a command must be numbers, truth values or text: {error}") from None
 
 
-def _or_null(value: Any) -> Any:
-    return None if isinstance(value, float) and math.isnan(value) else value
-
-
-def _as_labels(answers: list[bytes]) -> NDArray[Any]:
+def _as_labels(answers: list[bytes]) -> list[Label]:
     """Labels of one kind; each different line is read once."""
     known: dict[bytes, Label] = {}
     for row, line in enumerate(answers):
@@ -115,7 +103,7 @@ def _as_labels(answers: list[bytes]) -> NDArray[Any]:
             f"labels must be of one kind; the command answered {' and '.join(sorted(kinds))} in one batch: "
             f"{', '.join(repr(line.decode()) for line in list(known)[:4])}"
         )
-    return as_answered([known[line] for line in answers])
+    return [known[line] for line in answers]
 
 
 def _label(line: bytes, row: int) -> Label:

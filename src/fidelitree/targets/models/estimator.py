@@ -8,18 +8,14 @@ from __future__ import annotations
 
 import pickle
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fidelitree.errors import RAISED, FormatError, ParameterError, need, show
-from fidelitree.targets.labels import as_answered
 from fidelitree.targets.models.model import Model, ModelColumns
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 
 class Estimator(Model):
@@ -48,8 +44,8 @@ class Estimator(Model):
         )
         self.classes = _classes(model)
 
-    def labels(self, batch: Any) -> NDArray[Any]:
-        return as_answered(self.model.predict(self.received(batch)))
+    def labels(self, batch: Any) -> Any:
+        return self.model.predict(self.received(batch))
 
     def received(self, batch: Any) -> Any:
         """A batch as the model receives it."""

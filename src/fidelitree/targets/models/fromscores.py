@@ -8,16 +8,14 @@ largest or smallest of several scores, the first of equals), or a number (1 wher
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import ParameterError, TargetError, check_number
 from fidelitree.targets.models.remote import OnTerms, terms_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 Rule = str | float
 SCORE = "score"

@@ -12,16 +12,13 @@ import math
 import os
 import re
 import zlib
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit, urlunsplit
 
-from fidelitree.errors import RAISED, ParameterError, TargetError, check_names, check_number, need, show
+from fidelitree.errors import RAISED, ParameterError, TargetError, check_range, need, show
 from fidelitree.targets.models.model import ModelColumns
 from fidelitree.targets.models.remote import OnTerms, make_terms
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
 
 Rows = list[list[Any]]
 SCHEMES = ("http://", "https://")
@@ -66,11 +63,9 @@ class HttpTarget(OnTerms):
     ) -> None:
         self.name = without_secrets(_checked(url))
         self.terms = make_terms(terms)
-        self.timeout = check_number("timeout", timeout)
-        if not 0 < self.timeout < math.inf:
-            raise ParameterError(f"timeout must be above 0 seconds, and finite; got {timeout!r}")
-        known = None if names is None else tuple(check_names("names", names, "the columns of an array"))
-        self.columns = ModelColumns() if known is None else ModelColumns(known, len(known))
+        rule = "above 0 seconds, and finite"
+        self.timeout = check_range("timeout", timeout, rule, lambda seconds: 0 < seconds < math.inf, percent=False)
+        self.columns = ModelColumns.named(names)
         self._headers = _headers(headers)
         self._url, self._schema, self._verify = url, schema or (_sent, _labels), verify
         self._secret = _any_of({form for secret in _secrets(url, self._headers) for form in _forms(secret)})
@@ -83,10 +78,10 @@ class HttpTarget(OnTerms):
         return self.columns.names
 
     async def __call__(self, batch: Any) -> Sequence[Any]:
-        arrays = self.columns.arrays(batch)
-        rows = [[_or_null(value) for value in row] for row in zip(*(a.tolist() for a in arrays.values()), strict=True)]
+        columns = self.columns.plain(batch)
+        rows = [list(row) for row in zip(*columns.values(), strict=True)]
         try:
-            sent = json.dumps(self._schema[0](rows, list(arrays)), allow_nan=False)
+            sent = json.dumps(self._schema[0](rows, list(columns)), allow_nan=False)
         except (TypeError, ValueError) as error:
             raise ParameterError(f"inputs of {self.name} must be numbers, truth values or text: {error}") from None
         answer = self._read(await self._post(sent.encode(), len(rows)))
@@ -260,7 +255,3 @@ def _labels(answer: Any) -> Sequence[Any]:
     if not isinstance(found, list):
         raise TypeError("labels")
     return found
-
-
-def _or_null(value: Any) -> Any:
-    return None if isinstance(value, float) and math.isnan(value) else value

@@ -7,6 +7,7 @@ does not, they are taken in order, and their number must agree.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,9 +17,9 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.errors import ParameterError, need
-from fidelitree.spaces.inputs import is_missing
-from fidelitree.targets.labels import not_one_each
+from fidelitree.errors import ParameterError, check_names, need
+from fidelitree.spaces.inputs import as_table, is_missing
+from fidelitree.targets.labels import as_answered, not_one_each
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -34,6 +35,14 @@ class ModelColumns:
     names: tuple[str, ...] | None = None
     count: int | None = None
 
+    @classmethod
+    def named(cls, names: Sequence[str] | None) -> ModelColumns:
+        """Columns of an array that somebody has named."""
+        if names is None:
+            return cls()
+        known = tuple(check_names("names", names, "the columns of an array"))
+        return cls(known, len(known))
+
     def phrase(self) -> str:
         """The number of features, for a model's repr."""
         return "" if self.count is None else f" of {self.count} feature{'s' * (self.count != 1)}"
@@ -42,15 +51,19 @@ class ModelColumns:
         """One array for each of the model's features, by name; an array's columns are x0, x1, ... by default."""
         if isinstance(batch, Mapping):
             return {name: np.asarray(batch[key]) for name, key in self._keys(list(batch)).items()}
-        if (frame := _as_frame(batch)) is not None:
+        if (frame := as_table(batch)) is not None:
             return {name: frame[key].to_numpy() for name, key in self._keys(frame.columns).items()}
         array = self._checked(batch)
         names = self.names or [f"x{i}" for i in range(array.shape[1])]
         return dict(zip(names, array.T, strict=True))
 
+    def plain(self, batch: Any) -> dict[str, list[Any]]:
+        """The same as JSON can hold it: None where a number is missing."""
+        return {name: [_or_null(value) for value in column.tolist()] for name, column in self.arrays(batch).items()}
+
     def matrix(self, batch: Any) -> NDArray[Any]:
         """A 2-D array, rows by the model's features: of numbers, or of objects where some feature holds text."""
-        if isinstance(batch, Mapping) or _as_frame(batch) is not None:
+        if isinstance(batch, Mapping) or as_table(batch) is not None:
             columns = list(self.arrays(batch).values())
             if all(column.dtype.kind in "biuf" for column in columns):
                 return np.column_stack(columns)
@@ -70,7 +83,7 @@ class ModelColumns:
 
     def table(self, batch: Any) -> Any:
         """A pandas or polars table as it came, with the model's columns; anything else becomes a pandas table."""
-        frame = None if isinstance(batch, Mapping) else _as_frame(batch)
+        frame = None if isinstance(batch, Mapping) else as_table(batch)
         if frame is None or frame.implementation.is_pyarrow():
             return need("pandas", "pandas", "models that were fitted on a table").DataFrame(self.arrays(batch))
         keys = self._keys(frame.columns)
@@ -115,9 +128,8 @@ def count_rows(batch: Any) -> int:
     return len(next(iter(batch.values()), ())) if isinstance(batch, Mapping) else len(batch)
 
 
-def _as_frame(batch: Any) -> nw.DataFrame[Any] | None:
-    frame = nw.from_native(batch, pass_through=True, eager_only=True)
-    return frame if isinstance(frame, nw.DataFrame) else None
+def _or_null(value: Any) -> Any:
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def converted(name: str, column: NDArray[Any], kind: Any) -> NDArray[Any]:
@@ -156,14 +168,14 @@ class Model(ABC):
         return self.columns.names
 
     @abstractmethod
-    def labels(self, batch: Any) -> NDArray[Any]:
-        """The label of each input of a batch that is not empty."""
+    def labels(self, batch: Any) -> Any:
+        """The label of each input of a batch that is not empty, as any target may answer."""
 
     def __call__(self, batch: Any) -> NDArray[Any]:
         rows = count_rows(batch)
         if not rows:  # most libraries refuse an empty batch
             return np.array(self.classes or (0,))[:0]
-        labels = np.asarray(self.labels(batch))
+        labels = as_answered(self.labels(batch))
         if labels.shape == (rows, 1):
             labels = labels[:, 0]
         if labels.shape != (rows,):

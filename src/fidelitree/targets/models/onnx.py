@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +16,6 @@ from fidelitree.targets.models.fromscores import Rule, check_rule, classes_of, l
 from fidelitree.targets.models.model import Model, ModelColumns, converted, count_rows
 from fidelitree.targets.models.sandbox import try_first
 from fidelitree.targets.models.sandboxed import TYPES
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _KINDS = {name: np.dtype(kind) for name, kind in TYPES.items()}
 _SCORES = ("tensor(float)", "tensor(double)")

@@ -3,6 +3,12 @@
 Three threads move the bytes, each the only owner of its pipe, so that neither side can block the other whatever the
 size of a batch: the process may answer while it is still being fed, or only afterwards, and complain at any length.
 What it writes is limited in bytes (a line, an answer, what waits unread) and in time: only a finished line is progress.
+
+A watchdog ends the process when this program is gone: one that is killed (SIGKILL, out of memory) cleans up nothing. A
+shell of a few hundred kilobytes waits at a pipe whose other end only this program holds. The pipe closes with the
+program, and the shell kills the process group. PR_SET_PDEATHSIG would do it without a shell, but on Linux alone, and it
+tells of the end of a thread, not of a program. Where there is no POSIX shell, as on Windows, there is no watchdog; and
+a program that forks without starting another one, as `multiprocessing` may, shares its end of the pipe with that.
 """
 
 from __future__ import annotations
@@ -10,21 +16,20 @@ from __future__ import annotations
 import os
 import queue
 import shlex
+import shutil
 import signal
 import subprocess
 import threading
 import time
 import weakref
 from collections import deque
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import IO, TYPE_CHECKING, NoReturn
+from typing import IO, NoReturn
 
 from fidelitree.errors import TargetError, warn
-from fidelitree.targets.models.watchdog import dismiss, watch
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
+_WAIT_THEN_KILL = 'read -r line; kill -s KILL -- "-$1"'
 _PIECE = 1 << 16
 _GRACE = 5.0  # seconds that a process may take to end once its input is closed
 _CLOSE = b""
@@ -149,7 +154,7 @@ def _started(words: Sequence[str]) -> tuple[subprocess.Popen[bytes], subprocess.
             start_new_session=True,
         )
         try:
-            return process, watch(process.pid)
+            return process, _watch(process.pid)
         except OSError:
             process.kill()
             process.communicate()
@@ -196,10 +201,35 @@ def _kill(
     gone: list[bool],
 ) -> None:
     """End a process and all that it started; nothing happens to one that has ended."""
-    dismiss(watchdog)
+    _dismiss(watchdog)
     if process.poll() is None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
         process.wait()
     gone.append(True)
     put(_CLOSE)
+
+
+def _watch(group: int) -> subprocess.Popen[bytes] | None:
+    """A watchdog for a process group; None where there can be none."""
+    shell = shutil.which("sh") if hasattr(os, "killpg") else None
+    if shell is None:
+        return None
+    return subprocess.Popen(
+        [shell, "-c", _WAIT_THEN_KILL, "watchdog", str(group)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,  # Ctrl-C and the end of a terminal are not for it
+    )
+
+
+def _dismiss(watchdog: subprocess.Popen[bytes] | None) -> None:
+    """End a watchdog before its process is collected: afterwards the number may be another's."""
+    if watchdog is None:
+        return
+    watchdog.kill()
+    watchdog.wait()
+    if watchdog.stdin is not None:
+        with suppress(OSError):
+            watchdog.stdin.close()

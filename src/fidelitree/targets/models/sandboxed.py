@@ -1,8 +1,8 @@
 """What a child process does with a model file: it reads it and asks it once, so that a crash is the child's.
 
-`trial` starts this file as a script; it imports nothing of fidelitree, and of the model's library no more than it must:
-the Python side of LightGBM and XGBoost takes seconds to import, their compiled side a fraction of one. The answer is
-one line of JSON: null where all went well, else what the library said.
+`sandbox` starts this file as a script; it imports nothing of fidelitree, and of the model's library no more than it
+must: the Python side of LightGBM and XGBoost takes seconds to import, their compiled side a fraction of one. The answer
+is one line of JSON: null where all went well, else what the library said.
 """
 
 from __future__ import annotations
@@ -12,26 +12,32 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import Any
 
 PROBES = (0.0, 1e6, -1e6)
 """One input for each, all of whose features have this value."""
 
 
-def read_lightgbm(library: str, path: str) -> Callable[[], None]:
-    """Read by the C interface, then one prediction: a damaged tree may show only there."""
+def _loaded(library: str, error: str) -> tuple[Any, Callable[[int], None]]:
+    """A compiled library, and what raises the ``error`` that it names when a call did not return 0."""
     c = ctypes.CDLL(library)
-    c.LGBM_GetLastError.restype = ctypes.c_char_p
+    last = getattr(c, error)
+    last.restype = ctypes.c_char_p
 
     def check(code: int) -> None:
         if code:
-            raise ValueError(c.LGBM_GetLastError().decode(errors="replace"))
+            raise ValueError(last().decode(errors="replace"))
+
+    return c, check
+
+
+def read_lightgbm(library: str, path: str) -> Callable[[], None]:
+    """Read by the C interface, then one prediction: a damaged tree may show only there."""
+    c, check = _loaded(library, "LGBM_GetLastError")
 
     def work() -> None:
         booster, trees, width, length = ctypes.c_void_p(), ctypes.c_int(), ctypes.c_int(), ctypes.c_int64()
@@ -51,12 +57,7 @@ def read_lightgbm(library: str, path: str) -> Callable[[], None]:
 
 def read_xgboost(library: str, path: str) -> Callable[[], None]:
     """The same for XGBoost, whose models are read from memory."""
-    c = ctypes.CDLL(library)
-    c.XGBGetLastError.restype = ctypes.c_char_p
-
-    def check(code: int) -> None:
-        if code:
-            raise ValueError(c.XGBGetLastError().decode(errors="replace"))
+    c, check = _loaded(library, "XGBGetLastError")
 
     def work() -> None:
         booster, inputs, width = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_uint64()

@@ -10,6 +10,7 @@ from fidelitree.asking.limits import go_on
 from fidelitree.search.labelled import Binning
 from fidelitree.search.local import every_size
 from fidelitree.search.local.every_size import EverySize
+from fidelitree.search.local.iterated import engine
 from fidelitree.spaces.features import Numeric
 from fidelitree.trees.nested import size
 
@@ -68,11 +69,27 @@ def test_sizes_that_the_model_is_too_bad_for_stay_as_they_were(
     search.improve(30)
     alone = search.trees()
     thirteen = rows.errors(alone[5]) / rows.total
-    monkeypatch.setattr(every_size, "BETTER", 1.001 * search._strong_model()[1] / thirteen)
-    search.go_on_with(binning.coded(np.zeros(len(free), np.intp), slice(len(known), None)), 30)
+    more, enough = binning.coded(np.zeros(len(free), np.intp), slice(len(known), None)), thirteen * 13
+    monkeypatch.setattr(every_size, "MANY", 1.001 * enough / search._strong_model()[1])
+    search.go_on_with(more, 30)
+    assert search.trees()[:6] == alone[:6], "with few leaves the model must be better"
+    assert search.trees()[6] != alone[6]
+    assert search.most == size(search.trees()[-1])
+    monkeypatch.setattr(every_size, "MANY", 0.999 * enough / search._strong_model()[1])
+    search.go_on_with(more, 30)
     assert search.trees()[5] != alone[5]
-    assert search.trees()[6:] == alone[6:], "their own errors are too few for the model's labels"
-    assert search.most == size(alone[-1])
+
+
+def test_rivals_are_what_others_make_of_the_same_rows(data: tuple[np.ndarray, ...]) -> None:
+    known, free, _ = data
+    binning = Binning.of(SPACE, np.concatenate([known, free]))
+    rows = binning.coded(target(known), slice(len(known)))
+    search = EverySize(rows, SIZES, 0, go_on)
+    search.improve(30)
+    alone, carts = search.trees(), [engine(rows, None, go_on).cart(most).nested() for most in SIZES]
+    search.go_on_with(binning.coded(np.zeros(len(free), np.intp), slice(len(known), None)), 30)
+    assert search.trees()[-1] != alone[-1]
+    assert search.rivals() == [tree for pair in zip(alone[::-1], carts[::-1], strict=True) for tree in pair]
 
 
 def test_a_model_that_is_no_better_than_the_trees_labels_nothing() -> None:
