@@ -56,6 +56,8 @@ def settings_and_names() -> tuple[Settings, list[str]]:
     parser.add_argument("--seconds", type=float, default=usual.seconds, help=seconds)
     processes = "processes, except for time (default %(default)s)"
     parser.add_argument("--processes", type=int, default=usual.processes, help=processes)
+    kept = "of runs of the workload: those that are in it are not made again, others are added"
+    parser.add_argument("--kept", type=Path, metavar="FILE", help=kept)
     chosen = parser.parse_args()
     if unknown := sorted(set(chosen.names) - set(MODULES)):
         parser.error(f"NAME must be one of {', '.join(MODULES)}; got {', '.join(unknown)}")
@@ -63,9 +65,8 @@ def settings_and_names() -> tuple[Settings, list[str]]:
         parser.error("--write needs all benchmarks at full size: give it alone")
     runs = 5_000 if chosen.full else usual.runs
     sizes = {"targets": chosen.targets, "slow_targets": chosen.slow_targets, "seconds": chosen.seconds}
-    settings = Settings(
-        seed=chosen.seed, runs=runs, processes=chosen.processes, smoke=chosen.smoke, write=chosen.write, **sizes
-    )
+    ways = {"processes": chosen.processes, "smoke": chosen.smoke, "write": chosen.write, "kept": chosen.kept}
+    settings = Settings(seed=chosen.seed, runs=runs, **sizes, **ways)
     return settings, chosen.names or list(MODULES)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 
 EPSILON, DELTA = 0.1, 0.05
 
@@ -20,6 +21,7 @@ class Settings:
     processes: int = os.cpu_count() or 1
     smoke: bool = False
     write: bool = False
+    kept: Path | None = None
 
     def seed_of(self, number: int) -> int:
         """The seed of one run of ours."""

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import fmean, stdev
+from typing import Any
 
 import numpy as np
 from scipy.special import stdtrit
@@ -20,6 +21,7 @@ from scipy.special import stdtrit
 import fidelitree as ft
 from benchmarks.queries import peers
 from benchmarks.queries.functions import CIRCUITS, FUNCTIONS, Function, circuit
+from benchmarks.queries.kept import Kept, sources
 from benchmarks.queries.runs import progress, workers
 from benchmarks.queries.settings import DELTA, Settings
 from benchmarks.queries.targets import generator
@@ -115,21 +117,26 @@ def cells(quick: bool, smoke: bool = False) -> list[Cell]:
     return found
 
 
-def perform(cell: Cell, settings: Settings, number: int) -> Pair:
-    """One target: ours, and the luckier CART."""
+def ours(cell: Cell, settings: Settings, number: int) -> tuple[float, float, float]:
+    """Labels, leaves (not a number where nothing is certified) and seconds of one run of ours."""
     space, target = ft.ProductSpace.bernoulli(cell.n), cell.target(settings.seed, number)
     started = time.perf_counter()
     result = distill(target, space, cell.epsilon, DELTA, seed=settings.seed_of(number), max_seconds=settings.seconds)
-    seconds = time.perf_counter() - started
-    ours = int(result.queries.asked), result.tree.size if result.certificate.holds else math.nan
+    leaves = result.tree.size if result.certificate.holds else math.nan
+    return int(result.queries.asked), leaves, time.perf_counter() - started
+
+
+def cart(cell: Cell, settings: Settings, number: int) -> tuple[float, float]:
+    """The same of the luckier CART."""
+    space, target = ft.ProductSpace.bernoulli(cell.n), cell.target(settings.seed, number)
     most = 400 if settings.smoke else MOST[cell.epsilon]
     found = []
     for name, candidates in CARTS.items():
         random = generator(settings.seed, f"{cell.name} {name}", number)
         tree, asked = peers.buy(candidates, target, space, random, most, cell.epsilon)
         found.append((tree is None, asked, math.nan if tree is None else tree.size))
-    _, *cart = min(found)
-    return Pair(ours, (cart[0], cart[1]), seconds)
+    _, labels, leaves = min(found)
+    return labels, leaves
 
 
 def limits(logs: Sequence[float]) -> tuple[float, float]:
@@ -153,14 +160,26 @@ def measure(chosen: Sequence[Cell], settings: Settings) -> dict[Cell, list[Pair]
     """Every cell; those that are flagged once more, with numbers that were not used before, which replace the first."""
     count = 1 if settings.smoke else min(SEEDS, settings.targets)
     found: dict[Cell, list[Pair]] = {}
+    kept = Kept(settings.kept)
     with workers(settings) as each:
         for cell in chosen:
-            found[cell] = each(partial(perform, cell, settings), range(count))
+            found[cell] = _pairs(cell, settings, range(count), partial(kept.runs, each))
             progress(" ".join([cell.name, *_figures(found[cell])]))
         for cell in [cell for cell in chosen if flagged(found[cell])]:
-            found[cell] = each(partial(perform, cell, settings), range(count, count + AGAIN * count // SEEDS))
+            again = range(count, count + AGAIN * count // SEEDS)
+            found[cell] = _pairs(cell, settings, again, partial(kept.runs, each))
             progress(" ".join(["again:", cell.name, *_figures(found[cell])]))
     return found
+
+
+def _pairs(cell: Cell, settings: Settings, numbers: range, runs: Callable[..., list[Any]]) -> list[Pair]:
+    """One cell; CART's runs stay as they are whatever our sources say."""
+    name = f"{cell.name}, seed {settings.seed}"
+    sides = [
+        runs(f"{name}, ours {sources()}", partial(ours, cell, settings), numbers),
+        runs(f"{name}, CART", partial(cart, cell, settings), numbers),
+    ]
+    return [Pair((one[0], one[1]), (two[0], two[1]), one[2]) for one, two in zip(*sides, strict=True)]
 
 
 def _figures(pairs: Sequence[Pair]) -> list[str]:

@@ -83,6 +83,10 @@ KINDS: dict[str, tuple[ft.ProductSpace, Tree]] = {
 }
 
 
+# Hard inputs have categories that no tree has seen.
+pytestmark = pytest.mark.filterwarnings("ignore:feature .* has a category .* that the tree has never seen")
+
+
 @pytest.fixture(params=RUNNERS)
 def name(request: pytest.FixtureRequest, absent: Callable[[str], NoReturn]) -> str:
     """A format whose program is here."""

@@ -17,7 +17,8 @@ from fidelitree.search.bits.sketch import LabelledRows, fit
 from fidelitree.search.labelled import Labelled
 from fidelitree.search.local.coded import Grouped
 from fidelitree.search.local.iterated import Refiner
-from fidelitree.search.local.node import Grower, Node, best_first, nested
+from fidelitree.search.local.node import Grower, Node, nested
+from fidelitree.search.local.node import cart as grown_by_cart
 from fidelitree.search.local.splits import IMPURITIES, Splits, gini
 from mixed import MIXED, some_inputs
 
@@ -83,7 +84,7 @@ def greedy(data: Labelled, seed: int, watch: Watch) -> Iterable[Proposal]:
 
 def cart(data: Labelled, seed: int, watch: Watch) -> Iterable[Proposal]:
     for most in range(1, MOST + 1):
-        found = told(data, best_first(splits_of(data, watch), most, gini))
+        found = told(data, grown_by_cart(splits_of(data, watch), most, gini))
         assert found.tree.size <= most
         yield found
 

@@ -198,6 +198,19 @@ def test_priority_is_certified_exactly(data_file: Find) -> None:
     assert (certificate.method, certificate.delta, certificate.samples) == ("exact", 0.0, 0)
 
 
+def test_the_largest_of_four_numbers_has_small_diagrams_whose_paths_end_a_run(data_file: Find) -> None:
+    network = read_network(data_file("circuits/epfl/max.blif"))
+    for output in ("result[0]", "result[64]", "address[1]"):
+        circuit = Circuit(network, output)
+        found = build_diagram(circuit, circuit.space)
+        assert found.diagram.size(found.root) <= 5_701
+    circuit = Circuit(network, "result[123]")
+    result = ft.distill(circuit, circuit.space, 0.01)
+    assert (result.certificate.method, result.certificate.holds) == ("exact", True)
+    assert result.leaves <= int(result.queries.asked) <= 2_200
+    assert ft.tree_error(result.tree, circuit, circuit.space) == pytest.approx(result.error_bound, rel=1e-9)
+
+
 def test_past_the_limit_inputs_are_drawn(data_file: Find) -> None:
     voter = read_circuit(data_file("circuits/epfl/voter.aig"))
     analysis = ft.analyze(voter, voter.space, max_queries=2004)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, KeysView, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -171,6 +170,10 @@ class Counted:
         limit = self.budget.max_queries
         return None if limit is None else max(0, limit - max(self.asked, self.paid))
 
+    def affordable(self, rows: int) -> int:
+        """So many rows, or as many as may still be asked; one where none may, which ends the run."""
+        return rows if self.left is None else max(1, min(rows, self.left))
+
     @property
     def queries(self) -> Queries:
         """The counts so far, frozen."""
@@ -204,10 +207,7 @@ class Counted:
             recalled = self.memory.recall(batch)
             rows = len(recalled.rows) if self.once else len(batch)
             labels = rows - len(recalled.repeats) if self.once else rows
-            with self._taken_back(recalled):
-                self._check(rows, purpose)
-                answers = self._pay(recalled.rows, purpose)
-            codes = self._learn(recalled, answers, purpose)
+            codes = self._recalled(recalled, purpose, rows)
         self._count(purpose, labels)
         return codes
 
@@ -261,9 +261,7 @@ class Counted:
         missing = self.memory.missing(batch)
         self._check(missing, purpose)
         recalled = self.memory.recall(batch, self._spare(len(batch), missing))
-        with self._taken_back(recalled):
-            answers = self._pay(recalled.rows, purpose)
-        codes = self._learn(recalled, answers, purpose)
+        codes = self._recalled(recalled, purpose)
         self._count(purpose, missing)
         return codes
 
@@ -273,21 +271,22 @@ class Counted:
             return None
         return self.left - missing if rows == self.space.points else 0
 
-    @contextmanager
-    def _taken_back(self, recalled: Recalled) -> Iterator[None]:
-        """Where the time ends before any answer came, repeats are still to be checked: a replay does not ask at all."""
+    def _recalled(self, recalled: Recalled, purpose: str, rows: int | None = None) -> Codes:
+        """Pay for what is not remembered, so many labels of it if they are to be checked, and remember it.
+
+        Where the time ends before any answer came, repeats are still to be checked: a replay does not ask at all.
+        Those that were checked have a purpose of their own.
+        """
         assert self.memory is not None, "what was recalled came from a memory"
         paid = self.paid
         try:
-            yield
+            if rows is not None:
+                self._check(rows, purpose)
+            answers = self._pay(recalled.rows, purpose)
         except BudgetSpent:
             if self.paid == paid:
                 self.memory.take_back(recalled)
             raise
-
-    def _learn(self, recalled: Recalled, answers: Codes, purpose: str) -> Codes:
-        """Take what was paid for into memory; repeats that were checked have a purpose of their own."""
-        assert self.memory is not None, "what was recalled came from a memory"
         codes = self.memory.learn(recalled, answers)
         if recalled.repeats:
             self._paid[purpose] -= len(recalled.repeats)

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from fidelitree.asking.call import Direct
 from fidelitree.asking.guarded import failed
 from fidelitree.errors import FidelitreeError
-from fidelitree.targets.models.fromscores import SCORE
 from fidelitree.targets.models.torch import TorchModel
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ class OnDevice:
     def of(cls, counted: Counted, any_features: bool = False) -> OnDevice | None:
         """None where the target is no such model, the space has more than bits, or the usual way must be gone."""
         model, plain = counted.target, isinstance(counted.calls, Direct) and counted.calls.plain
-        if not isinstance(model, TorchModel) or not model.counts_there or model.rule == SCORE or counted.book.numbers:
+        if not isinstance(model, TorchModel) or not model.counts_there or counted.book.numbers:
             return None
         possible = any_features or counted.space.all_bits
         return cls(counted, model) if plain and counted.memory is None and possible else None

@@ -16,15 +16,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from fidelitree.asking.limits import Watch, go_on
 from fidelitree.errors import MissingExtraError, NoDiagramError
 from fidelitree.exact.diagram import Diagram, DiagramSubfunction
+from fidelitree.targets.circuits.network import in_order
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.targets.circuits.circuit import Circuit
 
@@ -46,10 +46,15 @@ def as_wired(circuit: Circuit) -> list[int]:
 
 def deepest_first(circuit: Circuit) -> list[int]:
     """Each gate's longer way back to an input first."""
+    return _walk(circuit, _deepest(circuit))
+
+
+def _deepest(circuit: Circuit) -> Callable[[int, int], tuple[int, int]]:
+    """What puts that one of two signals first which has the longer way back to an input."""
     depth = [0] * (circuit.n + 1 + len(circuit.gates))
     for signal, (one, two) in enumerate(circuit.gates, start=circuit.n + 1):
         depth[signal] = 1 + max(depth[one >> 1], depth[two >> 1])
-    return _walk(circuit, lambda one, two: (two, one) if depth[one] < depth[two] else (one, two))
+    return lambda one, two: (two, one) if depth[one] < depth[two] else (one, two)
 
 
 def _walk(circuit: Circuit, first: Callable[[int, int], tuple[int, int]]) -> list[int]:
@@ -101,7 +106,7 @@ def _buses(circuit: Circuit) -> tuple[list[int], list[int]]:
     return [first[stem] for stem in stems], [0 if part is None else int(part[2]) for part in parts]
 
 
-ORDERS = (deepest_first, as_wired, as_listed, by_digit, by_last_digit, by_bus)
+ORDERS = (deepest_first, as_wired, as_listed, by_last_digit, by_digit, by_bus)
 
 
 def build_diagram(
@@ -112,11 +117,12 @@ def build_diagram(
     ``watch`` is called at every gate, and may end it by raising.
     """
     circuit.check_space(space)
-    orders = list({tuple(order(circuit)): None for order in ORDERS})
+    orders, schedule = list({tuple(order(circuit)): None for order in ORDERS}), _schedule(circuit)
     for most in [*(first for first in _FIRST_LIMITS if first < limit), limit]:
         best: tuple[int, Sequence[int], Any] | None = None
         for order in orders:  # once there is a diagram, others are of interest while they are smaller
-            function = _gate_by_gate(circuit, order, most if best is None else max(best[0], _LEAST), watch)
+            room = most if best is None else max(best[0], _LEAST)
+            function = _gate_by_gate(circuit, (order, schedule), room, watch)
             if function is not None and (best is None or function.node_count() < best[0]):
                 best = function.node_count(), order, function
         if best is not None:
@@ -128,24 +134,27 @@ def build_diagram(
     )
 
 
-def _gate_by_gate(circuit: Circuit, order: Sequence[int], limit: int, watch: Watch) -> Any | None:
-    """OxiDD's function of the output; None where it needs more nodes."""
+def _gate_by_gate(
+    circuit: Circuit, orders: tuple[Sequence[int], list[tuple[int, list[int]]]], limit: int, watch: Watch
+) -> Any | None:
+    """OxiDD's function of the output, by an order of inputs and one of gates; None where it needs more nodes."""
+    order, schedule = orders
     try:
         from oxidd.bcdd import BCDDManager
         from oxidd.util import DDMemoryError
     except ImportError:
         raise MissingExtraError("decision diagrams need the extra 'bdd': pip install 'fidelitree[bdd]'") from None
-    last = _last_use(circuit)
     try:
         # OxiDD collects garbage in the background once it is nearly full, so what fails there depends on the clock.
         # We collect earlier: then only an operation whose result alone breaks the limit can fill it.
         manager = BCDDManager(_ROOM * limit, _ROOM * limit, 1)
         manager.add_vars(len(order))
         held = {0: manager.false()} | {i + 1: manager.var(level) for level, i in enumerate(order)}
-        for gate, (one, two) in enumerate(circuit.gates):
+        for gate, spent in schedule:
             watch()
-            held[circuit.n + 1 + gate] = _signed(held, one) & _signed(held, two)
-            for signal in last[gate]:
+            one, two = circuit.gates[gate - circuit.n - 1]
+            held[gate] = _signed(held, one) & _signed(held, two)
+            for signal in spent:
                 del held[signal]
             if manager.num_inner_nodes() > _GARBAGE * limit:
                 manager.gc()
@@ -160,16 +169,25 @@ def _signed(held: dict[int, Any], literal: int) -> Any:
     return ~held[literal >> 1] if literal & 1 else held[literal >> 1]
 
 
-def _last_use(circuit: Circuit) -> list[list[int]]:
-    """For every gate, the signals that no later gate needs."""
-    last: dict[int, int] = {}
-    for gate, (one, two) in enumerate(circuit.gates):
-        last[one >> 1] = last[two >> 1] = gate
+def _schedule(circuit: Circuit) -> list[tuple[int, list[int]]]:
+    """The gates one after the other, by their signals, with those that no later gate needs.
+
+    What is needed for one wire of a gate is built before anything else is begun, the deeper one first: then few
+    functions are held at a time.
+    """
+    inputs, deepest = circuit.n + 1, _deepest(circuit)
+    needs = [(), *[()] * circuit.n, *(deepest(one >> 1, two >> 1) for one, two in circuit.gates)]
+    gates = [signal for signal in in_order([circuit.literal >> 1], needs, _no_cycle) if signal >= inputs]
+    last = {signal: gate for gate in gates for signal in needs[gate]}
     last.pop(circuit.literal >> 1, None)
-    signals: list[list[int]] = [[] for _ in circuit.gates]
+    spent: dict[int, list[int]] = {gate: [] for gate in gates}
     for signal, gate in last.items():
-        signals[gate].append(signal)
-    return signals
+        spent[gate].append(signal)
+    return list(spent.items())
+
+
+def _no_cycle(signal: int) -> NoReturn:
+    raise AssertionError(f"gate {signal} comes after what it needs")
 
 
 def _take_over(diagram: Diagram, function: Any) -> DiagramSubfunction:

@@ -9,18 +9,14 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.exact.subfunction import BestTests, Floats
 from fidelitree.spaces.features import MISSING, AtMost, Feature, IsIn, IsOne, Restriction, Test, left_of, midway
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from fidelitree.exact.subfunction import Floats
 
 ALL_SUBSETS = 10
 """Up to so many categories every subset is tried; of more, single ones and those that are neighbours in an order."""
@@ -116,6 +112,12 @@ class Cells:
             return halves(count)
         rank = np.argsort(np.argsort(_direction(pairs), kind="stable"))
         return np.concatenate([np.eye(count, dtype=np.bool_), np.tri(count, dtype=np.bool_)[:-1][:, rank]])
+
+
+def best_tests(pairs: Iterable[tuple[Cells, Floats]]) -> BestTests:
+    """The best test of every feature; of each its cells, and how often these get different labels."""
+    best = [cells.best_test(apart) for cells, apart in pairs]
+    return BestTests(np.array([drop for drop, _ in best]), [test for _, test in best])
 
 
 def _within(part: tuple[float, float, bool], left: tuple[float, float, bool]) -> bool:

@@ -6,6 +6,7 @@ exact to a few units of the last place of a double times the depth of the sum: f
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -20,8 +21,6 @@ from fidelitree.targets.device.philox import signed
 from fidelitree.trees.tree import Tree, check_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from fidelitree.asking.on_device import OnDevice
 
 Tensor = Any
@@ -129,9 +128,7 @@ def device_error(tree: Tree, asked: OnDevice) -> float:
     check_tree(tree)
     tree.check_space(space)
     free = min(_AT_ONCE, _checked(asked, 1, 30))
-    each = (a.tolist() for a in (tree.feature, tree.no, tree.yes, tree.code))
-    nodes = [code if feature < 0 else (feature, no, yes) for feature, no, yes, code in zip(*each, strict=True)]
-    walked = DeviceTree.of(nodes, tree.depth, device)
+    walked = DeviceTree.of(tree.nodes, tree.depth, device)
     own, (low, high) = placed(tree.labels, device, "int64"), _masses(space.biases, free, device)
     wrong, bad = low.new_zeros(()), low.new_zeros(())
     for part, inputs in enumerate(_listed(asked, free)):

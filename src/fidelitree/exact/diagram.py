@@ -13,19 +13,22 @@ Every label has sums of its own, without subtractions: a label of mass 1e-30 is 
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fidelitree.errors import NoDiagramError
-from fidelitree.exact.subfunction import BestTests, Floats
+from fidelitree.exact.subfunction import Floats, Subfunction
+from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from fidelitree.spaces.features import Test
     from fidelitree.spaces.product import ProductSpace
 
+_ROUNDING = 1e-9
 PAIR_LIMIT = 1 << 21
 """Disagreements that are remembered: about 400 MB."""
 
@@ -88,6 +91,19 @@ class Diagram(Nodes):
     def masses(self, root: int) -> list[float]:
         """The probability of each label."""
         return [masses[root] for masses in self._masses]
+
+    def heaviest(self, root: int) -> int:
+        """The most probable label, the first among equals."""
+        return int(np.argmax(self.masses(root)))
+
+    def mistakes(self, root: int) -> float:
+        """The probability of all other labels."""
+        return sum(sorted(self.masses(root))[:-1])
+
+    def sides(self, node: int) -> tuple[int, tuple[int, float], tuple[int, float]]:
+        """The feature that a node tests, and both children with their shares."""
+        level = self._level[node]
+        return self.order[level], (self._no[node], 1 - self._bias[level]), (self._yes[node], self._bias[level])
 
     def size(self, root: int) -> int:
         """Number of nodes of a function, constants not counted."""
@@ -191,17 +207,11 @@ class Diagram(Nodes):
         return first, second
 
 
-class DiagramSubfunction:
+class DiagramSubfunction(Subfunction):
     """A function of bits inside a region; ``labels`` are those of the whole function."""
 
     def __init__(self, diagram: Diagram, root: int, labels: list[Any]) -> None:
-        self.diagram, self.root = diagram, root
-        self._labels = labels
-
-    @property
-    def labels(self) -> list[Any]:
-        """What the constants stand for."""
-        return self._labels
+        self.diagram, self.root, self.labels = diagram, root, labels
 
     def label_probabilities(self) -> Floats:
         """Known since the node was made."""
@@ -211,14 +221,33 @@ class DiagramSubfunction:
         """One pass over the nodes below."""
         return self.diagram.influences(self.root)
 
-    def splits(self) -> BestTests:
-        """A bit has one test."""
-        return BestTests(self.influences())
+    def unfolded(self, space: ProductSpace, epsilon: float, most: int) -> tuple[Tree, float] | None:
+        """The tree of its own paths, and its error: those with most mistakes go on, until at most epsilon is left.
+
+        None where that takes more than so many leaves.
+        """
+        nodes: list[tuple[int, int, int] | int] = [self.diagram.heaviest(self.root)]
+        open_ends = [(-self.diagram.mistakes(self.root), self.root, 0, 1.0)]
+        left = -open_ends[0][0]
+        while open_ends and left > epsilon * (1 - _ROUNDING):
+            if len(nodes) >= 2 * most - 1:
+                return None
+            lost, node, place, reached = heappop(open_ends)  # of equal ones the lowest: its paths end soonest
+            feature, *sides = self.diagram.sides(node)
+            nodes[place] = feature, len(nodes), len(nodes) + 1
+            left += lost
+            for child, share in sides:
+                mistakes = reached * share * self.diagram.mistakes(child)
+                left += mistakes
+                if mistakes:
+                    heappush(open_ends, (-mistakes, child, len(nodes), reached * share))
+                nodes.append(self.diagram.heaviest(child))
+        return Tree.build(space, nodes, self.labels), math.fsum(-end[0] for end in open_ends)
 
     def split(self, test: Test) -> tuple[DiagramSubfunction, DiagramSubfunction]:
         """The nodes above the test are made anew, those below are shared."""
         no, yes = (
-            DiagramSubfunction(self.diagram, half, self._labels)
+            DiagramSubfunction(self.diagram, half, self.labels)
             for half in self.diagram.restrict(self.root, test.feature)
         )
         return no, yes

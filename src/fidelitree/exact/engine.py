@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fidelitree.asking.counted import Counted, tabulate
 from fidelitree.asking.on_device import OnDevice
@@ -23,10 +25,6 @@ from fidelitree.trees.answers import LeafLabels
 from fidelitree.trees.tree import Tree, check_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
     from fidelitree.asking.limits import Watch
     from fidelitree.exact.subfunction import Subfunction
     from fidelitree.spaces.product import ProductSpace

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.exact.cells import Cells, combined
-from fidelitree.exact.subfunction import BestTests, Floats
+from fidelitree.exact.cells import Cells, best_tests, combined
+from fidelitree.exact.subfunction import BestTests, Floats, Subfunction
 
 if TYPE_CHECKING:
     from fidelitree.spaces.features import Test
@@ -23,7 +23,7 @@ MOST = 1 << 22
 """Inputs of a grid: about fifty bytes each while it works."""
 
 
-class GridSubfunction:
+class GridSubfunction(Subfunction):
     """A target inside a region whose inputs are all listed, the first feature changing fastest."""
 
     def __init__(self, region: Region, codes: NDArray[np.integer[Any]], labels: list[Any]) -> None:
@@ -44,8 +44,7 @@ class GridSubfunction:
 
     def splits(self) -> BestTests:
         """The best test of every feature."""
-        best = [cells.best_test(apart) for cells, apart in zip(self._cells, self._apart, strict=True)]
-        return BestTests(np.array([drop for drop, _ in best]), [test for _, test in best])
+        return best_tests(zip(self._cells, self._apart, strict=True))
 
     def split(self, test: Test) -> tuple[GridSubfunction, GridSubfunction]:
         """Two smaller grids."""

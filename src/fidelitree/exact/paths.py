@@ -9,21 +9,19 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fidelitree.exact.cells import Cells
-from fidelitree.exact.subfunction import BestTests, Floats
+from fidelitree.exact.cells import Cells, best_tests
+from fidelitree.exact.subfunction import BestTests, Floats, Subfunction
 from fidelitree.spaces.features import Feature, Restriction, Test
 from fidelitree.spaces.region import Region
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from fidelitree.spaces.world import Weighed
 
 Place = tuple[Tree, int]
@@ -48,18 +46,12 @@ def _apart(tree: Tree, other: Tree, whole: Region) -> Iterator[Region]:
                     yield Region(whole.space, both)
 
 
-class PathSubfunction:
+class PathSubfunction(Subfunction):
     """A tree inside a region."""
 
     def __init__(self, tree: Tree, region: Region) -> None:
         tree.check_space(region.space)
-        self._tree = tree
-        self._region = region
-
-    @property
-    def labels(self) -> list[Any]:
-        """The labels of the tree."""
-        return self._tree.labels.tolist()  # type: ignore[no-any-return]
+        self._tree, self._region, self.labels = tree, region, tree.labels.tolist()
 
     def label_probabilities(self) -> Floats:
         """The mass of each label's leaves inside the region."""
@@ -87,10 +79,7 @@ class PathSubfunction:
 
     def splits(self) -> BestTests:
         """Bits have one test each; of other features the tests that the tree asks are compared, and their unions."""
-        if self._region.space.all_bits:
-            return BestTests(self.influences())
-        best = [cells.best_test(apart) for cells, apart in self._pairs]
-        return BestTests(np.array([drop for drop, _ in best]), [test for _, test in best])
+        return super().splits() if self._region.space.all_bits else best_tests(self._pairs)
 
     @cached_property
     def _pairs(self) -> list[tuple[Cells, Floats]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -9,8 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.spaces.features import Test
 
 Floats = NDArray[np.float64]
@@ -30,9 +29,8 @@ class BestTests:
 class Subfunction(Protocol):
     """A target inside a region of its space; probabilities are conditional on the region."""
 
-    @property
-    def labels(self) -> list[Any]:
-        """All labels of the target, in increasing order."""
+    labels: list[Any]
+    """All labels of the target, in increasing order."""
 
     def label_probabilities(self) -> Floats:
         """Probability of each label; exactly 0 for a label that does not occur."""
@@ -41,7 +39,8 @@ class Subfunction(Protocol):
         """For every feature, the probability that re-drawing it changes the label."""
 
     def splits(self) -> BestTests:
-        """The best test of every feature."""
+        """The best test of every feature; a bit has one."""
+        return BestTests(self.influences())
 
     def split(self, test: Test) -> tuple[Subfunction, Subfunction]:
         """The subfunctions where the test says no and yes."""

@@ -7,6 +7,7 @@ bits comes from a look-up table. Tables of fewer than four features repeat thems
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.exact.cells import combined
-from fidelitree.exact.subfunction import BestTests, Floats
+from fidelitree.exact.subfunction import Floats, Subfunction
 from fidelitree.trees import kernels
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.spaces.features import Test
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.spaces.region import Region
@@ -33,7 +32,7 @@ _LARGE = 1 << 13  # words from which a look-up table of whole words pays
 _LOWER = (0x5555, 0x3333, 0x0F0F, 0x00FF)  # positions of a word where slot s is 0
 
 
-class TableSubfunction:
+class TableSubfunction(Subfunction):
     """A truth table inside a region.
 
     ``planes`` holds the binary digits of the label codes, one bit-packed table for each digit, lowest first.
@@ -43,7 +42,7 @@ class TableSubfunction:
         self._space = space
         self._planes = planes
         self._slots = tuple(slots)
-        self._labels = labels
+        self.labels = labels
         biases = space.biases
         self._biases = [0.5 if slot == _IDLE else float(biases[slot]) for slot in self._slots]
 
@@ -57,14 +56,9 @@ class TableSubfunction:
         planes = np.stack([np.packbits(codes >> d & 1, bitorder="little").view(np.uint16) for d in range(digits)])
         return cls(region.space, planes, [*free, *[_IDLE] * idle], labels)
 
-    @property
-    def labels(self) -> list[Any]:
-        """All labels, in increasing order."""
-        return self._labels
-
     def label_probabilities(self) -> Floats:
         """The mass of each label's set of inputs."""
-        return np.array([self._weigh(self._where(code), None) for code in range(len(self._labels))])
+        return np.array([self._weigh(self._where(code), None) for code in range(len(self.labels))])
 
     def influences(self) -> Floats:
         """One pass over half a table for each feature."""
@@ -80,7 +74,7 @@ class TableSubfunction:
         """`_change` of all slots of a large table, 64 inputs to a word."""
         planes = np.ascontiguousarray(self._planes).view(np.uint64)
         inside, places = _kronecker(self._biases[:_WIDE]).reshape(8, 8), _kronecker(self._biases[_WIDE:])
-        masses = (_octets() * inside[:, None]).sum(axis=-1)
+        masses = _octet_sums(inside)
         changes = np.empty(len(self._slots))
         if kernels.compiled:
             kernels.native.changes(planes, masses, places, changes)
@@ -93,16 +87,12 @@ class TableSubfunction:
             changes[slot] = _in_lanes(_word_sums(words, pairs) * weights)
         return changes
 
-    def splits(self) -> BestTests:
-        """Bits have one test each."""
-        return BestTests(self.influences())
-
     def split(self, test: Test) -> tuple[TableSubfunction, TableSubfunction]:
         """Two tables of half the size."""
         slot = self._slots.index(test.feature)
         left = [feature for feature in self._slots if feature != test.feature]
         left += [_IDLE] * (_INSIDE - len(left))
-        no, yes = (TableSubfunction(self._space, self._half(slot, bit), left, self._labels) for bit in (0, 1))
+        no, yes = (TableSubfunction(self._space, self._half(slot, bit), left, self.labels) for bit in (0, 1))
         return no, yes
 
     def _where(self, code: int) -> Word:
@@ -216,6 +206,14 @@ def _across(plane: Word, place: int) -> Word:
 def _kronecker(biases: Sequence[float]) -> Floats:
     """Masses of all positions of some slots, the first slot changing fastest."""
     return combined(np.array([1 - bias, bias]) for bias in biases)
+
+
+def _octet_sums(weights: Floats) -> Floats:
+    """For each line of eight weights the sum over the bits of every byte: of pairs of bits, of these, of these."""
+    sums = np.stack([np.zeros_like(weights), weights], axis=-1)  # lines, places, values
+    while sums.shape[1] > 1:
+        sums = (sums[:, 1::2, :, None] + sums[:, ::2, None, :]).reshape(len(sums), sums.shape[1] // 2, -1)
+    return sums[:, 0]
 
 
 @cache

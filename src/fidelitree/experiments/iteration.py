@@ -112,7 +112,7 @@ def watched(schedule: theory.Schedule, seed: int) -> Iteration:
     counted = Counted(balanced(SPACE, DEPTH, seed), SPACE)
     sizes, trace = SetSizes(len(SPACE), EPSILON, DELTA, schedule), Trace(counted, nobody)
     judge = _Watching(counted, sizes, seed, trace)
-    grow(judge.bare, probe_of(counted, sizes, seed, judge.shelf), judge, trace, counted.budget)
+    grow(judge.bare, probe_of(counted, sizes, seed, judge.shelf), judge, counted.budget, trace.split)
     split = trace.records[LEAVES - 1]
     chosen = tuple((feature, int(value)) for feature, value in split.leaf.restrictions.items())
     return Iteration(

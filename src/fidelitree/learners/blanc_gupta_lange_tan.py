@@ -15,34 +15,36 @@ the scores are estimated from few pairs; they are exact where all inputs are ask
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.limits import Budget
 from fidelitree.errors import ParameterError, check_count, check_number
+from fidelitree.exact.subfunction import Subfunction
 from fidelitree.learners.judging import MOST_LEAVES, grown_from
-from fidelitree.learners.lesson import SMALL, Lesson, check_bits, learner
-from fidelitree.search.grow import Evidence, grow
+from fidelitree.learners.lesson import Lesson, learner
+from fidelitree.search.exact_growth import grow_exactly
+from fidelitree.search.grow import Evidence
 from fidelitree.spaces.draw import Stream, draw
 from fidelitree.spaces.product import ProductSpace
-from fidelitree.trees.growing import GrowingLeaf, GrowingTree
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from fidelitree.runs.result import Distillation
-    from fidelitree.search.questions import Steps
     from fidelitree.spaces.features import Test
     from fidelitree.spaces.region import Region
+    from fidelitree.trees.growing import GrowingLeaf, GrowingTree
 
 Floats = NDArray[np.float64]
 NOISE = 0.1
 PAIRS = 64
 
 
-@learner
+@learner("Blanc, Gupta, Lange, Tan 2020", "queries", bits_only=True)
 def blanc_gupta_lange_tan(lesson: Lesson, *, noise: float = NOISE, pairs: int = PAIRS) -> Distillation:
     """Top-down growth by noisy influence, certified.
 
@@ -56,76 +58,58 @@ def blanc_gupta_lange_tan(lesson: Lesson, *, noise: float = NOISE, pairs: int = 
     pairs, level = check_count("pairs", pairs), check_number("noise", noise)
     if not 0 <= level <= 1:
         raise ParameterError(f"noise must be at least 0 and at most 1; got {noise!r}")
-    check_bits(lesson.space)
-
-    def teach() -> str | Steps[str]:
-        most = lesson.counted.budget.max_leaves
-        if lesson.cheap_to_ask_all(SMALL):
-            table = _NoisyTable(lesson, level)
-            bare = GrowingTree(lesson.product)
-            grow(bare, table, table, table, Budget(max_leaves=most))
-            return lesson.settle_at(bare.complete(table.codes, lesson.counted.book.sorted()), table.error)
-        return grown_from(lesson, _NoisyPairs(lesson, level, pairs), None, min(MOST_LEAVES, most or MOST_LEAVES))
-
-    return lesson.run(teach)
+    most, drawn = lesson.counted.budget.max_leaves or MOST_LEAVES, _NoisyPairs(lesson, level, pairs)
+    asked = partial(grown_from, lesson, drawn, None, min(MOST_LEAVES, most))
+    return lesson.learn(lambda: _exactly(lesson, level), asked)
 
 
-class _NoisyTable:
-    """All answers known: exact scores, labels and errors of leaves."""
+def _exactly(lesson: Lesson, noise: float) -> str:
+    root, limit = _NoisyTable.of(lesson, noise), Budget(max_leaves=lesson.counted.budget.max_leaves)
+    grown = grow_exactly(lesson.counted, root, lesson.epsilon, limit, lambda event: lesson.watch())
+    lesson.watch()  # it is ended with a tree that is cut short
+    return lesson.settle_at(grown.tree, grown.error)
 
-    def __init__(self, lesson: Lesson, noise: float) -> None:
-        self._lesson, self._noise = lesson, noise
-        codes = lesson.table()
-        self._table = codes.reshape((2,) * len(lesson.product), order="F")  # axis i is x_i
-        self._labels = len(lesson.counted.book.seen)
-        self._errors: dict[int, float] = {}
-        self.codes: dict[int, int] = {}
 
-    @property
-    def error(self) -> float:
-        """Of the tree so far."""
-        return float(sum(self._errors.values()))
+@dataclass(frozen=True)
+class _NoisyTable(Subfunction):
+    """All answers inside a region, and exact noisy influences; a feature that is fixed keeps an axis of length 1."""
 
-    def look(self, bare: GrowingTree, made: Sequence[GrowingLeaf]) -> Mapping[int, Evidence]:
-        """Scores of the leaves just made; what their parent knew is forgotten."""
-        found = {}
-        for leaf in made:
-            self._lesson.watch()
-            if leaf.parent is not None:
-                self.codes.pop(leaf.parent, None)
-                self._errors.pop(leaf.parent, None)
-            evidence = self._scored(leaf.region)
-            found[leaf.number] = evidence
-            self.codes[leaf.number], self._errors[leaf.number] = evidence.best, evidence.error
-        return found
+    table: NDArray[np.intp]
+    biases: Floats
+    noise: float
+    labels: list[Any]
 
-    def _scored(self, region: Region) -> Evidence:
-        fixed = region.restrictions
-        inside = self._table[tuple(fixed.get(i, slice(None)) for i in range(self._table.ndim))]
-        free = [i for i in range(self._table.ndim) if i not in fixed]
-        biases = self._lesson.product.biases[free]
-        planes = [(inside == code).astype(np.float64) for code in range(self._labels)]
-        masses = np.array([_mean(plane, biases) for plane in planes])
-        scores = np.zeros(self._table.ndim)
-        if (masses > 0).sum() > 1:
+    @classmethod
+    def of(cls, lesson: Lesson, noise: float) -> _NoisyTable:
+        table = lesson.table().reshape((2,) * len(lesson.product), order="F")  # axis i is x_i
+        return cls(table, lesson.product.biases, noise, lesson.counted.book.sorted())
+
+    def _planes(self) -> tuple[list[Floats], list[int]]:
+        """Where each label is, over the features that are free."""
+        free = [i for i, size in enumerate(self.table.shape) if size > 1]
+        inside = self.table.reshape((2,) * len(free))
+        return [(inside == code).astype(np.float64) for code in range(len(self.labels))], free
+
+    def label_probabilities(self) -> Floats:
+        planes, free = self._planes()
+        return np.array([_mean(plane, self.biases[free]) for plane in planes])
+
+    def influences(self) -> Floats:
+        planes, free = self._planes()
+        scores, biases = np.zeros(self.table.ndim), self.biases[free]
+        if (self.label_probabilities() > 0).sum() > 1:
             # Two labels have the same changes but for their sign; of more, each against the others counts half.
-            told, share = (planes[1:], 1.0) if self._labels == 2 else (planes, 0.5)
+            told, share = (planes[1:], 1.0) if len(planes) == 2 else (planes, 0.5)
             for axis, i in enumerate(free):
                 p, others = biases[axis], np.delete(biases, axis)
-                changes = (plane.take(1, axis) - plane.take(0, axis) for plane in told)
-                stable = sum(_mean(change * _noisy(change, others, self._noise), others) for change in changes)
+                changes = (np.asarray(plane.take(1, axis) - plane.take(0, axis)) for plane in told)
+                stable = sum(_mean(change * _noisy(change, others, self.noise), others) for change in changes)
                 scores[i] = 2 * p * (1 - p) * share * stable
-        return Evidence(region.mass * scores, region.mass * masses)
+        return scores
 
-    def hear(self, bare: GrowingTree, made: Sequence[GrowingLeaf]) -> None:
-        """Nothing to note: the scores came with labels."""
-
-    def enough(self, bare: GrowingTree, evidence: Mapping[int, Evidence]) -> bool:
-        """Whether the error is small enough."""
-        return self.error <= self._lesson.epsilon
-
-    def split(self, leaf: GrowingLeaf, test: Test, score: float) -> None:
-        """Nothing to note."""
+    def split(self, test: Test) -> tuple[_NoisyTable, _NoisyTable]:
+        no, yes = (replace(self, table=self.table.take([value], test.feature)) for value in (0, 1))
+        return no, yes
 
 
 def _noisy(values: Floats, biases: Floats, noise: float) -> Floats:

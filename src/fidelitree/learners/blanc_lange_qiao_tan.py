@@ -16,23 +16,22 @@ does not rely on either.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.errors import check_count
-from fidelitree.exact.engine import exact_subfunction
-from fidelitree.learners.lesson import CERTIFIED, SMALL, Lesson, check_bits, learner
+from fidelitree.exact.subfunction import Subfunction
+from fidelitree.learners.lesson import CERTIFIED, Lesson, learner
 from fidelitree.search.questions import Ask, Steps
 from fidelitree.spaces.features import IsOne, Test
 from fidelitree.trees.curve import Curve, CurveSplit, Floats
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from fidelitree.runs.result import Distillation
     from fidelitree.trees.nested import Nested
     from fidelitree.trees.tree import Tree
@@ -45,19 +44,6 @@ _DEEPEST = 14
 _Key = frozenset[tuple[int, int]]
 
 
-class Part(Protocol):
-    """A function inside a restriction; the exact engines are such parts."""
-
-    def label_probabilities(self) -> Floats:
-        """Of every label."""
-
-    def influences(self) -> Floats:
-        """Of every feature."""
-
-    def split(self, test: Test) -> Sequence[Any]:
-        """The two parts of a test, no before yes."""
-
-
 @dataclass(frozen=True)
 class _Choice:
     """Which features a search may test, and how deep."""
@@ -67,7 +53,7 @@ class _Choice:
     depth: int
 
 
-@learner
+@learner("Blanc, Lange, Qiao, Tan 2022", "queries", bits_only=True)
 def blanc_lange_qiao_tan(
     lesson: Lesson, *, candidates: int = CANDIDATES, depth: int = _DEEPEST, size: int | None = None
 ) -> Distillation:
@@ -82,22 +68,16 @@ def blanc_lange_qiao_tan(
     35
     """
     choice = _Choice(check_count("candidates", candidates), 0.0, check_count("depth", depth))
-    check_bits(lesson.space)
     if size is not None and check_count("size", size, least=2) and lesson.epsilon:
         enough = math.ceil(math.log2(size / lesson.epsilon))
         choice = _Choice(candidates, lesson.epsilon / (2 * math.log2(size)), min(depth, enough))
     choice = replace(choice, depth=min(choice.depth, len(lesson.product)))
-
-    def teach() -> str | Steps[str]:
-        return _exactly(lesson, choice) if lesson.cheap_to_ask_all(SMALL) else _on_stars(lesson, choice)
-
-    return lesson.run(teach)
+    return lesson.learn(lambda: _exactly(lesson, choice), lambda: _on_stars(lesson, choice))
 
 
 def _exactly(lesson: Lesson, choice: _Choice) -> str:
     everything = lesson.all_answers()
-    root = exact_subfunction(lesson.counted, lesson.product.whole, len(everything.codes))
-    assert root is not None, "all inputs were asked"
+    root = lesson.function()
     ended, best = "", everything.nested(int(np.argmax(root.label_probabilities())))
     depths = _depths(choice.depth) if lesson.epsilon else [choice.depth]
     try:
@@ -119,7 +99,7 @@ def _depths(deepest: int) -> list[int]:
     return [depth for depth in (1, 2, 3, 4, 6, 8, 11) if depth < deepest] + [deepest]
 
 
-def _wider(lesson: Lesson, root: Part, choice: _Choice, depths: list[int], aim: float) -> Iterator[Curve]:
+def _wider(lesson: Lesson, root: Subfunction, choice: _Choice, depths: list[int], aim: float) -> Iterator[Curve]:
     """Curves of the shallowest trees that are good enough, for 1, 2, ... candidates; notes where one was cut."""
     lesson.caveat, parts = "", _Parts(lesson, choice.least)
     for width in range(1, choice.candidates + 1):
@@ -157,7 +137,7 @@ class _Parts:
         self._lesson, self._least = lesson, least
         self._known: dict[_Key, tuple[Floats, list[int], dict[int, Sequence[Any]]]] = {}
 
-    def look(self, part: Part, key: _Key) -> tuple[Floats, list[int]]:
+    def look(self, part: Subfunction, key: _Key) -> tuple[Floats, list[int]]:
         """Shares of the labels, and the features with influence, the largest first."""
         if key not in self._known:
             self._lesson.watch()
@@ -168,7 +148,7 @@ class _Parts:
             self._known[key] = part.label_probabilities(), features, {}
         return self._known[key][:2]
 
-    def sides(self, part: Part, key: _Key, feature: int) -> Sequence[Any]:
+    def sides(self, part: Subfunction, key: _Key, feature: int) -> Sequence[Any]:
         """The two parts of a split."""
         known = self._known[key][2]
         if feature not in known:
@@ -190,7 +170,7 @@ class _CurveSearch:
         """Whether no more restrictions are to be looked at."""
         return len(self._seen) >= _MOST
 
-    def curve(self, part: Part, path: dict[int, int], depth: int) -> Curve:
+    def curve(self, part: Subfunction, path: dict[int, int], depth: int) -> Curve:
         """Errors as shares of the restriction."""
         key = frozenset(path.items())
         if (key, depth) not in self._known:
@@ -215,14 +195,14 @@ def _best(curve: Curve, aim: float) -> Nested:
 
 
 @dataclass(frozen=True)
-class _FlipLabels:
-    """Inputs with their labels, and whether flipping each bit changes it."""
+class _FlipLabels(Subfunction):
+    """Inputs with their labels, and whether flipping each bit changes it: what they tell of a target."""
 
     biases: Floats
     bits: NDArray[np.bool_]
     codes: NDArray[np.intp]
     changed: NDArray[np.bool_]
-    labels: int
+    labels: list[Any]
 
     @classmethod
     def ask(cls, lesson: Lesson, rows: int) -> Steps[tuple[_FlipLabels, Any]]:
@@ -236,12 +216,11 @@ class _FlipLabels:
         data, _ = yield from lesson.labels(rows)  # a label that only flips have shown has its place now
         labels = lesson.counted.labels(answers.codes).reshape(bits.shape)
         changed = labels != np.array(data.labels)[data.codes[data.growing]][:, None]
-        return cls(
-            lesson.product.biases, bits.astype(np.bool_), data.codes[data.growing], changed, len(data.labels)
-        ), data
+        biases, codes = lesson.product.biases, data.codes[data.growing]
+        return cls(biases, bits.astype(np.bool_), codes, changed, list(data.labels)), data
 
     def label_probabilities(self) -> Floats:
-        counts = np.bincount(self.codes, minlength=self.labels)
+        counts = np.bincount(self.codes, minlength=len(self.labels))
         return np.asarray(counts / max(1, len(self.codes)))
 
     def influences(self) -> Floats:

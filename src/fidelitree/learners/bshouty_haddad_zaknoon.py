@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from fidelitree.errors import check_count
 from fidelitree.learners.consistent import AskedInputs, FittingTrees, shallowest
-from fidelitree.learners.lesson import CERTIFIED, SMALL, Lesson, check_bits, learner
+from fidelitree.learners.lesson import CERTIFIED, Lesson, learner
 from fidelitree.search.questions import Ask, Steps
 from fidelitree.spaces.draw import Stream, draw
 from fidelitree.spaces.features import IsOne
@@ -36,7 +36,7 @@ _SURE = 3  # times 2^d pairs, and times 4^d tests, without news
 _BATCH = 32
 
 
-@learner
+@learner("after Bshouty, Haddad-Zaknoon 2019", "queries", bits_only=True)
 def bshouty_haddad_zaknoon(lesson: Lesson, *, depth: int = DEPTH) -> Distillation:
     """A tree of the least depth that fits, found exactly with high probability, and certified.
 
@@ -48,12 +48,7 @@ def bshouty_haddad_zaknoon(lesson: Lesson, *, depth: int = DEPTH) -> Distillatio
     3
     """
     deepest = check_count("depth", depth)
-    check_bits(lesson.space)
-
-    def teach() -> str | Steps[str]:
-        return shallowest(lesson) if lesson.cheap_to_ask_all(SMALL) else _asked(lesson, deepest)
-
-    return lesson.run(teach)
+    return lesson.learn(lambda: shallowest(lesson), lambda: _asked(lesson, deepest))
 
 
 def _asked(lesson: Lesson, deepest: int) -> Steps[str]:
@@ -99,7 +94,7 @@ class _Search:
 
     def _ask(self, inner: NDArray[np.uint8]) -> Steps[NDArray[np.intp]]:
         answered = yield Ask(inner, "grow")
-        self.known.add(inner, answered.codes)
+        self.known.add(answered)
         for row, code in zip(inner.astype(np.bool_), answered.codes.tolist(), strict=True):
             self._fitting.add(row, code)
         return answered.codes

@@ -34,7 +34,7 @@ _DEEPEST = 200
 _TINY = 1e-12
 
 
-@learner
+@learner("Quinlan 1993, without subtree raising", "labels")
 def c45(lesson: Lesson) -> Distillation:
     """C4.5's tree for a growing set of labels, certified.
 
@@ -65,10 +65,7 @@ def _grown(splits: Splits, rows: Places, per_row: float, depth: int = 0) -> Node
     if number is None:
         return alone
     test, passed = splits.divide(menu.decode(number), rows, entropy)
-    sides = (
-        _grown(splits, rows[~passed], per_row, depth + 1),
-        _grown(splits, rows[passed], per_row, depth + 1),
-    )
+    sides = (_grown(splits, rows[~passed], per_row, depth + 1), _grown(splits, rows[passed], per_row, depth + 1))
     return split(rows, counts, test, sides)
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from fidelitree.trees.tree import Tree
 
 
-@learner
+@learner("Breiman, Friedman, Olshen, Stone 1984", "labels", library="sklearn")
 def cart(lesson: Lesson) -> Distillation:
     """CART's tree for a growing set of labels, pruned and certified."""
     need("sklearn.tree", "sklearn", "trees of CART")

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,12 +36,9 @@ from fidelitree.exact.engine import error_inside, exact_subfunction, free_of_cha
 from fidelitree.learners import LEARNERS
 from fidelitree.runs.distill import distill
 from fidelitree.search.optimal.affordable import SOME_NUMBERS
-from fidelitree.search.optimal.lattice import axes_of
-from fidelitree.search.optimal.optimum import widening
+from fidelitree.search.optimal.optimum import CellFunction
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from matplotlib.figure import Figure
 
     from fidelitree.exact.subfunction import Subfunction
@@ -285,8 +283,8 @@ def _frontier(target: Target, space: World) -> NDArray[np.float64] | None:
         return None
     counted = Counted(target, product)
     codes = np.array(tabulate(counted, product.whole), np.intp)
-    axes, grid = axes_of(product, np.array(counted.book.ranks())[codes])
-    return next((curve.errors for curve in widening((axes, grid), (grid.size, None), SOME_NUMBERS)), None)
+    function = CellFunction.of(product, np.array(counted.book.ranks())[codes])
+    return next((curve.errors for curve in function.curves((function.grid.size, None), SOME_NUMBERS)), None)
 
 
 def _cells(row: Entry) -> list[str]:

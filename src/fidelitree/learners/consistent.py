@@ -6,21 +6,19 @@ rows stays true when rows are added, and is kept.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.learners.id3 import fit as fit_id3
+from fidelitree.runs.session import TrainingSet
 from fidelitree.search.labelled import Labelled
 from fidelitree.search.optimal.affordable import RESTRICTIONS
-from fidelitree.search.optimal.lattice import Lattice, axes_of
-from fidelitree.search.optimal.optimum import Optimum
+from fidelitree.search.optimal.optimum import CellFunction, Optimum
 from fidelitree.trees import nested as trees
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.asking.limits import Watch
     from fidelitree.learners.lesson import Lesson
     from fidelitree.spaces.features import Test
@@ -101,28 +99,18 @@ class FittingTrees:
         return known[key]
 
 
-class AskedInputs:
-    """Inputs with their answers, in the order of asking."""
+class AskedInputs(TrainingSet):
+    """Inputs of a learner's own choice with their answers, in the order of asking."""
 
     def __init__(self, lesson: Lesson) -> None:
+        super().__init__(lesson.session)
         self._lesson = lesson
-        self.inner = np.empty((0, len(lesson.product)), lesson.product.dtype)
-        self.codes: NDArray[np.intp] = np.empty(0, np.intp)
-
-    def add(self, inner: NDArray[Any], codes: NDArray[np.intp]) -> None:
-        """Some more."""
-        self.inner, self.codes = np.concatenate([self.inner, inner]), np.concatenate([self.codes, codes])
 
     def propose(self, nested: Nested) -> Tree:
         """A tree of label codes, as it may be tested."""
         lesson, book = self._lesson, self._lesson.counted.book
-        data = Labelled(
-            lesson.product,
-            book.sorted(),
-            self.inner,
-            np.array(book.ranks(), np.intp)[self.codes],
-            np.ones(len(self.codes)),
-        )
+        codes = np.array(book.ranks(), np.intp)[self.codes]
+        data = Labelled(lesson.product, book.sorted(), self.inner, codes, np.ones(len(codes)))
         return lesson.propose(trees.build(lesson.product, trees.simplest(nested), book.sorted(), book.ranks()), data)
 
 
@@ -136,9 +124,8 @@ def walk(nested: Nested, row: NDArray[Any]) -> int:
 
 def shallowest(lesson: Lesson) -> str:
     """The tree of the least depth where every input is asked; ID3's where too many features matter."""
-    everything = lesson.all_answers()
-    axes, grid = axes_of(lesson.product, lesson.table())
-    if Lattice(axes).restrictions > RESTRICTIONS:
-        return lesson.settle(fit_id3(everything), everything)
-    found = Optimum(axes, grid, "depth", lesson.watch).nested()
+    function = CellFunction.of(lesson.product, lesson.table())
+    if function.restrictions > RESTRICTIONS:
+        return lesson.settle_greedily()
+    found, everything = Optimum(*function, "depth", lesson.watch).nested(), lesson.all_answers()
     return lesson.settle(trees.build(lesson.product, found, everything.labels), everything)

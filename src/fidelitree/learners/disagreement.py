@@ -23,7 +23,7 @@ import numpy as np
 
 from fidelitree.errors import check_count
 from fidelitree.learners.consistent import AskedInputs, FittingTrees, shallowest, walk
-from fidelitree.learners.lesson import CERTIFIED, MOST_LABELS, SMALL, Lesson, learner
+from fidelitree.learners.lesson import CERTIFIED, MOST_LABELS, Lesson, learner
 from fidelitree.search.labelled import FeatureColumns
 from fidelitree.search.questions import Ask, Steps
 
@@ -37,7 +37,7 @@ _DRAWN = 64
 _QUIET = 3.0  # so many times 1/epsilon inputs in a row that need no label end the search
 
 
-@learner
+@learner("after Soltani Moakhar et al. 2026", "labels")
 def disagreement(lesson: Lesson, *, depth: int = DEPTH) -> Distillation:
     """A tree that fits all answers, labels asked only where such trees disagree; certified.
 
@@ -49,11 +49,7 @@ def disagreement(lesson: Lesson, *, depth: int = DEPTH) -> Distillation:
     8
     """
     deepest = check_count("depth", depth)
-
-    def teach() -> str | Steps[str]:
-        return shallowest(lesson) if lesson.cheap_to_ask_all(SMALL) else _asked(lesson, deepest)
-
-    return lesson.run(teach)
+    return lesson.learn(lambda: shallowest(lesson), lambda: _asked(lesson, deepest))
 
 
 def _asked(lesson: Lesson, deepest: int) -> Steps[str]:
@@ -101,7 +97,7 @@ class _Search:
             if not self._fitting.count or self._contested(inner, passed):
                 answered = yield Ask(inner, "label")
                 code = int(answered.codes[0])
-                self._known.add(inner, answered.codes)
+                self._known.add(answered)
                 self._fitting.add(passed, code)
                 quiet = 0
                 if not self._fits():

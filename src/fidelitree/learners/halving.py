@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from fidelitree.errors import check_count
 from fidelitree.learners.consistent import AskedInputs, FittingTrees, shallowest
-from fidelitree.learners.lesson import CERTIFIED, Lesson, check_bits, learner
+from fidelitree.learners.lesson import CERTIFIED, Lesson, learner
 from fidelitree.search.questions import Ask, Steps
 from fidelitree.spaces.draw import Stream, draw
 from fidelitree.spaces.features import IsOne
@@ -36,7 +36,7 @@ Floats = NDArray[np.float64]
 _Set = tuple[int, ...]  # the features that a restriction fixes
 
 
-@learner
+@learner("after Huang, Jin 2025", "queries", bits_only=True)
 def halving(lesson: Lesson, *, depth: int = DEPTH) -> Distillation:
     """The tree that is left when every query halved those that were possible; certified.
 
@@ -49,15 +49,10 @@ def halving(lesson: Lesson, *, depth: int = DEPTH) -> Distillation:
     (8, 21)
     """
     depth = check_count("depth", depth)
-    check_bits(lesson.space)
-
-    def teach() -> str | Steps[str]:
-        # Where all inputs are no more than a test would take, they are asked.
-        if lesson.cheap_to_ask_all(int(min(_ALL, 3 / lesson.epsilon)) if lesson.epsilon else 0):
-            return shallowest(lesson)
-        return _halved(lesson, min(depth, len(lesson.product)))
-
-    return lesson.run(teach)
+    depth = min(depth, len(lesson.product))
+    # Where all inputs are no more than a test would take, they are asked.
+    most = int(min(_ALL, 3 / lesson.epsilon)) if lesson.epsilon else 0
+    return lesson.learn(lambda: shallowest(lesson), lambda: _halved(lesson, depth), most)
 
 
 def _halved(lesson: Lesson, depth: int) -> Steps[str]:
@@ -67,7 +62,7 @@ def _halved(lesson: Lesson, depth: int) -> Steps[str]:
         lesson.watch()
         inner = count.inputs[place][None]
         answered = yield Ask(inner, "grow")
-        known.add(inner, answered.codes)
+        known.add(answered)
         fitting.add(inner[0].astype(np.bool_), int(answered.codes[0]))
         count.add(inner[0], int(answered.codes[0]))
         if (found := fitting.tree(depth)) is not None:

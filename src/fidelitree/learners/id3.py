@@ -13,9 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fidelitree.learners.lesson import Lesson, from_labels, learner
-from fidelitree.search.local.coded import Grouped
-from fidelitree.search.local.node import Grower, nested
-from fidelitree.search.local.splits import Splits, entropy
+from fidelitree.search.local.moves import greedy
 
 if TYPE_CHECKING:
     from fidelitree.runs.result import Distillation
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
     from fidelitree.trees.tree import Tree
 
 
-@learner
+@learner("Quinlan 1986", "labels")
 def id3(lesson: Lesson) -> Distillation:
     """ID3's tree for a growing set of labels, certified.
 
@@ -37,7 +35,4 @@ def id3(lesson: Lesson) -> Distillation:
 
 def fit(data: Labelled) -> Tree:
     """The tree for the rows that teach."""
-    rows = data.coded(data.growing)
-    grouped = Grouped(rows)
-    everything = grouped.all_rows
-    return data.binned(nested(Grower(Splits(grouped), 0.0, entropy).grow(everything, grouped.counts(everything))))
+    return data.binned(greedy(data.coded(data.growing)))

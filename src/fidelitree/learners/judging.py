@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,12 +14,9 @@ from fidelitree.trees.growing import GrowingTree
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from fidelitree.search.grow import Evidence, Probe
     from fidelitree.search.labelled import Labelled
     from fidelitree.search.questions import Steps
-    from fidelitree.spaces.features import Test
     from fidelitree.trees.growing import GrowingLeaf
 
 MOST_LEAVES = 1_024
@@ -30,7 +28,7 @@ def grown_from(lesson: Lesson, probe: Probe, size: int | None, most: int) -> Ste
     """Grow by what a probe finds in drawn inputs, to a size or until held-out labels are content; then a test."""
     data, _ = yield from lesson.labels(max(FIRST, min(_LABELS, int(40 / lesson.epsilon))))
     judge = HeldOutJudge(lesson, data, size)
-    grow(GrowingTree(lesson.product), probe, judge, judge, Budget(max_leaves=most))
+    grow(GrowingTree(lesson.product), probe, judge, Budget(max_leaves=most))
     return CERTIFIED if (yield from lesson.test(judge.tree)) else f"{judge.tree.size} leaves were not enough"
 
 
@@ -61,6 +59,3 @@ class HeldOutJudge:
         """Whether the tree does well on inputs that it was not labelled by."""
         self._lesson.counted.budget.check(self._lesson.counted.asked)
         return self._size is None and self._data.error(self.tree) <= self._data.aim(self._lesson.epsilon)
-
-    def split(self, leaf: GrowingLeaf, test: Test, score: float) -> None:
-        """Nothing to note."""

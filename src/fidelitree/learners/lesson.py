@@ -8,8 +8,10 @@ teaches a learner. Where every input is asked the error is known, and the certif
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import update_wrapper
+from importlib.util import find_spec
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -21,9 +23,9 @@ from fidelitree.asking.counted import Counted, tabulate
 from fidelitree.asking.events import Finished, nobody
 from fidelitree.asking.limits import Budget, BudgetSpent
 from fidelitree.asking.memory import Memory
-from fidelitree.certificates.attempts import FAIR_TRIAL, LATE, LOOK, Attempts
+from fidelitree.certificates.attempts import FAIR_TRIAL, LATE, LOOK
 from fidelitree.errors import ParameterError, check_count, check_delta, check_epsilon, check_observer
-from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge
+from fidelitree.exact.engine import ENUMERATE_UNASKED, exact_subfunction, free_of_charge
 from fidelitree.runs.goal import Goal, exact_certificate, result_of
 from fidelitree.runs.input_source import source_of
 from fidelitree.runs.last_tests import use_reserve
@@ -31,14 +33,14 @@ from fidelitree.runs.outcome import Outcome, best_so_far
 from fidelitree.runs.result import Distillation
 from fidelitree.runs.session import Session, TrainingSet
 from fidelitree.search.labelled import Labelled
+from fidelitree.search.local.moves import greedy
 from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.search.questions import Steps, Tests
 from fidelitree.spaces.product import ProductSpace, product_of
 from fidelitree.targets.fitted import warn_if_fitted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
+    from fidelitree.exact.subfunction import Subfunction
     from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
     from fidelitree.trees.tree import Tree
@@ -91,8 +93,7 @@ class Lesson:
         counted = Counted(target, product, Memory.usual(product), budget)
         observer = limits.get("observer", nobody)
         check_observer(observer)
-        source, attempts = source_of(space, goal.seed), Attempts(goal.epsilon, goal.delta)
-        return cls(Session(counted, source, attempts, observer), space, goal)
+        return cls(Session.of(counted, source_of(space, goal.seed), goal, observer), space, goal)
 
     def run(self, teach: Callable[[], str | Steps[str]]) -> Distillation:
         """What comes of a lesson; ``teach`` says why it ended, after its questions; a budget may end it before."""
@@ -118,6 +119,10 @@ class Lesson:
         result = self._result(reason)
         session.observer(Finished(self.counted.asked, result.tree.size, result.certificate.error_bound, reason))
         return result
+
+    def learn(self, known: Callable[[], str], asked: Callable[[], Steps[str]], most: int = SMALL) -> Distillation:
+        """By all answers, where no error is allowed or inputs are no more than ``most``; else by what is asked."""
+        return self.run(lambda: known() if self.cheap_to_ask_all(most) else asked())
 
     def watch(self) -> None:
         """Ends learning while there is time left for a test."""
@@ -169,6 +174,12 @@ class Lesson:
             self._table = self._ranked(codes.astype(np.intp))
         return self._table
 
+    def function(self) -> Subfunction:
+        """What the target does everywhere; every input is asked."""
+        found = exact_subfunction(self.counted, self.product.whole, len(self.table()))
+        assert found is not None, "all inputs were asked"
+        return found
+
     def all_answers(self) -> Labelled:
         """Every input that can be drawn, weighed by its probability."""
         codes = self.table()
@@ -209,6 +220,11 @@ class Lesson:
         wrong = tree.predict_inner(data.inner) != np.array(data.labels)[data.codes]
         error = math.fsum(self.product.chances(data.inner[wrong]))
         return self.settle_at(tree, error)
+
+    def settle_greedily(self) -> str:
+        """The same of ID3's tree, for want of a better one."""
+        everything = self.all_answers()
+        return self.settle(everything.binned(greedy(everything.coded(everything.growing))), everything)
 
     def settle_at(self, tree: Tree, error: float) -> str:
         """The error of a tree is known."""
@@ -255,34 +271,66 @@ class Learn(Protocol):
     __name__: str
 
     def __call__(
-        self,
-        target: Target,
-        space: World,
-        epsilon: float = ...,
-        delta: float = ...,
-        seed: int = ...,
-        **options: Any,
+        self, target: Target, space: World, epsilon: float = ..., delta: float = ..., seed: int = ..., **options: Any
     ) -> Distillation: ...
 
 
-def learner(teach: Callable[..., Distillation], epsilon: float = 0.05) -> Learn:
+@dataclass(frozen=True)
+class Learner:
+    """A learner of the literature.
+
+    ``asks`` is what it sees of a target: ``labels`` of inputs as they are drawn, ``queries`` of its own choice, or
+    ``everything``. ``library`` is what must be installed.
+    """
+
+    name: str
+    learn: Callable[..., Distillation]
+    paper: str
+    asks: str
+    bits_only: bool = False
+    library: str | None = None
+
+    def why_not(self, space: World) -> str | None:
+        """Why it does not apply to a space; None where it does."""
+        product = product_of(space)
+        if self.library is not None and find_spec(self.library) is None:
+            return f"{self.library} is not installed"
+        if self.bits_only and any(feature.kind != "boolean" for feature in product):
+            return "not all features are bits"
+        if space.independent is None and self.asks != "labels":
+            return f"it chooses its own inputs, and these are {space.in_words}"
+        if self.asks == "everything" and (product.points is None or product.points > ENUMERATE_UNASKED):
+            return f"{product.extent} are too many to ask them all"
+        return None
+
+
+REGISTERED: dict[str, Learner] = {}
+"""Every learner, by its name."""
+
+
+def learner(
+    paper: str, asks: str, *, bits_only: bool = False, library: str | None = None, epsilon: float = 0.05
+) -> Callable[[Callable[..., Distillation]], Learn]:
     """What a learner does with a lesson, as a function of a target; its keywords are the learner's own options."""
-    own = [name for name, parameter in signature(teach).parameters.items() if parameter.kind is parameter.KEYWORD_ONLY]
 
-    def learn(
-        target: Target,
-        space: World,
-        epsilon: float = epsilon,
-        delta: float = 0.05,
-        seed: int = 0,
-        **options: Any,
-    ) -> Distillation:
-        told = {name: options.pop(name) for name in own if name in options}
-        return teach(Lesson.begin(target, space, (epsilon, delta, seed), options), **told)
+    def registered(teach: Callable[..., Distillation]) -> Learn:
+        own = [name for name, one in signature(teach).parameters.items() if one.kind is one.KEYWORD_ONLY]
 
-    update_wrapper(learn, teach, ("__module__", "__name__", "__qualname__", "__doc__"))
-    del learn.__wrapped__  # type: ignore[attr-defined]  # its signature is not that of the function behind it
-    return learn
+        def learn(
+            target: Target, space: World, epsilon: float = epsilon, delta: float = 0.05, seed: int = 0, **options: Any
+        ) -> Distillation:
+            told = {name: options.pop(name) for name in own if name in options}
+            lesson = Lesson.begin(target, space, (epsilon, delta, seed), options)
+            if bits_only:
+                check_bits(lesson.space)
+            return teach(lesson, **told)
+
+        update_wrapper(learn, teach, ("__module__", "__name__", "__qualname__", "__doc__"))
+        del learn.__wrapped__  # type: ignore[attr-defined]  # its signature is not that of the function behind it
+        REGISTERED[teach.__name__] = Learner(teach.__name__, learn, paper, asks, bits_only, library)
+        return learn
+
+    return registered
 
 
 def check_bits(space: World) -> None:

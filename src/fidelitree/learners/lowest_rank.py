@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _TRIES = 20_000  # tests of one search for a rank; then the next rank is tried
 
 
-@learner
+@learner("Ehrenfeucht, Haussler 1989", "labels")
 def lowest_rank(lesson: Lesson, *, rank: int = 64) -> Distillation:
     """A consistent tree of the smallest rank for a growing set of labels, certified.
 

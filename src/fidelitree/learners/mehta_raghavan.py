@@ -26,8 +26,7 @@ from fidelitree.errors import ParameterError, check_count
 from fidelitree.learners.lesson import SMALL, Lesson, from_labels, learner
 from fidelitree.search.labelled import FeatureColumns, Labelled
 from fidelitree.search.optimal.affordable import WIDE
-from fidelitree.search.optimal.lattice import axes_of
-from fidelitree.search.optimal.optimum import widening
+from fidelitree.search.optimal.optimum import CellFunction
 from fidelitree.spaces.features import IsOne, Test
 from fidelitree.trees import nested
 from fidelitree.trees.curve import Floats, first_share, min_plus
@@ -41,7 +40,7 @@ _RESTRICTIONS = 100_000
 _DEEPEST = 8
 
 
-@learner
+@learner("Mehta, Raghavan 2002", "labels")
 def mehta_raghavan(lesson: Lesson, *, depth: int | None = None) -> Distillation:
     """The smallest tree that errs little enough among all, or among all of a depth on labelled inputs; certified.
 
@@ -60,17 +59,19 @@ def mehta_raghavan(lesson: Lesson, *, depth: int | None = None) -> Distillation:
 
 def _on_all_inputs(lesson: Lesson) -> str:
     """The exact frontier, as far as memory goes."""
-    axes, grid = axes_of(lesson.product, lesson.table())
-    everything, limit = lesson.all_answers(), lesson.counted.budget.max_leaves or grid.size
+    function = CellFunction.of(lesson.product, lesson.table())
+    everything, limit = lesson.all_answers(), lesson.counted.budget.max_leaves or function.grid.size
     leaves, curve = None, None
     lesson.counted.budget.check(0)
-    for curve in widening((axes, grid), (WIDE, limit)):
+    for curve in function.curves((WIDE, limit)):
         leaves = curve.first_within(lesson.epsilon)
         if leaves is not None:
             break
         lesson.counted.budget.check(0)
     if curve is None:
-        raise ParameterError(f"depth must be given where {len(axes)} features matter, with too many sets of values")
+        raise ParameterError(
+            f"depth must be given where {len(function.axes)} features matter, with too many sets of values"
+        )
     best = curve.build(leaves or len(curve.errors))
     return lesson.settle(nested.build(lesson.product, best, everything.labels), everything)
 

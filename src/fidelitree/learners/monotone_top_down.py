@@ -12,15 +12,15 @@ bound of the influence, and may be 0 where everything depends on the bit (parity
 
 from __future__ import annotations
 
-import heapq
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.errors import check_count
-from fidelitree.learners.lesson import Lesson, check_bits, from_labels, learner
+from fidelitree.learners.lesson import Lesson, from_labels, learner
+from fidelitree.search.best_first import best_first
 from fidelitree.spaces.features import IsOne
 from fidelitree.trees.tree import Node, Tree
 
@@ -32,7 +32,7 @@ MOST_LEAVES = 2_000
 _ROUNDING = 1e-12
 
 
-@learner
+@learner("Blanc, Lange, Tan 2020", "labels", bits_only=True)
 def monotone_top_down(lesson: Lesson, *, size: int | None = None) -> Distillation:
     """Top-down growth by correlations, for a growing set of labels, certified.
 
@@ -44,65 +44,57 @@ def monotone_top_down(lesson: Lesson, *, size: int | None = None) -> Distillatio
     20
     """
     size = None if size is None else check_count("size", size)
-    check_bits(lesson.space)
     return from_labels(lesson, lambda data: fit(data, lesson.epsilon, size))
 
 
-@dataclass(frozen=True)
-class _OpenLeaf:
-    node: int
-    rows: NDArray[np.intp]
-    judged: NDArray[np.intp]
+_Part = tuple[NDArray[np.intp], NDArray[np.intp], int]
+"""Rows that teach a leaf, rows that judge it, and its label where it has none of the former."""
 
 
 def fit(data: Labelled, epsilon: float, size: int | None) -> Tree:
     """Splits by the largest score until the judging rows are content, or the tree has its size."""
     growth = _Growth(data)
-    while growth.heap and len(growth.nodes) // 2 + 1 < (size or MOST_LEAVES):
-        if size is None and growth.error <= data.aim(epsilon):
+    whole = np.flatnonzero(data.growing), np.flatnonzero(data.judging), 0
+    for leaves, _ in enumerate(best_first([whole], growth.look, growth.split), start=1):
+        if leaves >= (size or MOST_LEAVES) or (size is None and growth.error <= data.aim(epsilon)):
             break
-        growth.split()
     return Tree.build(data.space, growth.nodes, data.labels)
 
 
 class _Growth:
-    """The tree so far, its leaves by score, and the share of the judging weight that it gets wrong."""
+    """The tree so far, and the share of the judging weight that it gets wrong."""
 
     def __init__(self, data: Labelled) -> None:
-        self._data = data
-        self._bits = np.asarray(data.inner, np.bool_)
-        self.nodes: list[Node] = []
-        self.heap: list[tuple[float, int, int, _OpenLeaf]] = []
+        self._data, self._bits = data, np.asarray(data.inner, np.bool_)
+        self.nodes, self._leaves = list[Node](), list[_Part]()
         self._total = float(data.weights[data.judging].sum())
         self.error = 0.0
-        self._add(np.flatnonzero(data.growing), np.flatnonzero(data.judging), 0)
 
-    def split(self) -> None:
-        """The leaf and the bit with the largest score."""
-        _, _, feature, leaf = heapq.heappop(self.heap)
-        self.error -= self._wrong(leaf)
-        code = self.nodes[leaf.node]
-        assert isinstance(code, int), "a leaf"
-        first = len(self.nodes)
-        for value in (False, True):
-            rows, judged = (part[self._bits[part, feature] == value] for part in (leaf.rows, leaf.judged))
-            self._add(rows, judged, code)
-        self.nodes[leaf.node] = (IsOne(feature), first, first + 1)
-
-    def _add(self, rows: NDArray[np.intp], judged: NDArray[np.intp], parent: int) -> None:
+    def look(self, made: Sequence[_Part]) -> Iterator[tuple[int, float, int]]:
+        """The best bit of each new leaf, if its labels differ and one correlates."""
         data = self._data
-        masses = np.bincount(data.codes[rows], data.weights[rows], len(data.labels)).astype(np.float64)
-        leaf = _OpenLeaf(len(self.nodes), rows, judged)
-        self.nodes.append(int(masses.argmax()) if len(rows) else parent)
-        self.error += self._wrong(leaf)
-        if (masses > 0).sum() > 1:
-            scores = self._scores(rows, masses)
-            if scores.max() > _ROUNDING * self._total:
-                heapq.heappush(self.heap, (-float(scores.max()), leaf.node, int(scores.argmax()), leaf))
+        for rows, judged, parent in made:
+            masses = np.bincount(data.codes[rows], data.weights[rows], len(data.labels)).astype(np.float64)
+            code = int(masses.argmax()) if len(rows) else parent
+            self._leaves.append((rows, judged, code))
+            self.nodes.append(code)
+            self.error += self._wrong(judged, code)
+            if (masses > 0).sum() > 1:
+                scores = self._scores(rows, masses)
+                if scores.max() > _ROUNDING * self._total:
+                    yield len(self.nodes) - 1, float(scores.max()), int(scores.argmax())
 
-    def _wrong(self, leaf: _OpenLeaf) -> float:
-        wrong = self._data.codes[leaf.judged] != self.nodes[leaf.node]
-        return float(self._data.weights[leaf.judged][wrong].sum()) / self._total
+    def split(self, number: int, feature: int) -> list[_Part]:
+        """The two parts of a leaf."""
+        rows, judged, code = self._leaves[number]
+        self.error -= self._wrong(judged, code)
+        self.nodes[number] = IsOne(feature), len(self.nodes), len(self.nodes) + 1
+        sides = [[part[self._bits[part, feature] == value] for part in (rows, judged)] for value in (False, True)]
+        return [(one, two, code) for one, two in sides]
+
+    def _wrong(self, judged: NDArray[np.intp], code: int) -> float:
+        wrong = self._data.codes[judged] != code
+        return float(self._data.weights[judged][wrong].sum()) / self._total
 
     def _scores(self, rows: NDArray[np.intp], masses: NDArray[np.float64]) -> NDArray[np.float64]:
         """Probability of the leaf times the influence that each bit has if the function is monotone.

@@ -10,17 +10,14 @@ beyond about 12 bits, it refuses; `distill(strategy="smallest")` goes on without
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.errors import ParameterError
 from fidelitree.exact.engine import ENUMERATE_UNASKED, free_of_charge
-from fidelitree.learners.id3 import fit as fit_id3
 from fidelitree.learners.lesson import Lesson, learner
 from fidelitree.search.optimal.affordable import FIRST_WIDTH, RESTRICTIONS
-from fidelitree.search.optimal.lattice import Axis, Codes, Lattice, axes_of
-from fidelitree.search.optimal.optimum import OBJECTIVES, Objective, Optimum, widening
+from fidelitree.search.optimal.optimum import OBJECTIVES, CellFunction, Objective, Optimum
 from fidelitree.trees import nested
 
 if TYPE_CHECKING:
@@ -30,7 +27,7 @@ if TYPE_CHECKING:
 TESTS = ("sets", "one value")
 
 
-@partial(learner, epsilon=0.0)
+@learner("dynamic programming over subcubes", "everything", epsilon=0.0)
 def optimal(
     lesson: Lesson, *, objective: Objective = "leaves", tests: Literal["sets", "one value"] = "sets"
 ) -> Distillation:
@@ -52,13 +49,11 @@ def optimal(
     check_listable(lesson)
 
     def teach() -> str:
-        codes = lesson.table()
-        axes, grid = axes_of(lesson.product, codes, tests == "one value")
+        function = CellFunction.of(lesson.product, lesson.table(), tests == "one value")
         try:
-            tree = smallest(lesson, axes, grid, objective)
+            tree = smallest(lesson, function, objective)
         except BudgetSpent as stop:
-            everything = lesson.all_answers()
-            lesson.settle(fit_id3(everything), everything)
+            lesson.settle_greedily()
             return str(stop)
         return lesson.settle(tree, lesson.all_answers())
 
@@ -80,37 +75,37 @@ def check_listable(lesson: Lesson) -> None:
         )
 
 
-def smallest(lesson: Lesson, axes: list[Axis], grid: Codes, objective: Objective) -> Tree:
+def smallest(lesson: Lesson, function: CellFunction, objective: Objective) -> Tree:
     """The optimum of a function over cells; ParameterError where there are too many restrictions."""
-    restrictions, labels = Lattice(axes).restrictions, lesson.counted.book.sorted()
+    restrictions, labels = function.restrictions, lesson.counted.book.sorted()
     if restrictions > RESTRICTIONS:
         raise ParameterError(
-            f"at most {RESTRICTIONS:,} restrictions can be solved (16 bits that matter); {len(axes)} features matter, "
-            f'with {restrictions:,} - use distill(strategy="smallest"), or another learner'
+            f"at most {RESTRICTIONS:,} restrictions can be solved (16 bits that matter); {len(function.axes)} features "
+            f'matter, with {restrictions:,} - use distill(strategy="smallest"), or another learner'
         )
     most = lesson.counted.budget.max_leaves
     if lesson.epsilon == 0:
-        best = Optimum(axes, grid, objective, lesson.watch)
+        best = Optimum(*function, objective, lesson.watch)
         if objective != "leaves" or most is None or best.cost <= most:
             return nested.build(lesson.product, best.nested(), labels)
-        return _within(lesson, (axes, grid), (most, most), "leaves")
+        return _within(lesson, function, (most, most), "leaves")
     if objective == "depth":
-        return _within(lesson, (axes, grid), (FIRST_WIDTH, None), "depth")
-    return _within(lesson, (axes, grid), (FIRST_WIDTH, most), "leaves")
+        return _within(lesson, function, (FIRST_WIDTH, None), "depth")
+    return _within(lesson, function, (FIRST_WIDTH, most), "leaves")
 
 
 def _within(
-    lesson: Lesson, function: tuple[list[Axis], Codes], widths: tuple[int, int | None], by: Literal["leaves", "depth"]
+    lesson: Lesson, function: CellFunction, widths: tuple[int, int | None], by: Literal["leaves", "depth"]
 ) -> Tree:
     """The fewest leaves, or levels, for which the error is small enough; as many as are allowed where it is not."""
     width, most = widths
-    for curve in widening(function, widths, by=by, watch=lesson.watch):
+    for curve in function.curves(widths, by=by, watch=lesson.watch):
         width = len(curve.errors)
         size = curve.first_within(lesson.epsilon) if lesson.epsilon else None
         if size is not None or width == most:
             return nested.build(lesson.product, curve.build(size or width), lesson.counted.book.sorted())
         width *= 2
     raise ParameterError(
-        f"epsilon must be 0 where {len(function[0])} features matter: the least errors of trees with up to "
+        f"epsilon must be 0 where {len(function.axes)} features matter: the least errors of trees with up to "
         f'{min(width, most or width)} leaves take too much memory - or use distill(strategy="smallest")'
     )

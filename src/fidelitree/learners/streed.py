@@ -31,7 +31,7 @@ DEPTH = 4
 _SECONDS = 20  # for one search
 
 
-@learner
+@learner("van der Linden, de Weerdt, Demirovic 2023", "labels", library="pystreed")
 def streed(lesson: Lesson, *, depth: int = DEPTH) -> Distillation:
     """The best tree of small depth for a growing set of labels, certified; ``depth`` is the largest to try."""
     depth = check_count("depth", depth)

@@ -19,21 +19,19 @@ from typing import TYPE_CHECKING
 from fidelitree.asking.events import nobody
 from fidelitree.asking.limits import Budget
 from fidelitree.errors import check_count
-from fidelitree.exact.engine import exact_subfunction
 from fidelitree.learners.judging import MOST_LEAVES, grown_from
-from fidelitree.learners.lesson import SMALL, Lesson, check_bits, learner
+from fidelitree.learners.lesson import Lesson, learner
 from fidelitree.search.exact_growth import grow_exactly
 from fidelitree.search.sampled_probes import FreshPairs
 from fidelitree.spaces.draw import Stream
 
 if TYPE_CHECKING:
     from fidelitree.runs.result import Distillation
-    from fidelitree.search.questions import Steps
 
 PAIRS = 64
 
 
-@learner
+@learner("Blanc, Lange, Tan 2020", "queries", bits_only=True)
 def top_down(lesson: Lesson, *, size: int | None = None, pairs: int = PAIRS) -> Distillation:
     """Top-down growth by influence to a size or an error, certified.
 
@@ -47,23 +45,13 @@ def top_down(lesson: Lesson, *, size: int | None = None, pairs: int = PAIRS) -> 
     """
     pairs = check_count("pairs", pairs)
     size = None if size is None else check_count("size", size)
-    check_bits(lesson.space)
-
-    def teach() -> str | Steps[str]:
-        most = min(size or MOST_LEAVES, lesson.counted.budget.max_leaves or MOST_LEAVES)
-        if lesson.cheap_to_ask_all(SMALL):
-            return _exactly(lesson, size, most)
-        pairs_of = FreshPairs(lesson.counted, Stream.named(lesson.goal.seed, "grow"), lambda leaves: pairs * leaves)
-        return grown_from(lesson, pairs_of, size, most)
-
-    return lesson.run(teach)
+    most = min(size or MOST_LEAVES, lesson.counted.budget.max_leaves or MOST_LEAVES)
+    drawn = FreshPairs(lesson.counted, Stream.named(lesson.goal.seed, "grow"), lambda leaves: pairs * leaves)
+    return lesson.learn(lambda: _exactly(lesson, size, most), lambda: grown_from(lesson, drawn, size, most))
 
 
 def _exactly(lesson: Lesson, size: int | None, most: int) -> str:
     counted = lesson.counted
-    codes = lesson.all_answers()
-    root = exact_subfunction(counted, lesson.product.whole, len(codes.codes))
-    assert root is not None, "all inputs were asked"
     limit = Budget(max_leaves=most if size or counted.budget.max_leaves else None)
-    grown = grow_exactly(counted, root, 0.0 if size else lesson.epsilon, limit, nobody)
+    grown = grow_exactly(counted, lesson.function(), 0.0 if size else lesson.epsilon, limit, nobody)
     return lesson.settle_at(grown.tree, grown.error)

@@ -8,6 +8,7 @@ elsewhere.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -37,8 +38,6 @@ from fidelitree.trees.nested import Nested, size
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from fidelitree.exact.subfunction import Subfunction
     from fidelitree.search.local.archive import Point
     from fidelitree.search.local.coded import Coded
@@ -203,7 +202,7 @@ def _smallest(counted: Counted, root: Subfunction, epsilon: float) -> tuple[Tree
     best: tuple[Tree, float] | None = None
     space = counted.space
     with suppress(BudgetSpent, SearchEnded, KeyboardInterrupt):
-        for found in known_function(counted, root).smaller_and_smaller(epsilon):
+        for found in known_function(counted, root).improving(epsilon):
             tree = nested.build(space, found, root.labels)
             error = error_inside(tree, root, space)
             if error <= epsilon and (best is None or tree.size < best[0].size):

@@ -6,6 +6,7 @@ amounts a tree that is mistaken is close.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,11 +14,9 @@ from numpy.typing import NDArray
 
 from fidelitree.asking.limits import go_on
 from fidelitree.search.labelled import Binning
-from fidelitree.search.local.iterated import engine
+from fidelitree.search.local.moves import engine
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.asking.counted import Counted
     from fidelitree.spaces.product import ProductSpace
 

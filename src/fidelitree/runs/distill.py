@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 import math
+import os
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from fidelitree.asking.access import Call, access, as_used, seed_of, watched
 from fidelitree.asking.events import Finished, Observer, nobody
-from fidelitree.asking.journal.ledger import Ledger
 from fidelitree.asking.limits import Budget, BudgetSpent, Running, Workers, given
 from fidelitree.asking.memory import Memory, check_fits
-from fidelitree.certificates.attempts import Attempts
-from fidelitree.errors import (
-    ParameterError,
-    check_choice,
-    check_delta,
-    check_epsilon,
-    check_switch,
-    check_tolerance,
-)
+from fidelitree.errors import ParameterError, check_choice, check_delta, check_epsilon, check_switch, check_tolerance
 from fidelitree.exact.cells import ALL_SUBSETS
 from fidelitree.exact.engine import free_of_charge
 from fidelitree.runs.all_answers import distil_exactly, distil_known, no_error_allowed
@@ -51,8 +43,6 @@ from fidelitree.runs.strategies.table_strategy import (
 from fidelitree.spaces.rows import check_test_rows
 
 if TYPE_CHECKING:
-    import os
-
     from fidelitree.asking.counted import Counted
     from fidelitree.runs.result import Distillation
     from fidelitree.spaces.product import ProductSpace
@@ -148,14 +138,14 @@ def distill(
         return frontier(target, space, delta, observer=observer, tolerance=tolerance, seed=seed, **told).knee
     goal = _goal((check_epsilon(epsilon), check_delta(delta)), seed, strategy, prefer, near, defer)
     told = {"epsilon": goal.epsilon, "delta": goal.delta, "strategy": strategy, **told, **goal.told, **budget.limits()}
-    with access(target, space, running, call := Call("distill", goal.seed, goal.seed_chosen, told)) as way:
-        goal = replace(goal, seed=way.seed, seed_chosen=way.seed_chosen)
-        counted = way.counted(Memory.usual(way.space) if deterministic else None, budget, observer)
+    with access(target, space, running, call := Call("distill", goal.seed, goal.seed_chosen, told)) as opened:
+        goal = replace(goal, seed=opened.seed, seed_chosen=opened.seed_chosen)
+        counted = opened.counted(Memory.usual(opened.space) if deterministic else None, budget, observer)
         kept = KeptRows.ask(counted, space)
         result = beside(_known(counted, space, goal) or _learnt(counted, space, goal, observer), kept)
         with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
             observer(Finished(counted.asked, result.tree.size, result.certificate.error_bound, result.reason))
-        way.end(counted, result.reason)
+        opened.end(counted, result.reason)
     return _recorded(result, (target, space), goal, call, running)
 
 
@@ -250,8 +240,8 @@ def _learnt(counted: Counted, space: World, goal: Goal, observer: Observer) -> D
 
 def _session(counted: Counted, source: Source, goal: Goal, observer: Observer) -> Session:
     """A session without an attempt, refused where it could not succeed."""
-    ledger = None if counted.journal is None else Ledger(counted.journal, lambda: source.drawn)
-    attempts = Attempts(goal.epsilon, goal.delta, ledger, tolerance=goal.tolerance)
+    session = Session.of(counted, source, goal, observer)
+    attempts = session.attempts
     if source.tests < math.inf:
         check_test_rows(int(source.tests), attempts.epsilon, goal.delta, attempts.level(1))
     if source.independent is None:
@@ -261,7 +251,7 @@ def _session(counted: Counted, source: Source, goal: Goal, observer: Observer) -
         points = counted.space.points if counted.deterministic else None
         limits = (attempts.at_best, counted.budget.max_queries, points)
         check_fits(len(source.product), attempts.epsilon, min(limit for limit in limits if limit is not None))
-    return Session(counted, source, attempts, observer)
+    return session
 
 
 def _check_joint(source: Source, goal: Goal) -> None:
@@ -288,6 +278,8 @@ class _Strategies:
         stopping = self._stopping()
         first = self._frugal()
         outcome = self._session.run(self.now.steps(stopping)) if first is None or first.tree.size > 1 else first
+        if outcome is None and self.now.stuck and isinstance(stopping, Known):
+            outcome = stopping.unfolded(self._session.attempts)
         if outcome is None and self.now.stuck:
             self.now, self._over_bits = self._table(), False
             stopping = self._stopping()

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fidelitree.asking.access import Call, access, as_used, seed_of, watched
 from fidelitree.asking.events import Finished, Observer, nobody
-from fidelitree.asking.journal.ledger import Ledger
 from fidelitree.asking.limits import Budget, Running, Workers, given
 from fidelitree.asking.memory import Memory
-from fidelitree.certificates.attempts import Attempt, Attempts
 from fidelitree.certificates.helped import HelpedAttempt
-from fidelitree.errors import (
-    check_choice,
-    check_count,
-    check_delta,
-    check_switch,
-    check_tolerance,
-)
+from fidelitree.errors import check_choice, check_count, check_delta, check_switch, check_tolerance
 from fidelitree.runs.all_answers import known_points
 from fidelitree.runs.frontier_result import Frontier
 from fidelitree.runs.goal import Goal, recorded, result_of
@@ -33,11 +26,8 @@ from fidelitree.runs.strategies.sized_trees import LARGEST, sizes_up_to
 from fidelitree.theory.sequential import FRONTIER
 
 if TYPE_CHECKING:
-    import os
-
-    from fidelitree.asking.counted import Counted
+    from fidelitree.certificates.attempts import Attempt
     from fidelitree.runs.result import Distillation
-    from fidelitree.spaces.world import World
 
 
 def frontier(
@@ -118,24 +108,18 @@ def frontier(
     goal = Goal(0.0, check_delta(delta), known_seed, seed is not None, tolerance=near)
     told = {"delta": goal.delta, "prefer": prefer, "deterministic": check_switch("deterministic", deterministic)}
     call = Call("frontier", known_seed, seed is not None, {**told, **goal.told, **budget.limits()})
-    with access(target, space, running, call) as way:
-        goal = replace(goal, seed=way.seed, seed_chosen=way.seed_chosen)
-        counted = way.counted(Memory.usual(way.space) if deterministic else None, budget, observer)
+    with access(target, space, running, call) as opened:
+        goal = replace(goal, seed=opened.seed, seed_chosen=opened.seed_chosen)
+        counted = opened.counted(Memory.usual(opened.space) if deterministic else None, budget, observer)
         kept = KeptRows.ask(counted, space)
-        session, sizes = _session(counted, space, goal, observer), sizes_up_to(most)
-        strategy = FrontierStrategy(session, sizes, EFFORTS[prefer], goal.seed)
+        session = Session.of(counted, source_of(space, goal.seed), goal, observer, FRONTIER)
+        strategy = FrontierStrategy(session, sizes_up_to(most), EFFORTS[prefer], goal.seed)
         found = replace(Frontier.of(_points(session, strategy, goal), goal.delta, most), forecast=strategy.forecast)
         found = beside_all(found, kept)
         with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
             observer(Finished(counted.asked, found[-1].leaves, found[-1].error_bound, found.reason))
-        way.end(counted, found.reason)
+        opened.end(counted, found.reason)
     return found.told(space, *recorded(frontier, target, goal, call, running))
-
-
-def _session(counted: Counted, space: World, goal: Goal, observer: Observer) -> Session:
-    source = source_of(space, goal.seed)
-    ledger = None if counted.journal is None else Ledger(counted.journal, lambda: source.drawn)
-    return Session(counted, source, Attempts(0.0, goal.delta, ledger, FRONTIER, goal.tolerance), observer)
 
 
 def _points(session: Session, strategy: FrontierStrategy, goal: Goal) -> list[Distillation]:

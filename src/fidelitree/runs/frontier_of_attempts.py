@@ -6,6 +6,7 @@ tree on d of the inputs, which is known exactly, has an error that is higher by 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,6 @@ from fidelitree.runs.strategies.sized_trees import sizes_up_to
 from fidelitree.search.optimal.substitutes import Prunings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from fidelitree.certificates.attempts import Attempt
     from fidelitree.runs.last_tests import OutOfReach
     from fidelitree.runs.result import Distillation

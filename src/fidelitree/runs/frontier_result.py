@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from fidelitree.asking.counted import Queries, Tally
@@ -25,8 +26,6 @@ from fidelitree.runs.strategies.forecast import Forecast
 from fidelitree.theory.sequential import FRONTIER
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from matplotlib.figure import Figure
 
     from fidelitree.report.contents import Contents, TracePoint

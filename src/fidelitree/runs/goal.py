@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,8 +16,6 @@ from fidelitree.exact.engine import tree_labels
 from fidelitree.runs.result import Distillation, written
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from fidelitree.asking.access import Call
     from fidelitree.asking.counted import Counted
     from fidelitree.asking.limits import Running
@@ -86,8 +85,8 @@ def _certificate_of(outcome: Outcome, session: Session, goal: Goal, labels: Leaf
     attempt, counted = outcome.attempt, session.counted
     if outcome.error is not None:
         known = tree_labels(outcome.tree, counted.target, counted.space)
-        sealed = exact_certificate(counted, outcome.tree.digest, outcome.error, goal.epsilon)
-        return replace(sealed, confusion=Confusion.of_leaves(known, outcome.tree, None))
+        exact = exact_certificate(counted, outcome.tree.digest, outcome.error, goal.epsilon)
+        return replace(exact, confusion=Confusion.of_leaves(known, outcome.tree, None))
     errors, samples = attempt.counts
     level = share_of_level(attempt.number, outcome.tree.size if outcome.differs else None, attempt.ledger)
     in_all = None if outcome.tree.defers else session.attempts.kept_for(attempt).label_counts()

@@ -6,7 +6,9 @@ Inputs for learning and inputs for tests are kept apart: they come from differen
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +19,6 @@ from fidelitree.spaces.draw import BitDraws, Stream, block_rows, draw
 from fidelitree.spaces.region import Region
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.spaces.rows import Rows
     from fidelitree.spaces.world import Weighed, World
@@ -26,92 +26,71 @@ if TYPE_CHECKING:
 Inner = NDArray[Any]
 
 
-class Source(Protocol):
-    """Independent inputs, each given out once."""
+class Source(ABC):
+    """Independent inputs for learning and for tests, each given out once.
+
+    ``most`` and ``tests`` are how many there are of each. ``independent`` is the space that inputs come from, where
+    its features are independent; ``masses`` knows the mass of a region, where anybody does; ``world`` draws as many
+    inputs as one likes, and is None of a table. The ``digest`` names the distribution in a certificate.
+    """
+
+    independent: ProductSpace | None = None
+    masses: Weighed | None = None
+    world: World | None = None
+    most: float = math.inf
+    tests: float = math.inf
+
+    def __init__(self, space: World, assumes: tuple[str, ...]) -> None:
+        self.product, self.digest, self.in_words, self._assumes = space.product, space.digest, space.in_words, assumes
 
     @property
-    def product(self) -> ProductSpace:
-        """The features and what a target receives."""
-
-    @property
-    def digest(self) -> str:
-        """Names the distribution in a certificate."""
-
-    @property
-    def independent(self) -> ProductSpace | None:
-        """The space that inputs are drawn from, where its features are independent."""
-
-    @property
-    def masses(self) -> Weighed | None:
-        """What knows the mass of a region, that of the inputs' own distribution; None where nobody does."""
-
-    @property
-    def world(self) -> World | None:
-        """What draws as many inputs as one likes; None of a table."""
-
-    @property
-    def in_words(self) -> str:
-        """What inputs are."""
-
-    @property
-    def most(self) -> float:
-        """How many inputs there are for learning."""
-
-    @property
-    def tests(self) -> float:
-        """How many inputs there are for tests."""
-
-    @property
+    @abstractmethod
     def drawn(self) -> tuple[int, int]:
         """How many inputs were given out for learning, and for tests: the same places in all runs of a seed."""
 
     @property
     def labels_left(self) -> float:
         """How many of those for learning were not given out yet."""
+        return self.most - self.drawn[0]
 
     @property
     def tests_left(self) -> float:
         """How many of those for tests were not given out yet."""
+        return self.tests - self.drawn[1]
 
+    @abstractmethod
     def label(self, rows: int) -> Inner:
         """The next inputs for learning, fewer at the end."""
 
+    @abstractmethod
     def test(self, rows: int) -> Inner:
         """The next inputs for tests; BudgetSpent where there are none."""
 
+    @abstractmethod
     def free(self, rows: int) -> Inner:
         """Inputs to look at that nobody was asked about; of a table, rows for learning that were not given out yet."""
 
     def assumes(self, deterministic: bool) -> tuple[str, ...]:
         """What a certificate over these inputs takes for granted."""
+        return assumptions(deterministic, self._assumes)
 
 
-class _Inputs(Protocol):
-    """Inputs one after the other."""
-
-    taken: int
-
-    def take(self, rows: int) -> Inner:
-        """The next ones."""
-
-
-class DrawnSource:
+class DrawnSource(Source):
     """Inputs drawn from a world; ``together`` draws those for tests as a learner over bits wants them.
 
     Masses are those of the distribution that tests are drawn from: a certificate may rest on them.
     """
 
-    most = tests = labels_left = tests_left = math.inf
-
     def __init__(self, world: World, seed: int, together: bool = False) -> None:
-        learnt, tested = world.apart(seed)
-        self.product, self.independent, self.masses = world.product, world.independent, tested.masses
         # What a certificate is about is drawn from the tested part, free inputs of a search from the other.
+        learnt, tested = world.apart(seed)
+        super().__init__(world, tested.assumes)
         self.world, self._learnt, self._free = tested, learnt, Stream.named(seed, "free")
-        self.digest, self.in_words, self._assumes = world.digest, world.in_words, tested.assumes
+        self.independent, self.masses = world.independent, tested.masses
         labels, tests = (Stream.named(seed, purpose) for purpose in ("label", "certify"))
-        self._labels = _Blocks(learnt, labels.child("any"))  # of its own: a learner over bits draws from "label" itself
-        self._tests: _Inputs = BitDraws(self.product.biases, tests) if together else _Blocks(tested, tests.child("any"))
+        self._labels = _Blocks(learnt, labels.child("any"))  # a learner over bits draws from "label" itself
+        drawn = BitDraws(self.product.biases, tests) if together else _Blocks(tested, tests.child("any"))
+        self._tests: BitDraws | _Blocks = drawn
 
     @property
     def drawn(self) -> tuple[int, int]:
@@ -125,9 +104,6 @@ class DrawnSource:
 
     def free(self, rows: int) -> Inner:
         return self._learnt.inputs(self._free, 0, rows)
-
-    def assumes(self, deterministic: bool) -> tuple[str, ...]:
-        return assumptions(deterministic, self._assumes)
 
 
 class _Blocks:
@@ -150,56 +126,33 @@ class _Blocks:
         return together[:rows]
 
 
-class TableSource:
+class TableSource(Source):
     """Rows of a table: one part for learning, the other for tests."""
 
-    independent = masses = world = None
+    drawn: tuple[int, int] = (0, 0)
 
     def __init__(self, rows: Rows, seed: int) -> None:
-        self.product, self.digest = rows.product, rows.digest
-        self.in_words, self._assumes = rows.in_words, rows.assumes
-        self._parts = rows.parts(seed)
-        self._given = {"label": 0, "test": 0}
-
-    @property
-    def drawn(self) -> tuple[int, int]:
-        return self._given["label"], self._given["test"]
-
-    @property
-    def most(self) -> float:
-        return len(self._parts.growing)
-
-    @property
-    def tests(self) -> float:
-        return len(self._parts.testing)
-
-    @property
-    def labels_left(self) -> float:
-        return len(self._parts.growing) - self._given["label"]
-
-    @property
-    def tests_left(self) -> float:
-        return len(self._parts.testing) - self._given["test"]
+        super().__init__(rows, rows.assumes)
+        parts = rows.parts(seed)
+        self._growing, self._testing = parts.growing, parts.testing
+        self.most, self.tests = len(parts.growing), len(parts.testing)
 
     def label(self, rows: int) -> Inner:
-        return self._next("label", self._parts.growing, rows)
+        start, tests = self.drawn
+        found = self._growing[start : start + rows]
+        self.drawn = start + len(found), tests
+        return found
 
     def test(self, rows: int) -> Inner:
-        found = self._next("test", self._parts.testing, rows)
+        labels, start = self.drawn
+        found = self._testing[start : start + rows]
         if not len(found):
-            raise BudgetSpent(f"the table's {len(self._parts.testing):,} test rows")
+            raise BudgetSpent(f"the table's {len(self._testing):,} test rows")
+        self.drawn = labels, start + len(found)
         return found
 
     def free(self, rows: int) -> Inner:
-        return self._parts.growing[self._given["label"] :][:rows]
-
-    def _next(self, part: str, rows: Inner, wanted: int) -> Inner:
-        start = self._given[part]
-        self._given[part] = min(len(rows), start + wanted)
-        return rows[start : self._given[part]]
-
-    def assumes(self, deterministic: bool) -> tuple[str, ...]:
-        return assumptions(deterministic, self._assumes)
+        return self._growing[self.drawn[0] :][:rows]
 
 
 def inside(world: World, box: Region, stream: Stream, block: int, rows: int) -> Inner:

@@ -7,6 +7,7 @@ something is certified by then, the rest is spent here (`use_reserve`).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,6 @@ from fidelitree.runs.outcome import Outcome, best_so_far
 from fidelitree.search.questions import Steps, Tests
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from fidelitree.certificates.attempts import Attempt, Attempts
     from fidelitree.runs.session import Session
     from fidelitree.trees.tree import Tree

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from fidelitree.asking.events import Event, Finished, TreeJudged
 from fidelitree.asking.progress import RunStatus
 from fidelitree.display.frontier_chart import Mark, chart
 from fidelitree.display.wording import Html, plain_page, tag
 from fidelitree.runs.viewer import Page, Viewer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
 
 _AGAIN = '<meta http-equiv="refresh" content="1">'
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fidelitree.search.optimal.substitutes import Prunings, Substitutes
+from fidelitree.search.optimal.substitutes import Prunings
 
 if TYPE_CHECKING:
     from fidelitree.certificates.attempts import Attempt, Attempts
@@ -100,7 +100,7 @@ def _smallest(attempt: Attempt, space: Weighed | None, good: float) -> Outcome:
     return Outcome(found.with_leaves(place + 1), attempt, float(found.disagreements[place]))
 
 
-def _substitutes(tree: Tree, space: Weighed | None) -> Substitutes:
+def _substitutes(tree: Tree, space: Weighed | None) -> Prunings | _AsItIs:
     return _AsItIs(tree) if space is None else Prunings(tree, space)
 
 

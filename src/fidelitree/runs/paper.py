@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -30,9 +32,6 @@ from fidelitree.trees.answers import LeafLabels
 from fidelitree.trees.growing import GrowingLeaf, GrowingTree
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from fidelitree.asking.counted import Counted
     from fidelitree.targets.labels import Target
     from fidelitree.trees.tree import Tree
@@ -87,8 +86,9 @@ def build_top_down(
     check_observer(observer)
     limits = Budget(max_queries=max_queries, max_leaves=max_leaves, max_seconds=max_seconds)
     running = Running(batch_size, executor, timeout, retries, journal)
-    with access(target, space, running, Call("build_top_down", 0, True, {"epsilon": error, **limits.limits()})) as way:
-        counted = way.counted(None, Budget())
+    call = Call("build_top_down", 0, True, {"epsilon": error, **limits.limits()})
+    with access(target, space, running, call) as opened:
+        counted = opened.counted(None, Budget())
         most = ENUMERATE_UNASKED if max_queries is None else max_queries
         root = exact_subfunction(counted, space.whole, most)
         if root is None:
@@ -162,10 +162,10 @@ def practical_top_down(
         )
     sizes = SetSizes(len(space), epsilon, delta, schedule)
     told = {"epsilon": epsilon, "delta": delta, "schedule": schedule, **limits.limits()}
-    with access(target, space, running, Call("practical_top_down", seed, True, told)) as way:
-        counted = way.counted(None, limits)
+    with access(target, space, running, Call("practical_top_down", seed, True, told)) as opened:
+        counted = opened.counted(None, limits)
         result = _grow_sampled(counted, sizes, seed, observer)
-        way.end(counted, result.reason)
+        opened.end(counted, result.reason)
     told = {**promised, "seed": seed, **limits.limits(), **running.told()}
     return replace(result, call=written(practical_top_down, told))
 
@@ -174,7 +174,7 @@ def _grow_sampled(counted: Counted, sizes: SetSizes, seed: int, observer: Observ
     bare, trace, where = GrowingTree(counted.space), Trace(counted, observer), OnDevice.of(counted) or Shelf()
     judge = SampledJudge(counted, sizes, seed, trace, where)
     try:
-        reason = grow(bare, probe_of(counted, sizes, seed, where), judge, trace, counted.budget)
+        reason = grow(bare, probe_of(counted, sizes, seed, where), judge, counted.budget, trace.split)
     except (BudgetSpent, KeyboardInterrupt) as stop:
         if isinstance(stop, KeyboardInterrupt) and not counted.book.seen:
             raise

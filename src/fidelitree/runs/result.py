@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import inspect
+import os
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
 
 from fidelitree.asking.events import TreeJudged
 from fidelitree.certificates import store
@@ -19,13 +25,6 @@ from fidelitree.search.trace import SplitRecord
 from fidelitree.trees.disagreements import Disagreements
 
 if TYPE_CHECKING:
-    import datetime as dt
-    import os
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
     from fidelitree.asking.counted import Queries
     from fidelitree.certificates.certificate import Certificate
     from fidelitree.report.contents import Contents

@@ -7,30 +7,33 @@ what a strategy chose itself is never counted.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.events import Observer, TreeJudged, nobody
-from fidelitree.asking.journal.ledger import LABEL
+from fidelitree.asking.journal.ledger import LABEL, Ledger
 from fidelitree.asking.limits import BudgetSpent
+from fidelitree.certificates.attempts import Attempts
 from fidelitree.errors import warn
 from fidelitree.exact.engine import ENUMERATE_UNASKED
 from fidelitree.runs.amounts import FirstAnswers
-from fidelitree.search.numbers.windows import best_value
+from fidelitree.search.numbers.growth import Numbers, best_value
 from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.search.questions import Answered, Ask, Labels, Question, Steps, T, Tests
+from fidelitree.theory.sequential import RUN
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from fidelitree.asking.counted import Counted
-    from fidelitree.certificates.attempts import Attempt, Attempts
+    from fidelitree.certificates.attempts import Attempt
+    from fidelitree.runs.goal import Goal
     from fidelitree.runs.input_source import Source
     from fidelitree.runs.outcome import Outcome
     from fidelitree.runs.stopping import Stopping
+    from fidelitree.search.labelled import Binning
 
 Codes = NDArray[np.intp]
 _NONE = np.zeros(0, np.bool_)
@@ -64,6 +67,12 @@ class Session:
         points = None if source.independent is None else source.independent.points
         listed = counted.deterministic and points is not None and points <= ENUMERATE_UNASKED
         counted.once = listed and attempts.tolerance is None  # of numbers not even all answers end a run
+
+    @classmethod
+    def of(cls, counted: Counted, source: Source, goal: Goal, observer: Observer, part: str = RUN) -> Session:
+        """A run without an attempt so far; ``part`` is the ledger that its attempts will be in."""
+        ledger = None if counted.journal is None else Ledger(counted.journal, lambda: source.drawn)
+        return cls(counted, source, Attempts(goal.epsilon, goal.delta, ledger, part, goal.tolerance), observer)
 
     def run(self, steps: Steps[T]) -> T:
         """What a strategy comes to; BudgetSpent, an interrupt or the target's error end it where it asks."""
@@ -109,9 +118,7 @@ class Session:
             return question.inner, question.purpose
         if isinstance(question, Labels):
             return self.source.label(question.rows), "label"
-        left = self.counted.left
-        rows = question.rows if left is None else min(question.rows, max(1, left))
-        return self.source.test(rows), "certify" if self.attempts.all else "label"
+        return self.source.test(self.counted.affordable(question.rows)), "certify" if self.attempts.all else "label"
 
     def _count(self, question: Question, inner: NDArray[Any], codes: Codes) -> NDArray[np.bool_]:
         """Count answers to inputs that came as they were drawn; before an attempt of the run is open, those stand."""
@@ -183,6 +190,14 @@ class TrainingSet:
                 self._session.stand(to_stand)
             missing = wanted - len(self)
             self.add((yield Labels(missing if at_once else max(1, min(missing, standing.next - counted.asked)))))
+
+    def numbers(
+        self, binning: Binning, rows: slice | NDArray[np.bool_] = slice(None), like: Numbers | None = None
+    ) -> Numbers:
+        """Some of the answers, all unless told, where they are numbers."""
+        tolerance, answers = self._session.attempts.tolerance, self._session.counted.labels(self.codes)
+        assert tolerance is not None, "labels have a search of their own"
+        return Numbers.of(binning, rows, np.asarray(answers, np.float64)[rows], tolerance, like)
 
     def constant(self) -> Tree:
         """The most frequent label of those that taught, or that came as they were drawn, or of what there is."""

@@ -7,29 +7,29 @@ error is certified to be at most b, on d of the inputs has an error of at most b
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from fidelitree.asking.counted import Counted
-from fidelitree.asking.limits import Budget, BudgetSpent
+from fidelitree.asking.limits import BudgetSpent
 from fidelitree.errors import NoDiagramError
+from fidelitree.exact.diagram import DiagramSubfunction
 from fidelitree.exact.engine import all_answers_of, error_inside
-from fidelitree.exact.paths import PathSubfunction
 from fidelitree.runs.outcome import Outcome, best_so_far
 from fidelitree.search.bits.junta import crowds
-from fidelitree.search.exact_growth import grow_exactly
+from fidelitree.search.exact_growth import as_grown
 from fidelitree.search.optimal.affordable import PATIENT, QUICK
-from fidelitree.search.optimal.substitutes import Prunings, SmallestSubstitutes, Substitutes
+from fidelitree.search.optimal.substitutes import Prunings, SmallestSubstitutes
 from fidelitree.targets.circuits.circuit import Circuit
 from fidelitree.targets.table import TruthTable
 from fidelitree.theory.sequential import divergence, log_e_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+    from fidelitree.asking.counted import Counted
     from fidelitree.certificates.attempts import Attempt, Attempts
     from fidelitree.exact.subfunction import Subfunction
     from fidelitree.spaces.world import Weighed
@@ -41,6 +41,7 @@ FAR = 0.25  # epsilons: a tree with more errors is far from its target
 FEWER = 0.75  # of the leaves of a tree that is about a table: only so few are worth an error
 HURRY = 2  # the same where queries are what matters
 GRACE = 1.1  # of the time: when the building of a diagram is given up
+MANY, UNFOLDED = 2_000, 1 << 16  # labels after which a diagram's paths will do, and leaves that they may have
 PRIOR = 20  # answers, half of epsilon of them wrong, that a forecast begins with
 
 
@@ -55,25 +56,27 @@ def forecast(attempt: Attempt, epsilon: float) -> float:
     return max(float(attempt.needed_for(epsilon)), missing / divergence(rate, epsilon))
 
 
-class Stopping(Protocol):
+class Stopping(ABC):
     """Decides what is returned, and when the answers suffice for it."""
 
-    @property
-    def unsettled(self) -> bool:
-        """Whether it stopped early, because what it may still spend is better put into other trees."""
+    unsettled = False
+    """Whether it stopped early, because what it may still spend is better put into other trees."""
 
+    @abstractmethod
     def needed(self, attempts: Attempts) -> int:
         """Answers without an error that would end the run."""
 
     def to_spend(self) -> int:
         """Queries that it would spend for a better tree, once one is certified."""
+        return 0
 
+    @abstractmethod
     def done(self, attempts: Attempts) -> Outcome | None:
         """The outcome, if the answers suffice."""
 
 
 @dataclass
-class Smallest:
+class Smallest(Stopping):
     """A substitute for a certified tree: the one for which (queries)^1.6 x leaves is least.
 
     It may go on for as many queries again as the first certificate took (ten times as many, where ``max_leaves`` is
@@ -86,8 +89,7 @@ class Smallest:
     """Those of the inputs that are drawn for tests; of the target's features where they are independent."""
     few_rounds: bool = False
     """Whether another round for fewer leaves is too much: then the first certificate ends the run."""
-    unsettled: bool = False
-    _substitutes: dict[int, Substitutes] = field(default_factory=dict)
+    _substitutes: dict[int, SmallestSubstitutes] = field(default_factory=dict)
     _certified: Attempt | None = None
     _limit: int = 0
     _deal: float = math.inf
@@ -99,10 +101,6 @@ class Smallest:
         choice = self._choice(self._certified, attempts.epsilon)
         rival = self._rival(attempts, *choice)
         return choice[1] if rival is None else rival.needed_for(attempts.epsilon)
-
-    def to_spend(self) -> int:
-        """Nothing: queries are what it saves."""
-        return 0
 
     def done(self, attempts: Attempts) -> Outcome | None:
         """Once the first attempt is certified, as soon as no further answers pay."""
@@ -177,12 +175,12 @@ class Smallest:
     def _most(self, attempt: Attempt) -> int:
         return len(self._of(attempt).disagreements[: self.max_leaves])
 
-    def _of(self, attempt: Attempt) -> Substitutes:
+    def _of(self, attempt: Attempt) -> SmallestSubstitutes:
         if attempt.number not in self._substitutes:
             self._substitutes[attempt.number] = self.search(attempt.tree)
         return self._substitutes[attempt.number]
 
-    def search(self, tree: Tree) -> Substitutes:
+    def search(self, tree: Tree) -> SmallestSubstitutes:
         """Trees that could stand in for a tested one."""
         space = self.counted.space if self.masses is None else self.masses
         return SmallestSubstitutes(tree, space, [], QUICK, self.counted.watch)
@@ -214,17 +212,13 @@ class FewestLeaves(Smallest):
     def _rival(self, attempts: Attempts, leaves: int, needed: int) -> Attempt | None:
         return None if self.unsettled else super()._rival(attempts, leaves, needed)
 
-    def search(self, tree: Tree) -> Substitutes:
-        space = self.counted.space
-        root = PathSubfunction(tree, space.whole)
-        watch = self.counted.watch
-        greedy = grow_exactly(Counted(tree, space), root, 0.0, Budget(), lambda event: watch()).tree
-        watch()  # a tree that is cut short is no substitute
-        return SmallestSubstitutes(tree, space, [greedy], PATIENT, watch)
+    def search(self, tree: Tree) -> SmallestSubstitutes:
+        space, watch = self.counted.space, self.counted.watch
+        return SmallestSubstitutes(tree, space, [as_grown(tree, space, watch).tree], PATIENT, watch)
 
 
 @dataclass
-class AsTested:
+class AsTested(Stopping):
     """The smallest certified tree among those under test, pruned by what its bound leaves where masses are known.
 
     While a smaller one may still be certified, up to ``patience`` answers are counted.
@@ -233,16 +227,11 @@ class AsTested:
     space: Weighed | None
     max_leaves: int | None = None
     patience: float = 0.0
-    unsettled: bool = False
 
     def needed(self, attempts: Attempts) -> int:
         """For the first of the attempts that are not certified."""
         needed = [attempt.needed_for(attempts.epsilon) for attempt in attempts.all]
         return min((count for count in needed if count), default=1)
-
-    def to_spend(self) -> int:
-        """It does not ask about all inputs."""
-        return 0
 
     def done(self, attempts: Attempts) -> Outcome | None:
         """Once none that is smaller has a chance."""
@@ -270,6 +259,12 @@ _KNOWN: WeakKeyDictionary[Counted, Subfunction | None] = WeakKeyDictionary()
 
 def exact_error(tree: Tree, counted: Counted) -> float | None:
     """The error of a tree; None where the circuit is too large for it, or the time is over before it is known."""
+    root = _answers_of(counted)
+    return None if root is None else error_inside(tree, root, counted.space)
+
+
+def _answers_of(counted: Counted) -> Subfunction | None:
+    """All answers of a run's target; None where they are too many, or the time is over before they are known."""
 
     def watch() -> None:
         if counted.over(GRACE):
@@ -282,21 +277,21 @@ def exact_error(tree: Tree, counted: Counted) -> float | None:
             return None
         except NoDiagramError:
             _KNOWN[counted] = None
-    root = _KNOWN[counted]
-    return None if root is None else error_inside(tree, root, counted.space)
+    return _KNOWN[counted]
 
 
 @dataclass
-class Known:
+class Known(Stopping):
     """Ends a run with the first tree under test that is good enough, pruned as far as it stays so.
 
-    Where an error cannot be known, ``otherwise`` decides.
+    The paths of a diagram are a tree as well, a large one, which takes no label: where many were asked, and more than
+    it has leaves, it ends the run. Where an error cannot be known, ``otherwise`` decides.
     """
 
     otherwise: Stopping
     counted: Counted
-    unsettled: bool = False
     _judged: int = field(default=0)
+    _paths: dict[float, tuple[Tree, float] | None] = field(default_factory=dict)
 
     def needed(self, attempts: Attempts) -> int:
         """One answer: a tree is judged when its attempt has been opened."""
@@ -314,7 +309,19 @@ class Known:
             error = exact_error(attempt.tree, self.counted)
             if error is not None and error <= attempts.epsilon:
                 return self._smallest(attempt, error, attempts.epsilon)
-        return self.otherwise.done(attempts)
+        done, asked = self.otherwise.done(attempts), self.counted.asked
+        return self.unfolded(attempts, asked) if done is None and asked >= MANY else done
+
+    def unfolded(self, attempts: Attempts, most: float = UNFOLDED) -> Outcome | None:
+        """The tree of a diagram's paths, if it has no more leaves than so many, and than there may be."""
+        epsilon, limit = attempts.epsilon, self.counted.budget.max_leaves or UNFOLDED
+        if epsilon not in self._paths:
+            root, space = _answers_of(self.counted), self.counted.space
+            diagram = root if isinstance(root, DiagramSubfunction) else None
+            most_leaves = min(limit, UNFOLDED)
+            self._paths[epsilon] = None if diagram is None else diagram.unfolded(space, epsilon, most_leaves)
+        tree, error = self._paths[epsilon] or (None, 0.0)
+        return None if tree is None or tree.size > most else Outcome(tree, attempts.open(tree), 0.0, error=error)
 
     def _smallest(self, attempt: Attempt, error: float, epsilon: float) -> Outcome:
         prunings, most = Prunings(attempt.tree, self.counted.space), self.counted.budget.max_leaves

@@ -7,7 +7,9 @@ folder can be named, and only files that lie in it themselves are read, so that 
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,9 +28,6 @@ from fidelitree.trees.answers import DEFER, Answers, answered, apart
 from fidelitree.trees.disagreements import Disagreements, text, value_of
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable, Mapping
-
     from fidelitree.certificates.certificate import Certificate
     from fidelitree.certificates.store import Stored
     from fidelitree.spaces.features import Feature

@@ -6,6 +6,7 @@ input the device keeps its label and its leaf. When a leaf is split, the feature
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -20,8 +21,6 @@ from fidelitree.spaces.draw import Stream, block_rows
 from fidelitree.targets.device.lanes import BitLanes, DeviceTree, hybrids, placed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.asking.on_device import OnDevice
     from fidelitree.spaces.region import Region
     from fidelitree.targets.device.values import Given
@@ -170,5 +169,4 @@ class Changes:
 
 def _growing(bare: GrowingTree, device: Any) -> DeviceTree:
     """A tree in the making, whose leaves hold their numbers."""
-    nodes = [(inside[0].feature, *inside[1:]) if isinstance(inside, tuple) else inside for inside in bare.nodes]
-    return DeviceTree.of(nodes, max(leaf.region.depth for leaf in bare.leaves.values()), device)
+    return DeviceTree.of(bare.nodes, max(leaf.region.depth for leaf in bare.leaves.values()), device)

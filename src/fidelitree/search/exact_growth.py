@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from fidelitree.asking.counted import Counted
 from fidelitree.asking.events import Finished, Observer
-from fidelitree.asking.limits import Budget, BudgetSpent
+from fidelitree.asking.limits import Budget, BudgetSpent, Watch, go_on
+from fidelitree.exact.paths import PathSubfunction
 from fidelitree.search.grow import Evidence, grow
 from fidelitree.search.trace import SplitRecord, Trace
 from fidelitree.trees.growing import GrowingLeaf, GrowingTree
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from fidelitree.asking.counted import Counted
     from fidelitree.exact.subfunction import Subfunction
+    from fidelitree.spaces.product import ProductSpace
     from fidelitree.trees.tree import Tree
 
 
@@ -43,37 +45,6 @@ class ExactProbe:
         return Evidence(mass * splits.drops, mass * function.label_probabilities(), splits.tests, cost)
 
 
-class ExactSum:
-    """Holds a sum as partials that do not overlap, so that what was added can be taken away again exactly.
-
-    >>> total = ExactSum()
-    >>> for term in (0.1, 1e16, -1e16):
-    ...     total.add(term)
-    >>> total.value
-    0.1
-    """
-
-    def __init__(self) -> None:
-        self._partials: list[float] = []
-
-    def add(self, term: float) -> None:
-        """Add a term; a negative one takes away."""
-        kept = []
-        for partial in self._partials:
-            large, small = (term, partial) if abs(term) >= abs(partial) else (partial, term)
-            total = large + small
-            lost = small - (total - large)
-            if lost:
-                kept.append(lost)
-            term = total
-        self._partials = [*kept, term]
-
-    @property
-    def value(self) -> float:
-        """The sum, rounded once."""
-        return math.fsum(self._partials)
-
-
 @dataclass(frozen=True)
 class ExactTree:
     """A tree with its exact error, how it came about, and why it grew no further."""
@@ -89,7 +60,7 @@ def grow_exactly(counted: Counted, root: Subfunction, epsilon: float, limits: Bu
     bare, trace = GrowingTree(counted.space), Trace(counted, observer)
     judge = _ExactJudge(epsilon, limits, trace)
     try:
-        reason = grow(bare, ExactProbe(root), judge, trace, limits)
+        reason = grow(bare, ExactProbe(root), judge, limits, trace.split)
     except (BudgetSpent, KeyboardInterrupt) as stop:
         if not judge.known:
             raise
@@ -102,6 +73,14 @@ def grow_exactly(counted: Counted, root: Subfunction, epsilon: float, limits: Bu
     return ExactTree(tree, error, tuple(trace.records), reason)
 
 
+def as_grown(tree: Tree, space: ProductSpace, watch: Watch = go_on, most: int | None = None) -> ExactTree:
+    """What Algorithm 1 grows for a tree, without an error; ``watch`` is called at every split, and may end it."""
+    root = PathSubfunction(tree, space.whole)
+    grown = grow_exactly(Counted(tree, space), root, 0.0, Budget(max_leaves=most), lambda event: watch())
+    watch()  # it is ended with a tree that is cut short
+    return grown
+
+
 class _ExactJudge:
     """Compares the exact error with epsilon after every split.
 
@@ -111,7 +90,7 @@ class _ExactJudge:
 
     def __init__(self, epsilon: float, budget: Budget, trace: Trace) -> None:
         self.known: dict[int, Evidence] = {}
-        self._error, self._cost = ExactSum(), ExactSum()
+        self._error = self._cost = Fraction(0)  # what was added can be taken away again exactly
         self._epsilon, self._budget, self._trace = epsilon, budget, trace
         self._parent: int | None = None
 
@@ -126,9 +105,10 @@ class _ExactJudge:
             self._count(self.known.pop(self._parent), -1)
         for what in evidence.values():
             self._count(what, 1)
-        self._trace.judged(bare.size, self._cost.value, self._error.value, self._error.value)
-        return self._error.value <= self._epsilon
+        error = float(self._error)
+        self._trace.judged(bare.size, float(self._cost), error, error)
+        return error <= self._epsilon
 
     def _count(self, evidence: Evidence, sign: int) -> None:
-        self._error.add(sign * evidence.error)
-        self._cost.add(sign * evidence.cost)
+        self._error += sign * Fraction(evidence.error)
+        self._cost += sign * Fraction(evidence.cost)

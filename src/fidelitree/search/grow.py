@@ -1,26 +1,23 @@
-"""The best-first loop: always split the leaf and the feature with the largest score; and the contract of its probes."""
+"""Growth by scores: always split the leaf and the feature with the largest one; and the contract of its probes."""
 
 from __future__ import annotations
 
-import heapq
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.search.best_first import NEAR_TIE, best_first
 from fidelitree.spaces.features import IsOne, Test
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from fidelitree.asking.limits import Budget
     from fidelitree.trees.growing import GrowingLeaf, GrowingTree
 
 Floats = NDArray[np.float64]
 
-NEAR_TIE = 1e-12
-"""Relative difference below which two scores, or two masses, are the same: rounding must not decide."""
 GOOD_ENOUGH = "good enough"
 NOTHING_LEFT = "no split changes a label"
 
@@ -40,9 +37,13 @@ class Evidence:
     tests: Sequence[Test] = ()
     leaf_cost: float | None = None
 
-    def test(self, feature: int) -> Test:
-        """The best test of a feature."""
-        return self.tests[feature] if self.tests else IsOne(feature)
+    @property
+    def split(self) -> tuple[float, Test | None]:
+        """The largest score and its test, None where nothing has a score; near ties go to the lowest feature."""
+        top = float(self.scores.max())
+        feature = int(np.argmax(self.scores >= top * (1 - NEAR_TIE)))
+        test = self.tests[feature] if self.tests else IsOne(feature)
+        return top, test if top > 0 else None
 
     @property
     def cost(self) -> float:
@@ -82,88 +83,34 @@ class Judge(Protocol):
         """Whether growing may stop; ``evidence`` is what the probe has learnt since the last call."""
 
 
-class Tracer(Protocol):
-    """Hears of every split."""
-
-    def split(self, leaf: GrowingLeaf, test: Test, score: float) -> None:
-        """The leaf is about to be split."""
+def unnoticed(leaf: GrowingLeaf, test: Test, score: float) -> None:
+    """Who does not care about splits hears of them so."""
 
 
-def grow(bare: GrowingTree, probe: Probe, judge: Judge, tracer: Tracer, budget: Budget) -> str:
-    """Grow until the judge has enough, no split has a score, or the tree may not be larger; say which."""
-    queue, known = LeafQueue(), dict[int, Evidence]()
-    made = list(bare.leaves.values())
-    while True:
+def grow(
+    bare: GrowingTree,
+    probe: Probe,
+    judge: Judge,
+    budget: Budget,
+    on_split: Callable[[GrowingLeaf, Test, float], None] = unnoticed,
+) -> str:
+    """Grow until the judge has enough, no split has a score, or the tree may not be larger; say which.
+
+    ``on_split`` hears of every split before it is made.
+    """
+    new: Mapping[int, Evidence] = {}
+
+    def look(made: Sequence[GrowingLeaf]) -> Iterator[tuple[int, float, Test | None]]:
+        nonlocal new
         judge.hear(bare, made)
-        evidence = probe.look(bare, made)
-        if judge.enough(bare, evidence):
+        new = probe.look(bare, made)
+        return ((number, *what.split) for number, what in new.items())
+
+    splits: Iterator[tuple[int, float, Test]] = best_first(list(bare.leaves.values()), look, bare.split, NEAR_TIE)
+    for number, score, test in splits:
+        if judge.enough(bare, new):
             return GOOD_ENOUGH
-        known.update(evidence)
-        for number, what in evidence.items():
-            queue.put(number, what)
-        best = queue.best()
-        if best is None:
-            return NOTHING_LEFT
         if not budget.allows(bare.size + 1):
             return f"max_leaves = {budget.max_leaves}"
-        number, feature, score = best
-        test = known.pop(number).test(feature)
-        tracer.split(bare.leaves[number], test, score)
-        queue.drop(number)
-        made = list(bare.split(number, test))
-
-
-class LeafQueue:
-    """The leaves by their best score; near ties go to the leaf made first, then to the lowest feature.
-
-    Leaves with one and the same score share a bucket, so a tie of thousands costs no more than one of two.
-    """
-
-    def __init__(self) -> None:
-        self._best: dict[int, tuple[float, int]] = {}
-        self._buckets: dict[float, list[int]] = {}
-        self._scores: list[float] = []
-
-    def put(self, number: int, evidence: Evidence) -> None:
-        """Replace what is known about a leaf."""
-        scores = evidence.scores
-        top = float(scores.max())
-        if self._best.pop(number, (0.0, 0))[0] == top > 0:
-            self._best[number] = top, _lowest(scores, top)
-            return
-        if top > 0:
-            self._best[number] = top, _lowest(scores, top)
-            if top not in self._buckets:
-                self._buckets[top] = []
-                heapq.heappush(self._scores, -top)
-            heapq.heappush(self._buckets[top], number)
-
-    def drop(self, number: int) -> None:
-        """Forget a leaf."""
-        self._best.pop(number, None)
-
-    def best(self) -> tuple[int, int, float] | None:
-        """Leaf, feature and score of the best split; None when no split has a score."""
-        aside, chosen, limit = [], None, 0.0
-        while self._scores and -self._scores[0] >= limit:
-            score = -self._scores[0]
-            bucket = self._buckets[score]
-            while bucket and self._best.get(bucket[0], (0.0, 0))[0] != score:
-                heapq.heappop(bucket)
-            heapq.heappop(self._scores)
-            if not bucket:
-                del self._buckets[score]
-                continue
-            aside.append(score)
-            limit = limit or score * (1 - NEAR_TIE)
-            chosen = bucket[0] if chosen is None else min(chosen, bucket[0])
-        for score in aside:
-            heapq.heappush(self._scores, -score)
-        if chosen is None:
-            return None
-        score, feature = self._best[chosen]
-        return chosen, feature, score
-
-
-def _lowest(scores: np.ndarray[tuple[int], np.dtype[np.float64]], top: float) -> int:
-    return int(np.argmax(scores >= top * (1 - NEAR_TIE)))
+        on_split(bare.leaves[number], test, score)
+    return GOOD_ENOUGH if judge.enough(bare, new) else NOTHING_LEFT

@@ -6,6 +6,7 @@ Binning turns inputs of any features into rows of small integers, which the sear
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -18,8 +19,6 @@ from fidelitree.spaces.features import AtMost, IsIn, IsOne, Test, midway
 from fidelitree.trees.nested import Nested, build, mapped, simplest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from fidelitree.spaces.features import Feature
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.trees.tree import Tree

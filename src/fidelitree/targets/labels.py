@@ -17,6 +17,7 @@ LONGEST = 1_000
 """Characters of a text label. NumPy gives every label of an array the room of the longest."""
 ONE_RECORD = "if it takes one record, and not a batch, give ft.targets.Remote(function, one_row=True)"
 """The way out for whose function knows no batches."""
+_FEW = 8  # answers that are looked up one by one sooner than as an array
 _TRUTH = {bool, np.bool_}
 _LARGEST = 1e100  # of answers that are numbers: squares of sums of them stay finite
 _KINDS = {"b": "bool", "i": "int", "u": "int", "f": "int", "U": "str", "O": "str"}
@@ -43,13 +44,14 @@ class LabelBook:
         if not self.seen:
             for value in np.unique(answers).tolist():
                 self._code(value)
+        if len(answers) <= _FEW and None not in (codes := [self._codes.get(label) for label in answers.tolist()]):
+            return np.array(codes, np.intp)
         if len(self.seen) == 2:
             second: NDArray[np.bool_] = answers == self.seen[1]
             if np.count_nonzero(second) + np.count_nonzero(answers == self.seen[0]) == len(answers):
                 return second.view(np.uint8)
         values, inverse = np.unique(answers, return_inverse=True)
-        codes = np.array([self._code(value) for value in values.tolist()], np.intp)
-        return codes[inverse]
+        return np.array([self._code(value) for value in values.tolist()], np.intp)[inverse]
 
     def _code(self, value: Any) -> int:
         if value not in self._codes:

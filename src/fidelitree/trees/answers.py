@@ -18,7 +18,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -29,10 +29,6 @@ from fidelitree.errors import ParameterError, show
 from fidelitree.spaces.inputs import as_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from numpy.typing import NDArray
-
     from fidelitree.trees.tree import Labels, Tree
 
 MOST_BYTES = 64 << 20
@@ -170,8 +166,8 @@ def tally(
 
 
 def upwards(tree: Tree, of_leaves: NDArray[Any]) -> NDArray[Any]:
-    """From a number for each leaf, in the order of their nodes, to the sum below every node."""
-    sums = np.zeros(len(tree.feature), of_leaves.dtype)
+    """From a number, or a row of them, for each leaf, in the order of their nodes, to the sum below every node."""
+    sums = np.zeros((len(tree.feature), *of_leaves.shape[1:]), of_leaves.dtype)
     sums[tree.feature < 0] = of_leaves
     for node in np.flatnonzero(tree.feature >= 0)[::-1].tolist():  # children stand after their parents
         sums[node] = sums[tree.no[node]] + sums[tree.yes[node]]

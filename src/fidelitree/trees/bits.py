@@ -6,22 +6,23 @@ step per row; that is what makes the paper's sample sizes affordable.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Words = NDArray[np.uint64]
 BLOCK_ROWS = 1 << 16
 
 
-class Columns(Protocol):
+Set_co = TypeVar("Set_co", covariant=True)
+
+
+class Columns(Protocol[Set_co]):
     """Bits of a batch: ``columns[i]`` is the set of rows with x_i = 1."""
 
-    def __getitem__(self, i: int, /) -> Words: ...
+    def __getitem__(self, i: int, /) -> Set_co: ...
 
 
 def pack(flags: NDArray[np.uint8] | NDArray[np.bool_]) -> Words:

@@ -7,6 +7,7 @@ curve of a function is the least of those of all tests and of a leaf.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,8 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from fidelitree.spaces.features import Test
     from fidelitree.trees.nested import Nested
 
@@ -70,7 +69,7 @@ class Curve:
     @classmethod
     def leaf(cls, code: int, error: float) -> Curve:
         """One leaf."""
-        return cls(np.array([error]), lambda leaves: code)
+        return cls(np.array([error], np.float64), lambda leaves: code)
 
     @classmethod
     def lowest(cls, curves: list[Curve]) -> Curve:
@@ -101,6 +100,22 @@ class Curve:
             return test, no.build(int(share[place])), yes.build(place + 1 - int(share[place]))
 
         return Curve(np.minimum.accumulate(errors), build)
+
+    @classmethod
+    def of_prunings(
+        cls, nodes: Sequence[tuple[Test, int, int] | int], leaves: Sequence[tuple[int, float]], most: int | None = None
+    ) -> Curve:
+        """All prunings of a tree, whose children stand after their parents.
+
+        ``leaves`` are the code and the error of a leaf in the place of each node.
+        """
+        curves: dict[int, Curve] = {}
+        for node in reversed(range(len(nodes))):
+            inside, curves[node] = nodes[node], cls.leaf(*leaves[node])
+            if isinstance(inside, tuple):
+                test, no, yes = inside
+                curves[node] = curves[node].or_split(CurveSplit(test, curves.pop(no), curves.pop(yes)), most)
+        return curves[0]
 
 
 class CurveSplit(NamedTuple):

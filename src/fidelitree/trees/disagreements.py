@@ -50,12 +50,7 @@ class Disagreements(Sequence[Differing]):
 
     @classmethod
     def of(
-        cls,
-        tree: Tree,
-        answers: Answers,
-        space: ProductSpace,
-        tolerance: float | None = None,
-        most: int | None = None,
+        cls, tree: Tree, answers: Answers, space: ProductSpace, tolerance: float | None = None, most: int | None = None
     ) -> Disagreements:
         """Those among the answers that tested a tree; with a ``tolerance``, numbers further apart than that.
 

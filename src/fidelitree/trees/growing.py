@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fidelitree.trees.bits import Columns, Words, everyone
-from fidelitree.trees.predict import route
+from fidelitree.trees.predict import preorder, route
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping, Sequence
-
     from fidelitree.spaces.features import Test
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.spaces.region import Region
@@ -73,17 +72,10 @@ class GrowingTree:
 
         A split that was interrupted, or that nobody has judged yet, is cut off in this way.
         """
-        ends, waiting = [], [0]
-        while waiting:
-            node = waiting.pop()
-            inside = self._nodes[node]
-            if node in known or not isinstance(inside, tuple):
-                ends.append(node)
-            else:
-                waiting += [inside[2], inside[1]]
-        return ends
+        nodes = [node if node in known else inside for node, inside in enumerate(self._nodes)]
+        return [node for node in preorder(nodes) if not isinstance(nodes[node], tuple)]
 
-    def route(self, columns: Columns, rows: int) -> Iterator[tuple[int, Words]]:
+    def route(self, columns: Columns[Words], rows: int) -> Iterator[tuple[int, Words]]:
         """Each leaf's number with the set of rows that reach it, where all features are bits."""
         return route(0, self._nodes.__getitem__, columns, everyone(rows))
 

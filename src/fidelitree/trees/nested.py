@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from fidelitree.spaces.features import Test
+from fidelitree.trees.predict import M, Places, leaf_values, route
 from fidelitree.trees.tree import Labels, Node, Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from fidelitree.spaces.product import ProductSpace
+    from fidelitree.trees.bits import Columns
 
 Nested = int | tuple[Test, "Nested", "Nested"]
 """The code of a label, or (test, no, yes). What is below a node is the node itself."""
@@ -19,6 +23,16 @@ Nested = int | tuple[Test, "Nested", "Nested"]
 def itself(nested: Nested) -> Nested:
     """What is below a node, for `predict`."""
     return nested
+
+
+def leaf_codes(nested: Nested, passes: Callable[[Test, Places], NDArray[np.bool_]], rows: int) -> Places:
+    """The code that each row gets; ``passes`` says which of some rows are on the yes side of a test."""
+    return leaf_values(nested, itself, passes, rows)
+
+
+def leaf_sets(nested: Nested, columns: Columns[M], rows: M) -> Iterator[tuple[int, M]]:
+    """The code of each leaf of a tree of bits, with the set of rows that reach it."""
+    return route(nested, itself, columns, rows)
 
 
 def size(nested: Nested) -> int:
@@ -61,9 +75,11 @@ def build(
 
 def of(tree: Tree, leaf: Callable[[int], Nested] | None = None, node: int = 0) -> Nested:
     """The part of a tree below a node; ``leaf`` says what stands for a leaf, the no side first."""
-    if tree.feature[node] < 0:
-        return int(tree.code[node]) if leaf is None else leaf(node)
-    return tree.test(node), of(tree, leaf, int(tree.no[node])), of(tree, leaf, int(tree.yes[node]))
+    inside = tree.nodes[node]
+    if not isinstance(inside, tuple):
+        return inside if leaf is None else leaf(node)
+    test, no, yes = inside
+    return test, of(tree, leaf, no), of(tree, leaf, yes)
 
 
 def mapped(nested: Nested, change: Callable[[Test, Nested, Nested], Nested]) -> Nested:

@@ -8,24 +8,24 @@ below.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.spaces.features import AtMost, IsIn, Test
+from fidelitree.spaces.features import AtMost, IsIn, IsOne, Test
 from fidelitree.trees import kernels
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.trees.bits import Columns, Words
 
 N = TypeVar("N")
+M = TypeVar("M", "Words", int)
 Below = Callable[[N], "tuple[Test, N, N] | int"]
 Places = NDArray[np.intp]
+Arrays = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
 _AT_ONCE = 1 << 20  # rows between two looks at Ctrl-C
 _THRESHOLD, _OR_MISSING = -1, -2  # instead of where a set begins
 
@@ -49,8 +49,8 @@ def leaf_values(root: N, below: Below[N], passes: Callable[[Test, Places], NDArr
     return values
 
 
-def route(root: N, below: Below[N], columns: Columns, rows: Words) -> Iterator[tuple[int, Words]]:
-    """What each leaf of a tree of bits holds, with the set of rows that reach it."""
+def route(root: N, below: Below[N], columns: Columns[M], rows: M) -> Iterator[tuple[int, M]]:
+    """What each leaf of a tree of bits holds, with the set of rows that reach it: words, or one whole number."""
     waiting = [(root, rows)]
     while waiting:
         node, mask = waiting.pop()
@@ -127,3 +127,12 @@ def preorder(nodes: Sequence[Any]) -> list[int]:
         if isinstance(entry, tuple):
             waiting += [entry[2], entry[1]]
     return order
+
+
+def as_arrays(nodes: Sequence[tuple[Test, int, int] | int]) -> tuple[Arrays, Mapping[int, Test]]:
+    """Features, no sides, yes sides and codes of nodes, -1 where there is none; and the tests that are not of bits."""
+    rows = [(of[0].feature, *of[1:], -1) if isinstance(of, tuple) else (-1, -1, -1, of) for of in nodes]
+    tests = {node: of[0] for node, of in enumerate(nodes) if isinstance(of, tuple)}
+    asked = {node: test for node, test in tests.items() if not isinstance(test, IsOne)}
+    feature, no, yes, code = (np.array(column, np.int32) for column in zip(*rows, strict=True))
+    return (feature, no, yes, code), asked

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal
 
 import narwhals as nw
 import numpy as np
@@ -110,33 +110,16 @@ class Rule:
         return " and ".join(map(str, self.conditions))
 
 
-class Rules(Sequence[Rule]):
+class Rules(tuple[Rule, ...]):
     """The rules of a tree, one a leaf, of which exactly one holds for every input.
 
     ``str()`` gives a sentence for each; `to_dict` and `to_frame` give a table.
     """
 
-    def __init__(self, rules: Sequence[Rule]) -> None:
-        self._rules = tuple(rules)
-
-    @overload
-    def __getitem__(self, place: int) -> Rule: ...
-    @overload
-    def __getitem__(self, place: slice) -> tuple[Rule, ...]: ...
-    def __getitem__(self, place: int | slice) -> Rule | tuple[Rule, ...]:
-        return self._rules[place]
-
-    def __len__(self) -> int:
-        return len(self._rules)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Rules) and self._rules == other._rules
-
-    def __hash__(self) -> int:
-        return hash(self._rules)
+    __slots__ = ()
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self._rules))
+        return "\n".join(map(str, self))
 
     def __repr__(self) -> str:
         return f"<{len(self)} rules>"
@@ -148,15 +131,9 @@ class Rules(Sequence[Rule]):
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Columns: the leaf's node, its conditions as text, label, probability, answers, purity."""
-        rules = self._rules
-        return {
-            "leaf": [rule.leaf for rule in rules],
-            "rule": [rule.premise for rule in rules],
-            "label": [rule.label for rule in rules],
-            "probability": [rule.probability for rule in rules],
-            "answers": [rule.answers for rule in rules],
-            "purity": [rule.purity for rule in rules],
-        }
+        names = {name: name for name in ("leaf", "rule", "label", "probability", "answers", "purity")}
+        names["rule"] = "premise"
+        return {name: [getattr(rule, own) for rule in self] for name, own in names.items()}
 
     def to_frame(self, kind: Literal["pandas", "polars", "arrow"] = "pandas") -> Any:
         """The columns that hold something as a table of pandas, polars or arrow."""

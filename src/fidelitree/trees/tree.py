@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,14 +28,10 @@ from fidelitree.trees.answers import DEFER, filled, named
 from fidelitree.trees.bits import BLOCK_ROWS, everyone, pack_columns, unpack
 from fidelitree.trees.gaps import gaps_of, settled
 from fidelitree.trees.portrait import drawn, in_notebook, lines_of, one_row, only, sketched
-from fidelitree.trees.predict import Steps, leaf_values, preorder, route
+from fidelitree.trees.predict import Steps, as_arrays, leaf_values, preorder, route
 from fidelitree.trees.rules import Rule, Rules, node_shares, rules_of
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
     from matplotlib.figure import Figure
 
     from fidelitree.spaces.region import Region
@@ -97,22 +96,19 @@ class Tree:
         nodes = settled(space, nodes)
         order = preorder(nodes)
         place = {node: position for position, node in enumerate(order)}
-        rows, tests = [], dict[int, Test]()
-        for position, node in enumerate(order):
-            entry = nodes[node]
+        rows: list[tuple[Test, int, int] | int] = []
+        for entry in (nodes[node] for node in order):
             if not isinstance(entry, tuple):
-                rows.append((-1, -1, -1, entry))
+                rows.append(entry)
                 continue
             test = IsOne(entry[0]) if isinstance(entry[0], int) else entry[0]
             if test.kind != (own := space.features[test.feature]).kind:
                 raise ParameterError(f"feature {own.name!r} is {own.kind}; the test {test!r} does not fit it")
-            if not isinstance(test, IsOne):
-                tests[position] = test
-            rows.append((test.feature, place[entry[1]], place[entry[2]], -1))
-        feature, no, yes, code = (np.array(column, np.int32) for column in zip(*rows, strict=True))
+            rows.append((test, place[entry[1]], place[entry[2]]))
+        arrays, tests = as_arrays(rows)
         values = () if space.all_bits else tuple(f.values for f in space)
         classes = check_array("labels", labels, what="a list of labels").copy()
-        return cls(space.names, space.kinds, classes, feature, no, yes, code, values, tests)
+        return cls(space.names, space.kinds, classes, *arrays, values, tests)
 
     @classmethod
     def constant(cls, space: ProductSpace, label: Any) -> Tree:
@@ -136,7 +132,7 @@ class Tree:
 
     def test(self, node: int) -> Test:
         """The question that an inner node asks."""
-        inside = self._nodes[node]
+        inside = self.nodes[node]
         assert isinstance(inside, tuple), "a leaf asks nothing"
         return inside[0]
 
@@ -191,7 +187,7 @@ class Tree:
     def predict_inner(self, rows: NDArray[Any]) -> Labels:
         """The same for inner values, as a space draws and encodes them."""
         if self.values:
-            return self.labels.take(self._held(self._codes, self._nodes, rows), mode="clip")
+            return self.labels.take(self._held(self._codes, self.nodes, rows), mode="clip")
         out = np.empty(len(rows), self.labels.dtype)
         step = BLOCK_ROWS * min(16, 1 + self.size // 64)
         for start in range(0, len(rows), step):
@@ -219,7 +215,7 @@ class Tree:
 
     def reached_inner(self, rows: NDArray[Any]) -> NDArray[np.intp]:
         """The same for inner values."""
-        numbered = [inside if isinstance(inside, tuple) else v for v, inside in enumerate(self._nodes)]
+        numbered = [inside if isinstance(inside, tuple) else v for v, inside in enumerate(self.nodes)]
         return self._held(np.arange(len(numbered)), numbered, rows).astype(np.intp)
 
     def _held(
@@ -234,7 +230,7 @@ class Tree:
 
     @cached_property
     def _compiled_steps(self) -> Steps:
-        return Steps.of(self._nodes, self.depth)
+        return Steps.of(self.nodes, self.depth)
 
     @cached_property
     def _codes(self) -> NDArray[np.int64]:
@@ -245,7 +241,7 @@ class Tree:
         columns = pack_columns(rows, self._used)
         ones = np.zeros(-(-count // 64), np.uint64)
         codes: NDArray[np.integer[Any]] = np.zeros(count, np.intp if len(self.labels) > 2 else np.uint8)
-        for code, mask in route(0, self._nodes.__getitem__, columns, everyone(count)):
+        for code, mask in route(0, self.nodes.__getitem__, columns, everyone(count)):
             if code == 1:
                 ones |= mask
             elif code > 1:
@@ -266,7 +262,8 @@ class Tree:
         return self.code.take(node)
 
     @cached_property
-    def _nodes(self) -> list[tuple[Test, int, int] | int]:
+    def nodes(self) -> list[tuple[Test, int, int] | int]:
+        """Every node: a test with its no and its yes side, or the code of a leaf."""
         parts = enumerate(zip(*self.as_lists, strict=True))
         return [code if i < 0 else (self.tests.get(node) or IsOne(i), no, yes) for node, (i, no, yes, code) in parts]
 
@@ -364,24 +361,22 @@ class Tree:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the canonical JSON."""
-        arrays = self.feature, self.no, self.yes, self.code
-        text = treefile.canonical(self.names, self.kinds, self.values, self.labels, arrays, self.tests)
-        return hashlib.sha256(text.encode()).hexdigest()
+        return hashlib.sha256(treefile.canonical(self).encode()).hexdigest()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data under a versioned schema."""
-        arrays = self.feature, self.no, self.yes, self.code
-        return treefile.encode(self.names, self.kinds, self.values, self.labels, arrays, self.tests)
+        return treefile.encode(self)
 
     @classmethod
     def from_dict(cls, data: Any) -> Tree:
         """The inverse of `to_dict`; FormatError says what is wrong with anything else."""
-        names, kinds, values, labels, arrays, tests = treefile.decode(data)
+        names, kinds, values, labels, nodes = treefile.decode(data)
+        arrays, tests = as_arrays(nodes)
         return cls(names, kinds, labels, *arrays, values, tests)
 
     def to_json(self) -> str:
         """The text of the file that `save` writes."""
-        treefile.check_storable(self.names, self.values)
+        treefile.check_storable(self)
         return json.dumps(self.to_dict(), indent=1) + "\n"
 
     def save(self, path: str | Path) -> None:

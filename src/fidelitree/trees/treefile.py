@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Container
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -22,37 +23,36 @@ from fidelitree.trees.answers import DEFER
 from fidelitree.trees.gaps import gaps_of, sides, splits
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
+    from fidelitree.trees.tree import Tree
 
 FORMAT = "fidelitree.tree"
 VERSION = 1
+HEAD = {"format": FORMAT, "version": VERSION}
 KINDS = ("boolean", "categorical", "numeric")
 MAX_BYTES = 200_000_000
 _TYPES = {"bool": bool, "int": int, "str": str, "float": float}
 
-Arrays = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
+Node = tuple[Test, int, int] | int
 Names = tuple[str, ...]
 Values = tuple[tuple[Any, ...] | None, ...]
-Decoded = tuple[Names, Names, Values, NDArray[Any], Arrays, dict[int, Test]]
+Decoded = tuple[Names, Names, Values, NDArray[Any], list[Node]]
 
 
-def encode(
-    names: Names, kinds: Names, values: Values, labels: NDArray[Any], arrays: Arrays, tests: Mapping[int, Test]
-) -> dict[str, Any]:
+def encode(tree: Tree) -> dict[str, Any]:
     """The plain data that `decode` reads."""
-    classes = [None if label is DEFER else label for label in labels.tolist()]
-    rows = enumerate(zip(*(array.tolist() for array in arrays), strict=True))
+    return {**HEAD, "features": _entries(tree.names, tree.kinds, tree.values), **_rest(tree)}
+
+
+def _rest(tree: Tree) -> dict[str, Any]:
+    """What comes after the features."""
+    classes = [None if label is DEFER else label for label in tree.labels.tolist()]
     nodes = [
-        {"label": code} if feature < 0 else {"test": _question(feature, tests.get(node)), "no": no, "yes": yes}
-        for node, (feature, no, yes, code) in rows
+        {"test": _question(inside[0]), "no": inside[1], "yes": inside[2]}
+        if isinstance(inside, tuple)
+        else {"label": inside}
+        for inside in tree.nodes
     ]
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "features": _entries(names, kinds, values),
-        "labels": {"type": type(classes[0]).__name__, "values": classes},
-        "nodes": nodes,
-    }
+    return {"labels": {"type": type(classes[0]).__name__, "values": classes}, "nodes": nodes}
 
 
 def _entries(names: Names, kinds: Names, values: Values) -> list[dict[str, Any]]:
@@ -63,17 +63,14 @@ def _entries(names: Names, kinds: Names, values: Values) -> list[dict[str, Any]]
     return features
 
 
-def canonical(
-    names: Names, kinds: Names, values: Values, labels: NDArray[Any], arrays: Arrays, tests: Mapping[int, Test]
-) -> str:
+def canonical(tree: Tree) -> str:
     """The text that a digest is of: what `encode` gives, keys in order. Features come first in it.
 
     A run makes many trees over the same bits, so these are written once.
     """
-    features = _canonical(_entries(names, kinds, values)) if values else _bits_text(names, kinds)
-    rest = _canonical(encode((), (), (), labels, arrays, tests))
-    opening = '{"features":'
-    return opening + features + rest.removeprefix(opening + "[]")
+    bits = not tree.values
+    features = _bits_text(tree.names, tree.kinds) if bits else _canonical(encode(tree)["features"])
+    return f'{{"features":{features},{_canonical({**HEAD, **_rest(tree)})[1:]}'
 
 
 @lru_cache(maxsize=4)
@@ -85,18 +82,18 @@ def _canonical(data: Any) -> str:
     return json.dumps(data, sort_keys=True, separators=(",", ":"))
 
 
-def _question(feature: int, test: Test | None) -> dict[str, Any]:
+def _question(test: Test) -> dict[str, Any]:
     if isinstance(test, AtMost):
         side = {} if test.missing is None else {"missing": test.missing}
-        return {"feature": feature, "at most": float(test.cut).hex(), **side}
+        return {"feature": test.feature, "at most": float(test.cut).hex(), **side}
     if isinstance(test, IsIn):
-        return {"feature": feature, "in": sorted(test.codes)}
-    return {"feature": feature, "is": 1}
+        return {"feature": test.feature, "in": sorted(test.codes)}
+    return {"feature": test.feature, "is": 1}
 
 
-def check_storable(names: Names, values: Values) -> None:
+def check_storable(tree: Tree) -> None:
     """Refuse categories that a file cannot give back."""
-    for name, known in zip(names, values, strict=False):
+    for name, known in zip(tree.names, tree.values, strict=False):
         for value in known or ():
             if not (value is None or isinstance(value, (str, int, float))):
                 raise ParameterError(
@@ -122,8 +119,7 @@ def decode(data: Any) -> Decoded:
     names, kinds, values = _features(data.get("features"))
     labels = _labels(data.get("labels"))
     _check_text(*names, *(value for known in values for value in known or ()))
-    arrays, tests = _nodes(data.get("nodes"), _Grammar(kinds, values, len(labels)))
-    return names, kinds, values, labels, arrays, tests
+    return names, kinds, values, labels, _nodes(data.get("nodes"), _Grammar(kinds, values, len(labels)))
 
 
 def _check_text(*found: Any) -> None:
@@ -289,29 +285,21 @@ class _Path:
         return left
 
 
-Row = tuple[Test | None, int, int, int]
-
-
-def _nodes(entries: Any, grammar: _Grammar) -> tuple[Arrays, dict[int, Test]]:
+def _nodes(entries: Any, grammar: _Grammar) -> list[Node]:
     if not isinstance(entries, list) or len(entries) % 2 == 0:
         _refuse("nodes must be a list of odd length: a tree has one leaf more than tests")
-    rows = [_node(entry, position, grammar) for position, entry in enumerate(entries)]
-    _check_shape(rows, grammar.values)
-    parts = [(-1 if test is None else test.feature, no, yes, code) for test, no, yes, code in rows]
-    feature, no, yes, code = (np.array(column, np.int32) for column in zip(*parts, strict=True))
-    tests: dict[int, Test] = {
-        node: row[0] for node, row in enumerate(rows) if row[0] is not None and not isinstance(row[0], IsOne)
-    }
-    return (feature, no, yes, code), tests
+    nodes = [_node(entry, position, grammar) for position, entry in enumerate(entries)]
+    _check_shape(nodes, grammar.values)
+    return nodes
 
 
-def _node(entry: Any, position: int, grammar: _Grammar) -> Row:
+def _node(entry: Any, position: int, grammar: _Grammar) -> Node:
     if isinstance(entry, dict) and set(entry) == {"label"} and _index(entry["label"], grammar.classes):
-        return None, -1, -1, entry["label"]
+        return int(entry["label"])
     if isinstance(entry, dict) and set(entry) == {"test", "no", "yes"}:
         test, no, yes = grammar.test(entry["test"]), entry["no"], entry["yes"]
         if test is not None and type(no) is type(yes) is int:
-            return test, no, yes, -1
+            return test, no, yes
     rule = f"must be a label below {grammar.classes} or a test of a feature below {len(grammar.kinds)}"
     _refuse(f"node {position} {rule}; got {entry!r:.80}")
 
@@ -320,9 +308,9 @@ def _index(value: Any, size: int) -> bool:
     return type(value) is int and 0 <= value < size
 
 
-def _check_shape(rows: list[Row], values: Values) -> None:
+def _check_shape(nodes: list[Node], values: Values) -> None:
     """Walk in preorder: positions must count up, and a path may not ask what it has answered already."""
-    expected, path = 0, _Path(values, gaps_of(row[0] for row in rows))
+    expected, path = 0, _Path(values, gaps_of(node[0] for node in nodes if isinstance(node, tuple)))
     waiting: list[tuple[int, int, Test | None, bool]] = [(0, 0, None, False)]
     while waiting:
         position, depth, asked, answer = waiting.pop()
@@ -332,16 +320,17 @@ def _check_shape(rows: list[Row], values: Values) -> None:
         path.back_to(depth)
         if asked is not None:
             path.step(asked, answer)
-        test, no, yes, _ = rows[position]
-        if test is None:
+        inside = nodes[position]
+        if not isinstance(inside, tuple):
             continue
+        test, no, yes = inside
         if not path.splits(test):
             _refuse(f"node {position} tests feature {test.feature} again on the same path")
-        if max(no, yes) >= len(rows):
+        if max(no, yes) >= len(nodes):
             _refuse(f"node {position} has a child outside the tree")
         waiting += [(yes, path.depth, test, True), (no, path.depth, test, False)]
-    if expected != len(rows):
-        _refuse(f"nodes must all be reached from the root; {len(rows) - expected} are not")
+    if expected != len(nodes):
+        _refuse(f"nodes must all be reached from the root; {len(nodes) - expected} are not")
 
 
 def _refuse(rule: str) -> NoReturn:

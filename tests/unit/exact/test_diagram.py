@@ -9,8 +9,10 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.exact import diagram as module
+from fidelitree.exact.build import build_diagram
 from fidelitree.exact.diagram import Diagram, DiagramSubfunction
 from fidelitree.spaces.features import IsOne
+from fidelitree.targets.circuits import expression
 
 
 def conjunction(n: int, p: float) -> tuple[Diagram, int]:
@@ -39,6 +41,20 @@ def test_a_rare_label_is_not_lost_beside_a_common_one() -> None:
     for level in reversed(range(200)):
         top = opposite.node(level, 1, top)
     assert opposite.masses(top) == [2.0**-200, 1.0]
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.003, 0.05, 0.2, 0.6])
+def test_its_paths_are_a_tree_whose_error_is_known(epsilon: float) -> None:
+    circuit = expression("(a & ~b | c & d | e) ^ (f & a) | ~g & h & b")
+    space = ft.ProductSpace.bernoulli(8, [0.1, 0.5, 0.3, 0.7, 0.2, 0.5, 0.9, 0.4])
+    root = build_diagram(circuit, space)
+    found = root.unfolded(space, epsilon, 256)
+    assert found is not None
+    tree, error = found
+    assert error <= epsilon
+    assert error == pytest.approx(ft.tree_error(tree, circuit, space), abs=1e-12)
+    assert root.unfolded(space, epsilon, tree.size) is not None
+    assert tree.size == 1 or root.unfolded(space, epsilon, tree.size - 1) is None
 
 
 def test_a_restriction_shares_what_lies_below() -> None:

@@ -91,3 +91,13 @@ def test_the_table_of_a_region_has_its_free_features_only() -> None:
     xor = np.array([(k & 1) ^ (k >> 2 & 1) for k in range(8)])  # x0 xor x4; the free features are x0, x2, x4
     function = TableSubfunction.of(xor, region, [0, 1])
     np.testing.assert_allclose(function.influences(), [0.42, 0, 0, 0, 0.42], rtol=1e-12)
+
+
+@pytest.mark.parametrize("classes", [1, 2, 3, 9])
+@pytest.mark.parametrize("n", [1, 3, 4, 6, 9, 11])
+def test_influences_are_sums_over_inputs(n: int, classes: int) -> None:
+    function, codes, space = subfunction(n, classes, seed=n)
+    rows = np.arange(1 << n)
+    for i, p in enumerate(space.biases.tolist()):
+        apart = weights(space)[codes != codes[rows ^ 1 << i]].sum()
+        np.testing.assert_allclose(function.influences()[i], 2 * p * (1 - p) * apart, rtol=1e-11, atol=1e-15)

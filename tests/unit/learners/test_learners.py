@@ -310,7 +310,7 @@ def test_noisy_influence_is_what_its_definition_says() -> None:
     table, biases, noise = np.random.default_rng(5).integers(0, 2, 8), [0.3, 0.6, 0.5], 0.4
     space = S(3, biases)
     lesson = Lesson.begin(ft.targets.TruthTable(table), space, (0.0, 0.05, 0), {})
-    scores = _NoisyTable(lesson, noise)._scored(space.whole).scores
+    scores = _NoisyTable.of(lesson, noise).influences()
 
     def change(x: int, i: int) -> int:
         return int(table[x | 1 << i]) - int(table[x & ~(1 << i)])

@@ -135,6 +135,14 @@ def test_random_trees_over_any_features(seed: int) -> None:
     assert honest(result, true)
 
 
+def test_what_a_long_test_counted_teaches_before_it_ends() -> None:
+    people = ft.ProductSpace([ft.Numeric("age", 18, 90), ft.Numeric("income", 0, 100)])
+    result = ft.distill(lambda batch: (batch["income"] > 30) & (batch["age"] < 60), people, 0.08, DELTA)
+    assert result.certificate.attempt > 1  # the first tree errs on 6 %: to certify that alone takes 1,500 labels
+    assert result.certificate.holds
+    assert result.queries.asked < 400
+
+
 def test_labels_that_are_rare_are_no_stumbling_block() -> None:
     def rare(batch: Any) -> Any:
         return np.where(batch["age"] < 18.5, 7, np.where(batch["income"] > 79.5, -3, batch["rooms"] > 4))
@@ -548,6 +556,7 @@ def test_rows_of_bits() -> None:
     assert result.tree.size == 2, "over these rows, x0 and x1 cancel"
 
 
+@pytest.mark.filterwarnings("ignore::fidelitree.errors.DoubtWarning")
 def test_a_category_that_only_test_rows_have_is_answered_like_one_never_seen() -> None:
     """Rows of names that each occur once: what a test row gets is what a row of the future gets."""
     rng = np.random.default_rng(1)

@@ -10,8 +10,7 @@ import pytest
 import fidelitree as ft
 from fidelitree.search.labelled import Binning
 from fidelitree.search.numbers.alternating import alternated, every_size
-from fidelitree.search.numbers.growth import RULES, Numbers, errors, prunings
-from fidelitree.search.numbers.windows import best_value
+from fidelitree.search.numbers.growth import RULES, Numbers, best_value, errors, prunings
 from fidelitree.trees.nested import size
 
 

@@ -119,7 +119,7 @@ def test_a_stored_tree_says_where_missing_numbers_go(tests: list[Any]) -> None:
     data = stored(*tests)
     tree = Tree.from_dict(data)
     assert tree.to_dict() == data
-    built = Tree.build(SPACE, [e if isinstance(e, tuple) else int(e) for e in tree._nodes], [0, 1])
+    built = Tree.build(SPACE, [e if isinstance(e, tuple) else int(e) for e in tree.nodes], [0, 1])
     assert built.digest == tree.digest
 
 

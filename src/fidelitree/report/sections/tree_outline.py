@@ -13,7 +13,6 @@ from fidelitree.spaces.features import AtMost, Boolean, Categorical, Feature, Is
 
 if TYPE_CHECKING:
     from fidelitree.report.contents import Contents, Shares
-    from fidelitree.trees.tree import Tree
 
 _LEVELS = (np.arange(21) + 0.5) / 21
 _DIGITS = 6
@@ -50,11 +49,6 @@ def _here(contents: Contents) -> dict[int, str]:
     """How often each leaf is wrong, in words."""
     few = f"not known: fewer than {FEW} test inputs came here"
     return {node: few if entry.share is None else str(entry) for entry in contents.leaf_errors for node in entry.nodes}
-
-
-def tested(tree: Tree) -> set[int]:
-    """The features that the tree asks about."""
-    return set(tree.feature.tolist()) - {-1}
 
 
 def _control(feature: Feature) -> dict[str, Any]:

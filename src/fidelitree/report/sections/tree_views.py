@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from fidelitree.display.wording import Html, counted, join, percent, row, section, table, tag
 from fidelitree.report.sections.remaining import conditions
-from fidelitree.report.sections.tree_outline import tested
 
 if TYPE_CHECKING:
     from fidelitree.report.contents import Contents, Shares
@@ -143,7 +142,7 @@ _HINT = "Point at a condition or an answer of the tree, or move to it with the a
 
 def _fields(contents: Contents) -> list[Html]:
     """The script fills in a control for each feature: those that the tree asks about first."""
-    asked = tested(contents.tree)
+    asked = set(contents.tree.feature.tolist()) - {-1}
     others = min(len(contents.space), _MOST_CONTROLS) - len(asked)
     fields = [tag("div", id="asked", class_="fields")]
     if others > 0:

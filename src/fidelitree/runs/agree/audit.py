@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -40,8 +42,6 @@ from fidelitree.trees.answers import Crosstab, answered, apart
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
-    import os
-
     from fidelitree.asking.counted import Counted
     from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target
@@ -124,17 +124,17 @@ def certify(
     asked = {**rule.told, "deterministic": check_switch("deterministic", deterministic), "predictor": digest}
     asked |= budget.limits() | ({} if near is None else {"tolerance": near})
     call = Call("certify", known_seed, seed is not None, asked, fresh, entropy is not None)
-    with access(target, space, running, call) as way:
+    with access(target, space, running, call) as opened:
         # Memory would save nothing where all inputs are asked once, and mislead about a noisy target elsewhere.
-        audit = _Audit(way.counted(None, budget, observer), predict, digest, rule, predictor, near)
+        audit = _Audit(opened.counted(None, budget, observer), predict, digest, rule, predictor, near)
         kept, error = KeptRows.ask(audit.counted, space), audit.looked_up(space)
         if error is None and audit.can_enumerate(space, deterministic):
             error, bet = audit.count_all(), DrawnBet(rule.level)
         elif error is None:
-            bet = audit.test(audit.source(space, way), observer)
-        found = audit.tested(bet, space, way) if error is None else audit.exact(error)
+            bet = audit.test(audit.source(space, opened), observer)
+        found = audit.tested(bet, space, opened) if error is None else audit.exact(error)
         found = told(found, kept, lambda inner: labels_of(predict, inner))
-        way.end(audit.counted, "certified" if found.holds else "not certified")
+        opened.end(audit.counted, "certified" if found.holds else "not certified")
     return found
 
 
@@ -176,10 +176,10 @@ class _Audit:
         """The error that is claimed."""
         return self.rule.epsilon if isinstance(self.rule, Claim) else None
 
-    def source(self, space: World, way: Access) -> TestInputs:
+    def source(self, space: World, opened: Access) -> TestInputs:
         """Inputs as they come, chosen by the seed, the predictor's digest and what nobody could foresee."""
-        key = [self.digest] if way.entropy is None else [self.digest, way.entropy]
-        stream, usual = Stream.named(way.seed, "certify").child(*key), self.tolerance is not None or self.defers
+        key = [self.digest] if opened.entropy is None else [self.digest, opened.entropy]
+        stream, usual = Stream.named(opened.seed, "certify").child(*key), self.tolerance is not None or self.defers
         if usual or not isinstance(self.predictor, Tree):
             return source_of(space, stream)
         return replace(source_of(space, stream), device=DeviceTests.of(self.counted, self.predictor, space, stream))
@@ -189,12 +189,12 @@ class _Audit:
         """Whether the predictor is a tree that does not answer everything."""
         return isinstance(self.predictor, Tree) and self.predictor.defers
 
-    def tested(self, bet: DrawnBet, space: World, way: Access) -> Certificate:
+    def tested(self, bet: DrawnBet, space: World, opened: Access) -> Certificate:
         """The certificate of what a bet has shown, which may be nothing."""
         errors, samples = bet.counts
         unseen = () if space.table is None else (ASSUMES_UNSEEN,)
         # Its digest tells a tree from all others, and who resumes knows the next inputs of any other predictor.
-        unchanged = (ASSUMES_UNCHANGED,) if way.resumed and way.entropy is not None else ()
+        unchanged = (ASSUMES_UNCHANGED,) if opened.resumed and opened.entropy is not None else ()
         masses, tree = space.masses, self.predictor
         share = certified_coverage(tree, bet, self.rule.ledger, masses) if self.defers else None
         return Certificate(
@@ -206,14 +206,14 @@ class _Audit:
             "sequential",
             self.digest,
             space.digest,
-            seed=way.seed,
-            seed_chosen=way.seed_chosen,
+            seed=opened.seed,
+            seed_chosen=opened.seed_chosen,
             assumes=space.assumes + unseen + unchanged,
             ledger=self.rule.ledger,
             level=bet.level,
             queries=dict(self.counted.queries.asked),
-            entropy=way.entropy,
-            replayed=way.replayed,
+            entropy=opened.entropy,
+            replayed=opened.replayed,
             confusion=self.confusion(1 - CONFIDENCE, bet.samples) if self.tolerance is None else None,
             tolerance=self.tolerance,
             cost=self.counted.cost,
@@ -288,17 +288,19 @@ class _Audit:
 
     def test(self, source: TestInputs, observer: Observer) -> DrawnBet:
         """Inputs as they come, but for those that a tree defers, until the rule has seen enough, or patience ends."""
-        if source.device is not None:
-            return self._test_there(source.device, observer)
-        bet, taken, block = DrawnBet(self.rule.level), 0, 0
-        while looks := self._allowed(wanted := self.rule.looks(bet), bet, taken, source.most):
+        bet, taken, block, size = DrawnBet(self.rule.level), 0, 0, block_rows(len(self.counted.space))
+        while looks := self._allowed(wanted := self.rule.looks(bet), bet, taken, source):
             observer(UnderTest(self.counted.asked, 0, bet.errors, bet.samples, bet.level, wanted[0]))
-            parts = []
+            parts, first = [], block
             for rows in looks:
-                part = source.take(block, taken, rows)
-                parts.append(part[answered(self.predictor, part)] if self.defers else part)
-                taken, block = taken + rows, block + 1
+                if source.device is None:
+                    part = source.take(block, taken, rows)
+                    parts.append(part[answered(self.predictor, part)] if self.defers else part)
+                taken, block = taken + rows, block - -rows // size
             try:
+                if source.device is not None:
+                    self._see_there(bet, looks[0], source.device.count(first, looks[0]), observer)
+                    continue
                 whole = np.concatenate(parts) if len(parts) > 1 else parts[0]
                 labels = self.counted.labels(self.counted.ask(whole, "certify")) if len(whole) else np.zeros(0)
                 self._see(bet, list(zip(looks, parts, strict=True)), labels, observer)
@@ -306,12 +308,19 @@ class _Audit:
                 return bet
         return bet
 
+    def _see_there(self, bet: DrawnBet, rows: int, found: Counter[tuple[Any, Any]], observer: Observer) -> None:
+        """Answers that were counted on the target's device."""
+        self.both.add(rows, found)
+        bet.draw(rows)
+        bet.count(sum(count for (label, own), count in found.items() if label != own), rows)
+        observer(TreeJudged(self.counted.asked, 0, bet.errors / bet.samples, bet.error_bound))
+
     def _see(
         self, bet: DrawnBet, looks: list[tuple[int, NDArray[Any]]], labels: NDArray[Any], observer: Observer
     ) -> None:
         """Count answers look by look, until one of them ends the audit."""
         for number, (rows, part) in enumerate(looks):
-            if number and not self.rule.wanted(bet):
+            if number and not self.rule.needed(bet):
                 return
             if len(part):
                 wrong, labels = self._mistakes(part, labels[: len(part)]), labels[len(part) :]
@@ -321,40 +330,25 @@ class _Audit:
             else:
                 bet.draw(rows)
 
-    def _allowed(self, looks: list[int], bet: DrawnBet, taken: int, rows: float) -> list[int]:
-        """Inputs until the next looks, as far as they may be asked about together; one look where a clock runs."""
-        limit = self.counted.budget.max_queries
+    def _allowed(self, looks: list[int], bet: DrawnBet, taken: int, source: TestInputs) -> list[int]:
+        """Inputs until the next looks, as far as they may be asked about together; one look where a clock runs.
+
+        On a device looks at the counts take time, so they get rarer.
+        """
+        limit, there = self.counted.budget.max_queries, source.device is not None
         patience = self.rule.patience if limit is None else limit
-        left = min(patience - bet.samples, (_PATIENT if self.defers else 1) * patience - taken, rows - taken)
+        left = min(patience - bet.samples, (_PATIENT if self.defers else 1) * patience - taken, source.most - taken)
         found: list[int] = []
         size = block_rows(len(self.counted.space))  # what fits into memory well
-        for wanted in looks if self.counted.budget.max_seconds is None and not self.defers else looks[:1]:
+        size *= max(1, bet.samples // (_LOOKS * size)) if there else 1
+        together = self.counted.budget.max_seconds is None and not self.defers and not there
+        for wanted in looks if together else looks[:1]:
             if found and sum(found) + wanted > size:
                 break
             found.append(int(min(wanted, left - sum(found), size)))
             if found[-1] < wanted:
                 break
         return [rows for rows in found if rows > 0]
-
-    def _test_there(self, device: DeviceTests, observer: Observer) -> DrawnBet:
-        """The same of inputs that never leave the target's device; looks at the counts take time, so they get rarer."""
-        bet, limit, block = DrawnBet(self.rule.level), self.counted.budget.max_queries, 0
-        patience, size = self.rule.patience if limit is None else limit, block_rows(len(self.counted.space))
-        while True:
-            needed, look = self.rule.wanted(bet), max(1, bet.samples // (_LOOKS * size)) * size
-            rows = int(min(needed, patience - bet.samples, look))
-            if rows <= 0:
-                return bet
-            observer(UnderTest(self.counted.asked, 0, bet.errors, bet.samples, bet.level, needed))
-            try:
-                found = device.count(block, rows)
-            except (BudgetSpent, KeyboardInterrupt):
-                return bet
-            self.both.add(rows, found)
-            bet.draw(rows)
-            bet.count(sum(count for (label, own), count in found.items() if label != own), rows)
-            block -= -rows // size
-            observer(TreeJudged(self.counted.asked, 0, bet.errors / bet.samples, bet.error_bound))
 
     def _mistakes(
         self, batch: NDArray[Any], labels: NDArray[Any], weights: NDArray[np.float64] | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +21,6 @@ from fidelitree.spaces.rows import check_test_rows
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from fidelitree.runs.agree.device_tests import DeviceTests
     from fidelitree.spaces.world import World
     from fidelitree.targets.labels import Target

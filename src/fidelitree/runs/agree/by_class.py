@@ -144,9 +144,7 @@ class _Audit:
     def run(self, within: float) -> None:
         """Inputs from everywhere, and inside the leaves of whatever answer is known least."""
         while True:
-            left = self._counted.left
-            rows = _BATCH if left is None else max(1, min(_BATCH, left))
-            self._see(self._source.test(rows), whole=True)
+            self._see(self._source.test(self._counted.affordable(_BATCH)), whole=True)
             loose = [
                 one for one in self.classes.values() if one.label in self._answers and _wide(one.precision, within)
             ]

@@ -47,7 +47,7 @@ class Claim:
         """A multiple of what an error of 0 takes, about."""
         return patience_of(PATIENCE, self.epsilon, self.delta)
 
-    def wanted(self, bet: Bet) -> int:
+    def needed(self, bet: Bet) -> int:
         """What would certify it; nothing once the lower end is above it."""
         against = log_e_value_below(bet.errors, bet.samples, self.epsilon)
         refuted = against >= -math.log(LOWER_ENDS[self.ledger]) - math.log(self.delta)
@@ -55,7 +55,7 @@ class Claim:
 
     def looks(self, bet: Bet) -> list[int]:
         """Any answer may be the last."""
-        return [self.wanted(bet)]
+        return [self.needed(bet)]
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class HowFar:
         """Half of delta for each end."""
         return LEDGERS[self.ledger] * self.delta
 
-    def wanted(self, bet: Bet) -> int:
+    def needed(self, bet: Bet) -> int:
         """Some more, while both ends are too far from each other."""
         if bet.samples and bet.error_bound - least_error(*bet.counts, self.ledger, bet.level) <= 2 * self.within:
             return 0
@@ -89,7 +89,7 @@ class HowFar:
         A look is sure not to be the last where the ends would be too far from each other even if all answers until
         then agreed.
         """
-        found = [self.wanted(bet)]
+        found = [self.needed(bet)]
         while found[0] and (new := sum(found)) < max(_TOGETHER, bet.samples):
             samples = bet.samples + new
             if any(self._narrow(errors, samples, bet.level) for errors in (bet.errors, bet.errors + new)):

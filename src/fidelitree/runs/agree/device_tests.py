@@ -42,9 +42,7 @@ class DeviceTests:
         asked, product = OnDevice.of(counted, any_features=True), isinstance(world, ProductSpace)
         if asked is None or tree.labels.dtype.kind not in "biu" or not (product or isinstance(world, Mixture)):
             return None
-        each = zip(tree.feature.tolist(), tree.no.tolist(), tree.yes.tolist(), tree.code.tolist(), strict=True)
-        nodes = [code if feature < 0 else (feature, no, yes) for feature, no, yes, code in each]
-        walked, n = DeviceTree.of(nodes, tree.depth, asked.model.device), len(counted.space)
+        walked, n = DeviceTree.of(tree.nodes, tree.depth, asked.model.device), len(counted.space)
         if product and counted.space.all_bits:
             return cls(asked, tree, walked, _bits(asked, walked, stream), asked.rows)
         drawn = _values(asked, ValueTree.of(tree, walked), world, stream)

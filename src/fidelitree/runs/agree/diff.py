@@ -9,9 +9,11 @@ two stored results, are compared exactly (`diff_known`).
 from __future__ import annotations
 
 import math
+import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fidelitree.asking.access import Call, as_used, seed_of
 from fidelitree.asking.events import Observer, nobody
@@ -44,10 +46,6 @@ from fidelitree.targets.circuits.circuit import Circuit
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
-    import os
-
-    from numpy.typing import NDArray
-
     from fidelitree.runs.agree.diff_exact import KnownChanges
     from fidelitree.runs.input_source import Source
     from fidelitree.spaces.world import World
@@ -267,9 +265,7 @@ class _Comparison:
 
     def _draw(self, rows: int) -> bool:
         """Inputs of the whole space: counted for everything that is open, then they teach; whether an attempt erred."""
-        counted = self._pair.counted
-        rows = rows if counted.left is None else max(1, min(rows, counted.left))
-        inner = self._source.test(rows)
+        inner = self._source.test(self._pair.counted.affordable(rows))
         old, new = self._pair.ask(inner, "certify" if self._attempts else "label")
         self._changed.count(old, new)
         self._show(inner, old, new)

@@ -9,6 +9,7 @@ often.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ from fidelitree.exact.engine import DIAGRAM_FROM, ENUMERATE_UNASKED, tabulated
 from fidelitree.exact.paths import disagreement
 from fidelitree.runs.agree.diff_growing import free_name, from_what_to_what
 from fidelitree.runs.agree.difference import SAME, Difference, Flagging
+from fidelitree.search.best_first import best_first
 from fidelitree.search.optimal.substitutes import Prunings
 from fidelitree.spaces.features import Categorical, IsIn, IsOne
 from fidelitree.spaces.product import ProductSpace
@@ -35,15 +37,13 @@ from fidelitree.trees.nested import Nested, build, mapped, of, simplest
 from fidelitree.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.asking.limits import Budget
     from fidelitree.exact.subfunction import Floats, Subfunction
     from fidelitree.runs.agree.pair import Pair
     from fidelitree.spaces.features import Test
     from fidelitree.spaces.region import Region
     from fidelitree.spaces.world import Weighed, World
-    from fidelitree.trees.tree import Tree
+    from fidelitree.trees.growing import GrowingLeaf
 
 FEW = 1 << 10
 """Inputs of a space that are all asked: about as many as the smallest comparison by draws takes."""
@@ -157,16 +157,21 @@ class ChangeGrower:
         self._old, self._new = np.array(changes.pairs).T
         self._bare = GrowingTree(space)
         self._leaves = {0: self._leaf(changes, 1.0)}
+        self._made: list[_Leaf] = []  # of the split that comes next
         self.share = float(changes.shares()[self._old != self._new].sum())
         """How much changed."""
 
     def curve(self) -> list[Flagging]:
         """Trees of growing sizes, each with its exact precision and recall; the last is as close as was asked."""
-        found = {}
-        while self.share and sum(leaf.wrong for leaf in self._leaves.values()) > _CLOSE * self.share and self._grow():
+        found, whole = dict[int, Flagging](), list(self._bare.leaves.values())
+        splits: Iterator[tuple[int, float, Test]] = best_first(whole, self._look, self._split)
+        for number, _, test in splits:
             passed = [size for size in SIZES if size <= self._size]
-            if passed and passed[-1] not in found:
+            if self._bare.size > 1 and passed and passed[-1] not in found:
                 found[passed[-1]] = self._flagging()
+            wrong = sum(leaf.wrong for leaf in self._leaves.values())
+            if wrong <= _CLOSE * self.share or not self._room(number, test):
+                break
         last = self._flagging()
         return [*(one for one in found.values() if one.leaves < last.leaves), last]
 
@@ -174,24 +179,27 @@ class ChangeGrower:
     def _size(self) -> int:
         return sum(leaf.size for leaf in self._leaves.values())
 
-    def _grow(self) -> bool:
-        """Split the leaf that is wrong most often, where a test helps and there is room; whether there was one."""
-        for number in sorted(self._leaves, key=lambda one: (-self._leaves[one].wrong, one)):
-            leaf = self._leaves[number]
+    def _look(self, made: Sequence[GrowingLeaf]) -> Iterator[tuple[int, float, Test | None]]:
+        """How often a leaf is wrong, and the test that helps most."""
+        for one in made:
+            leaf = self._leaves[one.number]
             best = leaf.changes.changed.splits()
             feature = int(np.argmax(best.drops))
-            if leaf.wrong > 0 and best.drops[feature] > 0:
-                test = best.tests[feature] if best.tests else IsOne(feature)
-                sides = zip(leaf.changes.split(test), self._bare.leaves[number].region.split(test), strict=True)
-                made = [self._leaf(part, region.mass) for part, region in sides]
-                if self._size - leaf.size + sum(one.size for one in made) > self._most:
-                    return False
-                del self._leaves[number]
-                self._leaves |= {
-                    one.number: kept for one, kept in zip(self._bare.split(number, test), made, strict=True)
-                }
-                return True
-        return False
+            test = best.tests[feature] if best.tests else IsOne(feature)
+            yield one.number, leaf.wrong, test if leaf.wrong > 0 and best.drops[feature] > 0 else None
+
+    def _room(self, number: int, test: Test) -> bool:
+        """Whether the two leaves that a test makes of one are not too many."""
+        leaf = self._leaves[number]
+        sides = zip(leaf.changes.split(test), self._bare.leaves[number].region.split(test), strict=True)
+        self._made = [self._leaf(part, region.mass) for part, region in sides]
+        return self._size - leaf.size + sum(one.size for one in self._made) <= self._most
+
+    def _split(self, number: int, test: Test) -> tuple[GrowingLeaf, GrowingLeaf]:
+        made = self._bare.split(number, test)
+        del self._leaves[number]
+        self._leaves |= {one.number: leaf for one, leaf in zip(made, self._made, strict=True)}
+        return made
 
     def _leaf(self, changes: KnownChanges, mass: float) -> _Leaf:
         """What is right most often; the old answer is asked only where that helps."""

@@ -10,6 +10,7 @@ are fitted as if all of them had been drawn from the whole space.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -27,8 +28,6 @@ from fidelitree.spaces.region import Region
 from fidelitree.trees.nested import Nested, build, of, simplest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from fidelitree.runs.agree.pair import Pair
     from fidelitree.spaces.world import World
     from fidelitree.trees.tree import Tree

@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fidelitree.runs.agree.difference import SAME
 from fidelitree.theory.sequential import Bet, error_bound, samples_needed
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from fidelitree.runs.agree.diff_growing import ChangeExplorer
     from fidelitree.trees.tree import Tree
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,10 +16,6 @@ from fidelitree.display.wording import leaves as in_words
 from fidelitree.errors import ParameterError, write_text
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
     from fidelitree.asking.counted import Queries
     from fidelitree.spaces.world import World
     from fidelitree.trees.tree import Tree

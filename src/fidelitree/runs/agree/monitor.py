@@ -12,7 +12,9 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,9 +36,6 @@ from fidelitree.theory.sequential import error_bound
 from fidelitree.trees.answers import answered, apart
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from fidelitree.certificates.certificate import Certificate
     from fidelitree.runs.result import Distillation
     from fidelitree.trees.tree import Tree

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fidelitree.display.wording import percent, span, whole
 from fidelitree.errors import FormatError, ParameterError, show
@@ -19,8 +20,6 @@ from fidelitree.theory.sequential import lower_bound, upper_bound
 from fidelitree.trees.answers import DEFER, answers_of, apart
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from fidelitree.trees.tree import Tree
 
 Rows = Sequence[dict[str, str]]

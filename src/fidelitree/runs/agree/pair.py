@@ -5,6 +5,7 @@ A journal keeps what each of them answered as soon as it is there: an answer of 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +21,6 @@ from fidelitree.spaces.product import product_of
 from fidelitree.targets.labels import LabelBook
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from fidelitree.asking.access import Call
     from fidelitree.asking.call import Calls, Part
     from fidelitree.asking.guarded import Inner

@@ -8,10 +8,13 @@ its own; a test compares the two, folder by folder and forgery by forgery.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fidelitree.asking.journal.journal import Journal
 from fidelitree.asking.limits import BudgetSpent
@@ -25,11 +28,6 @@ from fidelitree.theory.sequential import STANDING, error_bound, level_in
 from fidelitree.trees.answers import answered, apart
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
     from fidelitree.asking.journal.records import Opened
     from fidelitree.asking.journal.run import Run
     from fidelitree.certificates.certificate import Certificate

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fidelitree.asking.access import described
@@ -30,9 +32,6 @@ from fidelitree.spaces.product import product_of
 from fidelitree.theory.sequential import log_e_value_below
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
     from fidelitree.certificates.frontierfile import StoredFrontier
     from fidelitree.runs.frontier_result import Frontier
     from fidelitree.runs.result import Distillation
@@ -51,10 +50,7 @@ _ABOUT = "the answers in the journal lead to this tree and this certificate"
 
 
 def replay(
-    path: str | os.PathLike[str],
-    space: World,
-    limits: Mapping[str, Any] | None = None,
-    point: Any = None,
+    path: str | os.PathLike[str], space: World, limits: Mapping[str, Any] | None = None, point: Any = None
 ) -> Distillation:
     """The result of the `distill` whose journal this is, from its answers; the journal is not changed.
 

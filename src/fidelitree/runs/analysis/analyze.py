@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -26,9 +28,6 @@ from fidelitree.targets.labels import LabelBook
 from fidelitree.theory.sequential import lower_bound, upper_bound
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Mapping
-
     from matplotlib.figure import Figure
 
     from fidelitree.spaces.world import KnownJoint, World
@@ -300,7 +299,7 @@ def _from_table(there: OnDevice) -> Analysis:
 
 
 def _estimated(counted: Counted, stars: Stars, delta: float) -> Analysis:
-    """Influences from stars: intervals from the plain counts, the estimates themselves with the help of stand-ins."""
+    """Influences from stars: intervals from the plain counts, estimates with the help of control variates."""
     rows, ranks = stars.rows, counted.book.ranks()
     level = trial_level(delta / (2 * max(1, len(stars.changes))))
     ends = np.zeros((2, len(counted.space)))  # what cannot change has no influence
@@ -313,7 +312,7 @@ def _estimated(counted: Counted, stars: Stars, delta: float) -> Analysis:
     found = np.zeros(len(ranks))
     found[ranks] = labels
     influences = np.clip(stars.weights * changed, 0, 1)
-    # Where the counts were unlucky a stand-in may know better: an interval that is made wider stays right.
+    # Where the counts were unlucky a control variate may know better: an interval that is made wider stays right.
     intervals = np.stack([np.minimum(low, influences), np.maximum(high, influences)], axis=1)
     names, order = counted.space.names, counted.book.sorted()
     return Analysis(names, influences, intervals, False, order, found, counted.queries, delta)

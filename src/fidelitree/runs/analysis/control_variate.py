@@ -8,6 +8,7 @@ not seen: the stars are dealt into groups, and each group's tree is grown from a
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -20,10 +21,7 @@ from fidelitree.search.grow import Evidence, grow
 from fidelitree.trees.growing import GrowingLeaf, GrowingTree
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from fidelitree.spaces.draw import Stream
-    from fidelitree.spaces.features import Test
     from fidelitree.targets.labels import Codes
     from fidelitree.trees.tree import Tree
 
@@ -34,7 +32,7 @@ MOST_LEAVES = 64
 LEAST_STARS = 32
 """From fewer stars no tree was grown that helped."""
 WORTH_IT = 0.1
-"""A first stand-in that explains less is the last: the target is not like a small tree."""
+"""A first control variate that explains less is the last: the target is not like a small tree."""
 
 
 class Corrected(NamedTuple):
@@ -75,7 +73,7 @@ def _deal(rows: int, stream: Stream) -> NDArray[np.intp]:
 
 
 def _less(seen: NDArray[np.bool_], explained: Floats, weights: Floats) -> Floats:
-    """Row averages, less what the deviations of stand-ins explain of them."""
+    """Row averages, less what the deviations of control variates explain of them."""
     return np.asarray(seen.mean(axis=1) - _factor(seen, explained, weights) * explained.mean(axis=1))
 
 
@@ -121,7 +119,7 @@ def _grow(star: Star, stars: Stars, labels: int) -> Tree:
     A leaf gets the label seen most often in it, also by flips that come from other leaves.
     """
     bare, probe = GrowingTree(stars.region.space), _StarProbe(star, stars)
-    grow(bare, probe, probe, probe, Budget(max_leaves=MOST_LEAVES))
+    grow(bare, probe, probe, Budget(max_leaves=MOST_LEAVES))
     places = {number: place for place, number in enumerate(bare.leaves)}
     before, after = _answers(bare.complete(places, range(bare.size)), star.inputs, stars.changes)
     reached = np.concatenate([before, after.ravel()]) * labels + np.concatenate([star.before, star.after.ravel()])
@@ -130,7 +128,7 @@ def _grow(star: Star, stars: Stars, labels: int) -> Tree:
 
 
 class _StarProbe:
-    """Knows which stars reach a leaf; judges and traces nothing."""
+    """Knows which stars reach a leaf; judges nothing."""
 
     def __init__(self, star: Star, stars: Stars) -> None:
         self._star, self._weights, self._changes = star, stars.weights, list(stars.changes)
@@ -159,6 +157,3 @@ class _StarProbe:
     def enough(self, bare: GrowingTree, evidence: Mapping[int, Evidence]) -> bool:
         """The number of leaves ends growth, or that no label changes any more."""
         return False
-
-    def split(self, leaf: GrowingLeaf, test: Test, score: float) -> None:
-        """Nothing is traced."""

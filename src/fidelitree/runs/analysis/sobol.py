@@ -8,6 +8,7 @@ not add up.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,6 @@ from fidelitree.errors import ParameterError
 from fidelitree.spaces.draw import block_rows, draw, paired
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.asking.counted import Counted, Queries
     from fidelitree.spaces.draw import Stream
     from fidelitree.spaces.region import Region

@@ -14,6 +14,7 @@ concentrated than a binomial one with the same mean (Hoeffding, 1956, theorem 5)
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -29,8 +30,6 @@ from fidelitree.targets.device.lanes import BalancedLanes, BitLanes, placed
 from fidelitree.targets.device.values import Given, ValueLanes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from fidelitree.asking.counted import Counted
     from fidelitree.spaces.region import Region
     from fidelitree.spaces.rows import Rows
@@ -40,6 +39,8 @@ if TYPE_CHECKING:
 MOST_BITS = 256
 """Beyond so many bits the table of chances is not worth its memory."""
 Floats = NDArray[np.float64]
+Drawn = tuple[Inputs, dict[int, Inputs]]
+"""Inputs, and new values of the features that are changed."""
 _CHUNKS = 16  # batches of a device that one draw is for
 HELD = 1 << 22
 """Answers that are kept one by one, and not only counted."""
@@ -141,6 +142,13 @@ class Stars:
         if keep:
             self.held.append(Star(inputs, before, after))
 
+    def ask(self, counted: Counted, rows: int, drawn: Callable[[int, slice], Drawn], keep: bool = False) -> Stars:
+        """Ask about so many inputs, block by block; ``drawn`` gives those of a block and their new values."""
+        step = _step(self.region, self.changes)
+        for block, start in enumerate(range(0, rows, step)):
+            self.add(counted, *drawn(block, slice(start, min(start + step, rows))), keep)
+        return self
+
     def take(self, found: Changes, rows: int) -> None:
         """What was counted on a device."""
         changed, self.labels = found.counts()
@@ -161,17 +169,23 @@ def draw_stars(counted: Counted, region: Region, queries: int, stream: Stream) -
     rows = _affordable(queries, len(stars.changes), "flips" if not others else "changes")
     balanced = can_balance(region)
     keep = not others and rows * (len(bits) + 1) <= HELD
-    step = max(1, block_rows(len(features)) // (len(able) + 1))
     asked = None if keep else OnDevice.of(counted, any_features=True)
-    if asked is not None and (count_values_there if others else count_there)(stars, asked, rows, step):
+    there = count_values_there if others else count_there
+    if asked is not None and there(stars, asked, rows, _step(region, able)):
         return stars
-    for block, start in enumerate(range(0, rows, step)):
-        some = min(step, rows - start)
+
+    def drawn(block: int, rows: slice) -> Drawn:
+        some = rows.stop - rows.start
         inputs = (draw_balanced if balanced else draw)(region, stream, block, some)
         values = {i: 1 - inputs[i] for i in bits}
-        values.update({i: redraw(region, stream, block, some, i) for i in others})
-        stars.add(counted, inputs, values, keep)
-    return stars
+        return inputs, values | {i: redraw(region, stream, block, some, i) for i in others}
+
+    return stars.ask(counted, rows, drawn, keep)
+
+
+def _step(region: Region, changes: Sequence[int]) -> int:
+    """Inputs that are asked about at once, each with all its changes."""
+    return max(1, block_rows(len(region.space)) // (len(changes) + 1))
 
 
 def count_there(stars: Stars, asked: OnDevice, rows: int, size: int) -> bool:
@@ -229,25 +243,19 @@ def stars_of_rows(counted: Counted, rows: Rows, region: Region, queries: int, st
     shuffled = inside[:, np.argsort(stream.lane(0, 0).random_raw(inside.shape[1]), kind="stable")]
     stars = Stars(region, able_to_change(region), np.ones(len(features)), stream)
     count = min(inside.shape[1] // 2, _affordable(queries, len(stars.changes), "changes"))
-    step = max(1, block_rows(len(features)) // (len(stars.changes) + 1))
-    for start in range(0, count, step):
-        end = min(start + step, count)
-        donors = shuffled[:, count + start : count + end]
-        stars.add(counted, shuffled[:, start:end], dict(enumerate(donors)), keep=False)
-    return stars
+    inputs, donors = shuffled[:, :count], shuffled[:, count : 2 * count]
+    return stars.ask(counted, count, lambda _, some: (inputs[:, some], dict(enumerate(donors[:, some]))))
 
 
 def stars_of_world(counted: Counted, world: KnownJoint, region: Region, queries: int, stream: Stream) -> Stars:
     """Stars whose features depend on each other: each is drawn again given the values of all others."""
-    features = region.space.features
-    stars = Stars(region, able_to_change(region), np.ones(len(features)), stream)
-    count = _affordable(queries, len(stars.changes), "changes")
-    step = max(1, block_rows(len(features)) // (len(stars.changes) + 1))
-    for block, start in enumerate(range(0, count, step)):
-        inner = world.inside(region, stream, block, min(step, count - start))
-        values = {i: world.redrawn(inner, i, region, stream, block) for i in stars.changes}
-        stars.add(counted, inner.T, values, keep=False)
-    return stars
+    stars = Stars(region, able_to_change(region), np.ones(len(region.space)), stream)
+
+    def drawn(block: int, rows: slice) -> Drawn:
+        inner = world.inside(region, stream, block, rows.stop - rows.start)
+        return inner.T, {i: world.redrawn(inner, i, region, stream, block) for i in stars.changes}
+
+    return stars.ask(counted, _affordable(queries, len(stars.changes), "changes"), drawn)
 
 
 def able_to_change(region: Region) -> list[int]:

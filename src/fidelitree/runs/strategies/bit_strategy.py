@@ -26,7 +26,7 @@ from fidelitree.search.questions import Answered, Ask, Steps, Tests
 from fidelitree.spaces.draw import Stream, draw_feature
 from fidelitree.theory.sequential import divergence
 from fidelitree.trees.bits import pack
-from fidelitree.trees.nested import Nested, build, size
+from fidelitree.trees.nested import Nested, build, leaf_sets, size
 
 if TYPE_CHECKING:
     from fidelitree.runs.outcome import Outcome
@@ -72,7 +72,8 @@ class ReferenceInputs:
         tests, features = size(candidate) - 1, len(self._whole.space)
         return math.log2(math.comb(2 * tests, tests) / (tests + 1)) + tests * math.log2(features) + tests + 1
 
-    def _column(self, i: int) -> int:
+    def __getitem__(self, i: int) -> int:
+        """The inputs with x_i = 1."""
         if i not in self._columns:
             drawn = pack(draw_feature(self._whole, self._stream, 0, REFERENCE, i))
             self._columns[i] = int.from_bytes(drawn.tobytes(), sys.byteorder)
@@ -81,20 +82,11 @@ class ReferenceInputs:
     def said(self, candidate: Nested) -> Said:
         """What a tree says about them; most often it is the tree of the last time."""
         if self._last is None or self._last[0] != candidate:
-            self._last = candidate, self._predicted(candidate)
+            said: Said = {}
+            for code, reached in leaf_sets(candidate, self, (1 << REFERENCE) - 1):
+                said[code] = said.get(code, 0) | reached
+            self._last = candidate, said
         return self._last[1]
-
-    def _predicted(self, candidate: Nested) -> Said:
-        said: Said = {}
-        waiting = [(candidate, (1 << REFERENCE) - 1)]
-        while waiting:
-            node, reached = waiting.pop()
-            if isinstance(node, tuple):
-                upper = reached & self._column(node[0].feature)
-                waiting += [(node[2], upper), (node[1], reached ^ upper)]
-            else:
-                said[node] = said.get(node, 0) | reached
-        return said
 
 
 def changed(before: Said, after: Said) -> float:
@@ -166,12 +158,12 @@ class BitStrategy:
                 needed = stopping.needed(self._attempts)
                 self._attempts.tell(self._session.observer, self._counted.asked, needed)
                 seen = yield Tests(min(self._batch(), needed))
-                done = stopping.done(self._attempts)
-                if done is not None:
-                    return done
                 weights = np.ones(len(seen.codes))
             else:
                 seen, weights = yield from self._exploring()
+            done = stopping.done(self._attempts)
+            if done is not None:
+                return done
             yield from self._learn(seen, weights)
         return None
 
@@ -197,7 +189,7 @@ class BitStrategy:
             self._next_rivals = int(MORE * len(self._weights))
             self._open_rival()
         self._session.stand(self._to_stand)
-        self._session.judge(size(candidate), float(wrong.mean()), self._tested)
+        self._session.judge(size(candidate), np.count_nonzero(wrong) / len(wrong), self._tested)
 
     def _test(self, candidate: Nested) -> None:
         """Open an attempt for the learner's tree, and one for what a search for fewer leaves makes of it.
@@ -353,10 +345,10 @@ class BitStrategy:
 
     def _batch(self) -> int:
         """Answers between two looks at the tree: more of them as each counts for less."""
-        known, left = self.learner.pool.size, self._counted.left
+        known = self.learner.pool.size
         wanted = max(BATCH, known // 64) if known else FIRST_BATCH
         if self._attempts.all:  # a mistake is rare; after so many answers, so few of them wrong, it is known how rare
             leading = self._attempts.all[-1:] if self._faithful else self._attempts.all
             lucky = max(one.samples // (4 * (1 + one.errors)) for one in leading)
             wanted = max(wanted, int(MISTAKES / self._attempts.epsilon), lucky)
-        return wanted if left is None else max(1, min(wanted, left))
+        return self._counted.affordable(wanted)

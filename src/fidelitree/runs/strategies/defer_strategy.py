@@ -10,6 +10,7 @@ safer ones follow.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -17,8 +18,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.asking.journal.ledger import Ledger
-from fidelitree.certificates.attempts import Attempts
 from fidelitree.certificates.deferral import DeferringAttempt
 from fidelitree.errors import ParameterError
 from fidelitree.runs.frontier_result import Frontier
@@ -36,8 +35,6 @@ from fidelitree.trees.answers import DEFER, tally
 from fidelitree.trees.nested import build, of, simplest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from fidelitree.asking.counted import Counted
     from fidelitree.asking.events import Observer
     from fidelitree.certificates.attempts import Attempt
@@ -270,8 +267,7 @@ def distil_deferring(counted: Counted, space: World, goal: Goal, observer: Obser
     Who gave ``max_leaves`` gets the most coverage within it.
     """
     source, most = source_of(space, goal.seed, together=True), counted.budget.max_leaves
-    ledger = None if counted.journal is None else Ledger(counted.journal, lambda: source.drawn)
-    session = Session(counted, source, Attempts(goal.epsilon, goal.delta, ledger, FRONTIER), observer)
+    session = Session.of(counted, source, goal, observer, FRONTIER)
     efforts = EFFORTS if counted.budget.max_queries is None else PATIENT
     effort = efforts["leaves" if goal.few_leaves else "queries"]
     reason = learn_and_test(session, DeferStrategy(session, sizes_of(most or LARGEST), effort, goal.seed))

@@ -8,6 +8,7 @@ The forecast is there to tell hopeless from easy before the expensive part.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, astuple, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +21,6 @@ from fidelitree.search.local.every_size import EverySize
 from fidelitree.theory.sequential import FRONTIER, error_bound, level_in
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.runs.input_source import Inner
     from fidelitree.search.local.coded import Codes
     from fidelitree.spaces.product import ProductSpace

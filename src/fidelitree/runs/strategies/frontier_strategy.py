@@ -9,6 +9,7 @@ each tree, and only then the tests are drawn that count.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,7 @@ from fidelitree.certificates.helped import Adviser, HelpedAttempt, compare
 from fidelitree.errors import ParameterError
 from fidelitree.runs.session import Session, TrainingSet
 from fidelitree.runs.strategies.forecast import SLACK, TIGHT, Forecast, forecast
-from fidelitree.runs.strategies.sized_trees import SizedTrees, sized_trees
+from fidelitree.runs.strategies.sized_trees import NumberTrees, SizedTrees, sized_trees
 from fidelitree.search.bits.learner import BitLearner
 from fidelitree.search.optimal.affordable import QUICK
 from fidelitree.search.optimal.substitutes import SmallestSubstitutes
@@ -34,10 +35,7 @@ from fidelitree.trees.answers import apart
 from fidelitree.trees.nested import build
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from fidelitree.asking.journal.ledger import LedgerEntry
-    from fidelitree.runs.strategies.number_fitting import NumberTrees
     from fidelitree.trees.ensemble import Ensemble
     from fidelitree.trees.tree import Tree
 

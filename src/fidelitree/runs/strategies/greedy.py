@@ -11,14 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from fidelitree.asking.counted import Counted
-from fidelitree.asking.events import nobody
-from fidelitree.asking.limits import Budget, Watch, go_on
+from fidelitree.asking.limits import Watch, go_on
 from fidelitree.exact.paths import PathSubfunction
 from fidelitree.runs.outcome import Outcome
-from fidelitree.search.exact_growth import ExactTree, grow_exactly
+from fidelitree.runs.stopping import Stopping
+from fidelitree.search.exact_growth import as_grown
 
 if TYPE_CHECKING:
+    from fidelitree.asking.counted import Counted
     from fidelitree.certificates.attempts import Attempt, Attempts
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.trees.tree import Tree
@@ -36,13 +36,9 @@ class _GreedyPlan:
     @classmethod
     def of(cls, tree: Tree, space: ProductSpace, epsilon: float, most: int | None, watch: Watch = go_on) -> _GreedyPlan:
         """``watch`` is called at every split, and may end it by raising."""
-        counted = Counted(tree, space)
-        root = PathSubfunction(tree, space.whole)
-        grown = grow_exactly(counted, root, 0.0, Budget(), lambda event: watch())
-        watch()  # it is ended with a tree that is cut short
-        alone = 1 - float(root.label_probabilities().max())
+        alone = 1 - float(PathSubfunction(tree, space.whole).label_probabilities().max())
         plan, smallest = [(1, alone, 1.0)], 1.0
-        for record in grown.splits:
+        for record in as_grown(tree, space, watch).splits:
             smallest = min(smallest, record.score)
             plan.append((record.size, record.error, smallest))
         found = [(size, apart, _closeness(score, space)) for size, apart, score in plan if most is None or size <= most]
@@ -69,11 +65,10 @@ def _closeness(score: float, space: ProductSpace) -> float:
 
 
 @dataclass
-class Greedy:
+class Greedy(Stopping):
     """The paper's tree: Algorithm 1 on the tested tree, with the promise that every split is within kappa."""
 
     counted: Counted
-    unsettled: bool = False
     _plans: dict[int, _GreedyPlan] = field(default_factory=dict)
 
     def needed(self, attempts: Attempts) -> int:
@@ -81,10 +76,6 @@ class Greedy:
         return min(
             attempt.needed_for(self._plan(attempt, attempts).bound(attempts.epsilon)) for attempt in attempts.all
         )
-
-    def to_spend(self) -> int:
-        """Nothing: its tree is the paper's, no more and no less."""
-        return 0
 
     def done(self, attempts: Attempts) -> Outcome | None:
         """As soon as a plan holds."""
@@ -96,7 +87,7 @@ class Greedy:
 
     def _outcome(self, attempt: Attempt, leaves: int, differs: float) -> Outcome:
         """The paper's tree with so many leaves."""
-        grown = self._grow(attempt.tree, leaves)
+        grown = as_grown(attempt.tree, self.counted.space, most=leaves)
         return Outcome(grown.tree, attempt, differs, grown.splits)
 
     def _plan(self, attempt: Attempt, attempts: Attempts) -> _GreedyPlan:
@@ -106,8 +97,3 @@ class Greedy:
                 attempt.tree, self.counted.space, attempts.epsilon, most, watch
             )
         return self._plans[attempt.number]
-
-    def _grow(self, tree: Tree, leaves: int) -> ExactTree:
-        space = self.counted.space
-        root = PathSubfunction(tree, space.whole)
-        return grow_exactly(Counted(tree, space), root, 0.0, Budget(max_leaves=leaves), nobody)

@@ -15,6 +15,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fidelitree.runs.strategies.bit_strategy import BY_HEART, BitStrategy
 from fidelitree.search.bits.learner import SEARCH_ALL
@@ -23,8 +24,6 @@ from fidelitree.search.questions import Answered, Ask, Steps, Tests
 from fidelitree.trees.nested import size
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from fidelitree.runs.outcome import Outcome
     from fidelitree.runs.stopping import Stopping
     from fidelitree.search.bits.explore import Weights
@@ -51,13 +50,13 @@ class RoundStrategy(BitStrategy):
 
     def steps(self, stopping: Stopping) -> Steps[Outcome | None]:
         """What the stopping rule makes of an attempt; None once it is cheaper to ask about all inputs, or stuck."""
-        batch, weights = self._explorer.take(None, self._affordable(FIRST), self.learner.pool.unknown)
+        batch, weights = self._explorer.take(None, self._counted.affordable(FIRST), self.learner.pool.unknown)
         yield from self._learn((yield Ask(batch, "label")), weights)
         while not (self._cheaper_to_ask_all(stopping) or self.stuck):
             needed = stopping.needed(self._attempts) if self._attempts.all else self._attempts.at_best
             if self._attempts.all:
                 self._attempts.tell(self._session.observer, self._counted.asked, needed)
-            seen = yield Tests(self._affordable(self._rows(needed)))
+            seen = yield Tests(self._counted.affordable(self._rows(needed)))
             done = stopping.done(self._attempts) if self._attempts.all else None
             if done is not None:
                 return done
@@ -93,10 +92,6 @@ class RoundStrategy(BitStrategy):
         slope = max(SLOWEST, math.log(before / last) / math.log(many / few)) if few < many and before else SLOWEST
         expected = max(least, last * (many / known) ** slope)
         return expected, (max(expected, wanted) / wanted) ** (1 / slope) - 1
-
-    def _affordable(self, rows: int) -> int:
-        left = self._counted.left
-        return rows if left is None else max(1, min(rows, left))
 
     def _learn(self, seen: Answered, weights: Weights) -> Steps[None]:
         """Take answers in, and put the tree to the test that they lead to, unless it is hopeless."""

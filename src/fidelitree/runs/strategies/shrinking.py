@@ -42,8 +42,8 @@ def shrunk(outcome: Outcome, session: Session, epsilon: float) -> Outcome:
         model = min(session.attempts.all, key=lambda attempt: (attempt.error_bound, attempt.tree.size))
         if model is stood or best.tree.size < 3:
             break
-        stood, stand = model, _Stand(model.tree, session.counted)
-        found = [tree for aim in _AIMS for tree in stand.smallest(aim * epsilon) if tree.size < best.tree.size]
+        stood, surrogate = model, _Surrogate(model.tree, session.counted)
+        found = [tree for aim in _AIMS for tree in surrogate.smallest(aim * epsilon) if tree.size < best.tree.size]
         for tree in sorted(found, key=lambda tree: tree.size):
             session.attempts.open(tree)
         spent = False
@@ -52,7 +52,7 @@ def shrunk(outcome: Outcome, session: Session, epsilon: float) -> Outcome:
         except (BudgetSpent, KeyboardInterrupt):
             spent = True
         best = _best(best, session, epsilon)
-        best = _beside(best, model, stand, epsilon)
+        best = _beside(best, model, surrogate, epsilon)
         if spent:
             break
     return best
@@ -66,11 +66,11 @@ def _best(best: Outcome, session: Session, epsilon: float) -> Outcome:
     return best
 
 
-def _beside(best: Outcome, model: Attempt, stand: _Stand, epsilon: float) -> Outcome:
+def _beside(best: Outcome, model: Attempt, surrogate: _Surrogate, epsilon: float) -> Outcome:
     """A smaller tree that differs from a tested one by no more than its bound leaves."""
     room = epsilon - model.error_bound
-    for tree in stand.smallest(room):
-        apart = disagreement(tree, model.tree, stand.space)
+    for tree in surrogate.smallest(room):
+        apart = disagreement(tree, model.tree, surrogate.space)
         if tree.size < best.tree.size and apart <= room:
             best = Outcome(tree, model, apart)
     return best
@@ -92,7 +92,7 @@ def _count(session: Session, size: int, epsilon: float) -> Steps[None]:
         yield Tests(max(1, min(needed, _BATCH, left)))
 
 
-class _Stand:
+class _Surrogate:
     """A tested tree in the place of the target: small trees that disagree with it little."""
 
     def __init__(self, tested: Tree, counted: Counted) -> None:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.runs.strategies.number_fitting import NumberTrees
 from fidelitree.search.labelled import Binning
 from fidelitree.search.local.every_size import EverySize
+from fidelitree.search.numbers.alternating import every_size
 from fidelitree.theory.sequential import ROUND
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.asking.limits import Watch
     from fidelitree.runs.session import Session, TrainingSet
     from fidelitree.search.local.coded import Coded, Codes
@@ -55,12 +54,7 @@ def filled(sizes: Sequence[int], most: int) -> list[int]:
 
 
 def sized_trees(
-    session: Session,
-    pool: TrainingSet,
-    sizes: Sequence[int],
-    seed: int,
-    free: bool = False,
-    watch: Watch | None = None,
+    session: Session, pool: TrainingSet, sizes: Sequence[int], seed: int, free: bool = False, watch: Watch | None = None
 ) -> SizedTrees | NumberTrees:
     """The search for labels, or that for numbers."""
     if session.attempts.tolerance is not None:
@@ -140,3 +134,28 @@ class SizedTrees:
     def spread(self) -> list[int]:
         """The sizes up to the largest tree that was found, and some between them: as many as one round has."""
         return filled(self._sizes, self._search.most)
+
+
+class NumberTrees:
+    """The same for targets that answer numbers; the clock may end the search, and then there is a constant."""
+
+    def __init__(self, session: Session, pool: TrainingSet, sizes: Sequence[int], watch: Watch | None = None) -> None:
+        self._numbers = pool.numbers(Binning.of(session.source.product, pool.inner))
+        self._sizes, self._watch = sizes, watch or session.counted.watch
+        self._found: dict[int, tuple[Nested, int]] = {1: self._numbers.leaf(np.arange(len(pool)))}
+
+    def improve(self, steps: int, again: bool = True) -> None:
+        """Look for them."""
+        self._found = every_size(self._numbers, self._sizes, self._watch)
+
+    def trees(self, sizes: Sequence[int] | None = None) -> list[Tree]:
+        """One for each size, with at most so many leaves."""
+        best = (max(found for found in self._found if found <= size) for size in sizes or self._sizes)
+        return [self._numbers.tree(self._found[size][0]) for size in best]
+
+    def spread(self) -> Sequence[int]:
+        """The sizes that were asked for."""
+        return self._sizes
+
+    def surrogate(self) -> None:
+        """None: numbers are tested without one."""

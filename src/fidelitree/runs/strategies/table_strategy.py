@@ -2,8 +2,9 @@
 
 Labels are bought in growing portions. After each, trees are looked for that fit most of them, and the smallest one that
 errs little enough on the others is put to the test: an attempt is opened, and counts answers to inputs drawn since.
-What was counted joins the labels afterwards. Where queries are to be saved the first portion is small; where leaves
-are, it is large, the search is long, and several sizes are tested at once.
+What was counted joins the labels afterwards; once they are many more, another search opens attempts beside the others.
+Where queries are to be saved the first portion is small; where leaves are, it is large, the search is long, and several
+sizes are tested at once.
 """
 
 from __future__ import annotations
@@ -18,8 +19,7 @@ from fidelitree.certificates.attempts import LATE, LOOK, Attempt
 from fidelitree.exact.engine import ENUMERATE_UNASKED
 from fidelitree.runs.last_tests import OutOfReach, tried
 from fidelitree.runs.session import Session, TrainingSet
-from fidelitree.runs.strategies.fitting import Fitting
-from fidelitree.runs.strategies.number_fitting import NumberFitting
+from fidelitree.runs.strategies.fitting import Fitting, LabelFitting, NumberFitting
 from fidelitree.runs.strategies.sized_trees import LARGEST, sized_trees, sizes_up_to
 from fidelitree.runs.strategies.table_limits import LEAVES, Allowance, LearningCurve
 from fidelitree.search.labelled import HELD
@@ -89,7 +89,7 @@ class TableStrategy:
         self._counted, self._attempts, self._source = session.counted, session.attempts, session.source
         self._pool = TrainingSet(session)
         self._best: Tree | None = None
-        self._late = self._quick = False
+        self._late = self._quick = self._outgrown = False
         # Bins, and the parts for learning and for judging, take as much again as the inputs.
         product = session.source.product
         self._most = min(MOST_LABELS, inputs_within(LABELLED_BYTES, 2 * product.dtype.itemsize * len(product)))
@@ -108,6 +108,9 @@ class TableStrategy:
                 done = yield from self._test(stopping)
                 if done is not None:
                     return done
+            if self._outgrown:
+                wanted = len(self._pool)
+                continue
             if self._over(searched) and not self._late:
                 if self._all_can_be_asked:
                     return None
@@ -186,7 +189,7 @@ class TableStrategy:
         """A tree for the labels so far without a search, or the best one where there is one; and the best constant."""
         if self._best is None or self._quick:
             fitting = self._fitting(self._counted.budget.max_leaves)
-            self._best, self._quick = self._tree(fitting, fitting.most_faithful()), True
+            self._best, self._quick = fitting.tree(fitting.most_faithful()), True
         return [self._best, self._pool.constant()]
 
     def _open_attempts(self) -> bool:
@@ -197,12 +200,12 @@ class TableStrategy:
         for tree in trees or (self.trees() if self._late else []):
             self._attempts.open(tree)
         good = [attempt.tree for attempt in self._attempts.all[:before] if attempt.certifies(self._attempts.epsilon)]
-        return len(self._attempts.all) > before or self._late or any(tree in good for tree in trees)
+        return len(self._attempts.all) > before or self._late or self._outgrown or any(tree in good for tree in trees)
 
-    def _fitting(self, most: int | None) -> Fitting | NumberFitting:
+    def _fitting(self, most: int | None) -> Fitting:
         if self._attempts.tolerance is not None:
             return NumberFitting(self._session, self._pool, most)
-        return Fitting(self._source.product, self._pool.inner, self._pool.codes, self._seed, most, self._counted.watch)
+        return LabelFitting(self._session, self._pool, most, self._seed)
 
     def _fit(self) -> list[Tree]:
         """Trees that err little enough on held-out labels, the smallest first."""
@@ -213,19 +216,19 @@ class TableStrategy:
         try:
             fitting.improve(aim, plan.steps)  # where the tree that will pass is likely to be
         except BudgetSpent:
-            self._best = self._tree(fitting, fitting.most_faithful())
+            self._best = fitting.tree(fitting.most_faithful())
             raise
         found = [sketch for sketch in map(fitting.reaching, aims) if sketch is not None]
         best = found[-1] if found and not plan.faithful else fitting.most_faithful()
-        self._best, self._quick = self._tree(fitting, best), False
+        self._best, self._quick = fitting.tree(best), False
         self._session.judge(self._best.size, fitting.share(best), self._attempts.of(self._best))
         self._curve.see(len(self._pool), fitting.fitted(self._curve.leaves), fitting.held())
         if plan.faithful:
             return [self._best]
         sketches = self._promising(fitting, found, aim)
-        return [self._tree(fitting, sketch) for sketch in sorted(sketches, key=size)]
+        return [fitting.tree(sketch) for sketch in sorted(sketches, key=size)]
 
-    def _promising(self, fitting: Fitting | NumberFitting, found: list[Nested], aim: float) -> list[Nested]:
+    def _promising(self, fitting: Fitting, found: list[Nested], aim: float) -> list[Nested]:
         """Trees like those found, and fitted to all labels."""
         sizes, steps = {size(sketch) for sketch in found}, self._plan.steps
         if self._allowance.last:  # no rows are left to learn from, and held-out ones are few: try larger trees too
@@ -249,12 +252,10 @@ class TableStrategy:
         error = (epsilon * (1 - epsilon) * HELD / labels) ** 0.5
         return tuple(max(epsilon / 4, epsilon - margin * error) for margin in _MARGINS)
 
-    def _tree(self, fitting: Fitting | NumberFitting, sketch: Nested) -> Tree:
-        return fitting.tree(sketch, self._counted.book)
-
     def _test(self, stopping: Stopping) -> Steps[Outcome | None]:
         """Count answers for all attempts until the rule is content, or none of the attempts is worth it."""
-        patience = self._counted.asked + self._allowance.tests(len(self._pool), self._attempts.epsilon)
+        searched, self._outgrown = len(self._pool), False
+        patience = self._counted.asked + self._allowance.tests(searched, self._attempts.epsilon)
         while self._goes_on or self._worth_it(stopping, patience - self._counted.asked):
             rows, needed = max(BATCH, len(self._pool) // 64), stopping.needed(self._attempts)
             self._attempts.tell(self._session.observer, self._counted.asked, needed)
@@ -264,7 +265,20 @@ class TableStrategy:
             if done is not None:
                 return done
             self._pool.add(seen)
+            self._outgrown = self._has_outgrown(searched)
+            if self._outgrown:
+                break
         return None
+
+    def _has_outgrown(self, searched: int) -> bool:
+        """Whether a better tree is likely by now: those under test were wrong, and labels have grown by a portion.
+
+        Old attempts go on counting beside the new ones, so another search costs no label but its share of delta.
+        """
+        if self._late or not self._plan.frugal or self._plan.faithful or self._plan.few_rounds:
+            return False
+        grown = self._plan.growth * searched <= len(self._pool) < self._most
+        return grown and all(attempt.errors for attempt in self._attempts.all)
 
     @property
     def _goes_on(self) -> bool:

@@ -75,7 +75,8 @@ def _closest(bits: Bits, codes: NDArray[np.intp], rows: NDArray[np.intp], watch:
     best: tuple[float, int, int] = np.inf, -1, -1
     for label in np.unique(codes[rows])[:-1].tolist():
         some, others = rows[codes[rows] == label], rows[codes[rows] > label]
-        for part in np.array_split(some, min(len(some), -(-len(some) * len(others) // PAIRS))):  # memory is bounded
+        parts = min(len(some), -(-len(some) * len(others) // PAIRS))  # memory is bounded
+        for part in [some] if parts == 1 else np.array_split(some, parts):
             watch()
             apart = distances(bits[part], bits[others])
             least = float(apart.min())

@@ -8,6 +8,7 @@ get more inputs than their mass. What an answer says about the error is weighed 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,8 +17,6 @@ from numpy.typing import NDArray
 from fidelitree.spaces.draw import BitDraws
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from fidelitree.spaces.draw import Stream
     from fidelitree.trees.nested import Nested
 

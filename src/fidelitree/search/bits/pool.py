@@ -40,8 +40,8 @@ class Pool:
         """Remember answers; an input that is known already is not stored again."""
         new = self._new(bits)
         self._known.update(zip(new, range(self.size, self.size + len(new)), strict=True))
-        rows = list(new.values())
-        end = self.size + len(rows)
+        rows = slice(None) if len(new) == len(codes) else list(new.values())
+        end = self.size + len(new)
         if end > len(self._codes):
             self._grow(end)
         self._bits[self.size : end] = bits[rows]

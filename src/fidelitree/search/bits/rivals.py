@@ -7,6 +7,7 @@ did not teach it: in turn, each quarter of them judges what the others taught.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -15,15 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.limits import Watch, go_on
-from fidelitree.search.local.archive import SLACK, RowPrunings, held_rows
+from fidelitree.search.local.archive import SLACK, Held, RowPrunings
 from fidelitree.search.local.coded import Coded
-from fidelitree.search.local.iterated import Refiner, engine
+from fidelitree.search.local.iterated import Refiner
+from fidelitree.search.local.moves import engine
 from fidelitree.spaces.features import AtMost, IsOne, Test
 from fidelitree.trees.nested import Nested, mapped, simplest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from fidelitree.search.local.grown import Grown
 
 Bits = NDArray[np.uint8]
@@ -87,7 +87,7 @@ class Rivals:
         """What the best pruning for some rows with at most so many leaves gets wrong of the held-out ones."""
         coded = self._coded(rows)
         tree = engine(coded, None, self.watch).cart(max(self.sizes))
-        prunings, alone = RowPrunings(tree, held_rows(None, self.watch, coded)), self._missed_alone(tree, held)
+        prunings, alone = RowPrunings(tree, Held(None, coded, self.watch)), self._missed_alone(tree, held)
         best = [1]
         for leaves in range(2, tree.leaves + 1):
             best.append(leaves if prunings.both[leaves - 1] < prunings.both[best[-1] - 1] - SLACK else best[-1])

@@ -7,9 +7,10 @@ split that only fits noise gains nothing on rows it has not seen.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +20,6 @@ from fidelitree.search.local.compiled import Compiled, compiled
 from fidelitree.trees.curve import min_plus
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from fidelitree.search.local.coded import Coded, Floats
     from fidelitree.search.local.grown import Grown
     from fidelitree.trees.nested import Nested
@@ -71,37 +70,42 @@ class RowPrunings:
         return (leaves - few, few) if self._leaves[yes] < self._leaves[no] else (few, leaves - few)
 
 
-class Held(Protocol):
-    """Held-out rows that judge prunings."""
+class Held:
+    """Held-out rows that judge prunings, compiled where they allow it.
+
+    Where nothing is held out one row judges, with a label that no tree gives: what it counts is taken off again.
+    """
+
+    def __init__(self, coded: Coded | None, rows: Coded, watch: Watch) -> None:
+        """``rows`` are those of the trees."""
+        self._too_many = 0.0
+        if coded is None:
+            self._too_many = float(compiled(rows))  # in C every row counts 1, here one may count nothing
+            codes, weights = np.array([rows.classes]), np.array([self._too_many])
+            coded = replace(rows, bins=rows.bins[:, :1], codes=codes, weights=weights)
+        self._coded = coded
+        self._compiled = Compiled(coded, (), watch) if compiled(coded) else None
 
     def prune(self, tree: Grown) -> tuple[Any, ...]:
         """For every node and number of leaves those of its shorter side; errors, missed and both of the whole tree."""
-
-
-class ReferenceHeld:
-    """The twin in Python of what `compiled.Compiled` does; no rows at all where nothing is held out."""
-
-    def __init__(self, coded: Coded | None) -> None:
-        self._coded = coded
-
-    def prune(self, tree: Grown) -> tuple[Any, ...]:
-        """See `Held`."""
-        shares: list[NDArray[np.int32]] = []
-        lines = self._lines(tree, 0, np.arange(0 if self._coded is None else len(self._coded.codes)), shares)
-        return np.concatenate(shares), *lines
+        if self._compiled is None:
+            shares: list[NDArray[np.int32]] = []
+            errors, missed, both = self._lines(tree, 0, np.arange(len(self._coded.codes)), shares)
+            share = np.concatenate(shares)
+        else:
+            share, errors, missed, both = self._compiled.prune(tree)
+        return share, errors, missed - self._too_many, both - self._too_many
 
     def _lines(self, tree: Grown, node: int, reached: Places, shares: list[NDArray[np.int32]]) -> list[Floats]:
-        """Errors, missed and both of all prunings below a node."""
-        errors, missed = float(tree.alone[node]), 0.0
-        if self._coded is not None:
-            wrong = self._coded.codes.take(reached) != tree.code[node]
-            missed = float(self._coded.weights.take(reached)[wrong].sum())
+        """Errors, missed and both of all prunings below a node: the twin in Python of what is compiled."""
+        wrong = self._coded.codes.take(reached) != tree.code[node]
+        errors, missed = float(tree.alone[node]), float(self._coded.weights.take(reached)[wrong].sum())
         inside, place = tree.below(node), len(shares)
         shares.append(np.zeros(1, np.int32))
         if not isinstance(inside, tuple):
             return [np.array([value]) for value in (errors, missed, errors + missed)]
         test, no, yes = inside
-        passed = reached[:0] == 0 if self._coded is None else self._coded.says_yes(test, reached)
+        passed = self._coded.says_yes(test, reached)
         sides = self._lines(tree, no, reached[~passed], shares), self._lines(tree, yes, reached[passed], shares)
         short, long = sides if len(sides[0][0]) <= len(sides[1][0]) else sides[::-1]
         leaves = len(short[0]) + len(long[0])
@@ -112,28 +116,6 @@ class ReferenceHeld:
         shares[place] = few.astype(np.int32)
         summed = [one[few[1:] - 1] + two[many[1:] - 1] for one, two in zip(short[:2], long[:2], strict=True)]
         return [np.concatenate([[errors], summed[0]]), np.concatenate([[missed], summed[1]]), both]
-
-
-class NobodyHeld:
-    """The same in C where nothing is held out: by one row with a label that no tree gives, which all get wrong once."""
-
-    def __init__(self, rows: Coded, watch: Watch) -> None:
-        strange = replace(rows, bins=rows.bins[:, :1], codes=np.array([rows.classes]), weights=np.ones(1))
-        self._held = Compiled(strange, (), watch)
-
-    def prune(self, tree: Grown) -> tuple[Any, ...]:
-        """See `Held`."""
-        share, errors, missed, both = self._held.prune(tree)
-        return share, errors, missed - 1, both - 1
-
-
-def held_rows(coded: Coded | None, watch: Watch, rows: Coded | None = None) -> Held:
-    """Rows for judging, compiled where they allow it; where there are none, ``rows`` are those of the trees."""
-    if coded is None and rows is not None and compiled(rows):
-        return NobodyHeld(rows, watch)
-    if coded is None or not compiled(coded):
-        return ReferenceHeld(coded)
-    return Compiled(coded, (), watch)
 
 
 @dataclass(eq=False)
@@ -161,7 +143,7 @@ class Archive:
 
     def __init__(self, rows: Coded, held: Coded | None, watch: Watch = go_on) -> None:
         self._nobody, self._total = held is None, (rows if held is None else held).total
-        self._held = held_rows(held, watch, rows)
+        self._held = Held(held, rows, watch)
         self._best: dict[int, Point] = {}
 
     def add(self, tree: Grown) -> float:

@@ -7,6 +7,7 @@ rows give the same model everywhere. All nodes of a level are split at once, fro
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,6 @@ from fidelitree.asking.limits import Watch, go_on
 from fidelitree.trees.ensemble import Ensemble
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.search.local.coded import Coded
 
 Floats = NDArray[np.float64]
@@ -81,8 +80,9 @@ class Boosted:
         self._bins = _Bins.of(coded)
         lines = self._bins.lines(coded)
         self._random, self._watch = np.random.default_rng(seed), watch
-        self._width = len(lines) * _BINS
-        self._keys = (lines.T + np.arange(len(lines)) * _BINS).astype(np.int32)
+        self._groups = int(lines.max()) + 1
+        self._width = len(lines) * self._groups
+        self._keys = (lines.T + np.arange(len(lines)) * self._groups).astype(np.int32)
         classes = coded.classes if coded.classes > 2 else 1
         self._trees: list[list[_Tree]] = []
         sides = [np.where(coded.codes == (code if classes > 1 else 1), 1.0, -1.0) for code in range(classes)]
@@ -135,13 +135,13 @@ class Boosted:
         for level in range(_DEPTH):
             first, nodes = (1 << level) - 1, 1 << level
             where = (keys + ((node - first) * self._width)[:, None].astype(np.int32)).ravel()
-            shape = nodes, len(lines), _BINS
+            shape = nodes, len(lines), self._groups
             mass = np.bincount(where, minlength=nodes * self._width).reshape(shape).cumsum(axis=2)
             total = np.bincount(where, np.repeat(slopes, len(lines)), nodes * self._width).reshape(shape).cumsum(axis=2)
             gain = _gain(mass.astype(np.float64), total).reshape(nodes, -1)
             best = gain.argmax(axis=1)
             here = slice(first, first + nodes)
-            features[here], cuts[here] = np.divmod(best, _BINS)
+            features[here], cuts[here] = np.divmod(best, self._groups)
             cuts[here][gain[np.arange(nodes), best] <= 0] = _BINS
             node = 2 * node + 1 + (lines[features[node], some] > cuts[node])
         leaf = node - inner

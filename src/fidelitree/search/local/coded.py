@@ -11,9 +11,10 @@ inside a group is looked for afterwards, in the rows of that group alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,11 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from fidelitree.asking.limits import Watch, go_on
 from fidelitree.errors import ParameterError
 from fidelitree.spaces.features import AtMost, Test
-from fidelitree.trees.nested import Nested, itself
-from fidelitree.trees.predict import leaf_values
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from fidelitree.trees.nested import Nested, leaf_codes
 
 Bins = NDArray[np.unsignedinteger[Any]]
 Codes = NDArray[np.intp]
@@ -82,7 +79,7 @@ class Coded:
 
     def predict(self, tree: Nested) -> Codes:
         """The label code that a tree gives to every row."""
-        return leaf_values(tree, itself, self.says_yes, len(self.codes))
+        return leaf_codes(tree, self.says_yes, len(self.codes))
 
     def errors(self, tree: Nested) -> float:
         """The weight of the rows that a tree gets wrong."""

@@ -5,6 +5,7 @@ Counts are then integers and all sums exact, so that the search in Python, `move
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,8 +16,6 @@ from fidelitree.search.local.splits import xlogx_up_to
 from fidelitree.trees import kernels
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.asking.limits import Watch
     from fidelitree.search.local.splitmix import Splitmix
     from fidelitree.trees.nested import Nested

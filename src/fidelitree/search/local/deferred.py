@@ -16,20 +16,18 @@ go and pruned again, which finds leaves that no single proposal does.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fidelitree.search.local.iterated import Refiner, engine
-from fidelitree.trees.nested import Nested, itself
-from fidelitree.trees.predict import leaf_values
+from fidelitree.search.local.iterated import Refiner
+from fidelitree.search.local.moves import engine
+from fidelitree.trees.nested import Nested, leaf_codes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
     from fidelitree.asking.limits import Watch
     from fidelitree.search.local.coded import Coded
 
@@ -82,7 +80,7 @@ def _error(rows: Coded, code: int, tree: Nested) -> float:
 def spread(rows: Coded, watch: Watch) -> NDArray[np.intp]:
     """All rows in the order of the leaves of a large tree."""
     tree = _numbered(engine(rows, None, watch).cart(_LEAVES).nested())
-    return np.argsort(leaf_values(tree, itself, rows.says_yes, len(rows.codes)), kind="stable")
+    return np.argsort(leaf_codes(tree, rows.says_yes, len(rows.codes)), kind="stable")
 
 
 def _numbered(nested: Nested) -> Nested:

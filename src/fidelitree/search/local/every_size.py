@@ -9,18 +9,18 @@ them are as good as known, and help every size.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fidelitree.search.local.boosted import Boosted
-from fidelitree.search.local.iterated import Refiner, engine
+from fidelitree.search.local.iterated import Refiner
+from fidelitree.search.local.moves import engine
 from fidelitree.search.local.two_steps import two_steps
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.asking.limits import Watch
     from fidelitree.search.local.coded import Bools, Coded
     from fidelitree.trees.nested import Nested

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -12,8 +13,6 @@ from numpy.typing import NDArray
 from fidelitree.spaces.features import AtMost, IsIn, Test
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.trees.nested import Nested
 
 Places = NDArray[np.int32]

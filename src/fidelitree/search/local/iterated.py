@@ -12,21 +12,19 @@ explains less than the best of the shadows is noise, and a search that may use i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fidelitree.asking.limits import Watch, go_on
 from fidelitree.search.local.archive import Archive, Point
 from fidelitree.search.local.coded import Coded
-from fidelitree.search.local.compiled import Compiled, compiled
-from fidelitree.search.local.moves import Reference
+from fidelitree.search.local.moves import engine
 from fidelitree.search.local.splitmix import Splitmix
 from fidelitree.search.local.splits import gini
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.search.local.grown import Grown
     from fidelitree.trees.nested import Nested
 
@@ -35,22 +33,6 @@ _CART = 400  # leaves of CART's tree
 _MOST = 300  # leaves beyond which no small tree is to be hoped for
 _SHADOWED = 200  # leaves of the tree that tells which features matter
 _CHEAPER, _DEARER = 0.87, 1.1  # how the price of a leaf follows the error of the tree that it led to
-
-
-class Engine(Protocol):
-    """What does the work on some rows: compiled, or its twin in Python."""
-
-    def cart(self, most: int) -> Grown: ...
-
-    def fit(self, tree: Nested, price: float) -> Grown: ...
-
-    def descend(self, tree: Grown, price: float, steps: int, stream: Splitmix, polished: bool) -> tuple[Grown, int]: ...
-
-
-def engine(coded: Coded, features: Sequence[int] | None, watch: Watch) -> Engine:
-    """The faster engine of those that can search these rows; which one it is cannot be seen from the trees."""
-    kind = Compiled if compiled(coded) else Reference
-    return kind(coded, range(len(coded.sizes)) if features is None else features, watch)
 
 
 def relevant(coded: Coded, leaves: int, stream: Splitmix, watch: Watch = go_on) -> list[int]:

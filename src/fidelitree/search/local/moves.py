@@ -6,20 +6,20 @@ the old tree becomes there.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fidelitree.search.local.coded import Bools, Coded, Floats, Grouped
+from fidelitree.search.local.compiled import Compiled, compiled
 from fidelitree.search.local.grown import Grown, flat, words_of
-from fidelitree.search.local.node import Grower, Leaf, Node, Split, best_first, inner, nested, paying, replace, split
+from fidelitree.search.local.node import Grower, Leaf, Node, Split, cart, inner, nested, paying, replace, split
 from fidelitree.search.local.polish import Polisher
-from fidelitree.search.local.splits import IMPURITIES, Impurity, Splits, gini
+from fidelitree.search.local.splits import IMPURITIES, Impurity, Splits, entropy, gini
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fidelitree.asking.limits import Watch
     from fidelitree.search.local.coded import Rows
     from fidelitree.search.local.splitmix import Splitmix
@@ -42,7 +42,7 @@ class Reference:
 
     def cart(self, most: int) -> Grown:
         """CART's tree with at most so many leaves."""
-        return grown(best_first(self._splits, most, gini), self._words)
+        return grown(cart(self._splits, most, gini), self._words)
 
     def fit(self, tree: Nested, price: float) -> Grown:
         """A tree fitted to all rows, its leaves grown on, both as far as it pays at this price of a leaf."""
@@ -72,6 +72,23 @@ class Reference:
         passed = self._splits.grouped.coded.says_yes(test, rows)
         sides = self._loaded(tree, no, rows[~passed]), self._loaded(tree, yes, rows[passed])
         return split(rows, counts, test, sides)
+
+
+Engine = Compiled | Reference
+"""What does the work on some rows: compiled, or its twin in Python."""
+
+
+def engine(coded: Coded, features: Sequence[int] | None, watch: Watch) -> Engine:
+    """The faster engine of those that can search these rows; which one it is cannot be seen from the trees."""
+    kind = Compiled if compiled(coded) else Reference
+    return kind(coded, range(len(coded.sizes)) if features is None else features, watch)
+
+
+def greedy(coded: Coded) -> Nested:
+    """The greedy tree for all rows, by entropy, split until the labels of each leaf agree: ID3's."""
+    grouped = Grouped(coded)
+    rows = grouped.all_rows
+    return nested(Grower(Splits(grouped), 0.0, entropy).grow(rows, grouped.counts(rows)))
 
 
 def grown(node: Node, words: int) -> Grown:

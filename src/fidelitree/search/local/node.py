@@ -6,18 +6,18 @@ good once can be kept for nothing. Trees grow greedily: below a node until no sp
 
 from __future__ import annotations
 
-import heapq
-import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fidelitree.search.local.splits import Impurity, Splits, errors
+from fidelitree.search.best_first import best_first
 from fidelitree.spaces.features import Test
 
 if TYPE_CHECKING:
     from fidelitree.search.local.coded import Bools, Floats, Rows
+    from fidelitree.search.local.splits import Impurity, Splits
     from fidelitree.trees.nested import Nested
 
 _DEEPEST = 100  # greedy growth that only peels off single values would outgrow Python's stack
@@ -154,35 +154,35 @@ def paying(node: Node, price: float) -> Node:
     return node if node.errors + price * node.leaves < alone.errors + price else alone
 
 
-def best_first(splits: Splits, most: int, impurity: Impurity) -> Node:
+def cart(splits: Splits, most: int, impurity: Impurity) -> Node:
     """The tree with at most so many leaves that splits where the impurity falls most: CART's own growth."""
-    rows = splits.grouped.all_rows
-    counts = splits.grouped.counts(rows)
-    found: dict[int, tuple[Rows, Floats, Test | None, int]] = {}
-    heap: list[tuple[float, int, Test]] = []
+    leaves, tests = list[Leaf](), dict[int, tuple[Test, int]]()
 
-    def add(rows: Rows, counts: Floats) -> int:
-        number = len(found)
-        found[number] = rows, counts, None, 0
-        if errors(counts[:, None])[0] > 0:
-            menu = splits.look(splits.grouped.histogram(rows), counts)
-            scores = menu.scores(impurity)
-            if scores.size and scores.min() < np.inf:
-                gain = float(impurity(counts[:, None])[0] - scores.min())
-                heapq.heappush(heap, (-gain, number, menu.decode(int(scores.argmin()))))
-        return number
+    def look(made: Sequence[Rows]) -> Iterator[tuple[int, float, Test]]:
+        for rows in made:
+            found = leaf(rows, splits.grouped.counts(rows))
+            leaves.append(found)
+            if found.errors > 0:
+                menu = splits.look(splits.grouped.histogram(rows), found.counts)
+                scores = menu.scores(impurity)
+                if scores.size and scores.min() < np.inf:
+                    gain = float(impurity(found.counts[:, None])[0] - scores.min())
+                    yield len(leaves) - 1, gain, menu.decode(int(scores.argmin()))
 
-    add(rows, counts)
-    for _ in itertools.takewhile(lambda leaves: heap and leaves < most, itertools.count(1)):
-        _, number, rough = heapq.heappop(heap)
-        rows, counts, _, _ = found[number]
+    def divide(number: int, rough: Test) -> tuple[Rows, Rows]:
+        rows = leaves[number].rows
         test, passed = splits.divide(rough, rows, impurity)
-        no = add(rows[~passed], splits.grouped.counts(rows[~passed]))
-        add(rows[passed], splits.grouped.counts(rows[passed]))
-        found[number] = rows, counts, test, no
+        tests[number] = test, len(leaves)
+        return rows[~passed], rows[passed]
 
     def build(number: int) -> Node:
-        rows, counts, test, no = found[number]
-        return leaf(rows, counts) if test is None else split(rows, counts, test, (build(no), build(no + 1)))
+        here = leaves[number]
+        if number not in tests:
+            return here
+        test, no = tests[number]
+        return split(here.rows, here.counts, test, (build(no), build(no + 1)))
 
+    for size, _ in enumerate(best_first([splits.grouped.all_rows], look, divide), start=1):
+        if size >= most:
+            break
     return build(0)

@@ -7,6 +7,7 @@ Errors never rise (Carreira-Perpinan and Tavallali 2018, "Alternating optimizati
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,8 +15,6 @@ import numpy as np
 from fidelitree.search.numbers.growth import RULES, Numbers, Rows, errors, prunings, wrong
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from fidelitree.asking.limits import Watch
     from fidelitree.spaces.features import Test
     from fidelitree.trees.nested import Nested

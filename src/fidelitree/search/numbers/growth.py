@@ -2,27 +2,28 @@
 
 Two rules choose the splits: the squares of deviations (CART), and how many pairs of answers agree, counted in
 overlapping windows as the Gini index counts labels. Neither is best on all targets; the errors of the prunings decide.
+The value of a leaf is the middle of the window, twice the tolerance wide, that holds the most answers.
 """
 
 from __future__ import annotations
 
-import heapq
-import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.search.numbers.windows import best_value
-from fidelitree.spaces.features import AtMost, IsIn
-from fidelitree.trees.curve import Curve, CurveSplit
+from fidelitree.search.best_first import best_first
+from fidelitree.spaces.features import AtMost, IsIn, Test
+from fidelitree.trees.curve import Curve
+from fidelitree.trees.nested import leaf_codes
 
 if TYPE_CHECKING:
     from fidelitree.asking.limits import Watch
     from fidelitree.search.labelled import Binning
-    from fidelitree.spaces.features import Test
     from fidelitree.trees.nested import Nested
+    from fidelitree.trees.tree import Tree
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -30,12 +31,15 @@ RULES = ("squares", "pairs")
 GROUPS = 256  # of a number's values, between which cuts are looked for
 _CELLS, _WIDE = 256, 4  # cells of answers, and those of a window: each half a tolerance
 _COARSE = 64  # groups that growth looks at
+_ROUNDING = 1e-12  # of a tolerance: two answers that are exactly two of them apart share a window
+_SHORT = 0.05  # of a tolerance: how far a shorter number may be from the middle
 
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
     """Rows in groups of values with their answers; ``values`` are those of leaves, by the codes that trees hold."""
 
+    binning: Binning
     groups: list[NDArray[Any]]
     ends: list[NDArray[Any] | None]
     """For each number the last bin of each group; None for categories and bits, whose groups are their values."""
@@ -67,7 +71,7 @@ class Numbers:
         ordered = [feature.values is None for feature in binning.features]
         values = [len(feature.values or ()) for feature in binning.features]
         sizes = [many if end is None else len(end) for many, end in zip(values, ends, strict=True)]
-        return cls(groups, ends, sizes, ordered, answers, tolerance)
+        return cls(binning, groups, ends, sizes, ordered, answers, tolerance)
 
     def __len__(self) -> int:
         return len(self.answers)
@@ -85,6 +89,12 @@ class Numbers:
             return IsIn(feature, frozenset(groups.tolist()))
         return AtMost(feature, float(ends[len(groups) - 1]))
 
+    def tree(self, nested: Nested) -> Tree:
+        """A tree of inputs; its leaves hold numbers."""
+        used = sorted({self.values[code] for code in _codes(nested)})
+        places = {value: place for place, value in enumerate(used)}
+        return self.binning.tree(nested, [places.get(value, -1) for value in self.values], used)
+
     def yes(self, test: Test, rows: Rows) -> NDArray[np.bool_]:
         """Which rows a test says yes to."""
         own, ends = self.groups[test.feature][rows], self.ends[test.feature]
@@ -94,48 +104,44 @@ class Numbers:
         return np.asarray(ends[own] <= test.cut)  # type: ignore[union-attr]
 
 
+def _codes(nested: Nested) -> list[int]:
+    return [*_codes(nested[1]), *_codes(nested[2])] if isinstance(nested, tuple) else [nested]
+
+
 def _ends(bins: NDArray[Any]) -> NDArray[Any]:
     """The last bin of each group; groups are about equally full."""
     levels = np.linspace(0, 1, GROUPS + 1)[1:]
     return np.unique(np.quantile(bins, levels, method="higher"))
 
 
-@dataclass(eq=False)
-class _Node:
-    rows: Rows
-    code: int
-    errors: int
-    test: Test | None = None
-    sides: tuple[_Node, _Node] | None = None
-
-    def curve(self, most: int) -> Curve:
-        """The least errors with each number of leaves, of all prunings."""
-        found = Curve.leaf(self.code, float(self.errors))
-        if self.test is None or self.sides is None:
-            return found
-        no, yes = (side.curve(most) for side in self.sides)
-        return found.or_split(CurveSplit(self.test, no, yes), most)
-
-
 def prunings(numbers: Numbers, rule: str, most: int, watch: Watch) -> Curve:
     """The prunings of a tree that was grown by a rule, best first, to twice as many leaves."""
-    grower = _Grower(numbers, rule)
-    root = grower.node(np.arange(len(numbers)))
-    order = itertools.count()
-    waiting = [(-grower.gain(root)[0], next(order), root)]
-    for _ in range(2 * most - 1):
-        if not waiting or waiting[0][0] >= 0:
-            break
+    best_split, reached = _BestSplit(numbers, rule), list[Rows]()
+    nodes, leaves = list[tuple[Test, int, int] | int](), list[tuple[int, int]]()
+
+    def look(made: Sequence[Rows]) -> Iterator[tuple[int, float, Test | None]]:
+        for rows in made:
+            code, errors = numbers.leaf(rows)
+            yield len(nodes), *best_split.of(rows, errors)
+            reached.append(rows)
+            nodes.append(code)
+            leaves.append((code, errors))
+
+    def split(number: int, test: Test) -> tuple[Rows, Rows]:
         watch()
-        node = heapq.heappop(waiting)[2]
-        for side in grower.split(node):
-            gain, _ = grower.gain(side)
-            heapq.heappush(waiting, (-gain, next(order), side))
-    return root.curve(most)
+        rows = reached[number]
+        yes = numbers.yes(test, rows)
+        nodes[number] = test, len(nodes), len(nodes) + 1
+        return rows[~yes], rows[yes]
+
+    for size, _ in enumerate(best_first([np.arange(len(numbers))], look, split), start=1):
+        if size >= 2 * most:
+            break
+    return Curve.of_prunings(nodes, leaves, most)
 
 
-class _Grower:
-    """Finds the best split of a node by one rule."""
+class _BestSplit:
+    """Finds the best split of some rows by one rule."""
 
     def __init__(self, numbers: Numbers, rule: str) -> None:
         self._numbers, self._rule = numbers, rule
@@ -143,27 +149,14 @@ class _Grower:
         width = max(numbers.tolerance / 2, float(high - low) / _CELLS) or 1.0
         cells = np.floor((numbers.answers - low) / width)
         self._cells = np.clip(cells, -1, _CELLS).astype(np.intp) + _WIDE
-        self._found: dict[_Node, tuple[float, Test | None]] = {}
 
-    def node(self, rows: Rows) -> _Node:
-        return _Node(rows, *self._numbers.leaf(rows))
-
-    def gain(self, node: _Node) -> tuple[float, Test | None]:
-        """How much better the best split is than none, and its test; nothing of a node without errors."""
-        if node not in self._found:
-            found: list[tuple[float, int, Test | None]] = [(0.0, -1, None)]
-            if node.errors:
-                found += [self._best(node.rows, feature) for feature in range(len(self._numbers.groups))]
-            gain, _, test = max(found, key=lambda one: (one[0], -one[1]))
-            self._found[node] = gain, test
-        return self._found[node]
-
-    def split(self, node: _Node) -> tuple[_Node, _Node]:
-        node.test = self.gain(node)[1]
-        assert node.test is not None, "only what can be split waits"
-        yes = self._numbers.yes(node.test, node.rows)
-        node.sides = self.node(node.rows[~yes]), self.node(node.rows[yes])
-        return node.sides
+    def of(self, rows: Rows, errors: int) -> tuple[float, Test | None]:
+        """How much better the best split is than none, and its test; nothing of rows without errors."""
+        found: list[tuple[float, int, Test | None]] = [(0.0, -1, None)]
+        if errors:
+            found += [self._best(rows, feature) for feature in range(len(self._numbers.groups))]
+        gain, _, test = max(found, key=lambda one: (one[0], -one[1]))
+        return gain, test
 
     def _best(self, rows: Rows, feature: int) -> tuple[float, int, Test | None]:
         numbers = self._numbers
@@ -215,8 +208,32 @@ def errors(numbers: Numbers, nested: Nested) -> int:
 
 def wrong(numbers: Numbers, nested: Nested, rows: Rows) -> NDArray[np.bool_]:
     """Which rows a tree gets wrong."""
-    if not isinstance(nested, tuple):
-        return np.asarray(np.abs(numbers.answers[rows] - numbers.values[nested]) > numbers.tolerance)
-    out, yes = np.empty(len(rows), np.bool_), numbers.yes(nested[0], rows)
-    out[~yes], out[yes] = wrong(numbers, nested[1], rows[~yes]), wrong(numbers, nested[2], rows[yes])
-    return out
+    codes = leaf_codes(nested, lambda test, here: numbers.yes(test, rows[here]), len(rows))
+    given = np.array(numbers.values)[codes]
+    return np.asarray(np.abs(numbers.answers[rows] - given) > numbers.tolerance)
+
+
+def best_value(answers: Floats, tolerance: float) -> tuple[float, int]:
+    """The value within a tolerance of the most answers, and how many these are; the lowest window among equals.
+
+    >>> best_value(np.array([1.0, 1.2, 5.0, 5.1, 5.25]), 0.5)
+    (5.12, 3)
+    """
+    ordered = np.sort(answers)
+    ends = np.searchsorted(ordered, ordered + 2 * tolerance * (1 + _ROUNDING), side="right")
+    counts = ends - np.arange(len(ordered))
+    first = int(np.argmax(counts))
+    value = _short(ordered[first : ends[first]], tolerance)
+    return value, int(np.count_nonzero(np.abs(answers - value) <= tolerance))
+
+
+def _short(inside: Floats, tolerance: float) -> float:
+    """The middle of a window with as few digits as keep everything in it: 5.12 reads better than 5.125000000000001."""
+    low, high = float(inside[0]), float(inside[-1])
+    middle = low + (high - low) / 2
+    with np.errstate(over="ignore"):
+        for digits in range(-12, 16):
+            value = float(np.round(middle, digits)) + 0.0  # no -0
+            if abs(value - middle) <= _SHORT * tolerance and max(value - low, high - value) <= tolerance:
+                return value
+    return middle

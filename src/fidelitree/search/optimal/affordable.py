@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
-
-if TYPE_CHECKING:
-    from fidelitree.asking.limits import Budget
-
 # Dynamic programs over all restrictions.
 RESTRICTIONS = 3**16  # of 16 bits: the optimum takes three bytes for each, nine where it is the average depth
 AT_ONCE = 3**14  # restrictions that are solved without being asked to: seconds
@@ -34,14 +29,3 @@ STEP = 2_000, 250  # restrictions that take as long as one node of a search: the
 
 class SearchEnded(Exception):  # noqa: N818 - a signal between our own layers
     """The time is up, or all steps are made."""
-
-
-class Clock(Protocol):
-    """The time of a run."""
-
-    @property
-    def budget(self) -> Budget:
-        """Its limit."""
-
-    def over(self, share: float = 1.0) -> bool:
-        """Whether a share of the time is over."""

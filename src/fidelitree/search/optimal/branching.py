@@ -11,6 +11,7 @@ restrictions (`optimum`) would be 3^25.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,8 +21,6 @@ from fidelitree.exact.diagram import DiagramSubfunction, Nodes
 from fidelitree.spaces.features import IsOne
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from fidelitree.asking.limits import Watch
     from fidelitree.trees.nested import Nested
 

@@ -18,26 +18,58 @@ digit for each bit: 0 or 1 where it is fixed, 2 where it is free.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.limits import Watch, go_on
 from fidelitree.search.optimal.affordable import NUMBERS
-from fidelitree.search.optimal.lattice import Axis, Codes, Division, Lattice, Levels, Spot, label_masses
+from fidelitree.search.optimal.lattice import Axis, Codes, Division, Lattice, Levels, Spot, axes_of, label_masses
 from fidelitree.trees.curve import Curve, Floats, Places, first_share, min_plus
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
+    from fidelitree.spaces.product import ProductSpace
     from fidelitree.trees.nested import Nested
 
 Objective = Literal["leaves", "depth", "average_depth"]
 OBJECTIVES = ("leaves", "depth", "average_depth")
 Costs = NDArray[Any]
 By = Literal["leaves", "depth"]
+
+
+class CellFunction(NamedTuple):
+    """A function over the cells of the features that matter: its label codes, one axis each."""
+
+    axes: Sequence[Axis]
+    grid: Codes
+
+    @classmethod
+    def of(cls, space: ProductSpace, codes: Codes, one_value: bool = False) -> CellFunction:
+        """From the answers to all inputs: see `lattice.axes_of`."""
+        return cls(*axes_of(space, codes, one_value))
+
+    @property
+    def restrictions(self) -> int:
+        """How many there are to be solved."""
+        return Lattice(self.axes).restrictions
+
+    def curves(
+        self, widths: tuple[int, int | None], room: float = NUMBERS, by: By = "leaves", watch: Watch = go_on
+    ) -> Iterator[Curve]:
+        """Least errors, each curve twice as long, for as long as they fit: from one width, up to another."""
+        (width, limit), longest = widths, 0
+        while longest < (limit or width):
+            width = width if limit is None else min(width, limit)
+            if entries(self.axes, width) > room:
+                return
+            curve = least_errors(*self, width, by, watch)
+            yield curve
+            if len(curve.errors) < width:
+                return
+            longest, width = width, 2 * width
 
 
 class Optimum:
@@ -229,23 +261,3 @@ def _layers(bits: int) -> list[tuple[Places, Places, Places]]:
         steps = powers[np.nonzero(free[places])[1].reshape(-1, count)]
         layers.append((places, places[:, None] - 2 * steps, places[:, None] - steps))
     return layers
-
-
-def widening(
-    function: tuple[Sequence[Axis], Codes],
-    widths: tuple[int, int | None],
-    room: float = NUMBERS,
-    by: By = "leaves",
-    watch: Watch = go_on,
-) -> Iterator[Curve]:
-    """Curves of a function over cells, each twice as long, for as long as they fit: from one width, up to another."""
-    (width, limit), longest = widths, 0
-    while longest < (limit or width):
-        width = width if limit is None else min(width, limit)
-        if entries(function[0], width) > room:
-            return
-        curve = least_errors(*function, width, by, watch)
-        yield curve
-        if len(curve.errors) < width:
-            return
-        longest, width = width, 2 * width

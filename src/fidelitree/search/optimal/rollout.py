@@ -21,13 +21,14 @@ from numpy.typing import NDArray
 
 from fidelitree.exact.diagram import DiagramSubfunction
 from fidelitree.search.optimal import affordable
-from fidelitree.search.optimal.affordable import Clock, SearchEnded
+from fidelitree.search.optimal.affordable import SearchEnded
 from fidelitree.search.optimal.lattice import Axis, Codes, axes_of
 from fidelitree.search.optimal.optimum import Optimum, least_errors
 from fidelitree.spaces.features import IsOne
 from fidelitree.trees.curve import Curve, CurveSplit, Floats
 
 if TYPE_CHECKING:
+    from fidelitree.asking.counted import Counted
     from fidelitree.exact.subfunction import Subfunction
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.spaces.region import Region
@@ -61,7 +62,7 @@ class Rollouts:
     answer: Answer
     most: int
     exact: bool
-    clock: Clock
+    clock: Counted
     steps: float = field(default_factory=lambda: affordable.STEPS)
     """After the first search, where no time is given."""
     few: int = affordable.SOLVED[0]

@@ -7,6 +7,7 @@ rollouts go on from the paper's tree (`rollout`), and what they find is never la
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count, islice
@@ -17,16 +18,14 @@ from numpy.typing import NDArray
 
 from fidelitree.exact.diagram import DiagramSubfunction
 from fidelitree.search.optimal import affordable
-from fidelitree.search.optimal.affordable import Clock, SearchEnded
+from fidelitree.search.optimal.affordable import SearchEnded
 from fidelitree.search.optimal.branching import Branching, Functions
-from fidelitree.search.optimal.lattice import Lattice, axes_of
-from fidelitree.search.optimal.optimum import Optimum, widening
+from fidelitree.search.optimal.optimum import CellFunction, Optimum
 from fidelitree.search.optimal.rollout import Answer, Rollouts
 from fidelitree.trees.nested import Nested, simplest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
+    from fidelitree.asking.counted import Counted
     from fidelitree.exact.subfunction import Subfunction
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.trees.curve import Curve
@@ -40,9 +39,9 @@ class KnownFunction:
     root: Subfunction
     answer: Answer
     table: Callable[[], NDArray[np.intp]]
-    clock: Clock
+    clock: Counted
 
-    def smaller_and_smaller(self, epsilon: float) -> Iterator[Nested]:
+    def improving(self, epsilon: float) -> Iterator[Nested]:
         """Trees with an error of at most epsilon; the last is the optimum, where that is affordable."""
         searched = self._searched(epsilon) if self.space.all_bits else iter(())
         if self.clock.budget.max_seconds is not None:
@@ -55,13 +54,16 @@ class KnownFunction:
 
     def curve(self, most: int) -> Curve | None:
         """The least error for every number of leaves, up to ``most`` or as many as fit; None where none do."""
-        found = None
-        if self._listed:
-            function = axes_of(self.space, self.table())
-            if Lattice(function[0]).restrictions <= affordable.AT_ONCE:
-                for found in widening(function, (min(affordable.FIRST_WIDTH, most), most), watch=self._watch):  # noqa: B007
-                    pass
+        function, found = self._cells(), None
+        if function is not None:
+            for found in function.curves((min(affordable.FIRST_WIDTH, most), most), watch=self._watch):  # noqa: B007
+                pass
         return found
+
+    def _cells(self) -> CellFunction | None:
+        """Its answers by cells; None where there are too many to be solved without being asked to."""
+        function = CellFunction.of(self.space, self.table()) if self._listed else None
+        return None if function is None or function.restrictions > affordable.AT_ONCE else function
 
     @property
     def _listed(self) -> bool:
@@ -69,15 +71,12 @@ class KnownFunction:
 
     def _optimum(self, epsilon: float) -> Nested | None:
         """The smallest tree of all; None where it would take too long."""
-        if not self._listed:
-            return None
-        axes, grid = axes_of(self.space, self.table())
-        if Lattice(axes).restrictions > affordable.AT_ONCE:
+        function = self._cells()
+        if function is None:
             return None
         if epsilon == 0:
-            return Optimum(axes, grid, watch=self._watch).nested()
-        widths = affordable.FIRST_WIDTH, None
-        for curve in widening((axes, grid), widths, affordable.SOME_NUMBERS, watch=self._watch):
+            return Optimum(*function, watch=self._watch).nested()
+        for curve in function.curves((affordable.FIRST_WIDTH, None), affordable.SOME_NUMBERS, watch=self._watch):
             leaves = curve.first_within(epsilon)
             if leaves is not None:
                 return curve.build(leaves)

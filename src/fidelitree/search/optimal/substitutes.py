@@ -8,9 +8,10 @@ a function over the cells that its tests make: all that another tree would have 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,19 +27,17 @@ from fidelitree.search.optimal.affordable import (
     NEARBY_STEPS,
     PATIENT,
     SETS,
-    Clock,
     SearchEnded,
 )
-from fidelitree.search.optimal.lattice import Axis, Cell, Codes, axes_of, label_masses
-from fidelitree.search.optimal.optimum import errors_of_few_bits, least_errors, widening
+from fidelitree.search.optimal.lattice import Axis, Cell, axes_of, label_masses
+from fidelitree.search.optimal.optimum import CellFunction, errors_of_few_bits, least_errors
 from fidelitree.search.optimal.rollout import Rollouts
 from fidelitree.spaces.features import left_of
 from fidelitree.trees import nested
-from fidelitree.trees.curve import Curve, CurveSplit
+from fidelitree.trees.answers import upwards
+from fidelitree.trees.curve import Curve
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.spaces.world import Weighed
     from fidelitree.trees.tree import Tree
@@ -48,7 +47,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Prunings:
-    """The best prunings of a tree."""
+    """The best prunings of a tree, by how often they disagree with it."""
 
     tree: Tree
     space: Weighed
@@ -65,30 +64,16 @@ class Prunings:
     @cached_property
     def curve(self) -> Curve:
         """From the leaves up."""
-        tree, masses, curves = self.tree, self._masses, dict[int, Curve]()
-        for node in range(len(tree.feature) - 1, -1, -1):
-            here = Curve.leaf(int(masses[node].argmax()), masses[node].sum() - masses[node].max())
-            if tree.feature[node] >= 0:
-                sides = curves.pop(int(tree.no[node])), curves.pop(int(tree.yes[node]))
-                here = here.or_split(CurveSplit(tree.test(node), *sides))
-            curves[node] = here
-        return curves[0]
-
-    @cached_property
-    def _masses(self) -> Floats:
-        """For every node, the mass of each label below it."""
-        tree = self.tree
-        masses = np.zeros((len(tree.feature), len(tree.labels)))
-        for node, region in self.tree.regions(self.space.product):
-            if tree.feature[node] < 0:
-                masses[node, tree.code[node]] = self.space.mass(region)
-        for node in range(len(tree.feature) - 1, -1, -1):
-            if tree.feature[node] >= 0:
-                masses[node] = masses[tree.no[node]] + masses[tree.yes[node]]
-        return masses
+        tree, regions = self.tree, self.tree.regions(self.space.product)
+        held = [(tree.code[node], self.space.mass(region)) for node, region in regions if tree.feature[node] < 0]
+        masses = np.zeros((tree.size, len(tree.labels)))
+        for place, (code, mass) in enumerate(held):
+            masses[place, code] = mass
+        below = upwards(tree, masses)
+        return Curve.of_prunings(tree.nodes, [(int(mass.argmax()), mass.sum() - mass.max()) for mass in below])
 
 
-def cells_of(tree: Tree, space: ProductSpace) -> tuple[list[Axis], Codes] | None:
+def cells_of(tree: Tree, space: ProductSpace) -> CellFunction | None:
     """The features that a tree tests, and its label codes over their cells, one axis each; None where they are many.
 
     Cells that are never drawn are left out.
@@ -113,7 +98,7 @@ def cells_of(tree: Tree, space: ProductSpace) -> tuple[list[Axis], Codes] | None
     for (i, values), places in zip(columns, np.indices(shape).reshape(len(shape), math.prod(shape)), strict=True):
         inner[:, i] = np.array(values)[places]
     codes = np.searchsorted(tree.labels, tree.predict_inner(inner))
-    return axes, codes.reshape(shape)
+    return CellFunction(axes, codes.reshape(shape))
 
 
 def _drawn(cells: Cells) -> list[Cell]:
@@ -134,7 +119,7 @@ def _numbers(low: float, high: float, missing: bool, share: float) -> Cell:
     return Cell((low, high if math.isfinite(high) else math.nextafter(low, high)), share, missing)
 
 
-def nearby(tree: Tree, space: ProductSpace, clock: Clock) -> Iterator[Curve]:
+def nearby(tree: Tree, space: ProductSpace, clock: Counted) -> Iterator[Curve]:
     """Curves of trees that disagree with a tree little, until `SearchEnded`.
 
     Of bits, however many, by rollouts; of other features all trees that ask what it asks, where those are not too many.
@@ -152,18 +137,7 @@ def nearby(tree: Tree, space: ProductSpace, clock: Clock) -> Iterator[Curve]:
         assert root is not None, "a tree is known"
         yield from Rollouts(space, answer, tree.size, False, clock, NEARBY_STEPS).curves(root)
     elif (found := cells_of(tree, space)) is not None:
-        yield from widening(found, (tree.size, tree.size), FEW_NUMBERS, watch=watch)
-
-
-class Substitutes(Protocol):
-    """Trees for every number of leaves, by how often they disagree with a given tree."""
-
-    @property
-    def disagreements(self) -> Floats:
-        """Entry s - 1 for at most s leaves."""
-
-    def with_leaves(self, leaves: int) -> Tree:
-        """The tree with at most so many leaves that disagrees least."""
+        yield from found.curves((tree.size, tree.size), FEW_NUMBERS, watch=watch)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from fidelitree.targets.device.philox import LOW_BITS, Tensor, key_of, lane_word
 
 if TYPE_CHECKING:
     from fidelitree.spaces.draw import Stream
+    from fidelitree.spaces.features import Test
     from fidelitree.spaces.region import Region
 
 _MOST_BINS = 1 << 12
@@ -208,9 +209,12 @@ class DeviceTree:
     depth: int
 
     @classmethod
-    def of(cls, nodes: Sequence[tuple[int, int, int] | int], depth: int, device: Any) -> DeviceTree:
-        """From nodes, root first: a feature with its no and its yes side, or what a leaf holds."""
-        each = [node if isinstance(node, tuple) else (0, place, place) for place, node in enumerate(nodes)]
+    def of(cls, nodes: Sequence[tuple[Test, int, int] | int], depth: int, device: Any) -> DeviceTree:
+        """From nodes, root first: the test of a bit with its no and its yes side, or what a leaf holds."""
+        each = [
+            (node[0].feature, *node[1:]) if isinstance(node, tuple) else (0, place, place)
+            for place, node in enumerate(nodes)
+        ]
         held = [0 if isinstance(node, tuple) else node for node in nodes]
         feature, no, yes = zip(*each, strict=True)
         asks, holds = [placed(column, device) for column in (feature, no, yes)], placed(held, device)

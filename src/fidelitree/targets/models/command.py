@@ -8,10 +8,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any, Self
 
-from numpy.typing import NDArray
-
 from fidelitree.errors import ParameterError, TargetError, check_list, check_number, show
-from fidelitree.targets.labels import as_answered
 from fidelitree.targets.models.model import Model, ModelColumns
 from fidelitree.targets.models.process import LineProcess, shown
 
@@ -45,7 +42,7 @@ class Command(Model):
         self._process: LineProcess | None = None
         self._turn = threading.Lock()
 
-    def labels(self, batch: Any) -> NDArray[Any]:
+    def labels(self, batch: Any) -> Any:
         lines = _as_lines(self.columns.plain(batch))
         with self._turn:
             if self._process is None:
@@ -95,7 +92,7 @@ def _as_lines(columns: dict[str, list[Any]]) -> list[str]:
         raise ParameterError(f"inputs of a command must be numbers, truth values or text: {error}") from None
 
 
-def _as_labels(answers: list[bytes]) -> NDArray[Any]:
+def _as_labels(answers: list[bytes]) -> list[Label]:
     """Labels of one kind; each different line is read once."""
     known: dict[bytes, Label] = {}
     for row, line in enumerate(answers):
@@ -106,7 +103,7 @@ def _as_labels(answers: list[bytes]) -> NDArray[Any]:
             f"labels must be of one kind; the command answered {' and '.join(sorted(kinds))} in one batch: "
             f"{', '.join(repr(line.decode()) for line in list(known)[:4])}"
         )
-    return as_answered([known[line] for line in answers])
+    return [known[line] for line in answers]
 
 
 def _label(line: bytes, row: int) -> Label:

@@ -13,10 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fidelitree.errors import RAISED, FormatError, ParameterError, need, show
-from fidelitree.targets.labels import as_answered
 from fidelitree.targets.models.model import Model, ModelColumns
 
 
@@ -46,8 +44,8 @@ class Estimator(Model):
         )
         self.classes = _classes(model)
 
-    def labels(self, batch: Any) -> NDArray[Any]:
-        return as_answered(self.model.predict(self.received(batch)))
+    def labels(self, batch: Any) -> Any:
+        return self.model.predict(self.received(batch))
 
     def received(self, batch: Any) -> Any:
         """A batch as the model receives it."""

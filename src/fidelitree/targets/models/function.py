@@ -8,10 +8,7 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
-from numpy.typing import NDArray
-
 from fidelitree.errors import RAISED, ParameterError, TargetError, check_text, show
-from fidelitree.targets.labels import as_answered
 from fidelitree.targets.models.model import Model, ModelColumns
 
 ADDRESS = re.compile(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):([^\W\d]\w*(?:\.[^\W\d]\w*)*)")
@@ -35,8 +32,8 @@ class Function(Model):
         self.name = str(getattr(function, "__qualname__", own)) if name is None else name
         self.columns = ModelColumns()
 
-    def labels(self, batch: Any) -> NDArray[Any]:
-        return as_answered(self.function(batch))
+    def labels(self, batch: Any) -> Any:
+        return self.function(batch)
 
 
 def import_object(address: str) -> Any:

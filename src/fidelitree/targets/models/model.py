@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fidelitree.errors import ParameterError, check_names, need
 from fidelitree.spaces.inputs import as_table, is_missing
-from fidelitree.targets.labels import not_one_each
+from fidelitree.targets.labels import as_answered, not_one_each
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -168,14 +168,14 @@ class Model(ABC):
         return self.columns.names
 
     @abstractmethod
-    def labels(self, batch: Any) -> NDArray[Any]:
-        """The label of each input of a batch that is not empty."""
+    def labels(self, batch: Any) -> Any:
+        """The label of each input of a batch that is not empty, as any target may answer."""
 
     def __call__(self, batch: Any) -> NDArray[Any]:
         rows = count_rows(batch)
         if not rows:  # most libraries refuse an empty batch
             return np.array(self.classes or (0,))[:0]
-        labels = np.asarray(self.labels(batch))
+        labels = as_answered(self.labels(batch))
         if labels.shape == (rows, 1):
             labels = labels[:, 0]
         if labels.shape != (rows,):

@@ -79,8 +79,8 @@ class TorchModel(Model):
         if not isinstance(self.dtype, library.dtype):
             raise ParameterError(f"dtype must be a type of torch, such as torch.float32; got {show(dtype)}")
         self.batch_size = None if batch_size is None else check_count("batch_size", batch_size)
-        self.counts_there = self.device.type != "cpu"
-        """Whether runs that only count draw and count on the device; NumPy is as good as a device that is the CPU."""
+        self.counts_there = self.device.type != "cpu" and self.rule != SCORE
+        """Whether runs that only count draw and count labels there; NumPy is as good as a device that is the CPU."""
         self.width = 0
         """Codes are below it; 0 before the first answer."""
         self._truth = False

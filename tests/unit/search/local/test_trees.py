@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 import reference
 from fidelitree.asking.limits import go_on
 from fidelitree.search.local import moves
-from fidelitree.search.local.archive import RowPrunings, held_rows
+from fidelitree.search.local.archive import Held, RowPrunings
 from fidelitree.search.local.coded import Coded, Grouped
 from fidelitree.search.local.grown import words_of
-from fidelitree.search.local.node import Grower, Leaf, Node, best_first, inner, leaf, nested, replace
+from fidelitree.search.local.node import Grower, Leaf, Node, cart, inner, leaf, nested, replace
 from fidelitree.search.local.polish import Polisher
 from fidelitree.search.local.splits import IMPURITIES, Impurity, Splits, gini
 from fidelitree.spaces.features import AtMost
@@ -60,7 +60,7 @@ def test_values_peeled_off_one_by_one_do_not_exhaust_the_stack() -> None:
 @given(coded_rows())
 def test_best_first_ends_pure_or_with_as_many_leaves_as_allowed(coded: Coded) -> None:
     splits = Splits(Grouped(coded))
-    whole = best_first(splits, 1000, gini)
+    whole = cart(splits, 1000, gini)
     agrees(whole, coded)
     clashes = {tuple(line): set() for line in coded.bins.T.tolist()}  # type: dict[tuple[int, ...], set[int]]
     for line, code in zip(coded.bins.T.tolist(), coded.codes.tolist(), strict=True):
@@ -68,7 +68,7 @@ def test_best_first_ends_pure_or_with_as_many_leaves_as_allowed(coded: Coded) ->
     if all(len(codes) == 1 for codes in clashes.values()):
         assert whole.errors == 0
     for most in range(1, whole.leaves):
-        assert best_first(splits, most, gini).leaves == most
+        assert cart(splits, most, gini).leaves == most
 
 
 def all_prunings(tree: Nested, coded: Coded, rows: np.ndarray) -> dict[int, float]:
@@ -84,8 +84,8 @@ def all_prunings(tree: Nested, coded: Coded, rows: np.ndarray) -> dict[int, floa
 
 @given(coded_rows())
 def test_no_pruning_is_better(coded: Coded) -> None:
-    node = best_first(Splits(Grouped(coded)), 8, gini)
-    prunings = RowPrunings(moves.grown(node, words_of(coded.sizes)), held_rows(None, go_on))
+    node = cart(Splits(Grouped(coded)), 8, gini)
+    prunings = RowPrunings(moves.grown(node, words_of(coded.sizes)), Held(None, coded, go_on))
     best = all_prunings(nested(node), coded, node.rows)
     assert not prunings.missed.any()
     assert prunings.errors.tolist() == pytest.approx([best[leaves] for leaves in range(1, node.leaves + 1)])
@@ -125,8 +125,8 @@ TIED = Coded(
 def test_held_out_rows_decide_with_the_others(coded: Coded, seed: int) -> None:
     random = np.random.default_rng(seed)
     held = dataclasses.replace(coded, codes=random.integers(coded.classes, size=len(coded.codes)))
-    node = best_first(Splits(Grouped(coded)), 6, gini)
-    prunings = RowPrunings(moves.grown(node, words_of(coded.sizes)), held_rows(held, go_on))
+    node = cart(Splits(Grouped(coded)), 6, gini)
+    prunings = RowPrunings(moves.grown(node, words_of(coded.sizes)), Held(held, coded, go_on))
     every = shapes(labelled(node))
     for leaves in range(1, node.leaves + 1):
         best = min(coded.errors(tree) + held.errors(tree) for tree in every if size(tree) == leaves)

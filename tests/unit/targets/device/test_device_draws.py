@@ -7,6 +7,7 @@ import pytest
 
 from fidelitree.runs.analysis.stars import _chances_of_ones, draw_balanced
 from fidelitree.spaces.draw import Stream, draw, redraw
+from fidelitree.spaces.features import IsOne
 from fidelitree.spaces.product import ProductSpace
 from fidelitree.spaces.region import Region
 
@@ -90,7 +91,7 @@ def test_hybrids_change_one_feature_each(flip: bool) -> None:
 
 
 def test_trees_are_walked_and_answers_counted() -> None:
-    tree = DeviceTree.of([(0, 1, 2), (1, 3, 4), 1, 0, 2], 2, CPU)
+    tree = DeviceTree.of([(IsOne(0), 1, 2), (IsOne(1), 3, 4), 1, 0, 2], 2, CPU)
     inputs = torch.tensor([[0, 0], [0, 1], [1, 0], [1, 1], [0, 1]])
     nodes = tree.reached(inputs)
     assert nodes.tolist() == [3, 4, 2, 2, 4]

@@ -84,8 +84,7 @@ def some_tree(space: ft.ProductSpace) -> Tree:
 
 def test_a_tree_of_any_tests_is_walked_as_it_predicts() -> None:
     tree, inner = some_tree(PRODUCT), PRODUCT.inputs(STREAM, 0, 4000)
-    each = zip(tree.feature.tolist(), tree.no.tolist(), tree.yes.tolist(), tree.code.tolist(), strict=True)
-    nodes = DeviceTree.of([c if f < 0 else (f, no, yes) for f, no, yes, c in each], tree.depth, CPU)
+    nodes = DeviceTree.of(tree.nodes, tree.depth, CPU)
     reached = ValueTree.of(tree, nodes).reached(torch.from_numpy(np.ascontiguousarray(inner))).numpy()
     assert (tree.labels[tree.code[reached]] == tree.predict_inner(inner)).all()
     assert len(np.unique(reached)) == tree.size
