@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import fidelitree as ft
 from fidelitree import export
-from fidelitree.display.wording import shown
+from fidelitree.display.wording import category, shown
 from fidelitree.spaces.features import AtMost
 from fidelitree.spaces.inputs import is_missing
 from fidelitree.trees.tree import Tree
@@ -128,7 +128,7 @@ def condition_holds(tree: Tree, text: str, rows: NDArray[Any]) -> NDArray[np.boo
 
 
 def members(text: str, sign: str, values: tuple[Any, ...]) -> list[Any]:
-    known = {shown(value): value for value in values}
+    known = {category(value): value for value in values}
     if sign in ("=", "!="):
         return [known[text]]
     assert text[0] == "{"

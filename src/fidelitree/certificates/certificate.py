@@ -155,7 +155,7 @@ class Certificate:
 
         ``leaves`` are those of the tree, None for another predictor.
         """
-        lines = [] if self.real_rows is None else self.real_rows.sentences(self.error_bound)
+        lines = [] if self.real_rows is None else self.real_rows.sentences(self.interval)
         if self.coverage is not None:  # a constant would have to answer what is deferred
             return lines
         return lines + ([] if self.confusion is None else self.confusion.sentences(self.holds, leaves))

@@ -34,13 +34,13 @@ class RealRows:
         level = (1 - CONFIDENCE) / 2
         return lower_bound(self.errors, self.rows, level), upper_bound(self.errors, self.rows, level)
 
-    def sentences(self, certified: float) -> list[str]:
-        """What these rows say beside the error that is certified over draws."""
+    def sentences(self, certified: tuple[float, float]) -> list[str]:
+        """What these rows say beside both ends of the error that is certified over draws."""
         low, high = self.interval
         ends = f"{span(1 - high, 1 - low)} with {percent(CONFIDENCE)} confidence"
         kept = f"{counted(self.rows, 'real row')} that {'was' if self.rows == 1 else 'were'} kept aside"
         lines = [f"On {kept}, it agrees on {percent(1 - self.share)} ({ends}){_beside(certified, low, high)}."]
-        if low > certified:
+        if low > certified[1]:
             lines.append("So draws are not like the rows of this table.")
         return lines
 
@@ -56,9 +56,12 @@ class RealRows:
         return cls(**data)
 
 
-def _beside(certified: float, low: float, high: float) -> str:
+def _beside(certified: tuple[float, float], low: float, high: float) -> str:
     """What an error on real rows, between two ends, says of the error that is certified over draws."""
-    if certified >= 1:
+    least, most = certified
+    if most >= 1:
         return ""
-    how = "less than" if low > certified else "more than" if high < certified else "in line with"
-    return f", {how} the {math.floor(1000 * (1 - certified)) / 10:g}% that is certified over draws"
+    if high < least:
+        return f", more than the {span(1 - most, 1 - least)} that is certified over draws"
+    how, rest = ("less than", "") if low > most else ("in line with", " or more")
+    return f", {how} the {math.floor(1000 * (1 - most)) / 10:g}%{rest} that is certified over draws"

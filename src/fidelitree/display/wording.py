@@ -34,6 +34,15 @@ def shown(value: Any) -> str:
     return text if clear else repr(value if isinstance(value, str) else text)
 
 
+def category(value: Any) -> str:
+    """A category for a line of text; one that is called like a missing one is quoted.
+
+    >>> print(category("north"), category(None), category("missing"))
+    north missing 'missing'
+    """
+    return "missing" if value is None else repr(value) if value == "missing" else shown(value)
+
+
 def leaves(count: int) -> str:
     """A number of leaves in words.
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from fidelitree.display.wording import at_most
 from fidelitree.display.wording import leaves as in_words
 from fidelitree.runs.frontier_result import PRICE, Frontier
 from fidelitree.runs.goal import Goal, result_of
@@ -60,12 +61,14 @@ def shortfall(trouble: OutOfReach, session: Session) -> str:
     needs = trouble.needs or f"more than {in_words(allowed[-1].tree.size if allowed else 1)}"
     needs = needs if enough is None else in_words(enough)
     return (
-        f"{trouble}: after {session.counted.asked:,} labels {told or 'nothing is certified'}; {epsilon:g} needs {needs}"
+        f"{trouble}: after {session.counted.asked:,} labels {told or 'nothing is certified'}; "
+        f"{100 * epsilon:g}% needs {needs}"
     )
 
 
 def _reaching(point: Outcome) -> str:
-    return f"{in_words(point.tree.size)} reach{'es' if point.tree.size == 1 else ''} {point.error_bound:.2g}"
+    """Rounded up: a bound above epsilon never looks like epsilon."""
+    return f"{in_words(point.tree.size)} reach{'es' if point.tree.size == 1 else ''} {at_most(point.error_bound)}"
 
 
 def _best_of_each_size(session: Session) -> dict[int, Outcome]:

@@ -280,7 +280,7 @@ class Frontier(Sequence[Distillation]):
         points = sorted([chosen, *others], key=lambda one: one.tree.size)
         marked = tuple(replace(one, knee=one.tree.size == knee, steps=_of_size(one)) for one in points)
         place = points.index(chosen)
-        return replace(marked[place], curve=SizeCurve(marked, place, (*self.sentences(), *self.foreseen())))
+        return replace(marked[place], curve=SizeCurve(marked, place, tuple(self.sentences())))
 
     @property
     def marks(self) -> list[Mark]:
@@ -298,7 +298,7 @@ class Frontier(Sequence[Distillation]):
 
     def foreseen(self) -> list[str]:
         """What was to be expected before the expensive part, where somebody looked; it is no promise."""
-        return [] if self.forecast is None else [f"No promise, but a {self.forecast}."]
+        return [] if self.forecast is None else [f"Before the tests there was a {self.forecast} (no promise)."]
 
     def _promise(self) -> str:
         if all(point.certificate.method == "exact" for point in self.points):

@@ -312,7 +312,7 @@ class Distillation:
 
     def __str__(self) -> str:
         real = self.certificate.real_rows
-        kept = [] if real is None else real.sentences(self.error_bound)
+        kept = [] if real is None else real.sentences(self.certificate.interval)
         cost = f"{in_words(self.tree.size)}, depth {self.tree.depth}; {self.queries}"
         return "\n".join([str(self.tree), "", str(self.certificate), *kept, cost, *[self.hint][: bool(self.hint)]])
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fidelitree.display.wording import Html, aligned, figure, join, percent, row, shown, tag
+from fidelitree.display.wording import Html, aligned, category, figure, join, percent, row, shown, tag
 from fidelitree.spaces.features import Numeric, Observed, Pieces
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _line(feature: Feature) -> FeatureLine:
         return FeatureLine(feature.name, feature.kind, f"1 in {percent(share)}", (1 - share, share))
     shares = [feature.mass(frozenset({code})) for code in range(feature.points or 0)]
     order = sorted(range(len(shares)), key=lambda code: -shares[code])
-    named = [f"{shown((feature.values or ())[code])} {percent(shares[code])}" for code in order[:_NAMED]]
+    named = [f"{category((feature.values or ())[code])} {percent(shares[code])}" for code in order[:_NAMED]]
     more = f" and {len(shares) - _NAMED} more" if len(shares) > _NAMED else ""
     return FeatureLine(
         feature.name, feature.kind, ", ".join(named) + more, tuple(shares[code] for code in order[:_BARS])

@@ -107,6 +107,8 @@ def answered(answers: Any, rows: int, copy: bool = True, numbers: bool = False) 
 def not_one_each(who: str, rows: int, shape: tuple[int, ...]) -> TargetError:
     """What to say of answers that are more or fewer than the inputs; one for all may be that of one record."""
     way_out = f" - {ONE_RECORD}" if shape in ((), (1,)) else ""
+    if len(shape) == 2 and shape[0] == rows and shape[1] > 1:
+        way_out = " - where these are scores of each class, give predict"
     return TargetError(
         f"labels must be one per input: {who} received {rows} inputs and answered an array of shape {shape}{way_out}"
     )

@@ -123,13 +123,7 @@ class Disagreements(Sequence[Differing]):
     @property
     def why(self) -> str:
         """Why the certificate names other numbers; empty where it does not."""
-        if self.counted is None:
-            return ""
-        errors, tests = self.counted
-        return (
-            f" The certificate counts {errors:,} in {tests:,}: it counts the tree that was tested, and only inputs "
-            "drawn after its test began."
-        )
+        return "" if self.counted is None else f" {why_counted(*self.counted)}"
 
     def __str__(self) -> str:
         told = f"{self.wrong:,} of {self.tests:,} fresh inputs.{self.why}"
@@ -146,6 +140,14 @@ class Disagreements(Sequence[Differing]):
             return told
         head, rows = self.cells(_LINES, _LINES)
         return told + table(head, rows)
+
+
+def why_counted(errors: int, tests: int) -> str:
+    """Why a certificate may count other errors than the tree's on all fresh inputs."""
+    return (
+        f"The certificate counts {errors:,} in {tests:,}: it counts the tree that was tested, from when its test "
+        "began to its lowest bound."
+    )
 
 
 def text(value: Any) -> str:

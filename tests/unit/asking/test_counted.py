@@ -152,7 +152,7 @@ def test_labels_must_be_one_per_input(answers: object, shape: str) -> None:
         Counted(lambda batch: answers, SPACE).ask(cube(3), "grow")
     assert str(caught.value) == (
         f"labels must be one per input: the target received 8 inputs and answered an array of shape {shape}"
-        + (f" - {ONE_RECORD}" if shape == "()" else "")
+        + {"()": f" - {ONE_RECORD}", "(8, 2)": " - where these are scores of each class, give predict"}.get(shape, "")
     )
 
 

@@ -96,9 +96,10 @@ def test_a_result_that_is_not_certified_says_so_first() -> None:
     assert "✗ Certified at 65.1% agreement, goal missed An error of at most 1% was asked for" in shown
     assert "what could be certified is 34.9%." in shown
     assert (
-        "Of 102 test inputs the tree got 23 wrong. The certificate counts the first 60: its bound holds at every look"
-        in shown
-    )
+        "Of 102 test inputs the tree got 23 wrong. The certificate counts 10 in 60: it counts the tree that was "
+        "tested, from when its test began to its lowest bound. This is where they fell."
+    ) in shown
+    assert shown.count("The certificate counts") == shown.count(" wrong. The certificate counts"), "told once a tree"
     assert "The run ended because of this: max_queries = 260." in shown
     assert "Share of the error" in shown
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,12 @@ def test_out_of_reach_the_knee_is_returned_with_what_each_size_reached(monkeypat
     prices = {point.leaves: point.error_bound + 0.005 * point.leaves for point in curve}
     assert prices[result.leaves] == min(prices.values())
     assert result.reason.startswith("no small tree was found that is good enough: after ")
-    assert re.search(r" labels 1 leaf reaches 0\.\d+, .* reach 0\.\d+; 0\.02 needs more than \d+ leaves", result.reason)
+    assert re.search(r" labels 1 leaf reaches [\d.]+%, .* reach [\d.]+%; 2% needs more than \d+ leaves", result.reason)
+
+
+def test_a_bound_that_is_just_above_epsilon_does_not_look_like_it() -> None:
+    points = (SimpleNamespace(tree=SimpleNamespace(size=174), error_bound=bound) for bound in (0.155, 0.15001))
+    assert list(map(frontier_of_attempts._reaching, points)) == ["174 leaves reach 15.5%", "174 leaves reach 15.1%"]
 
 
 def test_before_the_first_fit_there_is_a_curve_too() -> None:

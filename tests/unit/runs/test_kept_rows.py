@@ -131,6 +131,18 @@ def test_the_interval_is_clopper_and_pearsons() -> None:
     assert RealRows(10, 10).interval[1] == 1
 
 
+def test_an_estimate_within_the_certified_interval_is_no_news() -> None:
+    """75.6% is above the lower end, 71%, and yet what 71% to 76.8% promises."""
+    real = RealRows(500, 122)
+    assert (
+        "75.6% (71.5% to 79.4% with 95% confidence), in line with the 71% or more that"
+        in real.sentences((0.232, 0.29))[0]
+    )
+    assert real.sentences((0.32, 0.4))[0].endswith(", more than the 60% to 68% that is certified over draws.")
+    assert ", less than the 90% that is certified over draws." in real.sentences((0.05, 0.1))[0]
+    assert "certified" not in real.sentences((0.0, 1.0))[0]
+
+
 @pytest.mark.parametrize("entry", [3, {"rows": 5}, {"rows": 5, "errors": 6}, {"rows": 5, "errors": 0.5}])
 def test_a_damaged_certificate_is_refused(entry: Any) -> None:
     data = ft.distill(rule, table(), 0.1).certificate.to_dict()

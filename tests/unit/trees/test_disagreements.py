@@ -104,7 +104,7 @@ def test_a_certificate_with_other_numbers_is_explained() -> None:
     assert found.because(7, 50) is found
     assert found.because(None, 0) is found
     other = found.because(3, 40)
-    why = "The certificate counts 3 in 40: it counts the tree that was tested, and only inputs drawn after its test "
-    why += "began."
+    why = "The certificate counts 3 in 40: it counts the tree that was tested, from when its test began to its lowest "
+    why += "bound."
     assert str(other).endswith(f"7 of 50 fresh inputs. {why}")
     assert why in other._repr_html_()

@@ -30,7 +30,7 @@ def _told(contents: Contents) -> str:
     if not found:
         return f"There are none to show: target and tree agree on all {tests} of the test."
     first = "These are all of them" if found.wrong <= _SHOWN else f"These are the first {_SHOWN}, as they were drawn"
-    return f"They differ on {whole(found.wrong)} of {tests}.{found.why} {first}.{_columns(found)}"
+    return f"They differ on {whole(found.wrong)} of {tests}. {first}.{_columns(found)}"
 
 
 def _columns(found: Disagreements) -> str:

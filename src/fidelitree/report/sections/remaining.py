@@ -9,6 +9,7 @@ import numpy as np
 from fidelitree.certificates.confusion import CONFIDENCE, FEW, Confusion, LabelPair, LeafError
 from fidelitree.display.wording import Html, at_most, counted, percent, row, section, span, table, tag, whole
 from fidelitree.trees.answers import DEFER
+from fidelitree.trees.disagreements import why_counted
 
 if TYPE_CHECKING:
     from fidelitree.report.contents import Contents, Shares
@@ -137,14 +138,11 @@ def _explanation(contents: Contents, shares: Shares) -> str:
             f"Nobody knows: the tree got every one of its {tests} right. They show that the error is at most "
             f"{at_most(certificate.error_bound)} in total, and nothing about where."
         )
-    basis = ""
-    if certificate.samples < labels.samples:
-        basis = (
-            f". The certificate counts the first {whole(certificate.samples)}: its bound holds at every look at once, "
-            f"so a later look cannot take it back (docs/glossary.md: at any time)"
-        )
+    basis, errors, samples = "", certificate.errors, certificate.samples
+    if errors is not None and (errors, samples) != (wrong, labels.samples):
+        basis = f" {why_counted(errors, samples)}"
     return (
-        f"Of {tests} the tree got {whole(wrong)} wrong{basis}. This is where they fell. Each interval holds with "
+        f"Of {tests} the tree got {whole(wrong)} wrong.{basis} This is where they fell. Each interval holds with "
         f"{percent(CONFIDENCE)} confidence on its own, whenever the run ended; none is part of the certificate."
     )
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NoReturn
 from fidelitree.asking.limits import BudgetSpent
 from fidelitree.asking.memory import LABELLED_BYTES, inputs_within
 from fidelitree.certificates.attempts import LATE, LOOK, Attempt
+from fidelitree.display.wording import percent
 from fidelitree.exact.engine import ENUMERATE_UNASKED
 from fidelitree.runs.last_tests import OutOfReach, tried
 from fidelitree.runs.session import Session, TrainingSet
@@ -320,5 +321,5 @@ class TableStrategy:
             trouble, needs = "the table has too few rows", "more rows"
         elif leaves is None and self._curve.hopeless:
             needs = f"more than {self._curve.leaves} leaves: {self._curve.most:,} labels would leave "
-            needs += f"{self._curve.promised:.2g} or more"
+            needs += f"{percent(self._curve.promised)} or more"
         raise OutOfReach(trouble, needs)

@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.display.wording import shown
+from fidelitree.display.wording import category, shown
 
 Floats = NDArray[np.float64]
 Column = NDArray[Any]
@@ -105,8 +105,8 @@ def among(name: str, members: Sequence[Any], inside: bool, others: Sequence[Any]
     if not inside and 0 < len(others) < len(members):
         members, inside = others, True
     if len(members) == 1:
-        return f"{shown(name)} {'=' if inside else '!='} {shown(members[0])}"
-    return f"{shown(name)} {'' if inside else 'not '}in {{{', '.join(map(shown, members))}}}"
+        return f"{shown(name)} {'=' if inside else '!='} {category(members[0])}"
+    return f"{shown(name)} {'' if inside else 'not '}in {{{', '.join(map(category, members))}}}"
 
 
 Test: TypeAlias = IsOne | AtMost | IsIn

@@ -81,6 +81,7 @@ def test_a_column_of_labels_is_flattened_and_a_matrix_refused() -> None:
         Estimator(Bare(lambda batch: np.ones((4, 2), int)))(batch)
     assert str(error.value) == (
         "labels must be one per input: <Estimator Bare> received 4 inputs and answered an array of shape (4, 2)"
+        " - where these are scores of each class, give predict"
     )
 
 
