@@ -145,8 +145,12 @@ def test_a_test_that_a_surrogate_helped_is_not_counted(tmp_path: Path, capsys: p
     assert any(point.certificate.helped for point in found)
     found.save(tmp_path / "kept")
     assert standalone.main(str(tmp_path / "kept")) == 5 == code_of(tmp_path / "kept")
-    assert "that no surrogate helped" in capsys.readouterr().out
+    assert "a surrogate model shortened the test, and only `fidelitree verify` can" in capsys.readouterr().out
+    assert "a surrogate model shortened the test: without --answers" in str(ft.verify(tmp_path / "kept", answers=True))
     assert code_of(tmp_path / "kept", answers=False) == 0
+    told = standalone.Folder(str(tmp_path / "kept"))
+    with pytest.raises(standalone.Unsure, match="a surrogate"):  # help that tells nothing is no test without help
+        told.point(told.read("tree.json"), {**told.certificate, "helped": {}}, told.read("tested.json", {}))
 
 
 def test_many_good_folders(tmp_path: Path, soak: bool) -> None:

@@ -13,6 +13,7 @@ import fidelitree as ft
 from fidelitree.asking.access import Call
 from fidelitree.asking.journal.exporting import info
 from fidelitree.asking.limits import Budget, Running
+from fidelitree.runs.agree import diff
 from fidelitree.runs.agree.diff_growing import ChangeExplorer
 from fidelitree.runs.agree.diff_testing import CURVE, Changed, DiffAttempt, level_in_curve, level_of
 from fidelitree.runs.agree.difference import SAME
@@ -56,6 +57,14 @@ def test_a_patch_is_found_with_its_borders() -> None:
     assert "yes -> no" in str(found.tree)
     assert found.examples
     assert all((one["old"], one["new"]) == ("yes", "no") for one in found.examples)
+
+
+def test_where_trees_of_many_sizes_are_tested_one_may_be_certified(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It said that no small tree explains the changes, with one in hand that does."""
+    monkeypatch.setattr(diff._Comparison, "_hopeless", lambda self: True)
+    found = ft.diff(plain, patched, MIXED)
+    assert found.explained
+    assert found.reason == "certified"
 
 
 def test_the_same_seed_gives_the_same_difference() -> None:

@@ -13,7 +13,9 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.certificates.consistency import UNCHECKED
+from fidelitree.runs.agree.verify import most_asked
 from fidelitree.targets import majority
+from fidelitree.theory.sequential import error_bound
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -214,6 +216,32 @@ def test_undecided_is_neither_yes_nor_no(kept: Path) -> None:
     )
 
 
+def test_the_limit_is_enough_for_an_honest_certificate(tmp_path: Path) -> None:
+    """A surrogate brings a bound near to the error, where 256 ln(1/delta)/epsilon labels often do not decide."""
+    space = ft.ProductSpace([ft.Numeric(name, 0, 1) for name in "xyzuvw"])
+
+    def waves(batch: Any) -> Any:
+        return np.sin(7 * batch["x"]) + 2 * batch["y"] * batch["z"] - batch["u"] > 0.3
+
+    found = ft.frontier(waves, space, max_queries=3_000, max_leaves=12, seed=3)
+    found.save(tmp_path)
+    assert found.knee.certificate.helped
+    tests = [ft.verify(tmp_path, waves, seed=seed).fresh for seed in range(2)]
+    assert all(test is not None and test.holds for test in tests)
+    before = 256 * np.log(20) / found.knee.certificate.error_bound
+    assert max(test.queries["certify"] for test in tests if test is not None) > before
+
+
+def test_the_limit_is_many_times_the_tests_of_a_run() -> None:
+    """With 5,000 errors among 60,000 and a bound just above, 256 ln(1/delta)/epsilon were 9,000 labels, and no use."""
+    bound = error_bound(5_000, 60_000, 0.007)
+    near = ft.Certificate(bound, 0.05, bound, 60_000, 5_000, "sequential", "", "")
+    assert 9 * 60_000 < (most_asked(near) or 0) < 20 * 60_000
+    far = replace(near, epsilon=0.2)
+    assert most_asked(far) == most_asked(replace(far, errors=None)) == np.ceil(256 * np.log(20) / 0.2)
+    assert most_asked(replace(near, differs=1.0)) == np.ceil(256 * np.log(20) / bound), "nothing is left to tell"
+
+
 def test_an_error_near_to_what_was_promised_is_said_to_be_so(tmp_path: Path) -> None:
     ft.distill(lambda batch: batch[:, 0], SPACE, 0.05).save(tmp_path)
     changed(tmp_path, epsilon=0.3, error_bound=0.3)
@@ -281,6 +309,7 @@ def test_it_prints_as_sentences(kept: Path) -> None:
     assert made.level is not None
     counts = f"{made.errors} errors among {made.samples} test inputs"
     points = json.loads((kept / "frontier.json").read_text(encoding="utf-8"))["points"]
+    ways = "Give the target (--target), to test the tree on fresh inputs; or run with journal=, to keep the answers."
     assert str(found).splitlines() == [
         "yes the tree is the one that the certificate names",
         "yes the space is the one that the certificate names",
@@ -290,7 +319,7 @@ def test_it_prints_as_sentences(kept: Path) -> None:
         f"yes all {len(points)} points of the frontier: tree, bound, answers and costs fit each other",
         "-   the answers in the journal lead to this tree and this certificate: no journal is stored here",
         f"not checked: {', '.join(UNCHECKED)}",
-        "Undecided: nothing here confirms the certificate. Give the target, to test the tree on fresh inputs.",
+        f"Undecided: nothing here confirms the certificate. {ways}",
     ]
     last = str(replace(found, fresh=made)).splitlines()[-1]
     assert last == "The target confirms the tree; the counts of the stored certificate are not checked."

@@ -29,7 +29,7 @@ from fidelitree.runs.distill import distill
 from fidelitree.runs.frontier import frontier
 from fidelitree.runs.frontier_result import FORECAST
 from fidelitree.spaces.product import product_of
-from fidelitree.theory.sequential import log_e_value_below
+from fidelitree.theory.sequential import divergence, log_e_value_below
 
 if TYPE_CHECKING:
     from fidelitree.certificates.frontierfile import StoredFrontier
@@ -44,6 +44,8 @@ LIMITED = ("delta", "prefer", "deterministic", "max_queries", "max_leaves", "max
 OPTIONAL = {"tolerance", "max_cost", "defer"}
 ARGUMENTS = {"distill": ("epsilon", "strategy", *LIMITED), "frontier": LIMITED}
 _PATIENCE = 256  # times ln(1/delta)/epsilon answers: trees are made to be no better than they must
+_SPREAD = 3  # times ln(1/delta) over the divergence: a mixture of bets needs so much more than the best one
+_NEARER = 4  # a bound is over three standard deviations above what was measured: a quarter of that may be left
 _DELTA = 0.05  # of a fresh test where the stored certificate is exact and has none
 _ROUNDING = 1e-9  # of an exact error
 _ABOUT = "the answers in the journal lead to this tree and this certificate"
@@ -87,8 +89,8 @@ def _picked(found: Frontier, point: Any) -> Distillation:
 class Verification:
     """What came out of looking at a stored result.
 
-    A certificate is confirmed by the target, or, where nobody was asked, by the stored answers; else it is
-    ``undecided``.
+    A certificate is confirmed by the target or by the stored answers; else it is ``undecided``. A fresh test that ends
+    without a decision takes nothing back that the stored answers confirm.
 
     Attributes:
         certificate: The stored one.
@@ -136,7 +138,7 @@ class Verification:
         """Whether neither the stored answers nor the target confirm the certificate, and nothing contradicts it."""
         if not self.consistent or self.contradicted:
             return False
-        return not (self._replayed if self.fresh is None else self.fresh.holds)
+        return not (self._replayed or (self.fresh is not None and self.fresh.holds))
 
     @property
     def holds(self) -> bool:
@@ -163,14 +165,17 @@ class Verification:
             return f"Undecided: {_why_undecided(self.fresh)}"
         if self.fresh is not None and not self._replayed:
             return "The target confirms the tree; the counts of the stored certificate are not checked."
-        by = "The stored answers confirm" if self.fresh is None else "The stored answers and the target confirm"
-        return f"{by} the certificate.\n{self.certificate}"
+        asked = self.fresh is not None and self.fresh.holds
+        by = "The stored answers and the target confirm" if asked else "The stored answers confirm"
+        still = "" if asked or self.fresh is None else f" The target was asked too: {_why_undecided(self.fresh)}"
+        return f"{by} the certificate.{still}\n{self.certificate}"
 
 
 def _why_undecided(fresh: Certificate | None) -> str:
     """Few errors tell of too few queries; as many as were promised, or nearly, of a tree that is no better."""
     if fresh is None:
-        return "nothing here confirms the certificate. Give the target, to test the tree on fresh inputs."
+        way = "Give the target (--target), to test the tree on fresh inputs; or run with journal=, to keep the answers."
+        return f"nothing here confirms the certificate. {way}"
     if 2 * (fresh.errors or 0) > (fresh.epsilon or 0) * fresh.samples:
         return "the tree's error is too near to what was promised; more queries may decide it."
     return f"{fresh.samples:,} test inputs are too few for what was promised; more queries may decide it."
@@ -245,9 +250,19 @@ def verify(
 
 
 def most_asked(certificate: Certificate) -> int | None:
-    """The most labels that a target is asked for to confirm a certificate; None where it is asked about every input."""
-    epsilon = _promised(certificate)
-    return patience_of(_PATIENCE, epsilon, certificate.delta or _DELTA) if epsilon > 0 else None
+    """The most labels that a target is asked for to confirm a certificate; None where it is asked about every input.
+
+    A bound lies close above what was measured, so its test needs as much evidence again, more where the tree was lucky:
+    here enough for an error three quarters of the way up. Most tests end long before.
+    """
+    epsilon, delta = _promised(certificate), certificate.delta or _DELTA
+    if epsilon <= 0:
+        return None
+    samples, helped = max(certificate.samples, 1), certificate.helped
+    wrong = (certificate.errors or 0) if helped is None else samples * helped.differs + helped.more - helped.fewer
+    apart = max(epsilon - max(wrong, 0) / samples - certificate.differs, 0.0)
+    most, evidence = patience_of(_PATIENCE, epsilon, delta), divergence(epsilon - apart / _NEARER, epsilon)
+    return max(most, patience_of(_SPREAD, evidence, delta)) if evidence > 0 else most
 
 
 def _checks(stored: Stored, given: World | None, answers: bool) -> Iterator[Check]:
