@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import fidelitree as ft
-from fidelitree.asking.counted import Counted
-from fidelitree.runs.strategies.greedy import Greedy, _bound, _GreedyPlan
+from fidelitree.runs.strategies.greedy import _bound, _GreedyPlan
+from fidelitree.search.exact_growth import as_grown
 from small import cube, random_tree, weights
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ def _errors_before_the_last_split(seed: int) -> Iterator[tuple[float, float]]:
     rng = np.random.default_rng(seed)
     space = ft.ProductSpace.bernoulli(5, list(rng.uniform(0.1, 0.9, 5)))
     tested = random_tree(space, rng, [0, 1], 0.9)
-    greedy = Greedy(Counted(tested, space))
     for share in (0.0, 0.02, 0.1):
         wrong = rng.random(32) < share
         answers = np.asarray(tested(cube(5))) ^ wrong
@@ -42,7 +41,7 @@ def _errors_before_the_last_split(seed: int) -> Iterator[tuple[float, float]]:
             plan = _GreedyPlan.of(tested, space, epsilon, None)
             size = next((size for size, apart, close in plan.trees if b <= _bound(apart, close, epsilon)), 1)
             if size > 1:
-                yield epsilon, _best_error(greedy._grow(tested, size - 1).tree, answers, space)
+                yield epsilon, _best_error(as_grown(tested, space, most=size - 1).tree, answers, space)
 
 
 def test_every_split_is_made_above_a_quarter_of_epsilon_but_not_above_epsilon() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 import fidelitree as ft
 from chances import too_many
-from fidelitree.runs.strategies import greedy
+from fidelitree.search.exact_growth import as_grown
 from fidelitree.search.trace import SplitRecord
 from fidelitree.spaces.region import Region
 
@@ -57,7 +57,6 @@ def test_a_surrogate_that_is_not_close_enough_breaks_the_promise() -> None:
     target = ft.targets.parity(10, 4)
     table = ft.build_top_down(target, space, 0).tree
     wrong = ft.targets.chain(space, 4, seed=3)
-    outcome = greedy.Greedy(greedy.Counted(wrong, space))
-    grown = outcome._grow(wrong, 4)
+    grown = as_grown(wrong, space, most=4)
     assert worst_ratio(grown.splits, space, wrong) == 1
     assert worst_ratio(grown.splits, space, table) < 0.25

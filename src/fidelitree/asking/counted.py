@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, KeysView, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -207,7 +208,10 @@ class Counted:
             recalled = self.memory.recall(batch)
             rows = len(recalled.rows) if self.once else len(batch)
             labels = rows - len(recalled.repeats) if self.once else rows
-            codes = self._recalled(recalled, purpose, rows)
+            with self._taken_back(recalled):  # no call of its own: the way to a target is short
+                self._check(rows, purpose)
+                answers = self._pay(recalled.rows, purpose)
+            codes = self._learn(recalled, answers, purpose)
         self._count(purpose, labels)
         return codes
 
@@ -261,7 +265,9 @@ class Counted:
         missing = self.memory.missing(batch)
         self._check(missing, purpose)
         recalled = self.memory.recall(batch, self._spare(len(batch), missing))
-        codes = self._recalled(recalled, purpose)
+        with self._taken_back(recalled):
+            answers = self._pay(recalled.rows, purpose)
+        codes = self._learn(recalled, answers, purpose)
         self._count(purpose, missing)
         return codes
 
@@ -271,22 +277,21 @@ class Counted:
             return None
         return self.left - missing if rows == self.space.points else 0
 
-    def _recalled(self, recalled: Recalled, purpose: str, rows: int | None = None) -> Codes:
-        """Pay for what is not remembered, so many labels of it if they are to be checked, and remember it.
-
-        Where the time ends before any answer came, repeats are still to be checked: a replay does not ask at all.
-        Those that were checked have a purpose of their own.
-        """
+    @contextmanager
+    def _taken_back(self, recalled: Recalled) -> Iterator[None]:
+        """Where the time ends before any answer came, repeats are still to be checked: a replay does not ask at all."""
         assert self.memory is not None, "what was recalled came from a memory"
         paid = self.paid
         try:
-            if rows is not None:
-                self._check(rows, purpose)
-            answers = self._pay(recalled.rows, purpose)
+            yield
         except BudgetSpent:
             if self.paid == paid:
                 self.memory.take_back(recalled)
             raise
+
+    def _learn(self, recalled: Recalled, answers: Codes, purpose: str) -> Codes:
+        """Take what was paid for into memory; repeats that were checked have a purpose of their own."""
+        assert self.memory is not None, "what was recalled came from a memory"
         codes = self.memory.learn(recalled, answers)
         if recalled.repeats:
             self._paid[purpose] -= len(recalled.repeats)

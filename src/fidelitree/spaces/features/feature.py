@@ -92,7 +92,8 @@ class IsIn:
         On the no side the values that are left are named where they are fewer: ``job = pilot`` again.
         """
         members = [code if values is None else values[code] for code in sorted(self.codes)]
-        left = [value for code, value in enumerate(values or ()) if code not in self.codes]
+        fewer = not yes and values is not None and len(values) < 2 * len(members)
+        left = [value for code, value in enumerate(values or ()) if code not in self.codes] if fewer else []
         return among(name, members, yes, left)
 
 
