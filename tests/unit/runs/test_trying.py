@@ -29,7 +29,7 @@ def page(folder: Path, target: Any = None, **asked: str) -> str:
 
 
 def cells(body: str) -> list[str]:
-    return re.findall(r"<td>(.*?)</td>", body.split("<tbody>")[-1])
+    return re.findall(r"<td>(.*?)</td>", body.rpartition("<tbody>")[2])
 
 
 def test_an_input_that_was_drawn_fills_the_form(kept: Path) -> None:
