@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, KeysView, Mapping
 from contextlib import contextmanager
@@ -64,6 +65,7 @@ class Tally(int):
         return Tally.of, (dict(self.by_purpose),)  # a read-only view of a mapping cannot be pickled
 
 
+REPEAT = 1 / 32  # labels: what the time of an answer that is known is worth
 CHECK = "check"
 """The purpose of rows that are asked again, to see that answers repeat; nobody uses their labels."""
 
@@ -135,6 +137,8 @@ class Counted:
     """What was answered of a batch that the clock cut off."""
     once: bool = False
     """Whether an input counts only the first time: who may end by asking about all never counts more than there are."""
+    unknown: float = 1.0
+    """Where it does, the probability of the inputs that have not come so far."""
     batch_size: int | None = None
     """The most inputs of one call, which calls that have a price are counted by."""
     rounds: int = 0
@@ -170,6 +174,13 @@ class Counted:
         """Labels that the budget still allows; None without a limit."""
         limit = self.budget.max_queries
         return None if limit is None else max(0, limit - max(self.asked, self.paid))
+
+    def labels_for(self, rows: float) -> float:
+        """What so many draws will cost, about: where an input counts once, those that are known cost only time."""
+        if not self.once or math.isinf(rows):
+            return rows
+        left = max(1, (self.space.points or 1) - self.asked)
+        return rows * REPEAT - left * math.expm1(-rows * max(0.0, self.unknown) / left)
 
     def affordable(self, rows: int) -> int:
         """So many rows, or as many as may still be asked; one where none may, which ends the run."""
@@ -212,6 +223,8 @@ class Counted:
                 self._check(rows, purpose)
                 answers = self._pay(recalled.rows, purpose)
             codes = self._learn(recalled, answers, purpose)
+            if self.once:
+                self.unknown -= float(self.space.chances(recalled.fresh).sum())
         self._count(purpose, labels)
         return codes
 

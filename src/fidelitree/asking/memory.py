@@ -101,6 +101,11 @@ class Recalled:
     repeats: list[bytes]
     """Those of them that are remembered, and are asked once more."""
 
+    @property
+    def fresh(self) -> NDArray[Any]:
+        """The inputs that are not remembered."""
+        return self.rows[[key not in self.repeats for key in self.asked]] if self.repeats else self.rows
+
 
 class Memory:
     """Remembers the codes of the last ``capacity`` different inputs.

@@ -36,13 +36,20 @@ if TYPE_CHECKING:
     from fidelitree.trees.tree import Tree
 
 PATIENCE = 10  # times the queries of the first certificate, for fewer leaves
-WORTH = 1.6  # half the leaves are worth 54 % more queries
+WORTH = 1.5  # half the leaves are worth 59 % more queries
+READABLE = 64  # leaves: of a larger tree, which nobody reads, each counts for less
 FAR = 0.25  # epsilons: a tree with more errors is far from its target
 FEWER = 0.75  # of the leaves of a tree that is about a table: only so few are worth an error
-HURRY = 2  # the same where queries are what matters
+HURRY, TESTS = 2, 4  # the same where queries are what matters; but not more than so many tests without an error
 GRACE = 1.1  # of the time: when the building of a diagram is given up
 MANY, UNFOLDED = 2_000, 1 << 16  # labels after which a diagram's paths will do, and leaves that they may have
 PRIOR = 20  # answers, half of epsilon of them wrong, that a forecast begins with
+
+
+def price(labels: float, leaves: int) -> float:
+    """What a tree is to be judged by where both cost something; leaves of a tree that nobody reads count for less."""
+    counted = leaves if leaves <= READABLE else math.sqrt(READABLE * leaves)
+    return float(labels**WORTH * counted)
 
 
 def forecast(attempt: Attempt, epsilon: float) -> float:
@@ -77,10 +84,10 @@ class Stopping(ABC):
 
 @dataclass
 class Smallest(Stopping):
-    """A substitute for a certified tree: the one for which (queries)^1.6 x leaves is least.
+    """A substitute for a certified tree: the one for which (queries)^1.5 x leaves is least.
 
-    It may go on for as many queries again as the first certificate took (ten times as many, where ``max_leaves`` is
-    asked for); answers that turn out wrong on the way do not prolong that.
+    It may go on for as many queries again as the first certificate took, or a few tests if that is less (ten times as
+    many, where ``max_leaves`` is asked for); answers that turn out wrong on the way do not prolong that.
     """
 
     counted: Counted
@@ -116,11 +123,11 @@ class Smallest(Stopping):
 
     def _rival(self, attempts: Attempts, leaves: int, needed: int) -> Attempt | None:
         """Another tree under test that is smaller, and likely to be certified soon enough to be worth it."""
-        epsilon, asked = attempts.epsilon, self.counted.asked
-        best, found = min(self._deal, self._cost(asked + needed, leaves)), None
+        epsilon = attempts.epsilon
+        best, found = min(self._deal, self._cost(self._after(needed), leaves)), None
         for attempt in attempts.all:
             if attempt.tree.size < leaves:
-                expected = asked + forecast(attempt, epsilon)
+                expected = self._after(forecast(attempt, epsilon))
                 cost = self._cost(expected, attempt.tree.size)
                 if expected <= self._limit and cost < best:
                     best, found = cost, attempt
@@ -128,11 +135,15 @@ class Smallest(Stopping):
 
     def _of_choice(self, choice: tuple[tuple[int, int], Attempt]) -> tuple[float, int]:
         (leaves, needed), _ = choice
-        return self._cost(self.counted.asked + needed, leaves), needed
+        return self._cost(self._after(needed), leaves), needed
+
+    def _after(self, answers: float) -> float:
+        """Labels asked, once so many more answers have been counted."""
+        return self.counted.asked + self.counted.labels_for(answers)
 
     def _cost(self, asked: float, leaves: int) -> float:
         """What an outcome is to be judged by."""
-        return float(asked**WORTH * leaves)
+        return price(asked, leaves)
 
     def outcome(self, attempt: Attempt, leaves: int) -> Outcome:
         """The best pruning with so many leaves."""
@@ -141,10 +152,10 @@ class Smallest(Stopping):
 
     def _choice(self, attempt: Attempt, epsilon: float) -> tuple[int, int]:
         """Leaves, and answers still needed."""
-        options, asked = [], self.counted.asked
-        self._limit = self._limit or self._patience * asked
+        options = []
+        self._limit = self._limit or self._patience(attempt, epsilon)
         for leaves, needed in self._affordable(attempt, epsilon):
-            options.append((self._cost(asked + needed, leaves), leaves, needed))
+            options.append((self._cost(self._after(needed), leaves), leaves, needed))
         # What was spent in vain must not look like a reason to spend more: a hope must beat the best that was in hand.
         self._deal = min([self._deal, *(cost for cost, _, missing in options if not missing)])
         options = [one for one in options if not one[2] or one[0] < self._deal]
@@ -154,11 +165,13 @@ class Smallest(Stopping):
             return whole, 0
         return leaves, needed
 
-    @property
-    def _patience(self) -> int:
+    def _patience(self, attempt: Attempt, epsilon: float) -> int:
+        """Labels that the run may have asked in the end."""
+        asked = self.counted.asked
         if self.max_leaves is not None:
-            return PATIENCE
-        return 1 if self.few_rounds else HURRY
+            return PATIENCE * asked
+        test = math.ceil(-math.log(attempt.level) / epsilon)
+        return asked if self.few_rounds else min(HURRY * asked, asked + TESTS * test)
 
     def _tabular(self, tree: Tree) -> bool:
         """Whether a tree is about the whole table of its bits: it has no structure that an error would make simpler."""
@@ -169,7 +182,7 @@ class Smallest(Stopping):
         for leaves, lost in enumerate(self._of(attempt).disagreements[: self.max_leaves].tolist(), start=1):
             if lost < epsilon:
                 needed = attempt.needed_for(epsilon - lost)
-                if not needed or self.counted.asked + needed <= self._limit:
+                if not needed or self._after(needed) <= self._limit:
                     yield leaves, needed
 
     def _most(self, attempt: Attempt) -> int:

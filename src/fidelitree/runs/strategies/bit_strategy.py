@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fidelitree.certificates.attempts import LATE, Attempt, Attempts
 from fidelitree.exact.engine import ENUMERATE_UNASKED
-from fidelitree.runs.stopping import WORTH, forecast
+from fidelitree.runs.stopping import forecast, price
 from fidelitree.runs.strategies.sized_trees import sizes_up_to
 from fidelitree.search.bits.explore import Explorer, Weights
 from fidelitree.search.bits.learner import BitLearner
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from fidelitree.trees.tree import Tree
 
 READY = 12  # answers without a mistake before an attempt is opened
+MORE_READY = 2  # for each attempt so far: their levels make the next one's test longer
 SHORT, READY_SHORT = 8, 4  # bits by which a tree is shorter than the answers it fits, and READY for such a tree
 READY_SLACK = 0.1
 REFERENCE = 400  # inputs, never asked, on which two trees are compared
@@ -45,12 +46,15 @@ BATCH = 8
 MISTAKES = 0.6  # that a batch of a test holds, at an error of epsilon
 MANY, TOO_MANY = 2_000, 20_000  # answers from which on a run may be stuck, and is if nothing is certified
 AS_DRAWN, LONG = 0.25, 256  # of the inputs come as they are drawn, once so many labels have opened no attempt
+FEW_BITS = 16  # of which so many inputs may be known in the end that a tree which repeats them will do
 PRUNED = 256  # leaves of a tree whose prunings are tested with it
 BY_HEART = 8  # answers a leaf, below which a tree only repeats them
 FIRST_RIVALS, MORE = 48, 1.25  # answers at which other trees are looked for, and how many more the next time
 WIDE = 64  # features: of more only those that are known to matter are looked at
 EXPECTED = 0.35  # epsilons: the error of a tree that is ready for a test
-FITS = 0.3  # epsilons: a smaller tree that errs more often on what is known will not do
+PRICE, FITS = 1.0, 0.3  # of a leaf, in errors; epsilons: a smaller tree with more errors on what is known will not do
+NEARLY_ALL = 0.2  # of the inputs: so few that it takes no tree to ask about them
+KNOWN = 1.25  # times what a test would cost: what it is worth to know every answer
 DEAREST = 2  # times what was asked: what the test of another tree may take
 Said = dict[int, int]
 """The inputs that get each label, by its code."""
@@ -101,15 +105,15 @@ class Readiness:
     def __init__(self, attempts: Attempts, reference: ReferenceInputs) -> None:
         self._attempts, self._reference = attempts, reference
         self._before: Said | None = None
-        self._seen: list[tuple[float, bool]] = []
+        self._seen: list[tuple[float, float]] = []
         self._trees = 0
 
-    def see(self, candidate: Nested, wrong: NDArray[np.bool_], weights: NDArray[np.float64], answers: int) -> bool:
+    def see(self, candidate: Nested, wrong: NDArray[np.float64], weights: NDArray[np.float64], answers: float) -> bool:
         """Answers came in, this is the tree now: is it time?
 
-        An answer weighs what its leaf weighs in the space against the inputs that were drawn. A tree that changed
-        materially starts again. The first tree, if it is shorter to write down than the answers, is most often right:
-        it is ready sooner (Occam's razor).
+        A mistake counts for as much of the space as new inputs are. An answer weighs what its leaf weighs in the space
+        against the inputs that were drawn. A tree that changed materially starts again. The first tree, if it is
+        shorter to write down than the answers, is most often right: it is ready sooner (Occam's razor).
         """
         after, epsilon = self._reference.said(candidate), self._attempts.epsilon
         if after is not self._before and (self._before is None or changed(self._before, after) > MATERIAL * epsilon):
@@ -117,7 +121,7 @@ class Readiness:
         else:
             self._seen += zip(weights.tolist(), wrong.tolist(), strict=True)
         self._before = after
-        ready = READY
+        ready = READY + MORE_READY * len(self._attempts.all)
         if self._trees == 1 and not wrong.any() and self._reference.description(candidate) + SHORT <= answers:
             ready = READY_SHORT
         total = bad = 0.0
@@ -177,8 +181,10 @@ class BitStrategy:
         self._weights = np.concatenate([self._weights, new, walked])
         candidate = self.learner.sketch
         assert candidate is not None, "a learner that was told something has a tree"
+        new_share = 1.0 if self._attempts.all else self._counted.unknown  # tests repeat what is known
+        mistakes = np.where(wrong, new_share, 0.0)
         passed = (
-            self._readiness.see(candidate, wrong, weights, self.learner.pool.size)
+            self._readiness.see(candidate, mistakes, weights, 0.0 if wrong.any() else self._explained(candidate))
             or self.learner.confirmations >= READY
         )
         if passed and self._frugal and not self.learner.confirmations:
@@ -190,6 +196,12 @@ class BitStrategy:
             self._open_rival()
         self._session.stand(self._to_stand)
         self._session.judge(size(candidate), np.count_nonzero(wrong) / len(wrong), self._tested)
+
+    def _explained(self, candidate: Nested) -> float:
+        """Answers that a tree saves telling: those that it gets right, less what it takes to name the others."""
+        pool = self.learner.pool
+        missed = np.count_nonzero(predict(candidate, pool.bits) != pool.codes)
+        return pool.size - missed * math.log2(2 * pool.size)
 
     def _test(self, candidate: Nested) -> None:
         """Open an attempt for the learner's tree, and one for what a search for fewer leaves makes of it.
@@ -212,13 +224,16 @@ class BitStrategy:
 
     def _least_cost(self) -> float:
         """What the tree under test that promises to cost least will have cost, in labels and leaves."""
-        asked, epsilon = self._counted.asked, self._attempts.epsilon
-        costs = ((asked + forecast(one, epsilon)) ** WORTH * one.tree.size for one in self._attempts.all)
+        epsilon = self._attempts.epsilon
+        costs = (self._deal(forecast(one, epsilon), one.tree.size) for one in self._attempts.all)
         return min(costs, default=math.inf)
 
     def _cost(self, share: float, leaves: int) -> float:
         """The same of a tree that errs so often, if it were put to the test now."""
-        return float((self._counted.asked + self._needed(share)) ** WORTH * leaves)
+        return self._deal(self._needed(share), leaves)
+
+    def _deal(self, answers: float, leaves: int) -> float:
+        return price(self._counted.asked + self._counted.labels_for(answers), leaves)
 
     def _needed(self, share: float) -> float:
         """Answers that the next attempt takes for a tree that errs so often."""
@@ -233,7 +248,7 @@ class BitStrategy:
         if self._faithful or len(features) < 2 or self.learner.tabulates or self.learner.confirmations:
             return None
         weights = np.where(self._weights > 0, self._weights, 1.0)[some]
-        return Rivals(pool.bits[some], pool.codes[some], weights, features, self._counted.watch)
+        return Rivals(pool.bits[some], pool.codes[some], weights, features, self._counted.watch, self._counted.unknown)
 
     def _smaller(self, sketch: Nested) -> Nested:
         """What a search that pays more for leaves makes of the learner's tree, if it still fits the answers."""
@@ -241,7 +256,7 @@ class BitStrategy:
         rivals = self._rivals(np.ones(pool.size, np.bool_))
         if rivals is None or size(sketch) < 3:
             return sketch
-        found = rivals.cheapest(sketch)
+        found = rivals.cheapest(sketch, PRICE)
         fits = (predict(found, pool.bits) != pool.codes).mean() <= FITS * self._attempts.epsilon
         return found if fits and size(found) < size(sketch) else sketch
 
@@ -253,7 +268,7 @@ class BitStrategy:
         most, least = max(DEAREST * self._counted.asked, self._attempts.at_best), self._least_cost()
 
         def too_much(leaves: int, share: float) -> bool:
-            return self._cost(share, leaves) >= least or self._needed(share) > most
+            return self._cost(share, leaves) >= least or self._counted.labels_for(self._needed(share)) > most
 
         worth = [one for one in rivals.shares(too_much) if not too_much(*one)]
         if worth:
@@ -266,9 +281,14 @@ class BitStrategy:
 
     @property
     def stuck(self) -> bool:
-        """Whether the tree learns answers by heart, or many answers did not certify it: votes of many bits do that."""
+        """Whether the tree learns answers by heart, or many answers did not certify it: votes of many bits do that.
+
+        In a small space by heart is good enough.
+        """
         known, attempts = self.learner.pool.size, self._attempts
         if known < MANY or self.learner.tabulates or attempts.error_bound <= attempts.epsilon:
+            return False
+        if self._counted.once and len(self._counted.space) <= FEW_BITS:
             return False
         by_heart = self.learner.sketch is not None and size(self.learner.sketch) * BY_HEART > known
         return by_heart or known > max(TOO_MANY, BY_HEART * attempts.at_best)
@@ -304,22 +324,17 @@ class BitStrategy:
         return [self.tree(), *(self._session.constant(codes) for codes in (known, others) if len(codes))]
 
     def _cheaper_to_ask_all(self, stopping: Stopping) -> bool:
-        """Half of all inputs are known and no tree is in sight, or the rest costs no more than what would be spent."""
+        """No tree is in sight and little is left to ask, or the rest costs hardly more than what would be spent."""
         inputs, known = 1 << len(self._counted.space), self.learner.pool.size
         left = self._counted.left
         if not self._counted.deterministic or inputs > (ENUMERATE_UNASKED if left is None else left + known):
             return False
         if not self._attempts.all:
-            return inputs - known <= known
+            return inputs - known <= NEARLY_ALL * inputs
         spent = max(stopping.to_spend(), stopping.needed(self._attempts))
-        if inputs - known > self._labels_of(max(spent, self._counted.asked)):  # whatever a forecast says
-            return False
         expected = min(forecast(one, self._attempts.epsilon) for one in self._attempts.all)
-        return inputs - known <= self._labels_of(max(spent, min(expected, self._counted.asked)))
-
-    def _labels_of(self, rows: float) -> float:
-        """What so many rows are taken to cost: none of them is a repeat."""
-        return rows
+        rows = max(spent, min(expected, self._counted.asked))
+        return inputs - known <= KNOWN * self._counted.labels_for(rows)
 
     def _late(self) -> bool:
         """Whether so much of the budget is gone that what is left must go into certifying the tree there is.

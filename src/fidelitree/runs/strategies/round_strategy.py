@@ -127,11 +127,6 @@ class RoundStrategy(BitStrategy):
             return size(candidate) * BY_HEART <= self.learner.pool.size
         return self._last <= DOUBTFUL * self._attempts.epsilon
 
-    def _labels_of(self, rows: float) -> float:
-        """Those that are new, where each input counts once: rounds are long, and a small space repeats itself."""
-        known = self.learner.pool.size / (1 << len(self._counted.space))
-        return rows * (1 - known) if self._counted.once else rows
-
     @property
     def stuck(self) -> bool:
         """As ever, but not while the tree does well: no test may have been asked for so far."""

@@ -33,7 +33,7 @@ Weights = NDArray[np.float64]
 FOLDS = 4
 ANSWERS = 5  # that a leaf must have on average
 STEP = 1.4  # between neighbouring sizes
-PRICE, STEPS = 1.0, 60  # of a leaf, in errors; proposals of a search
+STEPS = 60  # proposals of a search
 DOUBT = 0.5  # standard errors that are added to an estimate
 
 
@@ -46,6 +46,8 @@ class Rivals:
     weights: Weights
     features: Sequence[int]
     watch: Watch = go_on
+    unknown: float = 1.0
+    """The probability of all inputs that are none of these rows, where so few are left that it counts."""
 
     @cached_property
     def sizes(self) -> list[int]:
@@ -56,7 +58,8 @@ class Rivals:
     def shares(self, hopeless: Callable[[int, float], bool] = lambda leaves, share: False) -> list[tuple[int, float]]:
         """How often a tree of each size errs, as far as answers that did not teach it can tell, and a little more.
 
-        A size that is ``hopeless`` even if it errs on no more answers than it has by then is left out.
+        What it has learnt it gets wrong less often, which counts for as much of the space as the rows are. A size that
+        is ``hopeless`` even if it errs on no more answers than it has by then is left out.
         """
         total, fold = float(self.weights.sum()), np.arange(len(self.codes)) % FOLDS
         missed = {leaves: 0.0 for leaves in self.sizes if not hopeless(leaves, 0.0)}
@@ -67,12 +70,12 @@ class Rivals:
                 missed = {leaves: wrong for leaves, wrong in missed.items() if not hopeless(leaves, wrong / total)}
         sizes, share = list(missed), np.minimum(np.array(list(missed.values())) / total, 1.0)
         spread = float((self.weights**2).sum()) / total**2  # one over the number of answers, if all weigh the same
-        share += DOUBT * np.sqrt(np.maximum(share * (1 - share), spread) * spread)
+        share += DOUBT * self.unknown * np.sqrt(np.maximum(share * (1 - share), spread) * spread)
         return list(zip(sizes, share.tolist(), strict=True))
 
-    def cheapest(self, other: Nested) -> Nested:
-        """What a short search makes of another tree, or of CART's, where a leaf costs as much as an error."""
-        return self._as_bits(self._refiner.cheapest(self._as_bins(other), PRICE, STEPS))
+    def cheapest(self, other: Nested, price: float) -> Nested:
+        """What a short search makes of another tree, or of CART's, at a price of a leaf in errors."""
+        return self._as_bits(self._refiner.cheapest(self._as_bins(other), price, STEPS))
 
     def with_leaves(self, leaves: int) -> Nested:
         """The best tree that a short search finds with at most so many leaves."""
@@ -84,7 +87,7 @@ class Rivals:
         return Refiner(self._coded(np.ones(len(self.codes), np.bool_)), None, 0, self.watch)
 
     def _missed(self, rows: NDArray[np.bool_], held: NDArray[np.bool_], sizes: list[int]) -> dict[int, float]:
-        """What the best pruning for some rows with at most so many leaves gets wrong of the held-out ones."""
+        """What the best pruning for some rows with at most so many leaves gets wrong of as many as are held out."""
         coded = self._coded(rows)
         tree = engine(coded, None, self.watch).cart(max(self.sizes))
         prunings, alone = RowPrunings(tree, Held(None, coded, self.watch)), self._missed_alone(tree, held)
@@ -92,7 +95,12 @@ class Rivals:
         for leaves in range(2, tree.leaves + 1):
             best.append(leaves if prunings.both[leaves - 1] < prunings.both[best[-1] - 1] - SLACK else best[-1])
         fewest = {leaves: best[min(leaves, tree.leaves) - 1] for leaves in sizes}
-        return {leaves: sum(alone[node] for node in prunings.leaf_nodes(few)) for leaves, few in fewest.items()}
+        new = {leaves: sum(alone[node] for node in prunings.leaf_nodes(few)) for leaves, few in fewest.items()}
+        if self.unknown == 1:
+            return new
+        learnt = prunings.errors / len(coded.codes) * float(self.weights[held].sum())
+        known = 1 - self.unknown
+        return {leaves: self.unknown * new[leaves] + known * learnt[few - 1] for leaves, few in fewest.items()}
 
     def _missed_alone(self, tree: Grown, held: NDArray[np.bool_]) -> list[float]:
         """For each node what a leaf in its place gets wrong of the held-out rows."""

@@ -46,7 +46,7 @@ def test_weights_count() -> None:
 def test_search_undoes_what_does_not_pay() -> None:
     codes = BITS[:, 1] & BITS[:, 4]
     larger: Nested = (IsOne(0), EXACT, (IsOne(4), 0, (IsOne(1), 0, 1)))
-    found = rivals(codes).cheapest(larger)
+    found = rivals(codes).cheapest(larger, 1.0)
     assert size(found) == 3
     assert np.array_equal(predict(found, BITS), codes)
 
@@ -54,14 +54,14 @@ def test_search_undoes_what_does_not_pay() -> None:
 def test_single_errors_are_not_worth_a_leaf() -> None:
     codes = BITS[:, 1].astype(np.intp)
     codes[7] = 1 - codes[7]
-    assert rivals(codes).cheapest(0) == (IsOne(1), 0, 1)
+    assert rivals(codes).cheapest(0, 1.0) == (IsOne(1), 0, 1)
 
 
 def test_only_the_features_given_are_tested() -> None:
     found = rivals(BITS[:, 1] & BITS[:, 4], features=(0, 4)).with_leaves(4)
     assert _tested(found) <= {0, 4}
     elsewhere: Nested = (IsOne(3), 0, EXACT)
-    assert _tested(rivals(BITS[:, 4], features=(0, 4)).cheapest(elsewhere)) == {4}
+    assert _tested(rivals(BITS[:, 4], features=(0, 4)).cheapest(elsewhere, 1.0)) == {4}
 
 
 def test_with_leaves_is_the_best_of_its_size() -> None:
@@ -71,7 +71,7 @@ def test_with_leaves_is_the_best_of_its_size() -> None:
 
 def test_the_same_answers_give_the_same_tree() -> None:
     codes = (BITS.sum(axis=1) > 3).astype(np.intp)
-    assert rivals(codes).cheapest(0) == rivals(codes).cheapest(0)
+    assert rivals(codes).cheapest(0, 1.0) == rivals(codes).cheapest(0, 1.0)
 
 
 def _tested(nested: Nested) -> set[int]:
