@@ -10,7 +10,7 @@ import pytest
 
 import fidelitree as ft
 from fidelitree.asking.call import Direct
-from fidelitree.asking.counted import Counted, Queries, Tally
+from fidelitree.asking.counted import REPEAT, Counted, Queries, Tally
 from fidelitree.asking.limits import Budget, BudgetSpent
 from fidelitree.asking.memory import Memory
 from fidelitree.targets.labels import ONE_RECORD, LabelBook
@@ -234,3 +234,44 @@ def test_the_time_may_be_over_after_any_call_of_a_batch() -> None:
     assert (rows, counted.paid, counted.asked) == ([3, 3, 3], 9, 0)
     clock[0] = 0.0
     assert len(counted.ask(cube(4)[:6], "label")) == 6, "what was answered in time is used"
+
+
+@pytest.mark.parametrize("p", [0.5, 0.2])
+def test_where_inputs_count_once_draws_cost_what_is_new_of_them(p: float) -> None:
+    """Of many sets of draws, the labels that they cost are on average what was forecast, and a little for the time."""
+    space = ft.ProductSpace.bernoulli(8, p)
+    random = np.random.default_rng(3)
+
+    def draw(rows: int) -> Any:
+        return (random.random((rows, 8)) < p).astype(np.uint8)
+
+    spent, told = [], []
+    for _ in range(40):
+        counted = Counted(parity, space, Memory())
+        counted.once = True
+        counted.ask(draw(150), "label")
+        before = counted.asked
+        told.append(counted.labels_for(100) - 100 * REPEAT)
+        counted.ask(draw(100), "certify")
+        spent.append(counted.asked - before)
+    assert np.mean(told) == pytest.approx(np.mean(spent), rel=0.08 if p == 0.5 else 0.25)
+
+
+def test_what_is_unknown_has_the_probability_of_the_inputs_that_have_not_come() -> None:
+    space = ft.ProductSpace.bernoulli(5, 0.3)
+    counted = Counted(parity, space, Memory(checked=4))
+    counted.once = True
+    known = cube(5)[:20]
+    counted.ask(known, "label")
+    counted.ask(known[:8], "certify")  # four of them are checked, none is new
+    assert counted.unknown == pytest.approx(1 - space.chances(known).sum())
+    counted.ask(cube(5), "label")
+    assert counted.unknown == pytest.approx(0, abs=1e-12)
+    assert counted.labels_for(64) == pytest.approx(64 * REPEAT)
+
+
+def test_where_repeats_count_draws_cost_what_they_are() -> None:
+    counted = Counted(parity, ft.ProductSpace.bernoulli(5), Memory())
+    counted.ask(cube(5), "label")
+    assert counted.labels_for(10) == 10
+    assert counted.labels_for(float("inf")) == float("inf")

@@ -213,3 +213,9 @@ def test_what_takes_too_long_to_know_is_tried_again_only_if_time_ended_it(monkey
     counted = Counted(TREE.predict, SPACE)
     assert [exact_error(TREE, counted) for _ in range(3)] == [None, None, None]
     assert not raised
+
+
+def test_leaves_that_nobody_reads_count_for_less() -> None:
+    assert stopping.price(100, 20) == pytest.approx(2 * stopping.price(100, 10))
+    assert stopping.price(100, 64 * 16) == pytest.approx(4 * stopping.price(100, 64))
+    assert stopping.price(200, 10) == pytest.approx(2**stopping.WORTH * stopping.price(100, 10))

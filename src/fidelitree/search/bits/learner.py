@@ -117,17 +117,18 @@ class BitLearner:
     def _tabulate(self) -> Steps[bool]:
         """Ask the table over the relevant features where it seems complete and is not too expensive; whether it will.
 
-        While it is too expensive, and not by much, trees are not worth a search. Where every feature is relevant, the
-        table is the whole space.
+        While it is too expensive, and not by much, trees are not worth a search. A table of all features is the whole
+        space: it need not be known while a test may do with less.
         """
         self._complete = False
-        while len(self.relevant) <= min(junta.MOST, self._features - 1) and self._settled:
+        while len(self.relevant) <= junta.MOST and self._settled:
             missing, before = junta.missing(self.pool.bits, self.relevant), len(self.relevant)
             if not len(missing):
                 self._know_table()
                 return True
-            costly = len(missing) > max(junta.CHEAP, self.pool.size) / DOUBT**self._failed
-            self.tabulates = not costly or 1 << before <= SOON * self.pool.size / DOUBT**self._failed
+            paid = 0 if before == self._features else self.pool.size
+            costly = len(missing) > max(junta.CHEAP, paid) / DOUBT**self._failed
+            self.tabulates = not costly or 1 << before <= SOON * paid / DOUBT**self._failed
             if costly:
                 return self.tabulates and self.sketch is not None
             others = self.pool.bits[self._random.integers(self.pool.size, size=len(missing))]

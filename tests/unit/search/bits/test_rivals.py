@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -78,3 +80,15 @@ def _tested(nested: Nested) -> set[int]:
     if not isinstance(nested, tuple):
         return set()
     return {nested[0].feature} | _tested(nested[1]) | _tested(nested[2])
+
+
+def test_what_is_known_counts_by_how_it_was_learnt() -> None:
+    """Of a space that is known but for a tenth, held-out answers speak for that tenth only."""
+    codes = RANDOM.integers(0, 2, len(BITS)).astype(np.intp)
+    new = dict(rivals(codes).shares())
+    mixed = dict(replace(rivals(codes), unknown=0.1).shares())
+    learnt = dict(replace(rivals(codes), unknown=0.0).shares())
+    most = max(new)
+    assert learnt[most] < mixed[most] < new[most]
+    assert learnt[most] < 0.4 < new[most]
+    assert mixed[most] == pytest.approx(0.9 * learnt[most] + 0.1 * new[most], abs=0.01)
