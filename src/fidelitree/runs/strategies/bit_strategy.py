@@ -50,7 +50,7 @@ BY_HEART = 8  # answers a leaf, below which a tree only repeats them
 FIRST_RIVALS, MORE = 48, 1.25  # answers at which other trees are looked for, and how many more the next time
 WIDE = 64  # features: of more only those that are known to matter are looked at
 EXPECTED = 0.35  # epsilons: the error of a tree that is ready for a test
-FITS = 0.3  # epsilons: a smaller tree that errs more often on what is known will not do
+PRICE, FITS = 1.0, 0.3  # of a leaf, in errors; epsilons: a smaller tree with more errors on what is known will not do
 DEAREST = 2  # times what was asked: what the test of another tree may take
 Said = dict[int, int]
 """The inputs that get each label, by its code."""
@@ -241,7 +241,7 @@ class BitStrategy:
         rivals = self._rivals(np.ones(pool.size, np.bool_))
         if rivals is None or size(sketch) < 3:
             return sketch
-        found = rivals.cheapest(sketch)
+        found = rivals.cheapest(sketch, PRICE)
         fits = (predict(found, pool.bits) != pool.codes).mean() <= FITS * self._attempts.epsilon
         return found if fits and size(found) < size(sketch) else sketch
 

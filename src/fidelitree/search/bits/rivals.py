@@ -33,7 +33,7 @@ Weights = NDArray[np.float64]
 FOLDS = 4
 ANSWERS = 5  # that a leaf must have on average
 STEP = 1.4  # between neighbouring sizes
-PRICE, STEPS = 1.0, 60  # of a leaf, in errors; proposals of a search
+STEPS = 60  # proposals of a search
 DOUBT = 0.5  # standard errors that are added to an estimate
 
 
@@ -70,9 +70,9 @@ class Rivals:
         share += DOUBT * np.sqrt(np.maximum(share * (1 - share), spread) * spread)
         return list(zip(sizes, share.tolist(), strict=True))
 
-    def cheapest(self, other: Nested) -> Nested:
-        """What a short search makes of another tree, or of CART's, where a leaf costs as much as an error."""
-        return self._as_bits(self._refiner.cheapest(self._as_bins(other), PRICE, STEPS))
+    def cheapest(self, other: Nested, price: float) -> Nested:
+        """What a short search makes of another tree, or of CART's, at a price of a leaf in errors."""
+        return self._as_bits(self._refiner.cheapest(self._as_bins(other), price, STEPS))
 
     def with_leaves(self, leaves: int) -> Nested:
         """The best tree that a short search finds with at most so many leaves."""
