@@ -32,6 +32,8 @@ typedef struct {
     int32_t *under;          /* how many rows have at most this bin */
     uint16_t *keys;          /* rows x columns: the group of each value */
     int32_t words;           /* of a set of bins */
+    uint64_t *ones;          /* columns x lines of 64 rows: those in the second of two groups; NULL unless all have two */
+    int32_t lines;
 } Table;
 
 /* A set is a place among the search's words, or -1: then bins up to the cut pass. */
@@ -60,9 +62,10 @@ typedef struct {
     uint8_t *right;
     void *keep;                   /* freed at the end */
     int32_t *line;                /* scratch: 4 lines of classes entries */
-    int32_t *order;               /* scratch: groups of a feature in order of their share */
-    double *share, *lefts;        /* scratch: a number a group; two lines of them */
-    int32_t most_groups;
+    int32_t *order;               /* scratch: groups of a feature in order of their share; or columns */
+    double *share, *lefts;        /* scratch: a number for each of them; two lines of such */
+    int32_t most_offers;          /* room of these lines */
+    uint64_t *among;              /* scratch: rows of a node as bits, a line for each label */
     uint8_t *finite;              /* features that offer a test */
     int32_t **buffers;            /* histograms: free ones first */
     int buffers_free, buffers_all, buffers_room;
