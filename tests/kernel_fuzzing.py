@@ -50,9 +50,10 @@ def changed(random: np.random.Generator, argument: Any) -> Any:
 
 def rows_of(random: np.random.Generator) -> list[Any]:
     rows, features, classes = (int(random.integers(1, most)) for most in (60, 5, 4))
-    sizes = random.integers(1, 80, features).astype(np.int32)
+    bits = random.random() < 0.3
+    sizes = np.full(features, 2, np.int32) if bits else random.integers(1, 80, features).astype(np.int32)
     bins = np.stack([random.integers(size, size=rows) for size in sizes]).astype(np.uint16)
-    ordered = random.random(features) < 0.5
+    ordered = random.random(features) < (1.0 if bits else 0.5)
     chosen = np.flatnonzero(random.random(features) < 0.9).astype(np.int32)
     groups = [np.arange(sizes[f]) // (int(random.integers(1, 4)) if ordered[f] else 1) for f in chosen]
     codes = random.integers(classes, size=rows).astype(np.int32)
@@ -132,8 +133,12 @@ def main(path: str, calls: int, seed: int) -> None:
         call(native.table_cart, [table, int(random.integers(1, 30)), int])
         call(native.table_fit, [table, tree, price, int])
         call(native.table_descend, [table, tree, price, seed, 5, bool(random.integers(2)), int])
+        # its steps are not changed: 2^31 of them would take half an hour
+        call(lambda *given: native.table_refine(*given[:4], 5, *given[4:]), [table, tree, price, seed, 9, int])
+        sizes = random.integers(1, 30, 3).astype(np.int32)
+        call(native.table_missed, [table, random.random(rows[0].shape[1]), sizes, 9, 3, int(random.integers(3)), int])
         call(native.table_prune, [table, tree, np.zeros(nodes, np.int32), np.ones(nodes), int])
-    print(5 * calls, done)
+    print(7 * calls, done)
 
 
 if __name__ == "__main__":

@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fidelitree.search.local.coded import Coded, groups_of
-from fidelitree.search.local.grown import Grown, Shape, flat, words_of
+from fidelitree.search.local.grown import CART, Grown, Shape, flat, words_of
 from fidelitree.search.local.splits import xlogx_up_to
 from fidelitree.trees import kernels
 
 if TYPE_CHECKING:
     from fidelitree.asking.limits import Watch
+    from fidelitree.search.local.coded import Floats
     from fidelitree.search.local.splitmix import Splitmix
     from fidelitree.trees.nested import Nested
 
 _MOST_ROWS = 1 << 26
 _MOST_COUNTS = 1 << 31
+_TWO = np.arange(2, dtype=np.uint16)
 
 
 def compiled(coded: Coded) -> bool:
@@ -36,14 +38,18 @@ class Compiled:
 
     def __init__(self, coded: Coded, features: Sequence[int], watch: Watch) -> None:
         self._watch, self._words, self._classes = watch, words_of(coded.sizes), coded.classes
-        groups = [groups_of(coded, feature) for feature in features]
+        if len(features) == coded.sizes.count(2) == len(coded.sizes):
+            groups = np.tile(_TWO, len(features))  # bits
+        else:
+            every = [groups_of(coded, feature) for feature in features]
+            groups = np.concatenate([_TWO[:0], *every]).astype(np.uint16)
         self._table = kernels.native.table(
             np.ascontiguousarray(coded.bins),
             coded.codes.astype(np.int32),
             np.array(coded.sizes, np.int32),
             np.array(coded.ordered, np.bool_),
             np.array(features, np.int32),
-            np.concatenate([np.zeros(0, np.uint16), *groups]).astype(np.uint16),
+            groups,
             xlogx_up_to(len(coded.codes)),
             coded.classes,
         )
@@ -65,6 +71,26 @@ class Compiled:
             self._table, tree.shape, price, stream.state, steps, polished, self._watch
         )
         return self._grown(parts), made
+
+    def refine(self, tree: Nested, price: float, steps: int, stream: Splitmix) -> Grown:
+        """The cheaper of a tree and of CART's, after so many proposals."""
+        self._watch()
+        shape = flat(tree, self._words)
+        return self._grown(
+            kernels.native.table_refine(self._table, shape, price, stream.state, steps, CART, self._watch)
+        )
+
+    def missed(self, weights: Floats, sizes: Sequence[int], most: int, fold: tuple[int, int]) -> list[float]:
+        """What CART's prunings with at most so many leaves get wrong of a fold (its number, and how many there are).
+
+        The tree has at most ``most`` leaves and is grown on the other folds, in which every row counts 1.
+        """
+        self._watch()
+        held, folds = fold
+        found = kernels.native.table_missed(
+            self._table, weights, np.array(sizes, np.int32), most, folds, held, self._watch
+        )
+        return [float(one) for one in np.frombuffer(found)]
 
     def prune(self, tree: Grown) -> tuple[Any, ...]:
         """The tree's best prunings, judged by these rows: see `archive.RowPrunings`."""

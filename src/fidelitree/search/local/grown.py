@@ -19,6 +19,8 @@ Places = NDArray[np.int32]
 Shape = tuple[Places, Places, Places, Places, NDArray[np.uint64]]
 """Feature (-1 at a leaf), cut, yes side and place of a set (-1 for a threshold) of every node; the sets' bits."""
 
+CART = 400  # leaves of CART's tree that a search begins with; larger trees are not polished
+
 
 @dataclass(frozen=True, eq=False)
 class Grown:
@@ -63,6 +65,14 @@ class Grown:
         """The tree as tuples."""
         inside = self.below(node)
         return inside if isinstance(inside, int) else (inside[0], self.nested(inside[1]), self.nested(inside[2]))
+
+    def tight(self, node: int = 0) -> tuple[Nested, float]:
+        """The tree below a node without the splits that spare no error, and what it gets wrong."""
+        inside, alone = self.below(node), float(self.alone[node])
+        if isinstance(inside, int):
+            return inside, alone
+        (no, some), (yes, others) = self.tight(inside[1]), self.tight(inside[2])
+        return (int(self.code[node]), alone) if some + others == alone else ((inside[0], no, yes), some + others)
 
 
 def flat(tree: Nested, words: int) -> Shape:

@@ -37,6 +37,18 @@ def table_fit(table: _Table, tree: _Shape, price: float, watch: Callable[[], Non
 def table_descend(
     table: _Table, tree: _Shape, price: float, state: int, steps: int, polished: bool, watch: Callable[[], None]
 ) -> tuple[tuple[bytes, ...], int, int]: ...
+def table_refine(
+    table: _Table, tree: _Shape, price: float, state: int, steps: int, most: int, watch: Callable[[], None]
+) -> tuple[bytes, ...]: ...
+def table_missed(
+    table: _Table,
+    weights: NDArray[np.float64],
+    sizes: NDArray[np.int32],
+    most: int,
+    folds: int,
+    held: int,
+    watch: Callable[[], None],
+) -> bytes: ...
 def table_prune(
     held: _Table, tree: _Shape, code: NDArray[np.int32], errors: NDArray[np.float64], watch: Callable[[], None]
 ) -> tuple[bytes, bytes, bytes, bytes]: ...

@@ -151,12 +151,29 @@ static const Wanted tree_wanted[] = {
     {"feature", 'i', 4, 1, 0}, {"cut", 'i', 4, 1, 0}, {"yes", 'i', 4, 1, 0}, {"set", 'i', 4, 1, 0},
     {"sets", 'u', 8, 2, 0},
 };
-enum { TREE = 5, CART, FIT, DESCEND };
+enum { TREE = 5, CART, FIT, DESCEND, REFINE };
 
 typedef struct {
     int kind, polished;
     int32_t most, steps;
 } Task;
+
+/* A shape fitted to all rows, its leaves grown on where that pays. */
+static int32_t fitted(Search *s, int32_t shape)
+{
+    const int32_t rows = s->table->rows, *counts = s->line + s->table->classes;
+    count_labels(s, s->rows, rows, s->line + s->table->classes);
+    return extend(s, refit(s, shape, s->rows, 0, rows, counts));
+}
+
+/* The cheaper of a shape and of CART's tree without the splits that spare no error, both fitted. */
+static int32_t start(Search *s, int32_t shape, int32_t most)
+{
+    int32_t one = fitted(s, shape), cart = best_first(s, s->table->rows, most);
+    tighten(s, cart);
+    int32_t other = fitted(s, cart);
+    return cost(s, other) < cost(s, one) ? other : one;
+}
 
 /* Does a task with the lock released; NULL with an exception where it fails or is ended. */
 static PyObject *done(Search *s, const Array *tree, Task *task)
@@ -164,16 +181,16 @@ static PyObject *done(Search *s, const Array *tree, Task *task)
     if (setjmp(s->out))
         return NULL; /* whoever jumps holds the lock */
     s->unlocked = PyEval_SaveThread();
-    int32_t root;
     for (int32_t row = 0; row < s->table->rows; row++)
         s->rows[row] = row;
     if (task->kind == CART)
-        return write_tree(s, best_first(s, task->most));
+        return write_tree(s, best_first(s, s->table->rows, task->most));
     int32_t shape = read_tree(s, tree);
-    if (task->kind == FIT) {
-        count_labels(s, s->rows, s->table->rows, s->line + s->table->classes);
-        root = refit(s, shape, s->rows, 0, s->table->rows, s->line + s->table->classes);
-        return write_tree(s, extend(s, root));
+    if (task->kind == FIT)
+        return write_tree(s, fitted(s, shape));
+    if (task->kind == REFINE) {
+        shape = start(s, shape, task->most);
+        task->polished = s->arena.nodes[shape].leaves <= task->most;
     }
     arrange(s, shape, s->rows, 0, s->table->rows);
     recount(s, shape);
@@ -249,6 +266,22 @@ static PyObject *table_descend(PyObject *module, PyObject *args)
     return Py_BuildValue("(NKi)", found, (unsigned long long)state, task.steps);
 }
 
+static PyObject *table_refine(PyObject *module, PyObject *args)
+{
+    PyObject *capsule, *watch, *given[TREE];
+    Task task = {REFINE, 0, 0, 0};
+    double price;
+    unsigned long long number;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O(OOOOO)dKiiO", &capsule, &given[0], &given[1], &given[2], &given[3], &given[4],
+                          &price, &number, &task.steps, &task.most, &watch))
+        return NULL;
+    if (task.most < 1)
+        return PyErr_Format(PyExc_ValueError, "most must be at least 1; got %d", task.most);
+    uint64_t state = number;
+    return run(capsule, watch, price, &state, given, &task);
+}
+
 PyMethodDef tables_methods[] = {
     {"table", table_new, METH_VARARGS,
      "table(bins, codes, sizes, ordered, chosen, groups, xlogx, classes): rows of bins for a search."},
@@ -258,6 +291,12 @@ PyMethodDef tables_methods[] = {
     {"table_descend", table_descend, METH_VARARGS,
      "table_descend(table, tree, price, state, steps, polished, watch): the tree after so many proposals, the stream's "
      "state and how many proposals were made."},
+    {"table_refine", table_refine, METH_VARARGS,
+     "table_refine(table, tree, price, state, steps, most, watch): the cheaper of the tree and CART's with at most so "
+     "many leaves, both fitted, after so many proposals."},
+    {"table_missed", table_missed, METH_VARARGS,
+     "table_missed(table, weights, sizes, most, folds, held, watch): what CART's prunings with at most so many leaves, "
+     "grown on all folds but one, get wrong of that one."},
     {"table_prune", table_prune, METH_VARARGS,
      "table_prune(held, tree, code, errors): of every node and number of leaves the leaves of the shorter side; and "
      "errors, missed and both of the best prunings of the whole tree."},

@@ -60,7 +60,7 @@ typedef struct {
     int32_t *trial;               /* rows of the node under change */
     int32_t *care;                /* rows that exactly one side of a node gets right */
     uint8_t *right;
-    void *keep;                   /* freed at the end */
+    void *keep, *curves;          /* freed at the end */
     int32_t *line;                /* scratch: 4 lines of classes entries */
     int32_t *order;               /* scratch: groups of a feature in order of their share; or columns */
     double *share, *lefts;        /* scratch: a number for each of them; two lines of such */
@@ -130,7 +130,8 @@ int32_t refit(Search *s, int32_t shape, int32_t *rows, int32_t begin, int32_t en
 int32_t refit_below(Search *s, Test test, int32_t no, int32_t yes, int32_t *rows, int32_t node);
 int32_t paying(Search *s, int32_t node);
 void arrange(Search *s, int32_t node, int32_t *rows, int32_t begin, int32_t end);
-int32_t best_first(Search *s, int32_t most);
+int32_t best_first(Search *s, int32_t rows, int32_t most);
+void tighten(Search *s, int32_t node);
 int32_t extend(Search *s, int32_t node);
 
 /* tables_polish.c */
@@ -138,6 +139,7 @@ int32_t polish(Search *s, int32_t node, int32_t *rows);
 
 /* tables_prune.c */
 PyObject *table_prune(PyObject *module, PyObject *args);
+PyObject *table_missed(PyObject *module, PyObject *args);
 
 static inline int passes(const Search *s, Test test, int32_t row)
 {

@@ -96,6 +96,7 @@ void search_close(Search *s)
     free(s->finite);
     free(s->care);
     free(s->keep);
+    free(s->curves);
 }
 
 int32_t *buffer_get(Search *s)

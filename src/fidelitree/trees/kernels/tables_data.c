@@ -124,9 +124,11 @@ static int fill_ones(Table *t)
     t->ones = calloc((size_t)t->columns * (size_t)t->lines + 1, sizeof *t->ones);
     if (!t->ones)
         return -1;
-    for (int32_t row = 0; row < t->rows; row++)
-        for (int32_t c = 0; c < t->columns; c++)
-            t->ones[(int64_t)c * t->lines + (row >> 6)] |= (uint64_t)t->keys[(int64_t)row * t->columns + c] << (row & 63);
+    for (int32_t c = 0; c < t->columns; c++)
+        for (int32_t row = 0; row < t->rows; row++) {
+            uint64_t bit = t->keys[(int64_t)row * t->columns + c];
+            t->ones[(int64_t)c * t->lines + (row >> 6)] |= bit << (row & 63);
+        }
     return 0;
 }
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from fidelitree.asking.limits import go_on
-from fidelitree.search.local import compiled
+from fidelitree.search.bits.rivals import Rivals
+from fidelitree.search.local import compiled, moves
 from fidelitree.search.local.coded import Coded
 from fidelitree.search.local.grown import Grown, flat
 from fidelitree.search.local.iterated import Refiner
@@ -66,6 +67,27 @@ def test_both_ways_find_the_same_trees(seed: int, monkeypatch: pytest.MonkeyPatc
     fast = found(rows, seed)
     monkeypatch.setattr(kernels, "compiled", False)
     assert found(rows, seed) == fast
+
+
+def refined(rows: Coded, seed: int) -> list[Any]:
+    """What a short search makes of trees, and how CART's prunings do on folds held out, over bits and other bins."""
+    search, tree = moves.engine(rows, None, go_on), (AtMost(0, 0), 1, 0)
+    trees = [search.refine(shape, price, 20, Splitmix(seed)) for shape, price in ((tree, 0.7), (0, 1.0), (tree, 0.01))]
+    bits, weights = (rows.bins.T % 2).astype(np.uint8), np.random.default_rng(seed).random(len(rows.codes))
+    rivals = Rivals(bits, rows.codes, weights, range(len(rows.sizes)))
+    return [[(one.nested(), one.counts.tolist()) for one in trees], rivals.shares(), rivals.cheapest(tree, 0.7)]
+
+
+@needed
+@pytest.mark.parametrize("seed", range(12))
+def test_both_ways_refine_and_judge_alike(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = rows_of(seed)
+    if seed % 2:
+        bins = rows.bins % 2
+        rows = dataclasses.replace(rows, bins=bins, ordered=[True] * len(bins), sizes=[2] * len(bins))
+    fast = refined(rows, seed)
+    monkeypatch.setattr(kernels, "compiled", False)
+    assert refined(rows, seed) == fast
 
 
 @needed
@@ -169,6 +191,7 @@ def test_trees_that_are_none_are_refused(shape: Any) -> None:
     for call in (
         lambda: kernels.native.table_fit(table, shape, 1.0, go_on),
         lambda: kernels.native.table_descend(table, shape, 1.0, 0, 5, True, go_on),
+        lambda: kernels.native.table_refine(table, shape, 1.0, 0, 5, 9, go_on),
         lambda: kernels.native.table_prune(
             table, shape, np.zeros(len(shape[0]), np.int32), np.zeros(len(shape[0])), go_on
         ),
@@ -181,6 +204,16 @@ def test_trees_that_are_none_are_refused(shape: Any) -> None:
 def test_a_price_must_be_a_number() -> None:
     with pytest.raises(ValueError, match="price must be a number from 0"):
         kernels.native.table_fit(native_table(), flat(0, 1), float("nan"), go_on)
+
+
+@needed
+def test_a_fold_must_leave_rows_to_learn_from() -> None:
+    sizes = np.array([2], np.int32)
+    for weights, folds, held in ((np.ones(7), 4, 0), (np.ones(200), 1, 0), (np.ones(200), 4, 4), (np.ones(200), 4, -1)):
+        with pytest.raises(ValueError, match="weights must have one entry a row, and a fold must leave one"):
+            kernels.native.table_missed(native_table(), weights, sizes, 9, folds, held, go_on)
+    with pytest.raises(ValueError, match="most must be at least 1"):
+        kernels.native.table_refine(native_table(), flat(0, 1), 1.0, 0, 5, 0, go_on)
 
 
 @needed
