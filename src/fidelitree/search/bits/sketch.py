@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from fidelitree.asking.limits import Watch, go_on
 from fidelitree.search.bits.first_split import LabelledRows, first_split
 from fidelitree.spaces.features import IsOne
+from fidelitree.trees import kernels
 from fidelitree.trees.nested import Nested, leaf_codes
 
 Path = tuple[int, ...]
@@ -92,4 +93,8 @@ def fit(rows: LabelledRows, horizon: int, before: Nested | None = None, watch: W
 
 def predict(tree: Nested, bits: NDArray[np.generic]) -> NDArray[np.intp]:
     """The code of every row."""
+    if kernels.compiled and bits.itemsize == 1:
+        found = np.empty(len(bits), np.intp)
+        kernels.native.walk_nested(tree, bits, found)
+        return found
     return leaf_codes(tree, lambda test, here: bits[here, test.feature] != 0, len(bits))
