@@ -106,6 +106,11 @@ def walked(random: np.random.Generator) -> list[Any]:
     ]
 
 
+def few_steps(kernel: Any) -> Any:
+    """A search whose steps no stranger gives: 2^31 of them would take half an hour."""
+    return lambda *given: kernel(*given[:4], 5, *given[4:])
+
+
 def main(path: str, calls: int, seed: int) -> None:
     native, random, done = loaded(path), np.random.default_rng(seed), 0
 
@@ -132,9 +137,8 @@ def main(path: str, calls: int, seed: int) -> None:
         nodes = len(tree[0])
         call(native.table_cart, [table, int(random.integers(1, 30)), int])
         call(native.table_fit, [table, tree, price, int])
-        call(native.table_descend, [table, tree, price, seed, 5, bool(random.integers(2)), int])
-        # its steps are not changed: 2^31 of them would take half an hour
-        call(lambda *given: native.table_refine(*given[:4], 5, *given[4:]), [table, tree, price, seed, 9, int])
+        for kernel, last in ((native.table_descend, bool(random.integers(2))), (native.table_refine, 9)):
+            call(few_steps(kernel), [table, tree, price, seed, last, int])
         sizes = random.integers(1, 30, 3).astype(np.int32)
         call(native.table_missed, [table, random.random(rows[0].shape[1]), sizes, 9, 3, int(random.integers(3)), int])
         call(native.table_prune, [table, tree, np.zeros(nodes, np.int32), np.ones(nodes), int])

@@ -154,13 +154,11 @@ static double *alone_in(Search *s, const Judging *judging)
     memset(alone, 0, 3 * (size_t)s->arena.length * sizeof *alone);
     for (int32_t v = 0; v < s->arena.length; v++)
         alone[s->arena.length + v] = label(s, v);
-    for (int32_t row = judging->held; row < t->rows; row += judging->folds)
-        for (int32_t v = 0;;) {
+    for (int32_t row = 0; row < t->rows; row++)
+        for (int32_t v = row % judging->folds == judging->held ? 0 : -1; v >= 0;) {
             const Node *here = &s->arena.nodes[v];
             alone[v] += here->code == t->codes[row] ? 0 : judging->weights[row];
-            if (here->test.feature < 0)
-                break;
-            v = passes(s, here->test, row) ? here->yes : here->no;
+            v = here->test.feature < 0 ? -1 : passes(s, here->test, row) ? here->yes : here->no;
         }
     return alone;
 }
