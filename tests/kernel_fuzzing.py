@@ -130,6 +130,8 @@ def main(path: str, calls: int, seed: int) -> None:
     for _ in range(calls):
         call(native.walk, walked(random))
         rows = rows_of(random)
+        bits, chosen = (rows[0].T % 2).astype(np.uint8), np.arange(len(rows[0]), dtype=np.int32)
+        call(native.table_of_bits, [bits, rows[1].astype(np.int64), chosen, rows[6], rows[7]])
         table = call(native.table, rows)
         if table is None:
             continue
@@ -142,7 +144,7 @@ def main(path: str, calls: int, seed: int) -> None:
         sizes = random.integers(1, 30, 3).astype(np.int32)
         call(native.table_missed, [table, random.random(rows[0].shape[1]), sizes, 9, 3, int(random.integers(3)), int])
         call(native.table_prune, [table, tree, np.zeros(nodes, np.int32), np.ones(nodes), int])
-    print(7 * calls, done)
+    print(8 * calls, done)
 
 
 if __name__ == "__main__":

@@ -17,14 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.limits import Watch, go_on
+from fidelitree.search.bits.sketch import is_one
 from fidelitree.search.local.archive import SLACK, Held, RowPrunings
 from fidelitree.search.local.coded import Coded
-from fidelitree.search.local.compiled import Compiled, compiled
+from fidelitree.search.local.compiled import Compiled
 from fidelitree.search.local.iterated import Refiner
-from fidelitree.search.local.moves import engine
+from fidelitree.search.local.moves import Engine, engine
 from fidelitree.search.local.splitmix import Splitmix
-from fidelitree.spaces.features import AtMost, IsOne, Test
-from fidelitree.trees.nested import Nested, mapped, simplest
+from fidelitree.spaces.features import AtMost, Test
+from fidelitree.trees import kernels
+from fidelitree.trees.nested import Nested, mapped
 
 if TYPE_CHECKING:
     from fidelitree.search.local.grown import Grown
@@ -75,8 +77,7 @@ class Rivals:
 
     def cheapest(self, other: Nested, price: float) -> Nested:
         """What a short search makes of another tree, or of CART's, at a price of a leaf in errors."""
-        search = engine(self._coded(slice(None)), None, self.watch)
-        return self._as_bits(search.refine(self._as_bins(other), price, STEPS, Splitmix(0)).nested())
+        return self._as_bits(self._engine.refine(self._as_bins(other), price, STEPS, Splitmix(0)).nested())
 
     def with_leaves(self, leaves: int) -> Nested:
         """The best tree that a short search finds with at most so many leaves."""
@@ -88,15 +89,16 @@ class Rivals:
         return Refiner(self._coded(slice(None)), None, 0, self.watch)
 
     @cached_property
-    def _compiled(self) -> Compiled | None:
-        coded = self._coded(slice(None))
-        return Compiled(coded, range(len(coded.sizes)), self.watch) if compiled(coded) else None
+    def _engine(self) -> Engine:
+        if kernels.compiled:
+            return Compiled.of_bits(self.bits, self.codes, self.features, self.watch)
+        return engine(self._coded(slice(None)), None, self.watch)
 
     def _missed(self, held: int, sizes: list[int]) -> dict[int, float]:
         """What the best pruning for the other folds with at most so many leaves gets wrong of a fold held out."""
         most = max(self.sizes)
-        if self._compiled is not None:
-            missed = self._compiled.missed(self.weights, sizes, most, (held, FOLDS))
+        if isinstance(self._engine, Compiled):
+            missed = self._engine.missed(self.weights, sizes, most, (held, FOLDS))
             return dict(zip(sizes, missed, strict=True))
         fold = np.arange(len(self.codes)) % FOLDS
         coded = self._coded(fold != held)
@@ -131,9 +133,11 @@ class Rivals:
 
     def _as_bits(self, binned: Nested) -> Nested:
         def change(test: Test, no: Nested, yes: Nested) -> Nested:
-            return IsOne(self.features[test.feature]), yes, no  # "at most 0" is no
+            if not isinstance(no, tuple) and no == yes:
+                return no
+            return is_one(self.features[test.feature]), yes, no  # "at most 0" is no
 
-        return simplest(mapped(binned, change))
+        return mapped(binned, change)
 
     def _as_bins(self, nested: Nested) -> Nested:
         place = {feature: k for k, feature in enumerate(self.features)}

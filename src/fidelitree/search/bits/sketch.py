@@ -51,7 +51,7 @@ class Search:
         return _Fitting(rows, watch, self._known).grow(whole, horizon, before, ())[0]
 
 
-_is_one = cache(IsOne)  # made at every node of every fit
+is_one = cache(IsOne)  # made at every node of every fit
 
 
 class _Fitting:
@@ -80,7 +80,7 @@ class _Fitting:
             below = before[1:] if isinstance(before, tuple) and asked == feature else (None, None)
             no, fixed = self.grow((start, middle, no_mass), min(horizon, 3), below[0], (*path, 2 * feature))
             yes, too = self.grow((middle, stop, yes_mass), min(horizon, 3), below[1], (*path, 2 * feature + 1))
-            made, stays = (no, False) if no == yes else ((_is_one(feature), no, yes), fixed and too)
+            made, stays = (no, False) if no == yes else ((is_one(feature), no, yes), fixed and too)
         if stays:
             self._known[path] = stop - start, mass, made
         return made, stays

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fidelitree.search.local.coded import Coded, groups_of
 from fidelitree.search.local.grown import CART, Grown, Shape, flat, words_of
@@ -17,13 +18,12 @@ from fidelitree.trees import kernels
 
 if TYPE_CHECKING:
     from fidelitree.asking.limits import Watch
-    from fidelitree.search.local.coded import Floats
+    from fidelitree.search.local.coded import Codes, Floats
     from fidelitree.search.local.splitmix import Splitmix
     from fidelitree.trees.nested import Nested
 
 _MOST_ROWS = 1 << 26
 _MOST_COUNTS = 1 << 31
-_TWO = np.arange(2, dtype=np.uint16)
 
 
 def compiled(coded: Coded) -> bool:
@@ -37,22 +37,30 @@ class Compiled:
     """Searches some rows; tests are looked for on some features only."""
 
     def __init__(self, coded: Coded, features: Sequence[int], watch: Watch) -> None:
-        self._watch, self._words, self._classes = watch, words_of(coded.sizes), coded.classes
-        if len(features) == coded.sizes.count(2) == len(coded.sizes):
-            groups = np.tile(_TWO, len(features))  # bits
-        else:
-            every = [groups_of(coded, feature) for feature in features]
-            groups = np.concatenate([_TWO[:0], *every]).astype(np.uint16)
-        self._table = kernels.native.table(
+        groups = [groups_of(coded, feature) for feature in features]
+        table = kernels.native.table(
             np.ascontiguousarray(coded.bins),
             coded.codes.astype(np.int32),
             np.array(coded.sizes, np.int32),
             np.array(coded.ordered, np.bool_),
             np.array(features, np.int32),
-            groups,
+            np.concatenate([np.zeros(0, np.uint16), *groups]).astype(np.uint16),
             xlogx_up_to(len(coded.codes)),
             coded.classes,
         )
+        self._open(table, words_of(coded.sizes), coded.classes, watch)
+
+    def _open(self, table: Any, words: int, classes: int, watch: Watch) -> None:
+        self._table, self._words, self._classes, self._watch = table, words, classes, watch
+
+    @classmethod
+    def of_bits(cls, bits: NDArray[np.uint8], codes: Codes, features: Sequence[int], watch: Watch) -> Compiled:
+        """The same of some columns of rows of bits, each with two bins in order."""
+        search, classes = cls.__new__(cls), int(codes.max()) + 1
+        chosen, xlogx = np.array(features, np.int32), xlogx_up_to(len(codes))
+        table = kernels.native.table_of_bits(np.ascontiguousarray(bits), codes, chosen, xlogx, classes)
+        search._open(table, 1, classes, watch)
+        return search
 
     def cart(self, most: int) -> Grown:
         """CART's tree with at most so many leaves."""

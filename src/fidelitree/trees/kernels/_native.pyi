@@ -32,6 +32,13 @@ def table(
     xlogx: NDArray[np.float64],
     classes: int,
 ) -> _Table: ...
+def table_of_bits(
+    bits: NDArray[np.uint8],
+    codes: NDArray[np.int64],
+    chosen: NDArray[np.int32],
+    xlogx: NDArray[np.float64],
+    classes: int,
+) -> _Table: ...
 def table_cart(table: _Table, most: int, watch: Callable[[], None]) -> tuple[bytes, ...]: ...
 def table_fit(table: _Table, tree: _Shape, price: float, watch: Callable[[], None]) -> tuple[bytes, ...]: ...
 def table_descend(

@@ -285,6 +285,8 @@ static PyObject *table_refine(PyObject *module, PyObject *args)
 PyMethodDef tables_methods[] = {
     {"table", table_new, METH_VARARGS,
      "table(bins, codes, sizes, ordered, chosen, groups, xlogx, classes): rows of bins for a search."},
+    {"table_of_bits", table_of_bits, METH_VARARGS,
+     "table_of_bits(bits, codes, chosen, xlogx, classes): the chosen columns of rows of bits, each with two bins."},
     {"table_cart", table_cart, METH_VARARGS, "table_cart(table, most, watch): CART's tree with so many leaves."},
     {"table_fit", table_fit, METH_VARARGS,
      "table_fit(table, tree, price, watch): the tree fitted to all rows, its leaves grown on where that pays."},

@@ -34,6 +34,7 @@ typedef struct {
     int32_t words;           /* of a set of bins */
     uint64_t *ones;          /* columns x lines of 64 rows: those in the second of two groups; NULL unless all have two */
     int32_t lines;
+    void *own;               /* where these arrays are nobody else's */
 } Table;
 
 /* A set is a place among the search's words, or -1: then bins up to the cut pass. */
@@ -88,6 +89,7 @@ enum { THRESHOLD, SINGLE, SUBSET, RANKED };
 /* tables_data.c */
 const Table *table_of(PyObject *capsule);
 PyObject *table_new(PyObject *module, PyObject *args);
+PyObject *table_of_bits(PyObject *module, PyObject *args);
 
 /* tables_arena.c */
 int search_open(Search *s, const Table *table, PyObject *watch);

@@ -161,6 +161,26 @@ def test_rows_that_do_not_fit_are_refused(other: dict[str, Any], words: str) -> 
 
 
 @needed
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"codes": np.full(9, 2)}, "codes must be below"),
+        ({"codes": np.zeros(8, np.int64)}, "codes must have one entry a row"),
+        ({"chosen": np.array([0, 3], np.int32)}, "chosen must be features"),
+        ({"chosen": np.zeros(0, np.int32)}, "a row and a feature"),
+        ({"xlogx": np.zeros(9)}, "xlogx one more"),
+        ({"classes": 0}, "must be a class"),
+        ({"classes": 1 << 26, "chosen": np.zeros(40, np.int32)}, "too many groups"),
+    ],
+)
+def test_bits_that_do_not_fit_are_refused(change: dict[str, Any], words: str) -> None:
+    given: dict[str, Any] = {"bits": np.zeros((9, 3), np.uint8), "codes": np.zeros(9, np.int64)}
+    given |= {"chosen": np.arange(3, dtype=np.int32), "xlogx": np.zeros(10), "classes": 2}
+    with pytest.raises(ValueError, match=words):
+        kernels.native.table_of_bits(*(given | change).values())
+
+
+@needed
 def test_arrays_of_other_kinds_are_refused() -> None:
     with pytest.raises(TypeError, match="bins must be an aligned array of kind u, 2 bytes an entry, 2 axes"):
         native_table(bins=ROWS.bins.astype(np.int32))
