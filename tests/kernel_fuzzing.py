@@ -129,6 +129,8 @@ def main(path: str, calls: int, seed: int) -> None:
 
     for _ in range(calls):
         call(native.walk, walked(random))
+        lines = random.random((3, 5)), random.random((3, 2)), random.random((3, 4))
+        call(native.min_plus, [*lines, np.zeros((3, 5), np.int64) if random.integers(2) else None, 0.1])
         rows = rows_of(random)
         bits, chosen = (rows[0].T % 2).astype(np.uint8), np.arange(len(rows[0]), dtype=np.int32)
         call(native.table_of_bits, [bits, rows[1].astype(np.int64), chosen, rows[6], rows[7]])
@@ -144,7 +146,7 @@ def main(path: str, calls: int, seed: int) -> None:
         sizes = random.integers(1, 30, 3).astype(np.int32)
         call(native.table_missed, [table, random.random(rows[0].shape[1]), sizes, 9, 3, int(random.integers(3)), int])
         call(native.table_prune, [table, tree, np.zeros(nodes, np.int32), np.ones(nodes), int])
-    print(8 * calls, done)
+    print(9 * calls, done)
 
 
 if __name__ == "__main__":

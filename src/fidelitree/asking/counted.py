@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, KeysView, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -207,10 +206,13 @@ class Counted:
         else:
             recalled = self.memory.recall(batch)
             rows = len(recalled.rows) if self.once else len(batch)
-            labels = rows - len(recalled.repeats) if self.once else rows
-            with self._taken_back(recalled):  # no call of its own: the way to a target is short
+            labels, paid = rows - len(recalled.repeats) if self.once else rows, self.paid
+            try:  # no call of its own: the way to a target is short
                 self._check(rows, purpose)
                 answers = self._pay(recalled.rows, purpose)
+            except BudgetSpent:
+                self._take_back(recalled, paid)
+                raise
             codes = self._learn(recalled, answers, purpose)
         self._count(purpose, labels)
         return codes
@@ -264,9 +266,12 @@ class Counted:
             return self.ask(batch, purpose)
         missing = self.memory.missing(batch)
         self._check(missing, purpose)
-        recalled = self.memory.recall(batch, self._spare(len(batch), missing))
-        with self._taken_back(recalled):
+        recalled, paid = self.memory.recall(batch, self._spare(len(batch), missing)), self.paid
+        try:
             answers = self._pay(recalled.rows, purpose)
+        except BudgetSpent:
+            self._take_back(recalled, paid)
+            raise
         codes = self._learn(recalled, answers, purpose)
         self._count(purpose, missing)
         return codes
@@ -277,17 +282,11 @@ class Counted:
             return None
         return self.left - missing if rows == self.space.points else 0
 
-    @contextmanager
-    def _taken_back(self, recalled: Recalled) -> Iterator[None]:
+    def _take_back(self, recalled: Recalled, paid: int) -> None:
         """Where the time ends before any answer came, repeats are still to be checked: a replay does not ask at all."""
         assert self.memory is not None, "what was recalled came from a memory"
-        paid = self.paid
-        try:
-            yield
-        except BudgetSpent:
-            if self.paid == paid:
-                self.memory.take_back(recalled)
-            raise
+        if self.paid == paid:
+            self.memory.take_back(recalled)
 
     def _learn(self, recalled: Recalled, answers: Codes, purpose: str) -> Codes:
         """Take what was paid for into memory; repeats that were checked have a purpose of their own."""

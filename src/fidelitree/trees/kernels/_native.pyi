@@ -81,3 +81,10 @@ def walk_nested(tree: object, rows: NDArray[np.generic], out: NDArray[np.int64])
 def changes(
     planes: NDArray[np.uint64], octets: NDArray[np.float64], places: NDArray[np.float64], out: NDArray[np.float64]
 ) -> None: ...
+def min_plus(
+    best: NDArray[np.float64],
+    one: NDArray[np.float64],
+    two: NDArray[np.float64],
+    share: NDArray[np.int64] | None,
+    slack: float,
+) -> None: ...
