@@ -157,12 +157,12 @@ class Counted:
     @property
     def asked(self) -> int:
         """Labels used so far."""
-        return self._asked.total()
+        return sum(self._asked.values())
 
     @property
     def paid(self) -> int:
         """Rows that the target answered so far."""
-        return self._paid.total()
+        return sum(self._paid.values())
 
     @property
     def left(self) -> int | None:
@@ -233,7 +233,9 @@ class Counted:
         return self._looked_late(lambda: self.budget.gone > share)
 
     def _look(self, learning: bool) -> None:
-        if self._looked_late(lambda: self._late(learning)):
+        if self.budget.max_seconds is None:  # a search looks at every node
+            self.looks += 1
+        elif self._looked_late(lambda: self._late(learning)):
             raise BudgetSpent(self.budget.time_over)
 
     def _looked_late(self, late: Callable[[], bool]) -> bool:
