@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from fidelitree.asking.limits import Watch
     from fidelitree.search.bits.pool import Bits, Pool
 
-PAIRS = 1 << 22  # of words of inputs that are compared at once
+PAIRS = 1 << 22  # of inputs that are compared at once
+FEATURES = 1 << 14  # that they are compared in at a time
 
 
 class RelevantCells:
@@ -75,8 +76,7 @@ def _closest(bits: Bits, codes: NDArray[np.intp], rows: NDArray[np.intp], watch:
     mine = codes[rows]
     for label in sorted(set(mine.tolist()))[:-1]:
         some, others = rows[mine == label], rows[mine > label]
-        words = -(-bits.shape[1] // 64)
-        parts = min(len(some), -(-len(some) * len(others) * words // PAIRS))  # memory is bounded
+        parts = min(len(some), -(-len(some) * len(others) // PAIRS))  # memory is bounded
         for part in [some] if parts == 1 else np.array_split(some, parts):
             watch()
             apart = distances(bits[part], bits[others])
@@ -87,15 +87,13 @@ def _closest(bits: Bits, codes: NDArray[np.intp], rows: NDArray[np.intp], watch:
     return best
 
 
-def distances(one: Bits, two: Bits) -> NDArray[np.intp]:
-    """Number of features in which rows differ, for all pairs."""
-    left, right = (_words(rows) for rows in (one, two))
-    return np.asarray(np.bitwise_count(left[:, None] ^ right[None]).sum(axis=-1, dtype=np.intp))
+def distances(one: Bits, two: Bits) -> NDArray[np.float32]:
+    """Number of features in which rows differ, for all pairs.
 
-
-def _words(rows: Bits) -> NDArray[np.uint64]:
-    """Rows of bits, 64 features to a word."""
-    packed = np.packbits(rows, axis=1)
-    words = np.zeros((len(rows), -(-rows.shape[1] // 64)), np.uint64)
-    words.view(np.uint8)[:, : packed.shape[1]] = packed
-    return words
+    Features are taken some at a time: as floats, all of a wide space would take four times its memory.
+    """
+    apart = np.zeros((len(one), len(two)), np.float32)
+    for start in range(0, one.shape[1], FEATURES):
+        left, right = (rows[:, start : start + FEATURES].astype(np.float32) for rows in (one, two))
+        apart += left.sum(axis=1)[:, None] + right.sum(axis=1)[None, :] - 2 * (left @ right.T)
+    return apart
