@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.machinery
 import importlib.util
 import sys
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -133,7 +134,10 @@ def main(path: str, calls: int, seed: int) -> None:
         call(native.min_plus, [*lines, np.zeros((3, 5), np.int64) if random.integers(2) else None, 0.1])
         rows = rows_of(random)
         bits, chosen = (rows[0].T % 2).astype(np.uint8), np.arange(len(rows[0]), dtype=np.int32)
-        call(native.table_of_bits, [bits, rows[1].astype(np.int64), chosen, rows[6], rows[7]])
+        some = call(native.table_of_bits, [bits, rows[1].astype(np.int64), chosen, rows[6], rows[7]])
+        if some is not None:
+            test = SimpleNamespace(feature=int(random.integers(-1, 5)))
+            call(few_steps(native.table_refine), [some, (test, 0, (test, 1, 0)), 0.5, seed, 9, int, int])
         table = call(native.table, rows)
         if table is None:
             continue
@@ -141,8 +145,7 @@ def main(path: str, calls: int, seed: int) -> None:
         nodes = len(tree[0])
         call(native.table_cart, [table, int(random.integers(1, 30)), int])
         call(native.table_fit, [table, tree, price, int])
-        for kernel, last in ((native.table_descend, bool(random.integers(2))), (native.table_refine, 9)):
-            call(few_steps(kernel), [table, tree, price, seed, last, int])
+        call(few_steps(native.table_descend), [table, tree, price, seed, bool(random.integers(2)), int])
         sizes = random.integers(1, 30, 3).astype(np.int32)
         call(native.table_missed, [table, random.random(rows[0].shape[1]), sizes, 9, 3, int(random.integers(3)), int])
         call(native.table_prune, [table, tree, np.zeros(nodes, np.int32), np.ones(nodes), int])

@@ -77,6 +77,8 @@ class Rivals:
 
     def cheapest(self, other: Nested, price: float) -> Nested:
         """What a short search makes of another tree, or of CART's, at a price of a leaf in errors."""
+        if isinstance(self._engine, Compiled):
+            return self._engine.refine(other, price, STEPS, is_one)
         return self._as_bits(self._engine.refine(self._as_bins(other), price, STEPS, Splitmix(0)).nested())
 
     def with_leaves(self, leaves: int) -> Nested:

@@ -5,7 +5,7 @@ Counts are then integers and all sums exact, so that the search in Python, `move
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from fidelitree.asking.limits import Watch
     from fidelitree.search.local.coded import Codes, Floats
     from fidelitree.search.local.splitmix import Splitmix
+    from fidelitree.spaces.features import Test
     from fidelitree.trees.nested import Nested
 
 _MOST_ROWS = 1 << 26
@@ -80,13 +81,11 @@ class Compiled:
         )
         return self._grown(parts), made
 
-    def refine(self, tree: Nested, price: float, steps: int, stream: Splitmix) -> Grown:
-        """The cheaper of a tree and of CART's, after so many proposals."""
+    def refine(self, tree: Nested, price: float, steps: int, is_one: Callable[[int], Test]) -> Nested:
+        """The cheaper of a tree over bits and of CART's, after so many proposals; ``is_one`` makes its tests."""
         self._watch()
-        shape = flat(tree, self._words)
-        return self._grown(
-            kernels.native.table_refine(self._table, shape, price, stream.state, steps, CART, self._watch)
-        )
+        found: Nested = kernels.native.table_refine(self._table, tree, price, 0, steps, CART, is_one, self._watch)
+        return found
 
     def missed(self, weights: Floats, sizes: Sequence[int], most: int, fold: tuple[int, int]) -> list[float]:
         """What CART's prunings with at most so many leaves get wrong of a fold (its number, and how many there are).

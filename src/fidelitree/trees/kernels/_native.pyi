@@ -1,5 +1,5 @@
 from collections.abc import Callable
-from typing import NewType
+from typing import Any, NewType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,8 +45,15 @@ def table_descend(
     table: _Table, tree: _Shape, price: float, state: int, steps: int, polished: bool, watch: Callable[[], None]
 ) -> tuple[tuple[bytes, ...], int, int]: ...
 def table_refine(
-    table: _Table, tree: _Shape, price: float, state: int, steps: int, most: int, watch: Callable[[], None]
-) -> tuple[bytes, ...]: ...
+    table: _Table,
+    tree: object,
+    price: float,
+    state: int,
+    steps: int,
+    most: int,
+    is_one: Callable[[int], object],
+    watch: Callable[[], None],
+) -> Any: ...
 def table_missed(
     table: _Table,
     weights: NDArray[np.float64],

@@ -156,6 +156,7 @@ enum { TREE = 5, CART, FIT, DESCEND, REFINE };
 typedef struct {
     int kind, polished;
     int32_t most, steps;
+    PyObject *is_one; /* makes the tests of a tree of tuples */
 } Task;
 
 /* A shape fitted to all rows, its leaves grown on where that pays. */
@@ -196,13 +197,13 @@ static PyObject *done(Search *s, const Array *tree, Task *task)
     recount(s, shape);
     adopt(s, task->polished ? polish(s, shape, s->rows) : shape);
     task->steps = descend(s, task->steps);
-    return write_tree(s, 0);
+    return task->kind == REFINE ? write_nested(s, 0, task->is_one) : write_tree(s, 0);
 }
 
 static PyObject *run(PyObject *capsule, PyObject *watch, double price, uint64_t *state, PyObject **given, Task *task)
 {
     Search s;
-    Array tree[TREE];
+    Array tree[TREE] = {{{0}, 0, 0, {0}}};
     const Table *table = table_of(capsule);
     if (!table)
         return NULL;
@@ -210,7 +211,7 @@ static PyObject *run(PyObject *capsule, PyObject *watch, double price, uint64_t 
         PyErr_SetString(PyExc_ValueError, "price must be a number from 0");
         return NULL;
     }
-    if (given && arrays_take(given, tree_wanted, tree, TREE) < 0)
+    if (given && (task->is_one ? take_nested(table, *given, tree) : arrays_take(given, tree_wanted, tree, TREE)) < 0)
         return NULL;
     PyObject *found = NULL;
     if (search_open(&s, table, watch) == 0) {
@@ -219,7 +220,9 @@ static PyObject *run(PyObject *capsule, PyObject *watch, double price, uint64_t 
         *state = s.state;
         search_close(&s);
     }
-    if (given)
+    if (task->is_one)
+        PyMem_Free(tree[0].data);
+    else if (given)
         arrays_release(tree, TREE);
     return found;
 }
@@ -227,7 +230,7 @@ static PyObject *run(PyObject *capsule, PyObject *watch, double price, uint64_t 
 static PyObject *table_cart(PyObject *module, PyObject *args)
 {
     PyObject *capsule, *watch;
-    Task task = {CART, 0, 0, 0};
+    Task task = {CART, 0, 0, 0, NULL};
     uint64_t state = 0;
     (void)module;
     if (!PyArg_ParseTuple(args, "OiO", &capsule, &task.most, &watch))
@@ -240,7 +243,7 @@ static PyObject *table_cart(PyObject *module, PyObject *args)
 static PyObject *table_fit(PyObject *module, PyObject *args)
 {
     PyObject *capsule, *watch, *given[TREE];
-    Task task = {FIT, 0, 0, 0};
+    Task task = {FIT, 0, 0, 0, NULL};
     double price;
     uint64_t state = 0;
     (void)module;
@@ -253,7 +256,7 @@ static PyObject *table_fit(PyObject *module, PyObject *args)
 static PyObject *table_descend(PyObject *module, PyObject *args)
 {
     PyObject *capsule, *watch, *given[TREE], *found;
-    Task task = {DESCEND, 0, 0, 0};
+    Task task = {DESCEND, 0, 0, 0, NULL};
     double price;
     unsigned long long number;
     (void)module;
@@ -268,18 +271,18 @@ static PyObject *table_descend(PyObject *module, PyObject *args)
 
 static PyObject *table_refine(PyObject *module, PyObject *args)
 {
-    PyObject *capsule, *watch, *given[TREE];
-    Task task = {REFINE, 0, 0, 0};
+    PyObject *capsule, *watch, *tuple;
+    Task task = {REFINE, 0, 0, 0, NULL};
     double price;
     unsigned long long number;
     (void)module;
-    if (!PyArg_ParseTuple(args, "O(OOOOO)dKiiO", &capsule, &given[0], &given[1], &given[2], &given[3], &given[4],
-                          &price, &number, &task.steps, &task.most, &watch))
+    if (!PyArg_ParseTuple(args, "OOdKiiOO", &capsule, &tuple, &price, &number, &task.steps, &task.most, &task.is_one,
+                          &watch))
         return NULL;
     if (task.most < 1)
         return PyErr_Format(PyExc_ValueError, "most must be at least 1; got %d", task.most);
     uint64_t state = number;
-    return run(capsule, watch, price, &state, given, &task);
+    return run(capsule, watch, price, &state, &tuple, &task);
 }
 
 PyMethodDef tables_methods[] = {
@@ -294,8 +297,8 @@ PyMethodDef tables_methods[] = {
      "table_descend(table, tree, price, state, steps, polished, watch): the tree after so many proposals, the stream's "
      "state and how many proposals were made."},
     {"table_refine", table_refine, METH_VARARGS,
-     "table_refine(table, tree, price, state, steps, most, watch): the cheaper of the tree and CART's with at most so "
-     "many leaves, both fitted, after so many proposals."},
+     "table_refine(table, tree, price, state, steps, most, is_one, watch): the cheaper of a tree of tuples over bits and "
+     "CART's with at most so many leaves, both fitted, after so many proposals; its tests are made by is_one."},
     {"table_missed", table_missed, METH_VARARGS,
      "table_missed(table, weights, sizes, most, folds, held, watch): what CART's prunings with at most so many leaves, "
      "grown on all folds but one, get wrong of that one."},

@@ -35,6 +35,7 @@ typedef struct {
     uint64_t *ones;          /* columns x lines of 64 rows: those in the second of two groups; NULL unless all have two */
     int32_t lines;
     void *own;               /* where these arrays are nobody else's */
+    const int32_t *names;    /* of bits: the feature that each column is, in increasing order; else NULL */
 } Table;
 
 /* A set is a place among the search's words, or -1: then bins up to the cut pass. */
@@ -109,6 +110,10 @@ int32_t draw_below(Search *s, int32_t count);
 double draw_uniform(Search *s);
 int32_t read_tree(Search *s, const Array *given);
 PyObject *write_tree(Search *s, int32_t root);
+
+/* tables_nested.c */
+int take_nested(const Table *table, PyObject *tuple, Array *arrays);
+PyObject *write_nested(Search *s, int32_t root, PyObject *is_one);
 
 /* tables_splits.c */
 void count_labels(const Search *s, const int32_t *rows, int32_t count, int32_t *counts);

@@ -188,6 +188,7 @@ static const Wanted bits_wanted[] = {
 static const char *unsound_bits(const Array *a, int classes)
 {
     const int64_t *codes = a[1].data;
+    const int32_t *chosen = a[2].data;
     if (a[0].shape[0] < 1 || a[0].shape[0] >= 1 << 26 || a[2].length < 1 || a[2].length >= 1 << 26)
         return "there must be a row and a feature, and fewer than 2^26";
     if (a[1].length != a[0].shape[0] || a[3].length != a[0].shape[0] + 1 || classes < 1 || classes > 1 << 26)
@@ -198,8 +199,8 @@ static const char *unsound_bits(const Array *a, int classes)
         if (codes[row] < 0 || codes[row] >= classes)
             return "codes must be below the number of classes";
     for (Py_ssize_t c = 0; c < a[2].length; c++)
-        if (((const int32_t *)a[2].data)[c] < 0 || ((const int32_t *)a[2].data)[c] >= a[0].shape[1])
-            return "chosen must be features";
+        if (chosen[c] < 0 || chosen[c] >= a[0].shape[1] || (c && chosen[c - 1] >= chosen[c]))
+            return "chosen must be features in increasing order";
     return NULL;
 }
 
@@ -209,20 +210,21 @@ static int own_arrays(Table *t, const Array *a)
     const size_t columns = (size_t)t->columns, rows = (size_t)t->rows;
     const int32_t *chosen = a[2].data;
     const uint8_t *bits = a[0].data;
-    int32_t *codes = t->own = malloc((rows + 2 * columns) * sizeof *codes + (rows + 2) * columns * 2 + columns);
+    int32_t *codes = t->own = malloc((rows + 3 * columns) * sizeof *codes + (rows + 2) * columns * 2 + columns);
     if (!codes)
         return -1;
-    int32_t *sizes = codes + rows, *names = sizes + columns;
+    int32_t *sizes = codes + rows, *all = sizes + columns, *names = all + columns;
     uint16_t *bins = (uint16_t *)(names + columns), *groups = bins + rows * columns;
     uint8_t *ordered = (uint8_t *)(groups + 2 * columns);
     for (size_t row = 0; row < rows; row++)
         codes[row] = (int32_t)((const int64_t *)a[1].data)[row];
     for (size_t c = 0; c < columns; c++) {
-        sizes[c] = 2, names[c] = (int32_t)c, ordered[c] = 1, groups[2 * c] = 0, groups[2 * c + 1] = 1;
+        sizes[c] = 2, all[c] = (int32_t)c, names[c] = chosen[c], ordered[c] = 1, groups[2 * c] = 0, groups[2 * c + 1] = 1;
         for (size_t row = 0; row < rows; row++)
             bins[c * rows + row] = bits[row * (size_t)a[0].shape[1] + (size_t)chosen[c]] != 0;
     }
-    t->bins = bins, t->codes = codes, t->sizes = sizes, t->ordered = ordered, t->chosen = names, t->groups = groups;
+    t->bins = bins, t->codes = codes, t->sizes = sizes, t->ordered = ordered, t->chosen = all, t->groups = groups;
+    t->names = names;
     return 0;
 }
 

@@ -10,14 +10,14 @@ import pytest
 
 from fidelitree.asking.limits import go_on
 from fidelitree.search.bits.rivals import Rivals
-from fidelitree.search.local import compiled, moves
+from fidelitree.search.local import compiled
 from fidelitree.search.local.coded import Coded
 from fidelitree.search.local.grown import Grown, flat
 from fidelitree.search.local.iterated import Refiner
 from fidelitree.search.local.moves import Reference
 from fidelitree.search.local.splitmix import Splitmix
 from fidelitree.search.local.splits import xlogx
-from fidelitree.spaces.features import AtMost, IsIn
+from fidelitree.spaces.features import AtMost, IsIn, IsOne
 from fidelitree.trees import kernels
 from labelled import multiplexer
 
@@ -69,25 +69,42 @@ def test_both_ways_find_the_same_trees(seed: int, monkeypatch: pytest.MonkeyPatc
     assert found(rows, seed) == fast
 
 
-def refined(rows: Coded, seed: int) -> list[Any]:
-    """What a short search makes of trees, and how CART's prunings do on folds held out, over bits and other bins."""
-    search, tree = moves.engine(rows, None, go_on), (AtMost(0, 0), 1, 0)
-    trees = [search.refine(shape, price, 20, Splitmix(seed)) for shape, price in ((tree, 0.7), (0, 1.0), (tree, 0.01))]
-    bits, weights = (rows.bins.T % 2).astype(np.uint8), np.random.default_rng(seed).random(len(rows.codes))
-    rivals = Rivals(bits, rows.codes, weights, range(len(rows.sizes)))
-    return [[(one.nested(), one.counts.tolist()) for one in trees], rivals.shares(), rivals.cheapest(tree, 0.7)]
+def refined(seed: int) -> list[Any]:
+    """What a short search makes of trees over bits, and how CART's prunings do on folds held out."""
+    rows, random = rows_of(seed), np.random.default_rng(seed)
+    bits = np.concatenate([rows.bins % 2, rows.bins // 2 % 2]).T.astype(np.uint8)
+    features = sorted(random.permutation(bits.shape[1])[1:].tolist()) or [0]
+    tree = (IsOne(0), (IsOne(bits.shape[1] - 1), 1, 0), 0)
+    rivals = Rivals(bits, rows.codes, random.random(len(bits)), features)
+    some = [rivals.cheapest(shape, price) for shape, price in ((tree, 0.7), (0, 1.0), (tree, 0.01))]
+    return [some, rivals.shares(), rivals.shares(lambda leaves, share: share > 0.3)]
 
 
 @needed
 @pytest.mark.parametrize("seed", range(12))
 def test_both_ways_refine_and_judge_alike(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = rows_of(seed)
-    if seed % 2:
-        bins = rows.bins % 2
-        rows = dataclasses.replace(rows, bins=bins, ordered=[True] * len(bins), sizes=[2] * len(bins))
-    fast = refined(rows, seed)
+    fast = refined(seed)
     monkeypatch.setattr(kernels, "compiled", False)
-    assert refined(rows, seed) == fast
+    assert refined(seed) == fast
+
+
+@needed
+@pytest.mark.parametrize(
+    ("tree", "error", "words"),
+    [
+        ((IsOne(1), 0), ValueError, "a test and two sides"),
+        ((1, 0, 1), AttributeError, "feature"),
+    ],
+)
+def test_tuples_that_are_no_tree_are_refused(tree: Any, error: type[Exception], words: str) -> None:
+    bits, codes = np.eye(4, dtype=np.uint8), np.array([0, 1, 0, 1])
+    search = compiled.Compiled.of_bits(bits, codes, [0, 1], go_on)
+    with pytest.raises(error, match=words):
+        search.refine(tree, 1.0, 5, IsOne)
+    with pytest.raises(ValueError, match="most must be at least 1"):
+        kernels.native.table_refine(search._table, 0, 1.0, 0, 5, 0, IsOne, go_on)
+    with pytest.raises(ValueError, match="of bits"):
+        kernels.native.table_refine(native_table(), 0, 1.0, 0, 5, 9, IsOne, go_on)
 
 
 @needed
@@ -167,6 +184,7 @@ def test_rows_that_do_not_fit_are_refused(other: dict[str, Any], words: str) -> 
         ({"codes": np.full(9, 2)}, "codes must be below"),
         ({"codes": np.zeros(8, np.int64)}, "codes must have one entry a row"),
         ({"chosen": np.array([0, 3], np.int32)}, "chosen must be features"),
+        ({"chosen": np.array([1, 1], np.int32)}, "in increasing order"),
         ({"chosen": np.zeros(0, np.int32)}, "a row and a feature"),
         ({"xlogx": np.zeros(9)}, "xlogx one more"),
         ({"classes": 0}, "must be a class"),
@@ -211,7 +229,6 @@ def test_trees_that_are_none_are_refused(shape: Any) -> None:
     for call in (
         lambda: kernels.native.table_fit(table, shape, 1.0, go_on),
         lambda: kernels.native.table_descend(table, shape, 1.0, 0, 5, True, go_on),
-        lambda: kernels.native.table_refine(table, shape, 1.0, 0, 5, 9, go_on),
         lambda: kernels.native.table_prune(
             table, shape, np.zeros(len(shape[0]), np.int32), np.zeros(len(shape[0])), go_on
         ),
@@ -232,8 +249,6 @@ def test_a_fold_must_leave_rows_to_learn_from() -> None:
     for weights, folds, held in ((np.ones(7), 4, 0), (np.ones(200), 1, 0), (np.ones(200), 4, 4), (np.ones(200), 4, -1)):
         with pytest.raises(ValueError, match="weights must have one entry a row, and a fold must leave one"):
             kernels.native.table_missed(native_table(), weights, sizes, 9, folds, held, go_on)
-    with pytest.raises(ValueError, match="most must be at least 1"):
-        kernels.native.table_refine(native_table(), flat(0, 1), 1.0, 0, 5, 0, go_on)
 
 
 @needed
