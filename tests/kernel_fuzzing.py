@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.machinery
 import importlib.util
 import sys
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -50,9 +51,10 @@ def changed(random: np.random.Generator, argument: Any) -> Any:
 
 def rows_of(random: np.random.Generator) -> list[Any]:
     rows, features, classes = (int(random.integers(1, most)) for most in (60, 5, 4))
-    sizes = random.integers(1, 80, features).astype(np.int32)
+    bits = random.random() < 0.3
+    sizes = np.full(features, 2, np.int32) if bits else random.integers(1, 80, features).astype(np.int32)
     bins = np.stack([random.integers(size, size=rows) for size in sizes]).astype(np.uint16)
-    ordered = random.random(features) < 0.5
+    ordered = random.random(features) < (1.0 if bits else 0.5)
     chosen = np.flatnonzero(random.random(features) < 0.9).astype(np.int32)
     groups = [np.arange(sizes[f]) // (int(random.integers(1, 4)) if ordered[f] else 1) for f in chosen]
     codes = random.integers(classes, size=rows).astype(np.int32)
@@ -105,6 +107,11 @@ def walked(random: np.random.Generator) -> list[Any]:
     ]
 
 
+def few_steps(kernel: Any) -> Any:
+    """A search whose steps no stranger gives: 2^31 of them would take half an hour."""
+    return lambda *given: kernel(*given[:4], 5, *given[4:])
+
+
 def main(path: str, calls: int, seed: int) -> None:
     native, random, done = loaded(path), np.random.default_rng(seed), 0
 
@@ -123,7 +130,14 @@ def main(path: str, calls: int, seed: int) -> None:
 
     for _ in range(calls):
         call(native.walk, walked(random))
+        lines = random.random((3, 5)), random.random((3, 2)), random.random((3, 4))
+        call(native.min_plus, [*lines, np.zeros((3, 5), np.int64) if random.integers(2) else None, 0.1])
         rows = rows_of(random)
+        bits, chosen = (rows[0].T % 2).astype(np.uint8), np.arange(len(rows[0]), dtype=np.int32)
+        some = call(native.table_of_bits, [bits, rows[1].astype(np.int64), chosen, rows[6], rows[7]])
+        if some is not None:
+            test = SimpleNamespace(feature=int(random.integers(-1, 5)))
+            call(few_steps(native.table_refine), [some, (test, 0, (test, 1, 0)), 0.5, seed, 9, int, int])
         table = call(native.table, rows)
         if table is None:
             continue
@@ -131,9 +145,11 @@ def main(path: str, calls: int, seed: int) -> None:
         nodes = len(tree[0])
         call(native.table_cart, [table, int(random.integers(1, 30)), int])
         call(native.table_fit, [table, tree, price, int])
-        call(native.table_descend, [table, tree, price, seed, 5, bool(random.integers(2)), int])
+        call(few_steps(native.table_descend), [table, tree, price, seed, bool(random.integers(2)), int])
+        sizes = random.integers(1, 30, 3).astype(np.int32)
+        call(native.table_missed, [table, random.random(rows[0].shape[1]), sizes, 9, 3, int(random.integers(3)), int])
         call(native.table_prune, [table, tree, np.zeros(nodes, np.int32), np.ones(nodes), int])
-    print(5 * calls, done)
+    print(9 * calls, done)
 
 
 if __name__ == "__main__":

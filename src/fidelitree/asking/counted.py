@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, KeysView, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -162,12 +161,12 @@ class Counted:
     @property
     def asked(self) -> int:
         """Labels used so far."""
-        return self._asked.total()
+        return sum(self._asked.values())
 
     @property
     def paid(self) -> int:
         """Rows that the target answered so far."""
-        return self._paid.total()
+        return sum(self._paid.values())
 
     @property
     def left(self) -> int | None:
@@ -218,10 +217,13 @@ class Counted:
         else:
             recalled = self.memory.recall(batch)
             rows = len(recalled.rows) if self.once else len(batch)
-            labels = rows - len(recalled.repeats) if self.once else rows
-            with self._taken_back(recalled):  # no call of its own: the way to a target is short
+            labels, paid = rows - len(recalled.repeats) if self.once else rows, self.paid
+            try:  # no call of its own: the way to a target is short
                 self._check(rows, purpose)
                 answers = self._pay(recalled.rows, purpose)
+            except BudgetSpent:
+                self._take_back(recalled, paid)
+                raise
             codes = self._learn(recalled, answers, purpose)
             if self.once:
                 self.unknown -= float(self.space.chances(recalled.fresh).sum())
@@ -244,7 +246,9 @@ class Counted:
         return self._looked_late(lambda: self.budget.gone > share)
 
     def _look(self, learning: bool) -> None:
-        if self._looked_late(lambda: self._late(learning)):
+        if self.budget.max_seconds is None:  # a search looks at every node
+            self.looks += 1
+        elif self._looked_late(lambda: self._late(learning)):
             raise BudgetSpent(self.budget.time_over)
 
     def _looked_late(self, late: Callable[[], bool]) -> bool:
@@ -277,9 +281,12 @@ class Counted:
             return self.ask(batch, purpose)
         missing = self.memory.missing(batch)
         self._check(missing, purpose)
-        recalled = self.memory.recall(batch, self._spare(len(batch), missing))
-        with self._taken_back(recalled):
+        recalled, paid = self.memory.recall(batch, self._spare(len(batch), missing)), self.paid
+        try:
             answers = self._pay(recalled.rows, purpose)
+        except BudgetSpent:
+            self._take_back(recalled, paid)
+            raise
         codes = self._learn(recalled, answers, purpose)
         self._count(purpose, missing)
         return codes
@@ -290,17 +297,11 @@ class Counted:
             return None
         return self.left - missing if rows == self.space.points else 0
 
-    @contextmanager
-    def _taken_back(self, recalled: Recalled) -> Iterator[None]:
+    def _take_back(self, recalled: Recalled, paid: int) -> None:
         """Where the time ends before any answer came, repeats are still to be checked: a replay does not ask at all."""
         assert self.memory is not None, "what was recalled came from a memory"
-        paid = self.paid
-        try:
-            yield
-        except BudgetSpent:
-            if self.paid == paid:
-                self.memory.take_back(recalled)
-            raise
+        if self.paid == paid:
+            self.memory.take_back(recalled)
 
     def _learn(self, recalled: Recalled, answers: Codes, purpose: str) -> Codes:
         """Take what was paid for into memory; repeats that were checked have a purpose of their own."""

@@ -10,12 +10,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 from operator import truediv
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,8 +90,7 @@ def _limit_files() -> Iterator[Path]:
                 yield from (folder / file for folder in accumulate(Path(own).parts[1:], truediv, initial=group))
 
 
-@dataclass(frozen=True, eq=False)
-class Recalled:
+class Recalled(NamedTuple):
     """A batch as a memory sees it: the keys of all its inputs, and the inputs that have to be asked with theirs."""
 
     keys: list[bytes]

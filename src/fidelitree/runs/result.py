@@ -7,7 +7,7 @@ import inspect
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -327,6 +327,9 @@ def _row(entry: SplitRecord | TreeJudged, tree: Tree) -> dict[str, Any]:
     return {**shown, **{name: getattr(entry, name) for name in numbers}}
 
 
+_signature = cache(inspect.signature)  # reading it takes longer than the rest
+
+
 def written(door: Callable[..., Any], arguments: Mapping[str, Any]) -> str:
     """The call of a public door: target and space by name, then what is not as it would be anyhow.
 
@@ -338,7 +341,7 @@ def written(door: Callable[..., Any], arguments: Mapping[str, Any]) -> str:
     "ft.distill(target, space, epsilon=0.1, seed=7, strategy='influence')"
     """
     parts = ["target", "space"]
-    for name, parameter in inspect.signature(door).parameters.items():
+    for name, parameter in _signature(door).parameters.items():
         value = arguments.get(name, parameter.default)
         if name in parts or not isinstance(value, _WRITABLE):
             continue

@@ -7,8 +7,7 @@ drives it).
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,30 +15,26 @@ from numpy.typing import NDArray
 Codes = NDArray[np.intp]
 
 
-@dataclass(frozen=True, eq=False)
-class Ask:
+class Ask(NamedTuple):
     """Inputs of a strategy's own choice: their answers teach, and nobody counts them."""
 
     inner: NDArray[Any]
     purpose: str
 
 
-@dataclass(frozen=True)
-class Labels:
+class Labels(NamedTuple):
     """The next inputs for learning, as the space gives them: standing attempts count them before they teach."""
 
     rows: int
 
 
-@dataclass(frozen=True)
-class Tests:
+class Tests(NamedTuple):
     """The next inputs for tests: every attempt counts them before they teach."""
 
     rows: int
 
 
-@dataclass(frozen=True, eq=False)
-class Answered:
+class Answered(NamedTuple):
     """Inputs with their label codes; of tests, also which of them the last tree under test has wrong."""
 
     inner: NDArray[Any]

@@ -21,6 +21,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
+from scipy.special import cython_special
 
 Floats = NDArray[np.float64]
 
@@ -38,7 +39,8 @@ ROUND = 9
 _FIRST_ROUND = 0.8  # of its part goes to the first round of a frontier, and of the rest to the next
 _FAR = 1 << 40
 _BETS, _PRECISE, _CHUNK = 128, 1e-6, 4096  # bets on a mean, how closely its bound is looked for, numbers at once
-_share = special.betainc  # of a beta distribution below a point
+# Of a beta distribution below a point, and its constant: as they are compiled, for single numbers 5 times as fast.
+_share, _log_beta = cython_special.betainc, cython_special.betaln
 
 
 def log_e_value(errors: int, samples: int, epsilon: float) -> float:
@@ -63,14 +65,14 @@ def _log_sum(one: float, two: float) -> float:
 def _log_triangle(errors: int, samples: int, epsilon: float) -> float:
     """Log of the likelihood q^k (1-q)^(N-k) averaged over q with density 2 (1 - q/epsilon)/epsilon on (0, epsilon)."""
     one, two = errors + 1.0, samples - errors + 1.0
-    below, weighted = float(_share(one, two, epsilon)), float(_share(one + 1, two, epsilon))
+    below, weighted = _share(one, two, epsilon), _share(one + 1, two, epsilon)
     if below <= 0:
         return -math.inf
     # The mean of q/epsilon where the likelihood is: two moments, whose beta functions differ by a known factor.
     mean = weighted / below * one / (one + two) / epsilon
     if mean >= 1:
         return -math.inf
-    return float(special.betaln(one, two)) + math.log(below) - math.log(epsilon) + math.log(2 * (1 - mean))
+    return float(_log_beta(one, two) + math.log(below) - math.log(epsilon) + math.log(2 * (1 - mean)))
 
 
 def accepts(errors: int, samples: int, epsilon: float, level: float) -> bool:

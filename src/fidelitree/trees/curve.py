@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fidelitree.trees import kernels
+
 if TYPE_CHECKING:
     from fidelitree.spaces.features import Test
     from fidelitree.trees.nested import Nested
@@ -33,6 +35,12 @@ def min_plus(best: Floats, one: Floats, two: Floats, share: Places | None = None
     >>> best.tolist(), share.tolist()
     ([0.5, 0.5, 0.25, 0.0], [0, 0, 1, 2])
     """
+    lines = best.shape[:-1]
+    if kernels.compiled and best.flags.c_contiguous and one.shape[:-1] == lines == two.shape[:-1]:
+        left, right = (np.ascontiguousarray(part).reshape(-1, part.shape[-1]) for part in (one, two))
+        told = None if share is None else share.reshape(-1, share.shape[-1])
+        kernels.native.min_plus(best.reshape(-1, best.shape[-1]), left, right, told, slack)
+        return
     if share is None and one.shape[-1] > two.shape[-1]:
         one, two = two, one
     for k in range(min(one.shape[-1], best.shape[-1] - 1)):

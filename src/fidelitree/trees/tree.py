@@ -285,10 +285,12 @@ class Tree:
         return self.feature.tolist(), self.no.tolist(), self.yes.tolist(), self.code.tolist()
 
     def _depths(self) -> NDArray[np.int64]:
-        depths = np.zeros(len(self.feature), np.int64)
-        for node in np.flatnonzero(self.feature >= 0):
-            depths[[self.no[node], self.yes[node]]] = depths[node] + 1
-        return depths
+        feature, no, yes, _ = self.as_lists
+        depths = [0] * len(feature)
+        for node, asked in enumerate(feature):
+            if asked >= 0:
+                depths[no[node]] = depths[yes[node]] = depths[node] + 1
+        return np.array(depths, np.int64)
 
     def check_space(self, space: ProductSpace) -> None:
         """Refuse a space whose features are not the tree's."""

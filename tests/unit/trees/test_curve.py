@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fidelitree.spaces.features import IsOne
+from fidelitree.trees import kernels
 from fidelitree.trees.curve import Curve, CurveSplit, first_share, min_plus
 from fidelitree.trees.nested import Nested, size
 
@@ -71,3 +72,26 @@ def test_the_lowest_of_some_curves() -> None:
     assert found.first_within(0.25) == 2
     assert found.first_within(-0.1) is None
     assert found.first_within(1e-13) == pytest.approx(3)
+
+
+@pytest.mark.skipif(not kernels.compiled, reason="there are no compiled kernels; python hatch_build.py")
+@pytest.mark.parametrize("seed", range(40))
+def test_both_ways_merge_alike(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(seed)
+    lines = (3, 2) if seed % 3 == 0 else ()
+    best, one, two = (random.integers(9, size=(*lines, int(width))) / 8 for width in random.integers(1, 12, 3))
+    shares = [np.zeros(best.shape, np.intp) if seed % 2 else None for _ in range(2)]
+    found = [best.copy(), best.copy()]
+    for twin, share in zip(found, shares, strict=True):
+        min_plus(twin, one[..., :3], two, share, 0.1 * (seed % 4 == 1))
+        monkeypatch.setattr(kernels, "compiled", False)
+    np.testing.assert_equal(*found)
+    np.testing.assert_equal(*shares)
+
+
+@pytest.mark.skipif(not kernels.compiled, reason="there are no compiled kernels; python hatch_build.py")
+def test_the_kernel_refuses_lines_that_do_not_belong_together() -> None:
+    two, three = np.zeros((2, 4)), np.zeros((3, 4))
+    for arrays in ((two, three, two, None), (two, two, two, np.zeros((2, 3), np.int64))):
+        with pytest.raises(ValueError, match="all arrays must have as many lines"):
+            kernels.native.min_plus(*arrays, 0.0)

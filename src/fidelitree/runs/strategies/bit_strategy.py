@@ -53,6 +53,7 @@ FIRST_RIVALS, MORE = 48, 1.25  # answers at which other trees are looked for, an
 WIDE = 64  # features: of more only those that are known to matter are looked at
 EXPECTED = 0.35  # epsilons: the error of a tree that is ready for a test
 PRICE, FITS = 1.0, 0.3  # of a leaf, in errors; epsilons: a smaller tree with more errors on what is known will not do
+MOSTLY_NEW = 0.95  # of the space: where more is unknown, what is known need not be taken into account
 NEARLY_ALL = 0.2  # of the inputs: so few that it takes no tree to ask about them
 KNOWN = 1.25  # times what a test would cost: what it is worth to know every answer
 DEAREST = 2  # times what was asked: what the test of another tree may take
@@ -248,7 +249,8 @@ class BitStrategy:
         if self._faithful or len(features) < 2 or self.learner.tabulates or self.learner.confirmations:
             return None
         weights = np.where(self._weights > 0, self._weights, 1.0)[some]
-        return Rivals(pool.bits[some], pool.codes[some], weights, features, self._counted.watch, self._counted.unknown)
+        unknown = self._counted.unknown if self._counted.unknown < MOSTLY_NEW else 1.0
+        return Rivals(pool.bits[some], pool.codes[some], weights, features, self._counted.watch, unknown)
 
     def _smaller(self, sketch: Nested) -> Nested:
         """What a search that pays more for leaves makes of the learner's tree, if it still fits the answers."""

@@ -73,8 +73,9 @@ def _keys(bits: Bits, relevant: list[int]) -> list[bytes]:
 def _closest(bits: Bits, codes: NDArray[np.intp], rows: NDArray[np.intp], watch: Watch) -> tuple[float, int, int]:
     """The closest pair with different labels, and how far it is apart; of several, that of the first rows."""
     best: tuple[float, int, int] = np.inf, -1, -1
-    for label in np.unique(codes[rows])[:-1].tolist():
-        some, others = rows[codes[rows] == label], rows[codes[rows] > label]
+    mine = codes[rows]
+    for label in sorted(set(mine.tolist()))[:-1]:
+        some, others = rows[mine == label], rows[mine > label]
         parts = min(len(some), -(-len(some) * len(others) // PAIRS))  # memory is bounded
         for part in [some] if parts == 1 else np.array_split(some, parts):
             watch()

@@ -57,10 +57,12 @@ class Explorer:
         masses = np.array([mass(path, self._biases) for path in paths])
         shares = np.array([mass(path, self._tempered) for path in paths]) ** EVEN
         shares /= shares.sum()
-        chosen = self._random.choice(len(paths), rows, p=shares)
-        for place in set(chosen.tolist()):
-            for feature, value in paths[place]:
-                bits[chosen == place, feature] = value
+        below = shares.cumsum()  # from here on it is `Generator.choice`, without its checks
+        chosen = (below / below[-1]).searchsorted(self._random.random(rows), "right")
+        asked = [(row, *step) for row, place in enumerate(chosen.tolist()) for step in paths[place]]
+        if asked:
+            places, features, values = zip(*asked, strict=True)
+            bits[places, features] = values
         return bits, (masses / np.maximum(shares, 1e-300))[chosen]
 
 

@@ -256,7 +256,7 @@ class BitLearner:
         """Labels of inputs; those that are not known are asked together."""
         missing = self.pool.unknown(rows)
         if missing:
-            seen = yield Ask(rows[missing], "walk")
+            seen = yield Ask(rows if len(missing) == len(rows) else rows[missing], "walk")
             self.pool.add(seen.inner, seen.codes)
             if len(missing) == len(rows):
                 return seen.codes

@@ -20,6 +20,7 @@ class Pool:
         self._weights = np.ones(64, np.float32)
         self._known: dict[bytes, int] = {}
         self.size = 0
+        self._looked: tuple[Bits | None, int, dict[bytes, int]] = None, 0, {}
 
     @property
     def bits(self) -> Bits:
@@ -67,11 +68,15 @@ class Pool:
         return list(self._new(bits).values())
 
     def _new(self, bits: Bits) -> dict[bytes, int]:
-        """Row of the first appearance of every input that is not known."""
-        rows: dict[bytes, int] = {}
+        """Row of the first appearance of every input that is not known; who asks about inputs adds them next."""
+        looked_at, size, rows = self._looked
+        if bits is looked_at and size == self.size:
+            return rows
+        rows = {}
         for row, key in enumerate(row_keys(bits)):
             if key not in self._known:
                 rows.setdefault(key, row)
+        self._looked = bits, self.size, rows
         return rows
 
     def _grow(self, end: int) -> None:

@@ -9,19 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import add
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fidelitree.asking.limits import Watch, go_on
+from fidelitree.search.bits.sketch import is_one
 from fidelitree.search.local.archive import SLACK, Held, RowPrunings
 from fidelitree.search.local.coded import Coded
+from fidelitree.search.local.compiled import Compiled
 from fidelitree.search.local.iterated import Refiner
-from fidelitree.search.local.moves import engine
-from fidelitree.spaces.features import AtMost, IsOne, Test
-from fidelitree.trees.nested import Nested, mapped, simplest
+from fidelitree.search.local.moves import Engine, engine
+from fidelitree.search.local.splitmix import Splitmix
+from fidelitree.spaces.features import AtMost, Test
+from fidelitree.trees import kernels
+from fidelitree.trees.nested import Nested, mapped
 
 if TYPE_CHECKING:
     from fidelitree.search.local.grown import Grown
@@ -61,11 +66,11 @@ class Rivals:
         What it has learnt it gets wrong less often, which counts for as much of the space as the rows are. A size that
         is ``hopeless`` even if it errs on no more answers than it has by then is left out.
         """
-        total, fold = float(self.weights.sum()), np.arange(len(self.codes)) % FOLDS
+        total = float(self.weights.sum())
         missed = {leaves: 0.0 for leaves in self.sizes if not hopeless(leaves, 0.0)}
         for held in range(FOLDS):
             if missed:
-                errors = self._missed(fold != held, fold == held, list(missed))
+                errors = self._missed(held, list(missed))
                 missed = {leaves: missed[leaves] + wrong for leaves, wrong in errors.items()}
                 missed = {leaves: wrong for leaves, wrong in missed.items() if not hopeless(leaves, wrong / total)}
         sizes, share = list(missed), np.minimum(np.array(list(missed.values())) / total, 1.0)
@@ -75,7 +80,9 @@ class Rivals:
 
     def cheapest(self, other: Nested, price: float) -> Nested:
         """What a short search makes of another tree, or of CART's, at a price of a leaf in errors."""
-        return self._as_bits(self._refiner.cheapest(self._as_bins(other), price, STEPS))
+        if isinstance(self._engine, Compiled):
+            return self._engine.refine(other, price, STEPS, is_one)
+        return self._as_bits(self._engine.refine(self._as_bins(other), price, STEPS, Splitmix(0)).nested())
 
     def with_leaves(self, leaves: int) -> Nested:
         """The best tree that a short search finds with at most so many leaves."""
@@ -84,21 +91,34 @@ class Rivals:
 
     @cached_property
     def _refiner(self) -> Refiner:
-        return Refiner(self._coded(np.ones(len(self.codes), np.bool_)), None, 0, self.watch)
+        return Refiner(self._coded(slice(None)), None, 0, self.watch)
 
-    def _missed(self, rows: NDArray[np.bool_], held: NDArray[np.bool_], sizes: list[int]) -> dict[int, float]:
-        """What the best pruning for some rows with at most so many leaves gets wrong of as many as are held out."""
-        coded = self._coded(rows)
-        tree = engine(coded, None, self.watch).cart(max(self.sizes))
-        prunings, alone = RowPrunings(tree, Held(None, coded, self.watch)), self._missed_alone(tree, held)
+    @cached_property
+    def _engine(self) -> Engine:
+        if kernels.compiled:
+            return Compiled.of_bits(self.bits, self.codes, self.features, self.watch)
+        return engine(self._coded(slice(None)), None, self.watch)
+
+    def _missed(self, held: int, sizes: list[int]) -> dict[int, float]:
+        """What the best pruning for the other folds with at most so many leaves gets wrong of as many as a fold has."""
+        most = max(self.sizes)
+        if isinstance(self._engine, Compiled) and self.unknown == 1:
+            missed = self._engine.missed(self.weights, sizes, most, (held, FOLDS))
+            return dict(zip(sizes, missed, strict=True))
+        fold = np.arange(len(self.codes)) % FOLDS
+        coded = self._coded(fold != held)
+        tree = engine(coded, None, self.watch).cart(most)
+        prunings, alone = RowPrunings(tree, Held(None, coded, self.watch)), self._missed_alone(tree, fold == held)
         best = [1]
         for leaves in range(2, tree.leaves + 1):
             best.append(leaves if prunings.both[leaves - 1] < prunings.both[best[-1] - 1] - SLACK else best[-1])
         fewest = {leaves: best[min(leaves, tree.leaves) - 1] for leaves in sizes}
-        new = {leaves: sum(alone[node] for node in prunings.leaf_nodes(few)) for leaves, few in fewest.items()}
+        # one after the other, as it is compiled: from Python 3.12 on, `sum` is more exact than that
+        nodes = {leaves: prunings.leaf_nodes(few) for leaves, few in fewest.items()}
+        new = {leaves: reduce(add, (alone[node] for node in some), 0.0) for leaves, some in nodes.items()}
         if self.unknown == 1:
             return new
-        learnt = prunings.errors / len(coded.codes) * float(self.weights[held].sum())
+        learnt = prunings.errors / len(coded.codes) * float(self.weights[fold == held].sum())
         known = 1 - self.unknown
         return {leaves: self.unknown * new[leaves] + known * learnt[few - 1] for leaves, few in fewest.items()}
 
@@ -116,16 +136,18 @@ class Rivals:
         found: list[float] = missed.tolist()
         return found
 
-    def _coded(self, rows: NDArray[np.bool_]) -> Coded:
+    def _coded(self, rows: slice | NDArray[np.bool_]) -> Coded:
         """Some of the rows; each counts 1, which the compiled search wants."""
-        bins = np.ascontiguousarray(self.bits[rows][:, self.features].T, np.uint16)
+        bins = np.ascontiguousarray(self.bits[rows].take(self.features, 1).T, np.uint16)
         return Coded(bins, [True] * len(bins), [2] * len(bins), self.codes[rows], np.ones(bins.shape[1]))
 
     def _as_bits(self, binned: Nested) -> Nested:
         def change(test: Test, no: Nested, yes: Nested) -> Nested:
-            return IsOne(self.features[test.feature]), yes, no  # "at most 0" is no
+            if not isinstance(no, tuple) and no == yes:
+                return no
+            return is_one(self.features[test.feature]), yes, no  # "at most 0" is no
 
-        return simplest(mapped(binned, change))
+        return mapped(binned, change)
 
     def _as_bins(self, nested: Nested) -> Nested:
         place = {feature: k for k, feature in enumerate(self.features)}

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from fidelitree.asking.limits import Watch, go_on
 from fidelitree.search.bits.first_split import LabelledRows, first_split
 from fidelitree.spaces.features import IsOne
+from fidelitree.trees import kernels
 from fidelitree.trees.nested import Nested, leaf_codes
 
 Path = tuple[int, ...]
@@ -50,7 +51,7 @@ class Search:
         return _Fitting(rows, watch, self._known).grow(whole, horizon, before, ())[0]
 
 
-_is_one = cache(IsOne)  # made at every node of every fit
+is_one = cache(IsOne)  # made at every node of every fit
 
 
 class _Fitting:
@@ -79,7 +80,7 @@ class _Fitting:
             below = before[1:] if isinstance(before, tuple) and asked == feature else (None, None)
             no, fixed = self.grow((start, middle, no_mass), min(horizon, 3), below[0], (*path, 2 * feature))
             yes, too = self.grow((middle, stop, yes_mass), min(horizon, 3), below[1], (*path, 2 * feature + 1))
-            made, stays = (no, False) if no == yes else ((_is_one(feature), no, yes), fixed and too)
+            made, stays = (no, False) if no == yes else ((is_one(feature), no, yes), fixed and too)
         if stays:
             self._known[path] = stop - start, mass, made
         return made, stays
@@ -92,4 +93,8 @@ def fit(rows: LabelledRows, horizon: int, before: Nested | None = None, watch: W
 
 def predict(tree: Nested, bits: NDArray[np.generic]) -> NDArray[np.intp]:
     """The code of every row."""
+    if kernels.compiled and bits.itemsize == 1:
+        found = np.empty(len(bits), np.intp)
+        kernels.native.walk_nested(tree, bits, found)
+        return found
     return leaf_codes(tree, lambda test, here: bits[here, test.feature] != 0, len(bits))

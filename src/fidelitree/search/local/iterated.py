@@ -20,6 +20,7 @@ import numpy as np
 from fidelitree.asking.limits import Watch, go_on
 from fidelitree.search.local.archive import Archive, Point
 from fidelitree.search.local.coded import Coded
+from fidelitree.search.local.grown import CART
 from fidelitree.search.local.moves import engine
 from fidelitree.search.local.splitmix import Splitmix
 from fidelitree.search.local.splits import gini
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from fidelitree.trees.nested import Nested
 
 _ROUND = 150  # proposals between two looks at the curve
-_CART = 400  # leaves of CART's tree
 _MOST = 300  # leaves beyond which no small tree is to be hoped for
 _SHADOWED = 200  # leaves of the tree that tells which features matter
 _CHEAPER, _DEARER = 0.87, 1.1  # how the price of a leaf follows the error of the tree that it led to
@@ -69,7 +69,7 @@ class Refiner:
         self._features: list[int] | None = None  # all
         self._engine = engine(rows, None, watch)
         self._curve = Archive(rows, held, watch)
-        self._curve.add(self._engine.cart(_CART))
+        self._curve.add(self._engine.cart(CART))
         if held is not None:
             self._features = relevant(rows, _SHADOWED, self._stream, watch)
             self._engine = engine(rows, self._features, watch)
@@ -108,12 +108,6 @@ class Refiner:
         """Begin with a tree that was found elsewhere, too."""
         least = float(self._rows.weights.min()) / 2  # at this price all its splits stay
         self._curve.add(self._engine.fit(tree, least))
-
-    def cheapest(self, shape: Nested, price: float, steps: int) -> Nested:
-        """A tree for a price of a leaf, in errors: from this one or from CART's, whichever is cheaper, by proposals."""
-        tree = self._descend(self._cheaper([shape, self.points()[-1].tree], price), price, steps)
-        self._curve.add(tree)
-        return tree.nested()
 
     def with_leaves(self, most: int) -> Point:
         """The tree with the fewest errors that has at most so many leaves."""
@@ -161,6 +155,6 @@ class Refiner:
 
     def _descend(self, tree: Grown, price: float, steps: int) -> Grown:
         """Polished, unless it is huge, and then proposals."""
-        tree, made = self._engine.descend(tree, price, steps, self._stream, tree.leaves <= _CART)
+        tree, made = self._engine.descend(tree, price, steps, self._stream, tree.leaves <= CART)
         self.steps += made
         return tree

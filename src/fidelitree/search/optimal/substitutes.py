@@ -70,7 +70,8 @@ class Prunings:
         for place, (code, mass) in enumerate(held):
             masses[place, code] = mass
         below = upwards(tree, masses)
-        return Curve.of_prunings(tree.nodes, [(int(mass.argmax()), mass.sum() - mass.max()) for mass in below])
+        errors = below.sum(axis=1) - below.max(axis=1)
+        return Curve.of_prunings(tree.nodes, list(zip(below.argmax(axis=1).tolist(), errors.tolist(), strict=True)))
 
 
 def cells_of(tree: Tree, space: ProductSpace) -> CellFunction | None:

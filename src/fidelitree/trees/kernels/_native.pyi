@@ -1,5 +1,5 @@
 from collections.abc import Callable
-from typing import NewType
+from typing import Any, NewType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,11 +32,37 @@ def table(
     xlogx: NDArray[np.float64],
     classes: int,
 ) -> _Table: ...
+def table_of_bits(
+    bits: NDArray[np.uint8],
+    codes: NDArray[np.int64],
+    chosen: NDArray[np.int32],
+    xlogx: NDArray[np.float64],
+    classes: int,
+) -> _Table: ...
 def table_cart(table: _Table, most: int, watch: Callable[[], None]) -> tuple[bytes, ...]: ...
 def table_fit(table: _Table, tree: _Shape, price: float, watch: Callable[[], None]) -> tuple[bytes, ...]: ...
 def table_descend(
     table: _Table, tree: _Shape, price: float, state: int, steps: int, polished: bool, watch: Callable[[], None]
 ) -> tuple[tuple[bytes, ...], int, int]: ...
+def table_refine(
+    table: _Table,
+    tree: object,
+    price: float,
+    state: int,
+    steps: int,
+    most: int,
+    is_one: Callable[[int], object],
+    watch: Callable[[], None],
+) -> Any: ...
+def table_missed(
+    table: _Table,
+    weights: NDArray[np.float64],
+    sizes: NDArray[np.int32],
+    most: int,
+    folds: int,
+    held: int,
+    watch: Callable[[], None],
+) -> bytes: ...
 def table_prune(
     held: _Table, tree: _Shape, code: NDArray[np.int32], errors: NDArray[np.float64], watch: Callable[[], None]
 ) -> tuple[bytes, bytes, bytes, bytes]: ...
@@ -58,6 +84,14 @@ def walk_bits(
     rows: NDArray[np.uint8],
     out: NDArray[np.int64],
 ) -> None: ...
+def walk_nested(tree: object, rows: NDArray[np.generic], out: NDArray[np.int64]) -> None: ...
 def changes(
     planes: NDArray[np.uint64], octets: NDArray[np.float64], places: NDArray[np.float64], out: NDArray[np.float64]
+) -> None: ...
+def min_plus(
+    best: NDArray[np.float64],
+    one: NDArray[np.float64],
+    two: NDArray[np.float64],
+    share: NDArray[np.int64] | None,
+    slack: float,
 ) -> None: ...

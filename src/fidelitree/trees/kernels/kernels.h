@@ -14,6 +14,7 @@
 
 #define FAMILIES(FAMILY) \
     FAMILY(bits) \
+    FAMILY(curves) \
     FAMILY(influences) \
     FAMILY(predict) \
     FAMILY(steps) \
@@ -21,6 +22,13 @@
 
 #define DECLARE(name) extern PyMethodDef name##_methods[];
 FAMILIES(DECLARE)
+
+/* Copies of a function for processors with wider vectors and a popcount; the same operations in the same order. */
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__)
+#define CLONES __attribute__((target_clones("avx2", "popcnt", "default")))
+#else
+#define CLONES
+#endif
 
 /* An array argument: C-contiguous, with so many axes, of one kind ('f' float, 'i' signed, 'u' unsigned, 'b' bool)
    and size of entry. */

@@ -22,6 +22,7 @@ typedef int32_t Signs __attribute__((vector_size(4 * LANES), aligned(4), may_ali
 typedef struct {
     int features, stride, labels; /* stride: features, rounded up to whole vectors */
     int deepest;                  /* features of the largest sets; these have no tables */
+    size_t each[DEEPEST];         /* of the tables below, entries for each label */
     const int *first;             /* where each label's words begin; one more entry ends the last */
     const float *total;           /* rows of each label */
     const uint64_t *columns;      /* features x words */
@@ -32,29 +33,23 @@ typedef struct {
     uint64_t *mask[DEEPEST];      /* rows with ones in the first features of a set */
 } Node;
 
-/* Where the vector of a set begins, which is given without its last feature. */
+/* Where the vector of a set begins, which is given without its last feature; sets of more than two have no table. */
 INLINE size_t place(const Node *node, const int *set, int size)
 {
-    size_t at = 0;
-    for (int k = 0; k < size; k++)
-        at = at * (size_t)node->features + (size_t)set[k];
-    return at * (size_t)node->stride;
+    const int at = size == 1 ? set[0] : size == 2 ? set[0] * (2 * node->features - set[0] - 3) / 2 + set[1] - 1 : 0;
+    return (size_t)at * (size_t)node->stride;
 }
 
 INLINE size_t table(const Node *node, int size)
 {
-    size_t sets = (size_t)node->stride;
-    for (int k = 0; k < size; k++)
-        sets *= (size_t)node->features;
-    return sets;
+    const size_t features = (size_t)node->features, sets = size == 2 ? features * (features - 1) / 2 : features;
+    return (size ? sets : 1) * (size_t)node->stride;
 }
 
-/* Rows of a label with ones in a set and in each later feature. */
-INLINE float *ones_at(const Node *node, int label, const int *set, int size)
+/* Rows of a label with ones in a set, whose place is known, and in each later feature. */
+INLINE float *ones_at(const Node *node, int label, size_t place, int size)
 {
-    if (size == node->deepest - 1)
-        return node->ones[size] + (size_t)label * (size_t)node->stride;
-    return node->ones[size] + (size_t)label * table(node, size) + place(node, set, size);
+    return node->ones[size] + (size_t)label * node->each[size] + (size == node->deepest - 1 ? 0 : place);
 }
 
 /* Counts them, for one label. */
@@ -70,22 +65,30 @@ INLINE void count_ones(const Node *node, const uint64_t *mask, int label, int fr
     }
 }
 
-/* Which of a set's features are one in a pattern; how many. */
-INLINE int chosen(const int *set, int size, int pattern, int *part)
+/* A set of features, and the places of its parts: those that are one in a pattern. */
+typedef struct {
+    int set[DEEPEST], size;
+    size_t places[1 << (DEEPEST - 1)];
+} Set;
+
+INLINE void find_places(const Node *node, Set *of)
 {
-    int parts = 0;
-    for (int k = 0; k < size; k++)
-        if (pattern >> (size - 1 - k) & 1)
-            part[parts++] = set[k];
-    return parts;
+    for (int pattern = 0; pattern < 1 << of->size; pattern++) {
+        int part[DEEPEST], parts = 0;
+        for (int k = 0; k < of->size; k++)
+            if (pattern >> (of->size - 1 - k) & 1)
+                part[parts++] = of->set[k];
+        of->places[pattern] = place(node, part, parts);
+    }
 }
 
 /* Rows of one label with each pattern over a set of features. */
-INLINE void pattern_counts(const Node *node, const int *set, int size, int label, float *found)
+INLINE void pattern_counts(const Node *node, const Set *of, int size, int label, float *found)
 {
-    for (int pattern = 0; pattern < 1 << size; pattern++) {
-        int part[DEEPEST], parts = chosen(set, size, pattern, part);
-        found[pattern] = parts ? ones_at(node, label, part, parts - 1)[part[parts - 1]] : node->total[label];
+    found[0] = node->total[label];
+    for (int pattern = 1; pattern < 1 << size; pattern++) {
+        int last = of->set[size - 1 - __builtin_ctz((unsigned)pattern)], parts = __builtin_popcount((unsigned)pattern);
+        found[pattern] = ones_at(node, label, of->places[pattern & (pattern - 1)], parts - 1)[last];
     }
     for (int bit = 1; bit < 1 << size; bit <<= 1)
         for (int pattern = 0; pattern < 1 << size; pattern++)
@@ -111,15 +114,13 @@ INLINE void keep_more(Lanes *one, const Lanes *other)
 }
 
 /* Rows of one label with each pattern over a set and one of eight later features; lines change with the last first. */
-INLINE void label_lines(const Node *node, const int *set, int size, int label, int at, Lanes *lines)
+INLINE void label_lines(const Node *node, const Set *of, int size, int label, int at, Lanes *lines)
 {
     float counts[1 << DEEPEST];
     Lanes yes[1 << (DEEPEST - 1)];
-    pattern_counts(node, set, size, label, counts);
-    for (int pattern = 0; pattern < 1 << size; pattern++) {
-        int part[DEEPEST], parts = chosen(set, size, pattern, part);
-        yes[pattern] = AT(ones_at(node, label, part, parts), at);
-    }
+    pattern_counts(node, of, size, label, counts);
+    for (int pattern = 0; pattern < 1 << size; pattern++)
+        yes[pattern] = AT(ones_at(node, label, of->places[pattern], __builtin_popcount((unsigned)pattern)), at);
     for (int bit = 1; bit < 1 << size; bit <<= 1)
         for (int pattern = 0; pattern < 1 << size; pattern++)
             if (!(pattern & bit))
@@ -131,12 +132,12 @@ INLINE void label_lines(const Node *node, const int *set, int size, int label, i
 }
 
 /* What the best label gets wrong there: the smaller of two, or all but the largest. */
-INLINE void wrong_lines(const Node *node, const int *set, int size, int at, Lanes *out)
+INLINE void wrong_lines(const Node *node, const Set *of, int size, int at, Lanes *out)
 {
     Lanes lines[1 << DEEPEST], all[1 << DEEPEST];
-    label_lines(node, set, size, 0, at, out);
+    label_lines(node, of, size, 0, at, out);
     if (node->labels == 2) {
-        label_lines(node, set, size, 1, at, lines);
+        label_lines(node, of, size, 1, at, lines);
         for (int line = 0; line < 2 << size; line++)
             keep_less(&out[line], &lines[line]);
         return;
@@ -144,7 +145,7 @@ INLINE void wrong_lines(const Node *node, const int *set, int size, int at, Lane
     for (int line = 0; line < 2 << size; line++)
         all[line] = out[line];
     for (int label = 1; label < node->labels; label++) {
-        label_lines(node, set, size, label, at, lines);
+        label_lines(node, of, size, label, at, lines);
         for (int line = 0; line < 2 << size; line++) {
             all[line] += lines[line];
             keep_more(&out[line], &lines[line]);
@@ -155,14 +156,11 @@ INLINE void wrong_lines(const Node *node, const int *set, int size, int at, Lane
 }
 
 /* Splits on the k-th of a set's features lower the cost of the others with each later one. */
-INLINE void split_on(const Node *node, Lanes *lines, const int *set, int size, int k, int at)
+INLINE void split_on(const Node *node, Lanes *lines, const Set *of, int size, int k, int at)
 {
     const int bit = 1 << (size - k); /* of a pattern that has the last feature, too */
-    const float penalty = node->penalty[set[k]];
-    int rest[DEEPEST];
-    for (int j = 0; j < size - 1; j++)
-        rest[j] = set[j + (j >= k)];
-    float *lowered = node->costs[size - 1] + (place(node, rest, size - 1) << size) + at;
+    const float penalty = node->penalty[of->set[k]];
+    float *lowered = node->costs[size - 1] + (of->places[((1 << size) - 1) ^ bit >> 1] << size) + at;
     for (int pattern = 0; pattern < 1 << size; pattern++) {
         int no = (pattern & -bit) << 1 | (pattern & (bit - 1));
         Lanes split = lines[no] + lines[no + bit] + penalty;
@@ -171,28 +169,28 @@ INLINE void split_on(const Node *node, Lanes *lines, const int *set, int size, i
 }
 
 /* Lines of a set and eight later features lower the costs of smaller sets; ``least`` is that of splits on the last. */
-INLINE void lower_lanes(const Node *node, Lanes *lines, const int *set, int size, int at, Lanes *least)
+INLINE void lower_lanes(const Node *node, Lanes *lines, const Set *of, int size, int at, Lanes *least)
 {
     for (int pattern = 0; pattern < 1 << size; pattern++) {
         Lanes split = lines[2 * pattern] + lines[2 * pattern + 1] + AT(node->penalty, at);
         keep_less(&least[pattern], &split);
     }
     for (int k = 0; k < size; k++)
-        split_on(node, lines, set, size, k, at);
+        split_on(node, lines, of, size, k, at);
 }
 
 /* Works through the later features of a set; with ``count`` its errors are counted, else costs are read. */
-INLINE void work_through(const Node *node, const int *set, int size, int count)
+INLINE void work_through(const Node *node, const Set *of, int size, int count)
 {
-    const int from = size ? set[size - 1] + 1 : 0, kept = size < node->deepest - 1, stride = node->stride;
-    const size_t here = kept ? place(node, set, size) << (size + 1) : 0;
+    const int from = size ? of->set[size - 1] + 1 : 0, kept = size < node->deepest - 1, stride = node->stride;
+    const size_t here = kept ? of->places[(1 << size) - 1] << (size + 1) : 0;
     Lanes lines[1 << DEEPEST], least[1 << (DEEPEST - 1)];
     for (int pattern = 0; pattern < 1 << size; pattern++)
         least[pattern] = (Lanes){0} + INFINITY;
     for (int at = from / LANES * LANES; at < stride; at += LANES) {
         float *lies = (count ? node->errors : node->costs)[size] + here + at;
         if (count) {
-            wrong_lines(node, set, size, at, lines);
+            wrong_lines(node, of, size, at, lines);
             if (at < from) {
                 const Signs none = (Signs)((Lanes){0} + INFINITY), late = from - at <= EIGHT;
                 for (int line = 0; line < 2 << size; line++)
@@ -205,10 +203,10 @@ INLINE void work_through(const Node *node, const int *set, int size, int count)
             for (int line = 0; line < 2 << size; line++)
                 lines[line] = AT(lies, line * stride);
         if (size)
-            lower_lanes(node, lines, set, size, at, least);
+            lower_lanes(node, lines, of, size, at, least);
     }
     for (int pattern = 0; size && pattern < 1 << size; pattern++) {
-        float *cost = node->costs[size - 1] + (place(node, set, size - 1) << size) + pattern * stride + set[size - 1];
+        float *cost = node->costs[size - 1] + (of->places[((1 << size) - 1) ^ 1] << size) + pattern * stride + from - 1;
         for (int lane = 0; lane < LANES; lane++)
             *cost = least[pattern][lane] < *cost ? least[pattern][lane] : *cost;
     }
@@ -241,18 +239,19 @@ INLINE void mask_set(const Node *node, const int *set, int size)
 /* Errors of all sets of ``size`` + 1 features are counted, or their costs are read; they lower those of smaller sets. */
 INLINE void all_sets(const Node *node, int size, int count)
 {
-    int set[DEEPEST];
+    Set of = {{0}, size, {0}};
     for (int k = 0; k < size; k++)
-        set[k] = k;
+        of.set[k] = k;
     do {
+        find_places(node, &of);
         if (count) {
-            mask_set(node, set, size);
+            mask_set(node, of.set, size);
             for (int label = 0; label < node->labels; label++)
-                count_ones(node, node->mask[size], label, size ? set[size - 1] + 1 : 0,
-                           ones_at(node, label, set, size));
+                count_ones(node, node->mask[size], label, size ? of.set[size - 1] + 1 : 0,
+                           ones_at(node, label, of.places[(1 << size) - 1], size));
         }
-        work_through(node, set, size, count);
-    } while (next_set(node, set, size));
+        work_through(node, &of, size, count);
+    } while (next_set(node, of.set, size));
 }
 
 /* For each size a copy of its own, in which all short loops are unrolled. */
@@ -295,6 +294,7 @@ static void *node_room(Node *node, int words)
     size_t floats = 0, sizes[3][DEEPEST] = {{0}};
     for (int s = 0; s < deepest; s++) {
         size_t whole = s < deepest - 1 ? table(node, s) : (size_t)node->stride;
+        node->each[s] = whole;
         sizes[0][s] = whole * (size_t)node->labels;
         sizes[1][s] = whole << (s + 1);
         sizes[2][s] = s < deepest - 1 ? whole << (s + 1) : 0;
@@ -327,7 +327,7 @@ static void all_rows(const Packed *packed, uint64_t *mask)
 
 int lookahead_costs(const Packed *packed, int deepest, float least, float *out)
 {
-    Node node = {packed->features, (packed->features + LANES - 1) / LANES * LANES, packed->labels, 0, packed->first,
+    Node node = {packed->features, (packed->features + LANES - 1) / LANES * LANES, packed->labels, 0, {0}, packed->first,
                  packed->total, packed->columns, packed->penalty, {0}, {0}, {0}, {0}};
     node.deepest = deepest < packed->features ? deepest : packed->features;
     void *room = node_room(&node, packed->words);

@@ -8,13 +8,6 @@
 /* DEEPEST: splits ahead. LANES: features at once. */
 enum { DEEPEST = 4, LANES = 8 };
 
-/* Copies of a function for processors with wider vectors and a popcount; the same operations in the same order. */
-#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__)
-#define CLONES __attribute__((target_clones("avx2", "popcnt", "default")))
-#else
-#define CLONES
-#endif
-
 /* The rows of a node, packed: what all its sets of features share. */
 typedef struct {
     int rows, labels, words, features; /* features: those that vary */

@@ -151,12 +151,30 @@ static const Wanted tree_wanted[] = {
     {"feature", 'i', 4, 1, 0}, {"cut", 'i', 4, 1, 0}, {"yes", 'i', 4, 1, 0}, {"set", 'i', 4, 1, 0},
     {"sets", 'u', 8, 2, 0},
 };
-enum { TREE = 5, CART, FIT, DESCEND };
+enum { TREE = 5, CART, FIT, DESCEND, REFINE };
 
 typedef struct {
     int kind, polished;
     int32_t most, steps;
+    PyObject *is_one; /* makes the tests of a tree of tuples */
 } Task;
+
+/* A shape fitted to all rows, its leaves grown on where that pays. */
+static int32_t fitted(Search *s, int32_t shape)
+{
+    const int32_t rows = s->table->rows, *counts = s->line + s->table->classes;
+    count_labels(s, s->rows, rows, s->line + s->table->classes);
+    return extend(s, refit(s, shape, s->rows, 0, rows, counts));
+}
+
+/* The cheaper of a shape and of CART's tree without the splits that spare no error, both fitted. */
+static int32_t start(Search *s, int32_t shape, int32_t most)
+{
+    int32_t one = fitted(s, shape), cart = best_first(s, s->table->rows, most);
+    tighten(s, cart);
+    int32_t other = fitted(s, cart);
+    return cost(s, other) < cost(s, one) ? other : one;
+}
 
 /* Does a task with the lock released; NULL with an exception where it fails or is ended. */
 static PyObject *done(Search *s, const Array *tree, Task *task)
@@ -164,28 +182,28 @@ static PyObject *done(Search *s, const Array *tree, Task *task)
     if (setjmp(s->out))
         return NULL; /* whoever jumps holds the lock */
     s->unlocked = PyEval_SaveThread();
-    int32_t root;
     for (int32_t row = 0; row < s->table->rows; row++)
         s->rows[row] = row;
     if (task->kind == CART)
-        return write_tree(s, best_first(s, task->most));
+        return write_tree(s, best_first(s, s->table->rows, task->most));
     int32_t shape = read_tree(s, tree);
-    if (task->kind == FIT) {
-        count_labels(s, s->rows, s->table->rows, s->line + s->table->classes);
-        root = refit(s, shape, s->rows, 0, s->table->rows, s->line + s->table->classes);
-        return write_tree(s, extend(s, root));
+    if (task->kind == FIT)
+        return write_tree(s, fitted(s, shape));
+    if (task->kind == REFINE) {
+        shape = start(s, shape, task->most);
+        task->polished = s->arena.nodes[shape].leaves <= task->most;
     }
     arrange(s, shape, s->rows, 0, s->table->rows);
     recount(s, shape);
     adopt(s, task->polished ? polish(s, shape, s->rows) : shape);
     task->steps = descend(s, task->steps);
-    return write_tree(s, 0);
+    return task->kind == REFINE ? write_nested(s, 0, task->is_one) : write_tree(s, 0);
 }
 
 static PyObject *run(PyObject *capsule, PyObject *watch, double price, uint64_t *state, PyObject **given, Task *task)
 {
     Search s;
-    Array tree[TREE];
+    Array tree[TREE] = {{{0}, 0, 0, {0}}};
     const Table *table = table_of(capsule);
     if (!table)
         return NULL;
@@ -193,7 +211,7 @@ static PyObject *run(PyObject *capsule, PyObject *watch, double price, uint64_t 
         PyErr_SetString(PyExc_ValueError, "price must be a number from 0");
         return NULL;
     }
-    if (given && arrays_take(given, tree_wanted, tree, TREE) < 0)
+    if (given && (task->is_one ? take_nested(table, *given, tree) : arrays_take(given, tree_wanted, tree, TREE)) < 0)
         return NULL;
     PyObject *found = NULL;
     if (search_open(&s, table, watch) == 0) {
@@ -202,7 +220,9 @@ static PyObject *run(PyObject *capsule, PyObject *watch, double price, uint64_t 
         *state = s.state;
         search_close(&s);
     }
-    if (given)
+    if (task->is_one)
+        PyMem_Free(tree[0].data);
+    else if (given)
         arrays_release(tree, TREE);
     return found;
 }
@@ -210,7 +230,7 @@ static PyObject *run(PyObject *capsule, PyObject *watch, double price, uint64_t 
 static PyObject *table_cart(PyObject *module, PyObject *args)
 {
     PyObject *capsule, *watch;
-    Task task = {CART, 0, 0, 0};
+    Task task = {CART, 0, 0, 0, NULL};
     uint64_t state = 0;
     (void)module;
     if (!PyArg_ParseTuple(args, "OiO", &capsule, &task.most, &watch))
@@ -223,7 +243,7 @@ static PyObject *table_cart(PyObject *module, PyObject *args)
 static PyObject *table_fit(PyObject *module, PyObject *args)
 {
     PyObject *capsule, *watch, *given[TREE];
-    Task task = {FIT, 0, 0, 0};
+    Task task = {FIT, 0, 0, 0, NULL};
     double price;
     uint64_t state = 0;
     (void)module;
@@ -236,7 +256,7 @@ static PyObject *table_fit(PyObject *module, PyObject *args)
 static PyObject *table_descend(PyObject *module, PyObject *args)
 {
     PyObject *capsule, *watch, *given[TREE], *found;
-    Task task = {DESCEND, 0, 0, 0};
+    Task task = {DESCEND, 0, 0, 0, NULL};
     double price;
     unsigned long long number;
     (void)module;
@@ -249,15 +269,39 @@ static PyObject *table_descend(PyObject *module, PyObject *args)
     return Py_BuildValue("(NKi)", found, (unsigned long long)state, task.steps);
 }
 
+static PyObject *table_refine(PyObject *module, PyObject *args)
+{
+    PyObject *capsule, *watch, *tuple;
+    Task task = {REFINE, 0, 0, 0, NULL};
+    double price;
+    unsigned long long number;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OOdKiiOO", &capsule, &tuple, &price, &number, &task.steps, &task.most, &task.is_one,
+                          &watch))
+        return NULL;
+    if (task.most < 1)
+        return PyErr_Format(PyExc_ValueError, "most must be at least 1; got %d", task.most);
+    uint64_t state = number;
+    return run(capsule, watch, price, &state, &tuple, &task);
+}
+
 PyMethodDef tables_methods[] = {
     {"table", table_new, METH_VARARGS,
      "table(bins, codes, sizes, ordered, chosen, groups, xlogx, classes): rows of bins for a search."},
+    {"table_of_bits", table_of_bits, METH_VARARGS,
+     "table_of_bits(bits, codes, chosen, xlogx, classes): the chosen columns of rows of bits, each with two bins."},
     {"table_cart", table_cart, METH_VARARGS, "table_cart(table, most, watch): CART's tree with so many leaves."},
     {"table_fit", table_fit, METH_VARARGS,
      "table_fit(table, tree, price, watch): the tree fitted to all rows, its leaves grown on where that pays."},
     {"table_descend", table_descend, METH_VARARGS,
      "table_descend(table, tree, price, state, steps, polished, watch): the tree after so many proposals, the stream's "
      "state and how many proposals were made."},
+    {"table_refine", table_refine, METH_VARARGS,
+     "table_refine(table, tree, price, state, steps, most, is_one, watch): the cheaper of a tree of tuples over bits and "
+     "CART's with at most so many leaves, both fitted, after so many proposals; its tests are made by is_one."},
+    {"table_missed", table_missed, METH_VARARGS,
+     "table_missed(table, weights, sizes, most, folds, held, watch): what CART's prunings with at most so many leaves, "
+     "grown on all folds but one, get wrong of that one."},
     {"table_prune", table_prune, METH_VARARGS,
      "table_prune(held, tree, code, errors): of every node and number of leaves the leaves of the shorter side; and "
      "errors, missed and both of the best prunings of the whole tree."},

@@ -32,6 +32,10 @@ typedef struct {
     int32_t *under;          /* how many rows have at most this bin */
     uint16_t *keys;          /* rows x columns: the group of each value */
     int32_t words;           /* of a set of bins */
+    uint64_t *ones;          /* columns x lines of 64 rows: those in the second of two groups; NULL unless all have two */
+    int32_t lines;
+    void *own;               /* where these arrays are nobody else's */
+    const int32_t *names;    /* of bits: the feature that each column is, in increasing order; else NULL */
 } Table;
 
 /* A set is a place among the search's words, or -1: then bins up to the cut pass. */
@@ -58,11 +62,12 @@ typedef struct {
     int32_t *trial;               /* rows of the node under change */
     int32_t *care;                /* rows that exactly one side of a node gets right */
     uint8_t *right;
-    void *keep;                   /* freed at the end */
+    void *keep, *curves;          /* freed at the end */
     int32_t *line;                /* scratch: 4 lines of classes entries */
-    int32_t *order;               /* scratch: groups of a feature in order of their share */
-    double *share, *lefts;        /* scratch: a number a group; two lines of them */
-    int32_t most_groups;
+    int32_t *order;               /* scratch: groups of a feature in order of their share; or columns */
+    double *share, *lefts;        /* scratch: a number for each of them; two lines of such */
+    int32_t most_offers;          /* room of these lines */
+    uint64_t *among;              /* scratch: rows of a node as bits, a line for each label */
     uint8_t *finite;              /* features that offer a test */
     int32_t **buffers;            /* histograms: free ones first */
     int buffers_free, buffers_all, buffers_room;
@@ -85,6 +90,7 @@ enum { THRESHOLD, SINGLE, SUBSET, RANKED };
 /* tables_data.c */
 const Table *table_of(PyObject *capsule);
 PyObject *table_new(PyObject *module, PyObject *args);
+PyObject *table_of_bits(PyObject *module, PyObject *args);
 
 /* tables_arena.c */
 int search_open(Search *s, const Table *table, PyObject *watch);
@@ -104,6 +110,10 @@ int32_t draw_below(Search *s, int32_t count);
 double draw_uniform(Search *s);
 int32_t read_tree(Search *s, const Array *given);
 PyObject *write_tree(Search *s, int32_t root);
+
+/* tables_nested.c */
+int take_nested(const Table *table, PyObject *tuple, Array *arrays);
+PyObject *write_nested(Search *s, int32_t root, PyObject *is_one);
 
 /* tables_splits.c */
 void count_labels(const Search *s, const int32_t *rows, int32_t count, int32_t *counts);
@@ -127,7 +137,8 @@ int32_t refit(Search *s, int32_t shape, int32_t *rows, int32_t begin, int32_t en
 int32_t refit_below(Search *s, Test test, int32_t no, int32_t yes, int32_t *rows, int32_t node);
 int32_t paying(Search *s, int32_t node);
 void arrange(Search *s, int32_t node, int32_t *rows, int32_t begin, int32_t end);
-int32_t best_first(Search *s, int32_t most);
+int32_t best_first(Search *s, int32_t rows, int32_t most);
+void tighten(Search *s, int32_t node);
 int32_t extend(Search *s, int32_t node);
 
 /* tables_polish.c */
@@ -135,6 +146,7 @@ int32_t polish(Search *s, int32_t node, int32_t *rows);
 
 /* tables_prune.c */
 PyObject *table_prune(PyObject *module, PyObject *args);
+PyObject *table_missed(PyObject *module, PyObject *args);
 
 static inline int passes(const Search *s, Test test, int32_t row)
 {

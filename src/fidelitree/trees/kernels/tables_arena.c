@@ -55,12 +55,14 @@ int search_open(Search *s, const Table *table, PyObject *watch)
     s->right = malloc(rows);
     s->near = calloc((size_t)largest * (size_t)table->classes, sizeof *s->near);
     s->line = malloc(4 * (size_t)table->classes * sizeof *s->line);
-    s->order = malloc((size_t)largest * sizeof *s->order);
-    s->share = malloc((size_t)largest * sizeof *s->share);
-    s->lefts = malloc(2 * (size_t)largest * sizeof *s->lefts);
-    s->most_groups = largest;
+    s->most_offers = largest > table->columns ? largest : table->columns;
+    s->order = malloc((size_t)s->most_offers * sizeof *s->order);
+    s->share = malloc((size_t)s->most_offers * sizeof *s->share);
+    s->lefts = malloc(2 * (size_t)s->most_offers * sizeof *s->lefts);
+    s->among = malloc((size_t)table->classes * (size_t)table->lines * sizeof *s->among + 1);
     s->finite = malloc((size_t)table->columns + 1);
-    if (s->rows && s->spare && s->trial && s->care && s->right && s->near && s->line && s->order && s->share && s->lefts && s->finite)
+    if (s->rows && s->spare && s->trial && s->care && s->right && s->near && s->line && s->order && s->share && s->lefts
+        && s->among && s->finite)
         return 0;
     search_close(s);
     PyErr_NoMemory();
@@ -90,9 +92,11 @@ void search_close(Search *s)
     free(s->order);
     free(s->share);
     free(s->lefts);
+    free(s->among);
     free(s->finite);
     free(s->care);
     free(s->keep);
+    free(s->curves);
 }
 
 int32_t *buffer_get(Search *s)

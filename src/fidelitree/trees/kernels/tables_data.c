@@ -15,6 +15,8 @@ static void forget(Table *table)
     free(table->column_of);
     free(table->under);
     free(table->keys);
+    free(table->ones);
+    free(table->own);
     free(table);
 }
 
@@ -113,10 +115,45 @@ static int fill(Table *t, Py_ssize_t bins)
     return 0;
 }
 
+/* Where every column has two groups in order, as bits have, rows are counted 64 at a time. */
+static int fill_ones(Table *t)
+{
+    for (int32_t c = 0; c < t->columns; c++)
+        if (t->first_group[c + 1] - t->first_group[c] != 2 || !t->ordered[t->chosen[c]])
+            return 0;
+    t->lines = (t->rows + 63) / 64;
+    t->ones = calloc((size_t)t->columns * (size_t)t->lines + 1, sizeof *t->ones);
+    if (!t->ones)
+        return -1;
+    for (int32_t c = 0; c < t->columns; c++)
+        for (int32_t row = 0; row < t->rows; row++) {
+            uint64_t bit = t->keys[(int64_t)row * t->columns + c];
+            t->ones[(int64_t)c * t->lines + (row >> 6)] |= bit << (row & 63);
+        }
+    return 0;
+}
+
+/* A capsule of a table that is filled; NULL with an exception, and the table is gone, where it is not. */
+static PyObject *capsule_of(Table *t, const char *problem, int failed)
+{
+    PyObject *capsule = NULL;
+    if (problem)
+        PyErr_SetString(PyExc_ValueError, problem);
+    else if (failed)
+        PyErr_NoMemory();
+    else
+        capsule = PyCapsule_New(t, "fidelitree.table", destroy);
+    if (!capsule) {
+        arrays_release(t->arrays, TABLE_ARRAYS);
+        forget(t);
+    }
+    return capsule;
+}
+
 PyObject *table_new(PyObject *module, PyObject *args)
 {
-    PyObject *given[TABLE_ARRAYS], *capsule = NULL;
-    int classes, failed;
+    PyObject *given[TABLE_ARRAYS];
+    int classes, failed = 0;
     (void)module;
     if (!PyArg_ParseTuple(args, "OOOOOOOi", &given[0], &given[1], &given[2], &given[3], &given[4], &given[5],
                           &given[6], &classes))
@@ -138,18 +175,79 @@ PyObject *table_new(PyObject *module, PyObject *args)
         Py_BEGIN_ALLOW_THREADS
         problem = unsound_rows(t);
         problem = problem ? problem : unsound_groups(t, a[GROUPS].length);
-        failed = problem ? 0 : fill(t, a[GROUPS].length);
+        failed = problem ? 0 : fill(t, a[GROUPS].length) || fill_ones(t);
         Py_END_ALLOW_THREADS
-        if (!problem && failed)
-            PyErr_NoMemory();
     }
-    if (problem)
-        PyErr_SetString(PyExc_ValueError, problem);
-    if (!PyErr_Occurred())
-        capsule = PyCapsule_New(t, "fidelitree.table", destroy);
-    if (!capsule) {
-        arrays_release(a, TABLE_ARRAYS);
-        forget(t);
+    return capsule_of(t, problem, failed);
+}
+
+static const Wanted bits_wanted[] = {
+    {"bits", 'u', 1, 2, 0}, {"codes", 'i', 8, 1, 0}, {"chosen", 'i', 4, 1, 0}, {"xlogx", 'f', 8, 1, 0},
+};
+
+static const char *unsound_bits(const Array *a, int classes)
+{
+    const int64_t *codes = a[1].data;
+    const int32_t *chosen = a[2].data;
+    if (a[0].shape[0] < 1 || a[0].shape[0] >= 1 << 26 || a[2].length < 1 || a[2].length >= 1 << 26)
+        return "there must be a row and a feature, and fewer than 2^26";
+    if (a[1].length != a[0].shape[0] || a[3].length != a[0].shape[0] + 1 || classes < 1 || classes > 1 << 26)
+        return "codes must have one entry a row, xlogx one more; there must be a class";
+    if ((int64_t)classes * (2 * a[2].length + 1) >= INT32_MAX)
+        return "there are too many groups and classes";
+    for (Py_ssize_t row = 0; row < a[1].length; row++)
+        if (codes[row] < 0 || codes[row] >= classes)
+            return "codes must be below the number of classes";
+    for (Py_ssize_t c = 0; c < a[2].length; c++)
+        if (chosen[c] < 0 || chosen[c] >= a[0].shape[1] || (c && chosen[c - 1] >= chosen[c]))
+            return "chosen must be features in increasing order";
+    return NULL;
+}
+
+/* The arrays that a table of bits is made of, in one block: its features are the chosen ones. */
+static int own_arrays(Table *t, const Array *a)
+{
+    const size_t columns = (size_t)t->columns, rows = (size_t)t->rows;
+    const int32_t *chosen = a[2].data;
+    const uint8_t *bits = a[0].data;
+    int32_t *codes = t->own = malloc((rows + 3 * columns) * sizeof *codes + (rows + 2) * columns * 2 + columns);
+    if (!codes)
+        return -1;
+    int32_t *sizes = codes + rows, *all = sizes + columns, *names = all + columns;
+    uint16_t *bins = (uint16_t *)(names + columns), *groups = bins + rows * columns;
+    uint8_t *ordered = (uint8_t *)(groups + 2 * columns);
+    for (size_t row = 0; row < rows; row++)
+        codes[row] = (int32_t)((const int64_t *)a[1].data)[row];
+    for (size_t c = 0; c < columns; c++) {
+        sizes[c] = 2, all[c] = (int32_t)c, names[c] = chosen[c], ordered[c] = 1, groups[2 * c] = 0, groups[2 * c + 1] = 1;
+        for (size_t row = 0; row < rows; row++)
+            bins[c * rows + row] = bits[row * (size_t)a[0].shape[1] + (size_t)chosen[c]] != 0;
     }
-    return capsule;
+    t->bins = bins, t->codes = codes, t->sizes = sizes, t->ordered = ordered, t->chosen = all, t->groups = groups;
+    t->names = names;
+    return 0;
+}
+
+PyObject *table_of_bits(PyObject *module, PyObject *args)
+{
+    PyObject *given[4];
+    Array a[4];
+    int classes, failed = 0;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OOOOi", &given[0], &given[1], &given[2], &given[3], &classes))
+        return NULL;
+    Table *t = calloc(1, sizeof *t);
+    if (!t)
+        return PyErr_NoMemory();
+    if (arrays_take(given, bits_wanted, a, 4) < 0) {
+        free(t);
+        return NULL;
+    }
+    t->rows = (int32_t)a[0].shape[0], t->features = t->columns = (int32_t)a[2].length, t->classes = classes;
+    t->arrays[XLOGX] = a[3], t->xlogx = a[3].data;
+    const char *problem = unsound_bits(a, classes);
+    if (!problem)
+        failed = own_arrays(t, a) || fill(t, 2 * (Py_ssize_t)t->columns) || fill_ones(t);
+    arrays_release(a, 3);
+    return capsule_of(t, problem, failed);
 }

@@ -111,7 +111,7 @@ Test divide(Search *s, Offer offer, const int32_t *table, const int32_t *rows, i
 Test centred(Search *s, Test test, const int32_t *rows, int32_t count)
 {
     const Table *t = s->table;
-    if (test.set >= 0)
+    if (test.set >= 0 || t->sizes[test.feature] <= 2) /* of two bins there is no other middle */
         return test;
     const uint16_t *column = t->bins + (int64_t)test.feature * t->rows;
     const int32_t *under = t->under + t->first_bin[t->column_of[test.feature]];

@@ -186,14 +186,29 @@ static void settle(Search *s, int32_t node)
     split(s, node, here.test, here.no, here.yes);
 }
 
-/* CART's own growth over all rows: the leaf whose best split gains most is divided first, of equals the older one. */
-int32_t best_first(Search *s, int32_t most)
+/* Takes back the splits of a tree that spare no error. */
+void tighten(Search *s, int32_t node)
+{
+    Node *here = &s->arena.nodes[node];
+    if (here->test.feature < 0)
+        return;
+    if (label(s, node) == here->errors) {
+        here->test = (Test){-1, -1, -1};
+        here->leaves = 1;
+        return;
+    }
+    tighten(s, here->no);
+    tighten(s, here->yes);
+}
+
+/* CART's own growth over the first rows: the leaf whose best split gains most is divided first, of equals the older. */
+int32_t best_first(Search *s, int32_t rows, int32_t most)
 {
     const Table *t = s->table;
-    count_labels(s, s->rows, t->rows, s->line + t->classes);
-    int32_t *table = buffer_get(s), root = new_leaf(s, s->line + t->classes, 0, t->rows), leaves = 1;
-    most = most < t->rows ? most : t->rows;
-    Open *open = s->keep = search_room(s, NULL, (size_t)most + 1, sizeof *open);
+    count_labels(s, s->rows, rows, s->line + t->classes);
+    int32_t *table = buffer_get(s), root = new_leaf(s, s->line + t->classes, 0, rows), leaves = 1;
+    most = most < rows ? most : rows;
+    Open *open = s->keep = search_room(s, s->keep, (size_t)most + 1, sizeof *open);
     open[0] = opened(s, root, table);
     for (; leaves < most; leaves++) {
         int32_t best = 0;

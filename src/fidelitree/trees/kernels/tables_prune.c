@@ -1,7 +1,8 @@
-/* All best prunings of a tree: the twin of fidelitree.search.local.archive. */
+/* All best prunings of a tree: the twin of fidelitree.search.local.archive; and how they do on rows held out. */
 
 #include "tables.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -49,35 +50,27 @@ static const Wanted wanted[] = {
     {"sets", 'u', 8, 2, 0},    {"code", 'i', 4, 1, 0}, {"errors", 'f', 8, 1, 0},
 };
 
-/* Bytes of shares, errors, missed and both. */
-static PyObject *pruned(Search *s, const Array *a)
+/* Curves of all nodes of the tree at node 0, those of the leaves first; errors and misses are those of leaves. */
+static Curve *curves(Search *s, const double *errors, const double *missed, size_t *total)
 {
-    if (setjmp(s->out))
-        return NULL;
-    s->unlocked = PyEval_SaveThread();
-    for (int32_t row = 0; row < s->table->rows; row++)
-        s->rows[row] = row;
-    adopt(s, read_tree(s, a));
     const int32_t nodes = s->arena.length;
-    size_t total = 0;
+    *total = 0;
     for (int32_t v = 0; v < nodes; v++)
-        total += (size_t)s->arena.nodes[v].leaves;
-    const size_t curves = (size_t)nodes * sizeof(Curve);
-    char *memory = s->keep = search_room(s, NULL, curves + total * 28 + (size_t)nodes * 8 + 64, 1);
+        *total += (size_t)s->arena.nodes[v].leaves;
+    const size_t first = (size_t)nodes * sizeof(Curve);
+    char *memory = s->curves = search_room(s, NULL, first + *total * 28 + 64, 1);
     Curve *curve = (Curve *)memory;
-    double *missed = (double *)(memory + curves), *next = missed + nodes;
-    int32_t *share = (int32_t *)(next + 3 * total);
-    memset(share, 0, total * sizeof *share);
-    arrange(s, 0, s->rows, 0, s->table->rows);
-    misses(s, 0, a[CODE].data, missed);
+    double *next = (double *)(memory + first);
+    int32_t *share = (int32_t *)(next + 3 * *total);
+    memset(share, 0, *total * sizeof *share);
     for (int32_t v = 0; v < nodes; v++) {
         int32_t leaves = s->arena.nodes[v].leaves;
-        curve[v] = (Curve){next, next + total, next + 2 * total, share, leaves};
+        curve[v] = (Curve){next, next + *total, next + 2 * *total, share, leaves};
         next += leaves, share += leaves;
         for (int32_t j = 0; j < leaves; j++) {
-            curve[v].errors[j] = ((const double *)a[ERRORS].data)[v];
+            curve[v].errors[j] = errors[v];
             curve[v].missed[j] = missed[v];
-            curve[v].both[j] = curve[v].errors[j] + missed[v];
+            curve[v].both[j] = errors[v] + missed[v];
         }
     }
     for (int32_t v = nodes; v--;)
@@ -85,10 +78,27 @@ static PyObject *pruned(Search *s, const Array *a)
             search_work(s, (int64_t)curve[v].leaves * curve[v].leaves / 2);
             merge(&curve[v], &curve[s->arena.nodes[v].no], &curve[s->arena.nodes[v].yes]);
         }
+    return curve;
+}
+
+/* Bytes of shares, errors, missed and both. */
+static PyObject *pruned(Search *s, const Array *a)
+{
+    size_t total;
+    if (setjmp(s->out))
+        return NULL;
+    s->unlocked = PyEval_SaveThread();
+    for (int32_t row = 0; row < s->table->rows; row++)
+        s->rows[row] = row;
+    adopt(s, read_tree(s, a));
+    double *missed = s->keep = search_room(s, NULL, (size_t)s->arena.length, sizeof *missed);
+    arrange(s, 0, s->rows, 0, s->table->rows);
+    misses(s, 0, a[CODE].data, missed);
+    const Curve *root = curves(s, a[ERRORS].data, missed, &total);
     PyEval_RestoreThread(s->unlocked);
-    Py_ssize_t line = curve[0].leaves * (Py_ssize_t)sizeof(double);
-    return Py_BuildValue("(y#y#y#y#)", (char *)curve[0].share, (Py_ssize_t)(total * sizeof *share),
-                         (char *)curve[0].errors, line, (char *)curve[0].missed, line, (char *)curve[0].both, line);
+    Py_ssize_t line = root->leaves * (Py_ssize_t)sizeof(double);
+    return Py_BuildValue("(y#y#y#y#)", (char *)root->share, (Py_ssize_t)(total * sizeof *root->share),
+                         (char *)root->errors, line, (char *)root->missed, line, (char *)root->both, line);
 }
 
 PyObject *table_prune(PyObject *module, PyObject *args)
@@ -110,5 +120,94 @@ PyObject *table_prune(PyObject *module, PyObject *args)
         search_close(&s);
     }
     arrays_release(a, ARGUMENTS);
+    return found;
+}
+
+/* What the nodes that a pruning with so many leaves makes leaves get wrong, added from left to right. */
+static double missed_by(const Search *s, const Curve *curve, const double *alone, int32_t node, int32_t leaves,
+                        double sum)
+{
+    if (leaves == 1)
+        return sum + alone[node];
+    int32_t no = s->arena.nodes[node].no, yes = s->arena.nodes[node].yes, few = curve[node].share[leaves - 1];
+    int32_t first = curve[yes].leaves < curve[no].leaves ? leaves - few : few;
+    return missed_by(s, curve, alone, yes, leaves - first, missed_by(s, curve, alone, no, first, sum));
+}
+
+typedef struct {
+    const double *weights;
+    const int32_t *sizes;
+    Py_ssize_t count;
+    int32_t most, folds, held;
+} Judging;
+
+/* CART's tree grown on all folds but one; what each node gets wrong of that one. */
+static double *alone_in(Search *s, const Judging *judging)
+{
+    const Table *t = s->table;
+    int32_t taught = 0;
+    for (int32_t row = 0; row < t->rows; row++)
+        if (row % judging->folds != judging->held)
+            s->rows[taught++] = row;
+    adopt(s, best_first(s, taught, judging->most));
+    double *alone = s->keep = search_room(s, s->keep, 3 * (size_t)s->arena.length, sizeof *alone);
+    memset(alone, 0, 3 * (size_t)s->arena.length * sizeof *alone);
+    for (int32_t v = 0; v < s->arena.length; v++)
+        alone[s->arena.length + v] = label(s, v);
+    for (int32_t row = 0; row < t->rows; row++)
+        for (int32_t v = row % judging->folds == judging->held ? 0 : -1; v >= 0;) {
+            const Node *here = &s->arena.nodes[v];
+            alone[v] += here->code == t->codes[row] ? 0 : judging->weights[row];
+            v = here->test.feature < 0 ? -1 : passes(s, here->test, row) ? here->yes : here->no;
+        }
+    return alone;
+}
+
+static PyObject *judged(Search *s, const Judging *judging, double *out)
+{
+    size_t total;
+    if (setjmp(s->out))
+        return NULL;
+    s->unlocked = PyEval_SaveThread();
+    const double *alone = alone_in(s, judging), *errors = alone + s->arena.length, *none = errors + s->arena.length;
+    const Curve *curve = curves(s, errors, none, &total);
+    for (Py_ssize_t i = 0; i < judging->count; i++) {
+        int32_t best = 1;
+        for (int32_t leaves = 2; leaves <= curve->leaves && leaves <= judging->sizes[i]; leaves++)
+            best = curve->both[leaves - 1] < curve->both[best - 1] - SLACK ? leaves : best;
+        out[i] = missed_by(s, curve, alone, 0, best, 0);
+    }
+    PyEval_RestoreThread(s->unlocked);
+    return PyBytes_FromStringAndSize((char *)out, judging->count * (Py_ssize_t)sizeof *out);
+}
+
+static const Wanted judging_wanted[] = {{"weights", 'f', 8, 1, 0}, {"sizes", 'i', 4, 1, 0}};
+
+PyObject *table_missed(PyObject *module, PyObject *args)
+{
+    PyObject *capsule, *watch, *given[2], *found = NULL;
+    Array a[2];
+    Search s;
+    Judging judging;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OOOiiiO", &capsule, &given[0], &given[1], &judging.most, &judging.folds, &judging.held,
+                          &watch))
+        return NULL;
+    const Table *table = table_of(capsule);
+    if (!table || arrays_take(given, judging_wanted, a, 2) < 0)
+        return NULL;
+    judging.weights = a[0].data, judging.sizes = a[1].data, judging.count = a[1].length;
+    double *out = malloc(((size_t)judging.count + 1) * sizeof *out);
+    if (!out)
+        PyErr_NoMemory();
+    else if (a[0].length != table->rows || judging.most < 1 || judging.folds < 2 || judging.held < 0
+             || judging.held >= judging.folds || (table->rows == 1 && !judging.held))
+        PyErr_SetString(PyExc_ValueError, "weights must have one entry a row, and a fold must leave one to learn from");
+    else if (search_open(&s, table, watch) == 0) {
+        found = judged(&s, &judging, out);
+        search_close(&s);
+    }
+    free(out);
+    arrays_release(a, 2);
     return found;
 }

@@ -15,13 +15,41 @@ void count_labels(const Search *s, const int32_t *rows, int32_t count, int32_t *
         counts[s->table->codes[rows[i]]]++;
 }
 
+/* The same 64 rows at a time, where every column has two groups. */
+CLONES static void histogram_of_bits(Search *s, const int32_t *rows, int32_t count, int32_t *table)
+{
+    const Table *t = s->table;
+    const int32_t classes = t->classes, lines = t->lines;
+    int32_t *all = s->line + 2 * classes;
+    memset(all, 0, (size_t)classes * sizeof *all);
+    memset(s->among, 0, (size_t)classes * (size_t)lines * sizeof *s->among);
+    for (int32_t i = 0; i < count; i++) {
+        int32_t row = rows[i], code = t->codes[row];
+        s->among[(int64_t)code * lines + (row >> 6)] |= UINT64_C(1) << (row & 63);
+        all[code]++;
+    }
+    for (int32_t c = 0; c < t->columns; c++)
+        for (int32_t k = 0; k < classes; k++) {
+            const uint64_t *column = t->ones + (int64_t)c * lines, *mine = s->among + (int64_t)k * lines;
+            int32_t found = 0;
+            for (int32_t i = 0; i < lines; i++)
+                found += __builtin_popcountll(column[i] & mine[i]);
+            table[2 * c * classes + k] = all[k] - found;
+            table[(2 * c + 1) * classes + k] = found;
+        }
+}
+
 /* How many rows there are of each label in each group: group by group, labels side by side. */
 void histogram(Search *s, const int32_t *rows, int32_t count, int32_t *table)
 {
     const Table *t = s->table;
     const int32_t columns = t->columns, classes = t->classes, *first = t->first_group;
-    memset(table, 0, (size_t)t->width * (size_t)classes * sizeof *table);
     search_work(s, (int64_t)count * columns + t->width);
+    if (t->ones && count > (int64_t)classes * t->lines) {
+        histogram_of_bits(s, rows, count, table);
+        return;
+    }
+    memset(table, 0, (size_t)t->width * (size_t)classes * sizeof *table);
     for (int32_t i = 0; i < count; i++) {
         const uint16_t *key = t->keys + (int64_t)rows[i] * columns;
         int32_t *here = table + t->codes[rows[i]];
@@ -105,7 +133,7 @@ static inline void offer(Looking *l, const int32_t *left, Offer one)
 /* Scores of many ways to divide rows of two labels, the same bit for bit: straight loops that become vectors. */
 static void two_scores(const Looking *l, int32_t count)
 {
-    const double *restrict one = l->s->lefts, *restrict two = one + l->s->most_groups, *xlogx = l->s->table->xlogx;
+    const double *restrict one = l->s->lefts, *restrict two = one + l->s->most_offers, *xlogx = l->s->table->xlogx;
     const double ones = l->counts[0], twos = l->counts[1], all = l->all;
     double *restrict scores = l->s->share;
     switch (l->impurity) {
@@ -133,7 +161,7 @@ static void two_thresholds(Looking *l, int32_t column)
     const Table *t = l->s->table;
     const int32_t groups = t->first_group[column + 1] - t->first_group[column];
     const int32_t *here = l->table + 2 * (int64_t)t->first_group[column];
-    double *one = l->s->lefts, *two = one + l->s->most_groups;
+    double *one = l->s->lefts, *two = one + l->s->most_offers;
     int32_t a = 0, b = 0, count = 0;
     for (int32_t g = 0; g < groups - 1; g++) {
         if (!(here[2 * g] | here[2 * g + 1]))
@@ -154,6 +182,23 @@ static void two_thresholds(Looking *l, int32_t column)
             place(l, (Offer){l->s->share[i], THRESHOLD, column, l->s->order[i], 0});
             worst = l->found == l->most ? l->top[l->most - 1].score : INFINITY;
         }
+}
+
+/* The only threshold of each column where all have two groups, and there are two labels. */
+static void two_groups(Looking *l, int32_t first, int32_t last)
+{
+    double *one = l->s->lefts, *two = one + l->s->most_offers;
+    int32_t count = 0;
+    for (int32_t c = first; c < last; c++) {
+        const int32_t a = l->table[4 * (int64_t)c], b = l->table[4 * (int64_t)c + 1];
+        one[count] = a;
+        two[count] = b;
+        l->s->order[count] = c;
+        count += a + b > 0 && a + b < l->all;
+    }
+    two_scores(l, count);
+    for (int32_t i = 0; i < count; i++)
+        place(l, (Offer){l->s->share[i], THRESHOLD, l->s->order[i], 0, 0});
 }
 
 static void thresholds(Looking *l, int32_t column)
@@ -254,6 +299,10 @@ int offers(Search *s, const int32_t *table, const int32_t *counts, int impurity,
         l.all += counts[k];
     memset(s->finite, 0, (size_t)t->columns);
     search_work(s, t->width);
+    if (t->ones && t->classes == 2) {
+        two_groups(&l, first, last);
+        return l.found;
+    }
     for (int32_t c = first; c < last; c++)
         if (t->ordered[t->chosen[c]])
             (t->classes == 2 ? two_thresholds : thresholds)(&l, c);

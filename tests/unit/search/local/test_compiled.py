@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from fidelitree.asking.limits import go_on
+from fidelitree.search.bits.rivals import Rivals
 from fidelitree.search.local import compiled
 from fidelitree.search.local.coded import Coded
 from fidelitree.search.local.grown import Grown, flat
@@ -16,7 +17,7 @@ from fidelitree.search.local.iterated import Refiner
 from fidelitree.search.local.moves import Reference
 from fidelitree.search.local.splitmix import Splitmix
 from fidelitree.search.local.splits import xlogx
-from fidelitree.spaces.features import AtMost, IsIn
+from fidelitree.spaces.features import AtMost, IsIn, IsOne
 from fidelitree.trees import kernels
 from labelled import multiplexer
 
@@ -66,6 +67,44 @@ def test_both_ways_find_the_same_trees(seed: int, monkeypatch: pytest.MonkeyPatc
     fast = found(rows, seed)
     monkeypatch.setattr(kernels, "compiled", False)
     assert found(rows, seed) == fast
+
+
+def refined(seed: int) -> list[Any]:
+    """What a short search makes of trees over bits, and how CART's prunings do on folds held out."""
+    rows, random = rows_of(seed), np.random.default_rng(seed)
+    bits = np.concatenate([rows.bins % 2, rows.bins // 2 % 2]).T.astype(np.uint8)
+    features = sorted(random.permutation(bits.shape[1])[1:].tolist()) or [0]
+    tree = (IsOne(0), (IsOne(bits.shape[1] - 1), 1, 0), 0)
+    rivals = Rivals(bits, rows.codes, random.random(len(bits)), features)
+    some = [rivals.cheapest(shape, price) for shape, price in ((tree, 0.7), (0, 1.0), (tree, 0.01))]
+    return [some, rivals.shares(), rivals.shares(lambda leaves, share: share > 0.3)]
+
+
+@needed
+@pytest.mark.parametrize("seed", range(12))
+def test_both_ways_refine_and_judge_alike(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    fast = refined(seed)
+    monkeypatch.setattr(kernels, "compiled", False)
+    assert refined(seed) == fast
+
+
+@needed
+@pytest.mark.parametrize(
+    ("tree", "error", "words"),
+    [
+        ((IsOne(1), 0), ValueError, "a test and two sides"),
+        ((1, 0, 1), AttributeError, "feature"),
+    ],
+)
+def test_tuples_that_are_no_tree_are_refused(tree: Any, error: type[Exception], words: str) -> None:
+    bits, codes = np.eye(4, dtype=np.uint8), np.array([0, 1, 0, 1])
+    search = compiled.Compiled.of_bits(bits, codes, [0, 1], go_on)
+    with pytest.raises(error, match=words):
+        search.refine(tree, 1.0, 5, IsOne)
+    with pytest.raises(ValueError, match="most must be at least 1"):
+        kernels.native.table_refine(search._table, 0, 1.0, 0, 5, 0, IsOne, go_on)
+    with pytest.raises(ValueError, match="of bits"):
+        kernels.native.table_refine(native_table(), 0, 1.0, 0, 5, 9, IsOne, go_on)
 
 
 @needed
@@ -139,6 +178,27 @@ def test_rows_that_do_not_fit_are_refused(other: dict[str, Any], words: str) -> 
 
 
 @needed
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"codes": np.full(9, 2)}, "codes must be below"),
+        ({"codes": np.zeros(8, np.int64)}, "codes must have one entry a row"),
+        ({"chosen": np.array([0, 3], np.int32)}, "chosen must be features"),
+        ({"chosen": np.array([1, 1], np.int32)}, "in increasing order"),
+        ({"chosen": np.zeros(0, np.int32)}, "a row and a feature"),
+        ({"xlogx": np.zeros(9)}, "xlogx one more"),
+        ({"classes": 0}, "must be a class"),
+        ({"classes": 1 << 26, "chosen": np.zeros(40, np.int32)}, "too many groups"),
+    ],
+)
+def test_bits_that_do_not_fit_are_refused(change: dict[str, Any], words: str) -> None:
+    given: dict[str, Any] = {"bits": np.zeros((9, 3), np.uint8), "codes": np.zeros(9, np.int64)}
+    given |= {"chosen": np.arange(3, dtype=np.int32), "xlogx": np.zeros(10), "classes": 2}
+    with pytest.raises(ValueError, match=words):
+        kernels.native.table_of_bits(*(given | change).values())
+
+
+@needed
 def test_arrays_of_other_kinds_are_refused() -> None:
     with pytest.raises(TypeError, match="bins must be an aligned array of kind u, 2 bytes an entry, 2 axes"):
         native_table(bins=ROWS.bins.astype(np.int32))
@@ -181,6 +241,14 @@ def test_trees_that_are_none_are_refused(shape: Any) -> None:
 def test_a_price_must_be_a_number() -> None:
     with pytest.raises(ValueError, match="price must be a number from 0"):
         kernels.native.table_fit(native_table(), flat(0, 1), float("nan"), go_on)
+
+
+@needed
+def test_a_fold_must_leave_rows_to_learn_from() -> None:
+    sizes = np.array([2], np.int32)
+    for weights, folds, held in ((np.ones(7), 4, 0), (np.ones(200), 1, 0), (np.ones(200), 4, 4), (np.ones(200), 4, -1)):
+        with pytest.raises(ValueError, match="weights must have one entry a row, and a fold must leave one"):
+            kernels.native.table_missed(native_table(), weights, sizes, 9, folds, held, go_on)
 
 
 @needed
