@@ -58,9 +58,11 @@ class Plan:
     """From a learner that found no small tree: a larger one is tested, too, because each failure costs much by now."""
     few_rounds: bool = False
     """Batches are large: each is a round, and what a target takes to answer one is what counts."""
+    weighs: bool = False
+    """Weighs leaves against the queries of a test, and tests several trees at once, as long as inputs do not end."""
 
 
-FRUGAL = Plan(first=64, steps=60, frugal=True)
+FRUGAL = Plan(first=64, steps=240, frugal=True, growth=1.4, weighs=True)
 FAITHFUL = Plan(first=64, steps=60, frugal=True, faithful=True)
 IN_ROUNDS = Plan(first=128, steps=60, frugal=True, growth=2.0, few_rounds=True)
 TAKING_OVER = Plan(first=64, steps=60, frugal=True, takes_over=True)
@@ -219,7 +221,10 @@ class TableStrategy:
         except BudgetSpent:
             self._best = fitting.tree(fitting.most_faithful())
             raise
-        found = [sketch for sketch in map(fitting.reaching, aims) if sketch is not None]
+        if plan.weighs and not self._allowance.finite:
+            found = self._allowance.best_deals(fitting.points(), len(self._pool), self._attempts)
+        else:
+            found = [sketch for sketch in map(fitting.reaching, aims) if sketch is not None]
         best = found[-1] if found and not plan.faithful else fitting.most_faithful()
         self._best, self._quick = fitting.tree(best), False
         self._session.judge(self._best.size, fitting.share(best), self._attempts.of(self._best))
