@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from benchmarks.own_time import Subject
     from benchmarks.report import Section
 
-SEEDS = 5
+SEEDS = 3
 FASTER, WIDER, LINEAR, STEEPEST = 8, 10, 1.1, 1.6
 WIDE, WIDTHS = "boosting, {} numbers", (44, 88, 175, 350)
 LEAVES, DEPTHS = "numeric tree of depth {}", (3, 4, 5, 6, 7)
