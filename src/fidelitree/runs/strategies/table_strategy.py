@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from fidelitree.runs.stopping import Stopping
     from fidelitree.trees.tree import Tree
 
-BATCH, PORTION = 8, 16  # the least answers of a test at a time, and the part of the labels that they may be
+BATCH = 8
 MOST_LABELS = 100_000
 _STEPS = 30  # proposals near each size, for the trees that are tested in the end
 _HURRIED = 0.8  # of the time: later, no search for trees of other sizes goes on
@@ -60,9 +60,11 @@ class Plan:
     """Batches are large: each is a round, and what a target takes to answer one is what counts."""
     weighs: bool = False
     """Weighs leaves against the queries of a test, and tests several trees at once: where inputs do not end."""
+    portions: int = 64
+    """A test counts so many-th a part of the labels at a time; each look at many attempts takes time."""
 
 
-FRUGAL = Plan(first=64, steps=200, frugal=True, growth=1.4, weighs=True)
+FRUGAL = Plan(first=64, steps=200, frugal=True, growth=1.4, weighs=True, portions=16)
 OF_ROWS = Plan(first=64, steps=60, frugal=True)
 FAITHFUL = Plan(first=64, steps=60, frugal=True, faithful=True)
 IN_ROUNDS = Plan(first=128, steps=60, frugal=True, growth=2.0, few_rounds=True)
@@ -264,7 +266,7 @@ class TableStrategy:
         searched, self._outgrown = len(self._pool), False
         patience = self._counted.asked + self._allowance.tests(searched, self._attempts.epsilon)
         while self._goes_on or self._worth_it(stopping, patience - self._counted.asked):
-            rows, needed = max(BATCH, len(self._pool) // PORTION), stopping.needed(self._attempts)
+            rows, needed = max(BATCH, len(self._pool) // self._plan.portions), stopping.needed(self._attempts)
             self._attempts.tell(self._session.observer, self._counted.asked, needed)
             at_once = max(int(MISTAKEN * needed), len(self._pool) // 8)
             seen = yield Tests(at_once if self._plan.few_rounds else min(rows, needed))
