@@ -21,6 +21,7 @@ NAMES = (
     "sobol",
     "overhead",
     "own_time",
+    "own_time_tables",
     "worlds",
 )
 PAGE = Path(__file__).resolve().with_name("RESULTS.md")

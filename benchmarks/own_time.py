@@ -1,7 +1,7 @@
 """Our own processor time over bits, run minus target, against release 0.1.0 in the same run.
 
-Both versions make the same calls, each in a process of its own, in turns. A child is this file run as a program with
-the version's sources on its path, so it uses nothing but the public names that both have.
+Both versions make the same calls, each in a process of its own, in turns. A child is a module run as a program with the
+version's sources on its path, so it uses nothing but the public names that both have.
 """
 
 from __future__ import annotations
@@ -89,10 +89,11 @@ SUBJECTS: dict[str, Callable[[], Subject]] = {
 WIDE = tuple(SUBJECTS)[-2:]
 
 
-def measure(name: str, seed: int) -> dict[str, Any]:
+def measure(subject: Subject, seed: int) -> dict[str, Any]:
     """One run: our own seconds and the target's, labels, leaves and the tree's digest."""
-    target, space, options = SUBJECTS[name]()
+    target, space, options = subject
     ft.distill(lambda batch: batch[:, 0] & batch[:, 1], ft.ProductSpace.bernoulli(5), 0.1)  # imports belong to no run
+    ft.distill(lambda batch: batch["x"] > 0.3, ft.ProductSpace([ft.Numeric("x", 0, 1)]), 0.1)
     clocked = Clocked(target)
     started = time.process_time()
     found = ft.distill(clocked, space, seed=seed, **options)
@@ -106,10 +107,10 @@ def measure(name: str, seed: int) -> dict[str, Any]:
     }
 
 
-def child(sources: Path, name: str, seed: int = 0) -> dict[str, Any]:
-    """The same in a fresh process with another version's sources."""
-    command = [sys.executable, str(Path(__file__)), name, str(seed)]
-    environment = os.environ | {"PYTHONPATH": str(sources)}
+def child(sources: Path, name: str, seed: int = 0, program: str = "own_time") -> dict[str, Any]:
+    """The same of a benchmark's subject, in a fresh process with another version's sources."""
+    command = [sys.executable, "-m", f"benchmarks.{program}", name, str(seed)]
+    environment = os.environ | {"PYTHONPATH": f"{sources}{os.pathsep}{ROOT}"}
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment, cwd=sources)
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
@@ -161,4 +162,4 @@ def run(smoke: bool) -> Section:
 
 
 if __name__ == "__main__":
-    print(json.dumps(measure(sys.argv[1], int(sys.argv[2]))))
+    print(json.dumps(measure(SUBJECTS[sys.argv[1]](), int(sys.argv[2]))))

@@ -114,27 +114,31 @@ def streed(data: Labelled, sizes: Sequence[int], seconds: float) -> Curve:
 
 def contree(data: Labelled, sizes: Sequence[int], seconds: float) -> Curve:
     """Trees with the fewest errors over every threshold; more than 2^depth - 1 leaves it cannot be asked for."""
-    from pycontree import ConTree
-
-    columns = FeatureColumns.one_hot(data.space)
-    classes, codes = np.unique(data.labels, return_inverse=True)
-    inputs, end = columns.of(data.inner).astype(np.float64), time.monotonic() + seconds
-    found: Curve = {}
+    end, found = time.monotonic() + seconds, Curve()
     for depth, size in ((1, 2), (2, 4), (3, 8)):
         left = end - time.monotonic()
-        if left <= 0:
+        tree = contree_tree(data, depth, left) if left > 0 else None
+        if tree is None:
             break
-        model = ConTree(max_depth=depth, time_limit=left, verbose=False)
-        try:
-            model.fit(inputs, codes)
-            nested = _from_contree(model.get_tree(), columns)
-        except RuntimeError:  # its way of saying that time was up
-            break
-        tree = build(data.space, simplest(nested), classes)
         for wanted in sizes:
             if size <= wanted:
                 found[wanted] = tree
     return found
+
+
+def contree_tree(data: Labelled, depth: int, seconds: float) -> Tree | None:
+    """Its tree of so many levels; None where time was up before it was found."""
+    from pycontree import ConTree
+
+    columns = FeatureColumns.one_hot(data.space)
+    classes, codes = np.unique(data.labels, return_inverse=True)
+    model = ConTree(max_depth=depth, time_limit=seconds, verbose=False)
+    try:
+        model.fit(columns.of(data.inner).astype(np.float64), codes)
+        nested = _from_contree(model.get_tree(), columns)
+    except RuntimeError:  # its way of saying that time was up
+        return None
+    return build(data.space, simplest(nested), classes)
 
 
 def _from_contree(node: Any, columns: FeatureColumns[Any]) -> Nested:

@@ -21,6 +21,7 @@ MODULES = {
     "time": "timing",
     "honesty": "honesty",
     "workload": "workload",
+    "tables": "tables",
     "juntas": "juntas",
 }
 PAGE = Path(__file__).resolve().with_name("RESULTS.md")

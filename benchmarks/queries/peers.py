@@ -80,7 +80,7 @@ def certified(tree: Tree, attempt: int, tests: Tests, most: int) -> bool:
     bet, epsilon = Bet(level_of_attempt(attempt, DELTA)), tests.labels.epsilon
     for number in range(most // tests.rows):
         inputs, answers = tests.batch(number)
-        bet.count(int((tree.predict(inputs) != answers).sum()), len(answers))
+        bet.count(int((tree.predict_inner(inputs) != answers).sum()), len(answers))
         if bet.certifies(epsilon):
             return True
         hopeless = bet.samples >= HOPELESS_AFTER / epsilon and bet.errors > epsilon * bet.samples
@@ -98,11 +98,16 @@ def buy(
     epsilon: float = EPSILON,
 ) -> tuple[Tree | None, int]:
     """The first candidate that is certified, and the labels asked until then; None when ``most`` do not suffice."""
-    labels, attempt, size = Labels(target, space, random, epsilon), 0, FIRST
+    return bought(candidates, Labels(target, space, random, epsilon), most)
+
+
+def bought(candidates: Candidates, labels: Labels, most: int) -> tuple[Tree | None, int]:
+    """The same with labels of any inputs."""
+    attempt, size, epsilon = 0, FIRST, labels.epsilon
     while size <= most:
         labels.buy(max(0, size - labels.bought))
         training = labels.all()
-        trees = [tree for tree in candidates(*training, space) if _mistaken(tree, *training) <= epsilon]
+        trees = [tree for tree in candidates(*training, labels.space) if _mistaken(tree, *training) <= epsilon]
         tests = Tests(labels)
         for tree in trees:
             attempt += 1
@@ -114,7 +119,7 @@ def buy(
 
 def _mistaken(tree: Tree, inputs: Array, answers: Array) -> float:
     """A tree that is not even good enough on what it was fitted to is not worth an attempt."""
-    return float((tree.predict(inputs) != answers).mean())
+    return float((tree.predict_inner(inputs) != answers).mean())
 
 
 def cart(inputs: Array, answers: Array, space: ProductSpace) -> Iterator[Tree]:

@@ -164,11 +164,11 @@ def measure(chosen: Sequence[Cell], settings: Settings) -> dict[Cell, list[Pair]
     with workers(settings) as each:
         for cell in chosen:
             found[cell] = _pairs(cell, settings, range(count), partial(kept.runs, each))
-            progress(" ".join([cell.name, *_figures(found[cell])]))
+            progress(" ".join([cell.name, *figures(found[cell])]))
         for cell in [cell for cell in chosen if flagged(found[cell])]:
             again = range(count, count + AGAIN * count // SEEDS)
             found[cell] = _pairs(cell, settings, again, partial(kept.runs, each))
-            progress(" ".join(["again:", cell.name, *_figures(found[cell])]))
+            progress(" ".join(["again:", cell.name, *figures(found[cell])]))
     return found
 
 
@@ -182,7 +182,7 @@ def _pairs(cell: Cell, settings: Settings, numbers: range, runs: Callable[..., l
     return [Pair((one[0], one[1]), (two[0], two[1]), one[2]) for one, two in zip(*sides, strict=True)]
 
 
-def _figures(pairs: Sequence[Pair]) -> list[str]:
+def figures(pairs: Sequence[Pair]) -> list[str]:
     """Runs, those of ours and of CART's that were certified, then ratio and lower limit of labels and of leaves."""
     held = [
         sum(not math.isnan(which[1]) for which in side) for side in zip(*[(p.ours, p.cart) for p in pairs], strict=True)
@@ -196,12 +196,12 @@ def run(settings: Settings) -> Section:
     found = measure(cells(settings.smoke or settings.targets < SEEDS, settings.smoke), settings)
     headings = ["target", "runs", "certified", "CART's", "labels", "leaves"]
     headings += ["labels/CART", "limit", "leaves/CART", "limit", "seconds"]
-    table = [[cell.name, *_figures(pairs)] for cell, pairs in found.items()]
+    table = [[cell.name, *figures(pairs)] for cell, pairs in found.items()]
     families: dict[str, list[Pair]] = {}
     for cell, pairs in found.items():
         families.setdefault(cell.family, []).extend(pairs)
     families["all"] = [pair for pairs in found.values() for pair in pairs]
-    sums = [[name, *_figures(pairs)] for name, pairs in families.items()]
+    sums = [[name, *figures(pairs)] for name, pairs in families.items()]
     remark = (
         f"{len(found)} cells, {len({(cell.family, cell.n, cell.size, cell.path) for cell in found})} targets; delta "
         f"{DELTA:g}, p = .5. Ratios are geometric means over targets of labels, and of leaves, ours over CART's; "

@@ -35,6 +35,7 @@ from fidelitree.runs.strategies.table_strategy import (
     FAITHFUL,
     FRUGAL,
     IN_ROUNDS,
+    OF_ROWS,
     TAKING_OVER,
     Plan,
     TableStrategy,
@@ -294,7 +295,8 @@ class _Strategies:
     def _table(self, plan: Plan | None = None) -> TableStrategy:
         goal = self._goal
         if plan is None:
-            hurried = IN_ROUNDS if goal.few_rounds else TAKING_OVER if self._over_bits else FRUGAL
+            frugal = FRUGAL if self._session.source.tests == math.inf else OF_ROWS
+            hurried = IN_ROUNDS if goal.few_rounds else TAKING_OVER if self._over_bits else frugal
             patience = patient(self._session.attempts.epsilon) if goal.few_leaves else hurried
             plan = FAITHFUL if goal.split_quality else patience
         return TableStrategy(self._session, plan, goal.seed)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from fidelitree.trees.tree import Tree
 
 PATIENCE = 10  # times the queries of the first certificate, for fewer leaves
-WORTH = 1.5  # half the leaves are worth 59 % more queries
+WORTH, OF_TABLES = 1.5, 4.0  # half the leaves are worth 59 % more queries; 19 % where features are not all bits
 READABLE = 64  # leaves: of a larger tree, which nobody reads, each counts for less
 FAR = 0.25  # epsilons: a tree with more errors is far from its target
 FEWER = 0.75  # of the leaves of a tree that is about a table: only so few are worth an error
@@ -46,10 +46,10 @@ MANY, UNFOLDED = 2_000, 1 << 16  # labels after which a diagram's paths will do,
 PRIOR = 20  # answers, half of epsilon of them wrong, that a forecast begins with
 
 
-def price(labels: float, leaves: int) -> float:
+def price(labels: float, leaves: int, worth: float = WORTH) -> float:
     """What a tree is to be judged by where both cost something; leaves of a tree that nobody reads count for less."""
     counted = leaves if leaves <= READABLE else math.sqrt(READABLE * leaves)
-    return float(labels**WORTH * counted)
+    return float(labels**worth * counted)
 
 
 def forecast(attempt: Attempt, epsilon: float) -> float:
@@ -86,8 +86,9 @@ class Stopping(ABC):
 class Smallest(Stopping):
     """A substitute for a certified tree: the one for which (queries)^1.5 x leaves is least.
 
-    It may go on for as many queries again as the first certificate took, or a few tests if that is less (ten times as
-    many, where ``max_leaves`` is asked for); answers that turn out wrong on the way do not prolong that.
+    Over other features than bits it is (queries)^4: trees of thresholds are small when they are certified. It may go on
+    for as many queries again as the first certificate took, or a few tests if that is less (ten times as many, where
+    ``max_leaves`` is asked for); answers that turn out wrong on the way do not prolong that.
     """
 
     counted: Counted
@@ -143,7 +144,7 @@ class Smallest(Stopping):
 
     def _cost(self, asked: float, leaves: int) -> float:
         """What an outcome is to be judged by."""
-        return price(asked, leaves)
+        return price(asked, leaves, WORTH if self.counted.space.all_bits else OF_TABLES)
 
     def outcome(self, attempt: Attempt, leaves: int) -> Outcome:
         """The best pruning with so many leaves."""

@@ -243,7 +243,7 @@ def test_max_seconds_ends_it_honestly(space: Any, monkeypatch: pytest.MonkeyPatc
 def test_an_interrupt_at_any_batch_leaves_a_true_bound(space: Any) -> None:
     answer, check = (target, honest) if space is MIXED else (loan, honest_rows)
     bounds = []
-    for call in itertools.chain(range(1, 4), itertools.count(7, 30 if space is MIXED else 12)):
+    for call in itertools.chain(range(1, 4), itertools.count(7, 6 if space is MIXED else 12)):
         result = ft.distill(failing_at(call, answer), space, 0.05, DELTA)
         if result.reason == "certified":
             break

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,7 @@ class Fitting(ABC):
         """Look for trees with a share of held-out errors near this."""
 
     @abstractmethod
-    def points(self, most: int | None = None) -> Sequence[Point | NumberPoint]:
+    def points(self, most: int | None = None) -> Sequence[Sized]:
         """The best trees found, up to so many leaves, each larger one with fewer errors."""
 
     @abstractmethod
@@ -127,6 +127,10 @@ class NumberPoint(NamedTuple):
     errors: int
     share: float
     tree: Nested
+
+
+Sized = Union["Point", NumberPoint]
+"""A tree with its leaves, its errors and its share of held-out ones."""
 
 
 class NumberFitting(Fitting):

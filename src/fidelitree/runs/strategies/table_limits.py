@@ -11,6 +11,7 @@ than it will on others, so where even that is clearly above epsilon, no tree of 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -19,11 +20,15 @@ from fidelitree.theory.sequential import Bet, divergence
 
 if TYPE_CHECKING:
     from fidelitree.runs.input_source import Source
+    from fidelitree.runs.strategies.fitting import Sized
+    from fidelitree.trees.nested import Nested
 
 EARLY = 0.5  # of a table's test rows, for all attempts while rows for learning are left
 _AIMS = (0.9, 0.85, 0.8, 0.7, 0.6, 0.5)  # errors of trees that may be worth a test, in epsilons
 _SAFE = (0.4, 0.3, 0.2, 0.1, 0.0)  # the same where tests are few
 _MISLED = 1.25  # times the answers that an error takes at best
+_SHORT, _LIKELY = 1.0, 0.7  # a test that takes so many times the labels, or of a tree with so many epsilons, is begun
+_WORTH = (1.6, 6.0)  # powers of queries that weigh as much as leaves
 LEAVES = 512  # of a tree that is small: beyond, nobody reads it
 LEAST = 8_000  # labels by which a search that fails has failed: some trees show themselves late
 A_LEAF = 250  # labels for each leaf: where few are allowed, that is enough to say so
@@ -66,6 +71,20 @@ class Allowance:
         short = min(spare, spare if self.last else labels / 2)
         worth = [aim for aim in _AIMS if answers[aim] <= short]
         return worth or [aim for aim in (_AIMS[-1], *_SAFE) if answers[aim] <= spare]
+
+    def best_deals(self, points: Sequence[Sized], labels: int, attempts: Attempts) -> list[Nested]:
+        """Trees whose tests are short enough: by leaves and queries, by queries almost alone, and the largest.
+
+        Few held-out answers cannot tell good trees apart, and the largest is right about most of those that taught.
+        Inputs that are drawn for tests teach as labels do, so a test in vain costs a part of delta and no label.
+        """
+        level, epsilon, deals = attempts.level(len(attempts.all) + 1), attempts.epsilon, []
+        for point in points:
+            answers = -math.log(level) / divergence(point.share, epsilon) if point.share < epsilon else math.inf
+            if answers <= _SHORT * labels or point.share <= _LIKELY * epsilon:
+                deals.append((labels + answers, point))
+        found = [min(deals, key=lambda deal: deal[0] ** worth * deal[1].leaves) for worth in _WORTH if deals]
+        return [point.tree for _, point in [*found, *deals[-1:]]]
 
     def enough_for_another(self, attempts: Attempts) -> bool:
         """Whether the next attempt could still succeed."""

@@ -58,9 +58,14 @@ class Plan:
     """From a learner that found no small tree: a larger one is tested, too, because each failure costs much by now."""
     few_rounds: bool = False
     """Batches are large: each is a round, and what a target takes to answer one is what counts."""
+    weighs: bool = False
+    """Weighs leaves against the queries of a test, and tests several trees at once: where inputs do not end."""
+    portions: int = 64
+    """A test counts so many-th a part of the labels at a time; each look at many attempts takes time."""
 
 
-FRUGAL = Plan(first=64, steps=60, frugal=True)
+FRUGAL = Plan(first=64, steps=200, frugal=True, growth=1.4, weighs=True, portions=16)
+OF_ROWS = Plan(first=64, steps=60, frugal=True)
 FAITHFUL = Plan(first=64, steps=60, frugal=True, faithful=True)
 IN_ROUNDS = Plan(first=128, steps=60, frugal=True, growth=2.0, few_rounds=True)
 TAKING_OVER = Plan(first=64, steps=60, frugal=True, takes_over=True)
@@ -219,7 +224,10 @@ class TableStrategy:
         except BudgetSpent:
             self._best = fitting.tree(fitting.most_faithful())
             raise
-        found = [sketch for sketch in map(fitting.reaching, aims) if sketch is not None]
+        if plan.weighs:
+            found = self._allowance.best_deals(fitting.points(), len(self._pool), self._attempts)
+        else:
+            found = [sketch for sketch in map(fitting.reaching, aims) if sketch is not None]
         best = found[-1] if found and not plan.faithful else fitting.most_faithful()
         self._best, self._quick = fitting.tree(best), False
         self._session.judge(self._best.size, fitting.share(best), self._attempts.of(self._best))
@@ -258,7 +266,7 @@ class TableStrategy:
         searched, self._outgrown = len(self._pool), False
         patience = self._counted.asked + self._allowance.tests(searched, self._attempts.epsilon)
         while self._goes_on or self._worth_it(stopping, patience - self._counted.asked):
-            rows, needed = max(BATCH, len(self._pool) // 64), stopping.needed(self._attempts)
+            rows, needed = max(BATCH, len(self._pool) // self._plan.portions), stopping.needed(self._attempts)
             self._attempts.tell(self._session.observer, self._counted.asked, needed)
             at_once = max(int(MISTAKEN * needed), len(self._pool) // 8)
             seen = yield Tests(at_once if self._plan.few_rounds else min(rows, needed))
