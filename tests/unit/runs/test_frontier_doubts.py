@@ -29,8 +29,8 @@ def hard(batch: dict[str, Any]) -> Any:
 def test_the_target_is_asked_where_learners_differ_and_nobody_counts_it() -> None:
     front = ft.frontier(easy, SPACE)
     asked = front.queries.asked.by_purpose
-    chosen = asked["label"] - 6_400
-    assert 0 < chosen <= 0.05 * 6_400
+    chosen = asked["label"] - 3_200
+    assert 0 < chosen <= 0.05 * 3_200, "errors are so rare that no more are drawn to learn from"
     assert front[-1].certificate.samples == asked["certify"], "each test once, and nothing else"
     fresh = SPACE.draw(200_000, seed=9)
     error = float((front[-1].tree.predict(fresh) != easy(fresh)).mean())
