@@ -76,6 +76,8 @@ class FrontierStrategy:
         self._session, self._counted, self._source = session, session.counted, session.source
         self.sizes, self._effort, self._seed = sizes, effort, seed
         self._pool = TrainingSet(session)
+        self._settled = TrainingSet(session)
+        """Answers to inputs that were chosen, because learners did not agree on them."""
         self._learner: BitLearner | None = None
         """Over bits: it asks where it is wrong, and so finds what drawn inputs do not show, such as a parity."""
         bits = session.source.independent is not None and session.source.independent.all_bits
@@ -215,7 +217,9 @@ class FrontierStrategy:
             agreed, left = True, left - len(doubted)
             if not len(doubted):
                 break
-            found.tell((yield Ask(doubted, "label")).codes)
+            answered = yield Ask(doubted, "label")
+            found.tell(answered.codes)
+            self._settled.add(answered)
         return agreed
 
     def _free(self) -> int:
@@ -262,8 +266,8 @@ class FrontierStrategy:
     def test(self) -> Steps[str]:
         """Open an attempt for each size, and count answers until they say enough of every tree; no reason more."""
         under_test = self.open()
-        wrong = partial(self._wrong, self._pool.inner, self._counted.labels(self._pool.codes))
-        learnt = {one: wrong(one.tree) for one in under_test}
+        every = [(some.inner, self._counted.labels(some.codes)) for some in (self._pool, self._settled)]
+        learnt = {one: sum(self._wrong(*some, one.tree) for some in every) for one in under_test}
         while not all(map(_close, under_test)) or self._hidden(learnt):
             yield Tests(max(_TESTS, under_test[0].samples // _PART))
             for attempt in under_test:
@@ -277,7 +281,7 @@ class FrontierStrategy:
         """
         pairs = ((one, two) for one in learnt for two in learnt if one.tree.size < two.tree.size)
         return any(
-            one.samples < _APART * len(self._pool)
+            one.samples < _APART * max(len(self._pool), len(self._settled) and LEAST)
             and 2 * (learnt[two] + _CHANCE) <= learnt[one] + _CHANCE
             and one.error_bound <= two.error_bound
             for one, two in pairs

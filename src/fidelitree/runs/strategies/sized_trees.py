@@ -74,7 +74,7 @@ class SizedTrees:
         free: int = 0,
         watch: Watch | None = None,
     ) -> None:
-        """So many ``free`` inputs, about which nobody is asked, help the search; ``watch`` may end it before the run's."""
+        """``free`` inputs, about which nobody is asked, help the search; ``watch`` may end it before the run's."""
         self._session, self._sizes, self._labels = session, sizes, len(pool)
         self._free = session.source.free(free if len(pool) >= _MANY else 0)
         self._binning = Binning.of(session.source.product, np.concatenate([pool.inner, self._free]))
