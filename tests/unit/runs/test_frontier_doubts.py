@@ -14,7 +14,7 @@ from fidelitree.runs.goal import Goal
 from fidelitree.runs.input_source import source_of
 from fidelitree.runs.session import Session
 from fidelitree.runs.strategies import frontier_strategy
-from fidelitree.runs.strategies.forecast import tests_for
+from fidelitree.runs.strategies.forecast import needed_for
 from fidelitree.runs.strategies.frontier_strategy import EFFORTS, FrontierStrategy
 from fidelitree.runs.strategies.sized_trees import SizedTrees
 from fidelitree.theory.sequential import FRONTIER, ROUND, level_in
@@ -49,7 +49,7 @@ def test_tests_are_labels_too_when_a_run_asks_whether_more_would_pay() -> None:
     strategy = FrontierStrategy(session, [1, 2, 3], EFFORTS["queries"], 0)
     strategy._pool.codes = np.zeros(6_400, np.intp)
     strategy.held_out = [0.4, 0.2, 0.03]
-    assert tests_for(0.03, level_in(FRONTIER, 1, 0.05)) > 5_000
+    assert needed_for(0.03, level_in(FRONTIER, 1, 0.05)) > 5_000
     assert strategy._enough(0.1) == "", "a run that takes twice as many labels in all has more than twice to learn from"
     assert "10%" in strategy._enough(0.05)
     strategy.held_out = [0.4, 0.2, 0.003]

@@ -24,7 +24,7 @@ from fidelitree.certificates.attempts import LATE, Attempt
 from fidelitree.certificates.helped import Adviser, HelpedAttempt, compare
 from fidelitree.errors import ParameterError
 from fidelitree.runs.session import Session, TrainingSet
-from fidelitree.runs.strategies.forecast import SLACK, TIGHT, Forecast, forecast, tests_for
+from fidelitree.runs.strategies.forecast import SLACK, TIGHT, Forecast, forecast, needed_for
 from fidelitree.runs.strategies.sized_trees import FREE, MOST_FREE, NumberTrees, SizedTrees, sized_trees
 from fidelitree.search.bits.learner import BitLearner
 from fidelitree.search.optimal.affordable import QUICK
@@ -124,7 +124,7 @@ class FrontierStrategy:
         if early and self.held_out[-1] <= 2 * _SELDOM * self.held_out[0]:
             return f"the largest tree errs {0.5 / _SELDOM:.0f} times less often than the best constant"
         level = level_in(FRONTIER, 1, self._session.attempts.delta)
-        tests = max(tests_for(error, level) for error in self.held_out)
+        tests = max(needed_for(error, level) for error in self.held_out)
         if gain * math.log2(2 + tests / len(self._pool)) > self._effort.gain:
             return ""
         return f"no size would gain {self._effort.gain:.0%} of its error from as many labels again"
