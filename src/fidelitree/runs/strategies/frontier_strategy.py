@@ -120,8 +120,8 @@ class FrontierStrategy:
         """
         if not self.held_out:
             return ""
-        early = len(self._pool) >= self._effort.early and self._session.attempts.tolerance is None
-        if early and self.held_out[-1] <= 2 * _SELDOM * self.held_out[0]:
+        free = self._source.most == math.inf and self._session.attempts.tolerance is None  # a table has few inputs more
+        if free and len(self._pool) >= self._effort.early and self.held_out[-1] <= 2 * _SELDOM * self.held_out[0]:
             return f"the largest tree errs {0.5 / _SELDOM:.0f} times less often than the best constant"
         level = level_in(FRONTIER, 1, self._session.attempts.delta)
         tests = max(needed_for(error, level) for error in self.held_out)
