@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 from benchmarks.frontier import endings, forecasts, optima
 from benchmarks.frontier.bars import all_bars, medians, ratio
 from benchmarks.frontier.cases import MODELS, QUICK, Case, cases
-from benchmarks.frontier.kept import FILE, KeptTrials, Settings
+from benchmarks.frontier.kept import FILE, KeptTrials
 from benchmarks.frontier.peers import PEERS
-from benchmarks.frontier.trial import MOST, OURS, SIZES, Trial, perform
+from benchmarks.frontier.trial import MOST, OURS, SIZES, Settings, Trial, perform
 from benchmarks.machine import describe
 from benchmarks.report import Bar, Section, Table
 
@@ -56,6 +56,7 @@ def chosen() -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, default=5, help="runs of each case (default %(default)s)")
     parser.add_argument("--first", type=int, default=0, help="the first run's seed (default %(default)s)")
     parser.add_argument("--no-alone", action="store_true", help="do not measure what distill takes alone")
+    parser.add_argument("--learning", type=int, default=0, help="labels to learn from (default: as many as pay)")
     parser.add_argument("--seconds", type=float, default=30.0, help="for each optimal peer (default %(default)s)")
     parser.add_argument("--fresh", type=int, default=FRESH, help="inputs for true errors (default %(default)s)")
     parser.add_argument("--processes", type=int, default=1, help="cases at once (default %(default)s)")
@@ -84,7 +85,7 @@ def chosen() -> argparse.Namespace:
 def curves(options: argparse.Namespace) -> Section:
     """Every size of every case."""
     alone = not (options.quick or options.no_alone)
-    kept = KeptTrials(options.kept, Settings(options.seconds, options.fresh, alone, options.most))
+    kept = KeptTrials(options.kept, Settings(options.seconds, options.fresh, alone, options.most, options.learning))
     every = list(cases(options.models))
     seeds: Sequence[int] = range(options.first, options.first + options.seeds)
     if not options.as_far:
@@ -106,9 +107,9 @@ def _told(seeds: Sequence[int]) -> str:
 
 def _measure(kept: KeptTrials, wanted: list[tuple[Case, int]], processes: int) -> None:
     """Those that are not there yet; each is kept as soon as it is done."""
-    missing, told = [key for key in wanted if key not in kept.trials], kept.settings
+    missing = [key for key in wanted if key not in kept.trials]
     with ProcessPoolExecutor(processes) as pool:
-        work = [pool.submit(perform, *key, told.seconds, told.fresh, told.alone, told.most) for key in missing]
+        work = [pool.submit(perform, *key, kept.settings) for key in missing]
         for one in as_completed(work):
             trial = one.result()
             kept.add(trial)

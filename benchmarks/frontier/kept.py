@@ -12,21 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.frontier.cases import Case
-from benchmarks.frontier.trial import Trial
+from benchmarks.frontier.trial import Settings, Trial
 from benchmarks.machine import commit
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = ROOT / "results" / "frontier.jsonl"
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What two trials must share to stand in one table."""
-
-    seconds: float
-    fresh: int
-    alone: bool
-    most: int
 
 
 @dataclass

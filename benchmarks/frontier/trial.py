@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import numpy as np
 
@@ -16,6 +18,7 @@ from fidelitree.asking.counted import Counted
 from fidelitree.asking.events import TreeJudged
 from fidelitree.asking.memory import Memory
 from fidelitree.runs.input_source import source_of
+from fidelitree.runs.strategies.frontier_strategy import EFFORTS, Effort
 from fidelitree.runs.strategies.sized_trees import sizes_up_to
 
 if TYPE_CHECKING:
@@ -46,21 +49,41 @@ class Trial:
     """Labels that `distill` takes for the tree with the most leaves, and nothing else."""
 
 
-def perform(case: Case, seed: int, seconds: float, fresh: int, alone: bool, most: int = MOST) -> Trial:
-    """One call of `frontier`, and the peers on the labels of the same stream; so many seconds for each peer."""
+@dataclass(frozen=True)
+class Settings:
+    """What two trials must share to stand in one table."""
+
+    seconds: float
+    """For each peer that seeks an optimum."""
+    fresh: int
+    alone: bool
+    most: int = MOST
+    learning: int = 0
+    """Labels to learn from; 0 where a run decides that itself, as every run does but for measurements."""
+
+
+def perform(case: Case, seed: int, told: Settings) -> Trial:
+    """One call of `frontier`, and the peers on the labels of the same stream."""
     started = time.process_time()
-    front = ft.frontier(case.target, case.space(), DELTA, seed=seed, max_queries=most)
+    front = _frontier(case, seed, told)
     taken = time.process_time() - started
     tested = front.queries.asked.by_purpose.get("certify", 0)
     trees: dict[tuple[str, int], Tree] = {(OURS, size): front.at(leaves=size).tree for size in SIZES}
     data = labelled(case, seed, int(front.queries.asked))
     for name, peer in PEERS.items():
-        trees |= {(name, size): tree for size, tree in peer(data, SIZES, seconds).items()}
-    errors = dict(zip(trees, true_errors(case, list(trees.values()), seed, fresh), strict=True))
+        trees |= {(name, size): tree for size, tree in peer(data, SIZES, told.seconds).items()}
+    errors = dict(zip(trees, true_errors(case, list(trees.values()), seed, told.fresh), strict=True))
     bounds = {size: front.at(leaves=size).error_bound for size in SIZES}
-    least = _alone(case, seed, front.points[-1].error_bound) if alone else None
+    least = _alone(case, seed, front.points[-1].error_bound) if told.alone else None
     learnt = int(front.queries.asked) - tested
     return Trial(case, seed, learnt, tested, len(front), taken, bounds, errors, least)
+
+
+def _frontier(case: Case, seed: int, told: Settings) -> ft.Frontier:
+    usual = EFFORTS["queries"]
+    fixed = Effort(-inf, told.learning, usual.steps, told.learning + 1) if told.learning else usual
+    with patch.dict(EFFORTS, queries=fixed):
+        return ft.frontier(case.target, case.space(), DELTA, seed=seed, max_queries=told.most)
 
 
 def labelled(case: Case, seed: int, labels: int) -> Labelled:

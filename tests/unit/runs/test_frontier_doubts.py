@@ -8,8 +8,14 @@ import numpy as np
 import pytest
 
 import fidelitree as ft
+from fidelitree.asking.counted import Counted
+from fidelitree.asking.events import nobody
+from fidelitree.runs.goal import Goal
 from fidelitree.runs.input_source import source_of
+from fidelitree.runs.session import Session
 from fidelitree.runs.strategies import frontier_strategy
+from fidelitree.runs.strategies.forecast import needed_for
+from fidelitree.runs.strategies.frontier_strategy import EFFORTS, FrontierStrategy
 from fidelitree.runs.strategies.sized_trees import SizedTrees
 from fidelitree.theory.sequential import FRONTIER, ROUND, level_in
 
@@ -29,13 +35,25 @@ def hard(batch: dict[str, Any]) -> Any:
 def test_the_target_is_asked_where_learners_differ_and_nobody_counts_it() -> None:
     front = ft.frontier(easy, SPACE)
     asked = front.queries.asked.by_purpose
-    chosen = asked["label"] - 6_400
-    assert 0 < chosen <= 0.05 * 6_400
+    chosen = asked["label"] - 3_200
+    assert 0.05 * 3_200 < chosen <= 0.2 * 3_200, "errors are so rare that more are asked where learners differ"
     assert front[-1].certificate.samples == asked["certify"], "each test once, and nothing else"
     fresh = SPACE.draw(200_000, seed=9)
     error = float((front[-1].tree.predict(fresh) != easy(fresh)).mean())
     assert error < 0.0005
     assert error <= front[-1].error_bound
+
+
+def test_tests_are_labels_too_when_a_run_asks_whether_more_would_pay() -> None:
+    session = Session.of(Counted(hard, SPACE), source_of(SPACE, 0), Goal(0.0, 0.05, 0), nobody, FRONTIER)
+    strategy = FrontierStrategy(session, [1, 2, 3], EFFORTS["queries"], 0)
+    strategy._pool.codes = np.zeros(6_400, np.intp)
+    strategy.held_out = [0.4, 0.2, 0.03]
+    assert needed_for(0.03, level_in(FRONTIER, 1, 0.05)) > 5_000
+    assert strategy._enough(0.1) == "", "a run that takes twice as many labels in all has more than twice to learn from"
+    assert "10%" in strategy._enough(0.05)
+    strategy.held_out = [0.4, 0.2, 0.003]
+    assert "50 times less often" in strategy._enough(1.0)
 
 
 def test_where_learners_differ_on_much_nothing_more_is_asked() -> None:

@@ -86,6 +86,11 @@ class DeferStrategy(FrontierStrategy):
     def _hopeless(self) -> str:
         return ""  # a target that no small tree follows is what deferring is for
 
+    def _enough(self, gain: float) -> str:
+        """By the labels alone: how many tests there will be, and of what, is not known."""
+        told = f"no size would gain {self._effort.gain:.0%} of its error from as many labels again"
+        return told if gain <= self._effort.gain else ""
+
     def _fit(self, over: bool) -> Steps[None]:
         """Trees that defer nothing, which only tell whether more labels pay: no long search for them."""
         yield from super()._fit(over=False)

@@ -135,7 +135,7 @@ def _prospect(leaves: int, errors: int, labels: int, level: float) -> Prospect:
     low, likely, high = (
         min(1.0, max(0.0, (share + EASE) * math.exp(mean + side * _WIDE * deviation) - EASE)) for side in (-1, 0, 1)
     )
-    return Prospect(leaves, low, likely, high, share, _tests(likely, level))
+    return Prospect(leaves, low, likely, high, share, needed_for(likely, level))
 
 
 def gain(leaves: int) -> tuple[float, float]:
@@ -145,7 +145,7 @@ def gain(leaves: int) -> tuple[float, float]:
     return float(mean), float(spread)
 
 
-def _tests(error: float, level: float) -> int:
+def needed_for(error: float, level: float) -> int:
     """Answers after which a bound is close to this error, within an eighth."""
     rows = 50
     while error_bound(round(error * rows), rows, level) > TIGHT * error + SLACK:

@@ -9,6 +9,7 @@ each tree, and only then the tests are drawn that count.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -23,14 +24,14 @@ from fidelitree.certificates.attempts import LATE, Attempt
 from fidelitree.certificates.helped import Adviser, HelpedAttempt, compare
 from fidelitree.errors import ParameterError
 from fidelitree.runs.session import Session, TrainingSet
-from fidelitree.runs.strategies.forecast import SLACK, TIGHT, Forecast, forecast
-from fidelitree.runs.strategies.sized_trees import NumberTrees, SizedTrees, sized_trees
+from fidelitree.runs.strategies.forecast import SLACK, TIGHT, Forecast, forecast, needed_for
+from fidelitree.runs.strategies.sized_trees import FREE, MOST_FREE, NumberTrees, SizedTrees, sized_trees
 from fidelitree.search.bits.learner import BitLearner
 from fidelitree.search.optimal.affordable import QUICK
 from fidelitree.search.optimal.substitutes import SmallestSubstitutes
 from fidelitree.search.questions import Ask, Steps, Tests
 from fidelitree.spaces.draw import Stream
-from fidelitree.theory.sequential import ROUND
+from fidelitree.theory.sequential import FRONTIER, ROUND, level_in
 from fidelitree.trees.answers import apart
 from fidelitree.trees.nested import build
 
@@ -45,20 +46,27 @@ _TESTS, _PART = 50, 8  # answers between two looks at the bounds: one in so many
 _WALKED, _SHOWN = 1_600, 32  # labels that a learner over bits is shown, and at a time
 _APART, _CHANCE = 0.5, 2  # of the labels: tests for trees that are hard to tell apart; mistakes that may be chance
 _HELPS = 0.6  # of the tree's error, and no more, is what a surrogate may have that shortens its test
-_DOUBTED = 0.05  # of the labels that there are may be asked for as well, where learners do not agree
+_DOUBTED, _MANY = 0.05, 0.2  # of the labels that there are may be asked for as well, where learners do not agree
+_TIMES = 3  # that they are looked for
+_SELDOM, _MANY_FREE = 0.01, 50_000  # an error so low is looked for in many of these, among so many free inputs
+_VALUES = 10_000_000  # of all features, in so many inputs
 _BRIEF = 5  # times fewer proposals, while labels are still coming
 
 
 @dataclass(frozen=True)
 class Effort:
-    """When a frontier has learnt enough: what a size must gain from as many labels again, and labels at most."""
+    """When a frontier has learnt enough: what a size must gain from as many labels again, and labels at most.
+
+    Where the largest tree errs very seldom, an ``early`` end is better: what is left is asked where learners differ.
+    """
 
     gain: float
     most: int
     steps: int
+    early: int = 3_000
 
 
-EFFORTS = {"queries": Effort(0.1, 16_000, 150), "leaves": Effort(0.03, 64_000, 450)}
+EFFORTS = {"queries": Effort(0.1, 16_000, 150), "leaves": Effort(0.03, 64_000, 450, 12_000)}
 
 
 class FrontierStrategy:
@@ -68,6 +76,8 @@ class FrontierStrategy:
         self._session, self._counted, self._source = session, session.counted, session.source
         self.sizes, self._effort, self._seed = sizes, effort, seed
         self._pool = TrainingSet(session)
+        self._settled = TrainingSet(session)
+        """Answers to inputs that were chosen, because learners did not agree on them."""
         self._learner: BitLearner | None = None
         """Over bits: it asks where it is wrong, and so finds what drawn inputs do not show, such as a parity."""
         bits = session.source.independent is not None and session.source.independent.all_bits
@@ -96,13 +106,28 @@ class FrontierStrategy:
                 yield from self._walk(before)
                 self._foresee()
                 reason = reason or self._hopeless()
-                over = bool(reason) or gain <= self._effort.gain
-                yield from self._fit(over)
-                if gain <= self._effort.gain:
-                    return f"no size would gain {self._effort.gain:.0%} of its error from as many labels again"
+                enough = self._enough(gain)
+                yield from self._fit(bool(reason or enough))
+                reason = enough or reason
             if reason:
                 return reason
             wanted = 2 * len(self._pool)
+
+    def _enough(self, gain: float) -> str:
+        """Why labels do not pay any more; nothing while they do.
+
+        As many labels again as the run will have taken in all, tests included, are more than as many to learn from.
+        """
+        if not self.held_out:
+            return ""
+        free = self._source.most == math.inf and self._session.attempts.tolerance is None  # a table has few inputs more
+        if free and len(self._pool) >= self._effort.early and self.held_out[-1] <= 2 * _SELDOM * self.held_out[0]:
+            return f"the largest tree errs {0.5 / _SELDOM:.0f} times less often than the best constant"
+        level = level_in(FRONTIER, 1, self._session.attempts.delta)
+        tests = max(needed_for(error, level) for error in self.held_out)
+        if gain * math.log2(2 + tests / len(self._pool)) > self._effort.gain:
+            return ""
+        return f"no size would gain {self._effort.gain:.0%} of its error from as many labels again"
 
     def _foresee(self) -> None:
         """Say what the sizes are likely to reach, before the expensive part."""
@@ -173,20 +198,43 @@ class FrontierStrategy:
 
         Where learners of several kinds do not agree on a few of these, the target is asked about them.
         """
-        found = sized_trees(self._session, self._pool, self.sizes, self._seed, free=over)
+        found = sized_trees(self._session, self._pool, self.sizes, self._seed, self._free() if over else 0)
         steps = self._effort.steps if over else self._effort.steps // _BRIEF
         self._curves.append([])
         self._search(found, over, partial(found.improve, steps, again=over))
         if over and isinstance(found, SizedTrees):
-            doubted, told = found.doubted(), None
-            if len(doubted) <= self._to_ask():
-                told = (yield Ask(doubted, "label")).codes if len(doubted) else np.zeros(0, np.intp)
-            self._search(found, over, partial(found.go_on, steps, told))
+            agreed = yield from self._settle(found)
+            self._search(found, over, partial(found.go_on, steps, agreed))
             self._surrogate, self._rivals = found.surrogate(), found.rivals()
+
+    def _settle(self, found: SizedTrees) -> Steps[bool]:
+        """Ask about free inputs that learners do not agree on, and about those that they then differ on; if few do."""
+        agreed, left = False, self._to_ask()
+        for _ in range(_TIMES):
+            doubted = found.doubted(left)
+            if len(doubted) > left:
+                break
+            agreed, left = True, left - len(doubted)
+            if not len(doubted):
+                break
+            answered = yield Ask(doubted, "label")
+            found.tell(answered.codes)
+            self._settled.add(answered)
+        return agreed
+
+    def _free(self) -> int:
+        """Free inputs that help a search."""
+        usual, most = min(FREE * len(self._pool), MOST_FREE), _VALUES // len(self._source.product)
+        return max(usual, min(_MANY_FREE, most)) if self._seldom else usual
+
+    @property
+    def _seldom(self) -> bool:
+        """Whether the largest tree errs so seldom that labels of drawn inputs say little about where."""
+        return bool(self.held_out) and self.held_out[-1] <= _SELDOM
 
     def _to_ask(self) -> int:
         """Labels that may be spent on inputs that are in doubt."""
-        limit, some = self._counted.budget.max_queries, int(_DOUBTED * len(self._pool))
+        limit, some = self._counted.budget.max_queries, int((_MANY if self._seldom else _DOUBTED) * len(self._pool))
         return some if limit is None else min(some, int(LATE * limit) - self._counted.asked)
 
     def _search(self, found: SizedTrees | NumberTrees, over: bool, search: Callable[[], None]) -> None:
@@ -218,8 +266,8 @@ class FrontierStrategy:
     def test(self) -> Steps[str]:
         """Open an attempt for each size, and count answers until they say enough of every tree; no reason more."""
         under_test = self.open()
-        wrong = partial(self._wrong, self._pool.inner, self._counted.labels(self._pool.codes))
-        learnt = {one: wrong(one.tree) for one in under_test}
+        every = [(some.inner, self._counted.labels(some.codes)) for some in (self._pool, self._settled)]
+        learnt = {one: sum(self._wrong(*some, one.tree) for some in every) for one in under_test}
         while not all(map(_close, under_test)) or self._hidden(learnt):
             yield Tests(max(_TESTS, under_test[0].samples // _PART))
             for attempt in under_test:
@@ -233,7 +281,7 @@ class FrontierStrategy:
         """
         pairs = ((one, two) for one in learnt for two in learnt if one.tree.size < two.tree.size)
         return any(
-            one.samples < _APART * len(self._pool)
+            one.samples < _APART * max(len(self._pool), len(self._settled) and LEAST)
             and 2 * (learnt[two] + _CHANCE) <= learnt[one] + _CHANCE
             and one.error_bound <= two.error_bound
             for one, two in pairs

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 LARGEST = 64
 """Leaves of the largest tree that is looked for, unless another number is given."""
-_FREE, _MOST_FREE = 2, 20_000  # free inputs: times the labels, and at most
+FREE, MOST_FREE = 2, 20_000  # free inputs: times the labels, and at most
 _MANY = 200  # labels, from which on a strong model may be one
 _WORK, _LITTLE, _MORE = 4e9, 1e9, 10  # label counts that a search may take: a minute, or a moment, of so many steps
 
@@ -54,7 +54,7 @@ def filled(sizes: Sequence[int], most: int) -> list[int]:
 
 
 def sized_trees(
-    session: Session, pool: TrainingSet, sizes: Sequence[int], seed: int, free: bool = False, watch: Watch | None = None
+    session: Session, pool: TrainingSet, sizes: Sequence[int], seed: int, free: int = 0, watch: Watch | None = None
 ) -> SizedTrees | NumberTrees:
     """The search for labels, or that for numbers."""
     if session.attempts.tolerance is not None:
@@ -71,40 +71,54 @@ class SizedTrees:
         pool: TrainingSet,
         sizes: Sequence[int],
         seed: int,
-        free: bool = False,
+        free: int = 0,
         watch: Watch | None = None,
     ) -> None:
-        """With ``free``, inputs that nobody is asked about help the search; ``watch`` may end it before the run's."""
-        self._session, self._sizes = session, sizes
-        draws = free and len(pool) >= _MANY
-        self._free = session.source.free(min(_FREE * len(pool), _MOST_FREE) if draws else 0)
+        """``free`` inputs, about which nobody is asked, help the search; ``watch`` may end it before the run's."""
+        self._session, self._sizes, self._labels = session, sizes, len(pool)
+        self._free = session.source.free(free if len(pool) >= _MANY else 0)
         self._binning = Binning.of(session.source.product, np.concatenate([pool.inner, self._free]))
         coded = self._binning.coded(pool.codes, slice(len(pool)))
         self._search = EverySize(coded, sizes, seed, watch or session.counted.watch)
-        self._doubted = np.zeros(len(self._free), np.bool_)
+        self._codes = np.zeros(len(self._free), np.intp)
+        self._new = self._told = np.zeros(len(self._free), np.bool_)
         self._work = pool.inner.size * len(session.counted.book.seen) * len(sizes)
 
     def improve(self, steps: int, again: bool = True) -> None:
         """So many proposals near each size, or what is affordable; and twice, if ``again``."""
         self._search.improve(self._affordable(steps, _MORE if again else 1), again)
 
-    def doubted(self) -> NDArray[Any]:
-        """The free inputs on which learners of several kinds do not agree."""
-        if len(self._free):
-            self._doubted = self._search.doubted(self._coded(np.zeros(len(self._free), np.intp)))
-        return self._free[self._doubted]
+    def doubted(self, most: int) -> NDArray[Any]:
+        """The free inputs on which learners of several kinds do not agree, those left out whose labels were told.
 
-    def go_on(self, steps: int, told: Codes | None) -> None:
-        """The same with free inputs; ``told`` are the answers to those that were doubted, if somebody was asked."""
-        codes = np.zeros(len(self._free), np.intp)
-        if len(codes):
-            codes[self._doubted] = 0 if told is None else told
-            known = None if told is None else self._doubted
-            self._search.go_on_with(self._coded(codes), self._affordable(steps, _MORE), known)
+        Where they are more than ``most``, the last free inputs are given up, as long as the usual number is left; once
+        labels were told, only the first of them are given.
+        """
+        if len(self._free):
+            self._new = self._search.doubted(self._coded(self._codes), self._told)
+            few = np.cumsum(self._new) <= most
+            if self._told.any():
+                self._new &= few
+            else:
+                left = max(int(few.sum()), min(FREE * self._labels, MOST_FREE))
+                self._free, self._codes = self._free[:left], self._codes[:left]
+                self._new, self._told = self._new[:left], self._told[:left]
+        return self._free[self._new]
+
+    def tell(self, codes: Codes) -> None:
+        """The answers to what was doubted."""
+        self._codes[self._new] = codes
+        self._told |= self._new
+
+    def go_on(self, steps: int, agreed: bool) -> None:
+        """The same with free inputs; where learners ``agreed`` in the end, all their labels are as good as known."""
+        if len(self._free):
+            told = self._told if agreed else None
+            self._search.go_on_with(self._coded(self._codes), self._affordable(steps, _MORE), told)
 
     def _coded(self, codes: Codes) -> Coded:
         """Free inputs."""
-        return self._binning.coded(codes, slice(-len(codes), None))
+        return self._binning.coded(codes, slice(self._labels, self._labels + len(codes)))
 
     def _affordable(self, steps: int, more: int) -> int:
         """So many steps, or what there is time for; up to ``more`` times as many where labels are few."""

@@ -38,7 +38,8 @@ class EverySize:
         self._refiner = Refiner(rows, None, seed, watch)
         self._with_free: Refiner | None = None
         self._large: list[int] = []
-        self._known = [rows]
+        self._known, self._taught = [rows], rows
+        self._said = np.zeros(0, np.intp)  # by most learners, of free inputs
         self.strong: tuple[Boosted, float] | None = None
         """A model for most of the rows, once there is one, and its share of errors on the others."""
 
@@ -81,12 +82,19 @@ class EverySize:
         for size in (*sizes, *(reversed(sizes) if again else ())):
             self._refiner.improve_at(size, steps)
 
-    def doubted(self, free: Coded) -> Bools:
-        """On which free inputs a strong model, trees of CART and the largest tree that was found do not agree."""
-        guess, place = self._model()[0].predict(free), np.arange(len(self._rows.codes)) % _PARTS
-        parts = [self._rows, *(_some(self._rows, place == part) for part in range(_PARTS))]
+    def doubted(self, free: Coded, told: Bools) -> Bools:
+        """On which free inputs a strong model, trees of CART and the largest tree that was found do not agree.
+
+        Those whose codes are ``told`` are none of them, and teach all but the last.
+        """
+        if told.any():
+            self._taught, self.strong = _together(self._rows, _some(free, told)), None
+        guess, place = self._model()[0].predict(free), np.arange(len(self._taught.codes)) % _PARTS
+        parts = [self._taught, *(_some(self._taught, place == part) for part in range(_PARTS))]
         carts = [engine(rows, None, self._watch).cart(_CART).nested() for rows in parts]
-        return np.asarray(np.any([free.predict(tree) != guess for tree in (*carts, self.trees()[-1])], axis=0))
+        said = np.stack([guess, *(free.predict(tree) for tree in (*carts, self.trees()[-1]))])
+        self._said = np.argmax([(said == code).sum(axis=0) for code in range(self.classes)], axis=0)
+        return np.asarray((said != guess).any(axis=0) & ~told)
 
     def go_on_with(self, free: Coded, steps: int, told: Bools | None = None) -> None:
         """The same, with free inputs beside the rows, where a strong model can label them.
@@ -101,8 +109,8 @@ class EverySize:
         large = noisy if told is None else list(self._sizes)
         if not large:
             return
-        guess = model.predict(free)
-        both = _together(self._rows, replace(free, codes=guess if told is None else np.where(told, free.codes, guess)))
+        guess = model.predict(free) if told is None else np.where(told, free.codes, self._said[: len(told)])
+        both = _together(self._rows, replace(free, codes=guess))
         refiner = Refiner(both, None, self._seed, self._watch)
         for size in large:
             refiner.know(self._refiner.with_leaves(size).tree)
@@ -118,9 +126,10 @@ class EverySize:
         return self.strong
 
     def _strong_model(self) -> tuple[Boosted, float]:
-        """A model that was fitted to most rows, and its share of errors on the others."""
-        held = np.arange(len(self._rows.codes)) % HELD == HELD - 1
-        model, others = Boosted(_some(self._rows, ~held), self._seed, self._watch), _some(self._rows, held)
+        """A model for most rows, and its share of errors on the others, which came as they were drawn."""
+        place = np.arange(len(self._taught.codes))
+        held = (place % HELD == HELD - 1) & (place < len(self._rows.codes))
+        model, others = Boosted(_some(self._taught, ~held), self._seed, self._watch), _some(self._taught, held)
         return model, float((model.predict(others) != others.codes).mean())
 
 

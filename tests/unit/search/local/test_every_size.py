@@ -117,10 +117,14 @@ def test_what_is_doubted_are_few_inputs_and_most_mistakes_are_among_them(data: t
     search = EverySize(binning.coded(staircase(known), slice(len(known))), SIZES, 0, go_on)
     search.improve(30)
     unlabelled = binning.coded(np.zeros(len(free), np.intp), slice(len(known), None))
-    doubted, truth = search.doubted(unlabelled), staircase(free)
+    doubted, truth = search.doubted(unlabelled, np.zeros(len(free), np.bool_)), staircase(free)
     assert 0 < doubted.mean() < 0.05
     wrong = unlabelled.predict(search.trees()[-1]) != truth
     assert wrong[doubted].sum() > 2 * wrong[~doubted].sum()
+    told = binning.coded(np.where(doubted, truth, 0), slice(len(known), None))
+    again = search.doubted(told, doubted)
+    assert not again[doubted].any(), "what was told is in doubt no more"
+    assert again.sum() < doubted.sum() / 2, "and it teaches"
 
 
 def test_answers_to_what_was_doubted_help_every_size(data: tuple[np.ndarray, ...]) -> None:
@@ -130,7 +134,8 @@ def test_answers_to_what_was_doubted_help_every_size(data: tuple[np.ndarray, ...
     search = EverySize(binning.coded(staircase(known), slice(first)), SIZES, 0, go_on)
     search.improve(30)
     alone = search.trees()
-    doubted = search.doubted(binning.coded(np.zeros(len(free), np.intp), slice(first, last)))
+    unlabelled = binning.coded(np.zeros(len(free), np.intp), slice(first, last))
+    doubted = search.doubted(unlabelled, np.zeros(len(free), np.bool_))
     told = np.where(doubted, staircase(free), 0)
     search.go_on_with(binning.coded(told, slice(first, last)), 30, doubted)
     judge = binning.coded(staircase(fresh), slice(last, None))
