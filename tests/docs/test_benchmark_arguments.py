@@ -45,7 +45,7 @@ def test_page_is_written_from_a_full_run_only(
         (
             "benchmarks.queries",
             "large huge",
-            ["NAME must be one of small, large, known, certificate, time, honesty, workload, juntas; got huge"],
+            ["NAME must be one of small, large, known, certificate, time, honesty, workload, tables, juntas; got huge"],
         ),
         ("benchmarks.smallest", "trees", ["NAME must be one of circuits, workload; got trees"]),
         (

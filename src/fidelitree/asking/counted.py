@@ -293,14 +293,11 @@ class Counted:
 
     def _spare(self, rows: int, missing: int) -> int | None:
         """Checks that `complete`, which counts none, may pay for: what a limit leaves once every input is known."""
-        if self.left is None:
-            return None
-        return self.left - missing if rows == self.space.points else 0
+        return None if self.left is None else self.left - missing if rows == self.space.points else 0
 
     def _take_back(self, recalled: Recalled, paid: int) -> None:
         """Where the time ends before any answer came, repeats are still to be checked: a replay does not ask at all."""
-        assert self.memory is not None, "what was recalled came from a memory"
-        if self.paid == paid:
+        if self.memory is not None and self.paid == paid:
             self.memory.take_back(recalled)
 
     def _learn(self, recalled: Recalled, answers: Codes, purpose: str) -> Codes:
