@@ -280,6 +280,7 @@ _YOUNGER: dict[str, Any] = {
 _NUMBERS = ("delta", "error_bound", "differs", "epsilon", "level")
 _KINDS = {**json_kinds(Certificate), "holds": (bool,)}
 _ENTRIES: dict[str, type] = {"queries": int, "versions": str}
+_LEAST_LEVEL = 1e-300  # no attempt spends less, and parts of it are numbers still
 _MOST = 1 << 63  # more than anything counts, and than SciPy takes
 _KIND_NAMES = {
     float: "a number",
@@ -316,6 +317,8 @@ def _check_ranges(data: Mapping[str, Any]) -> None:
     check_certificate(
         exact or data["delta"] not in (0, 1), "delta must be above 0 and below 1 unless it is an exact one"
     )
+    spent = exact or data["level"] is None or data["level"] >= _LEAST_LEVEL
+    check_certificate(spent, f"level must be above 0 unless it is an exact one; got {data['level']!r}")
     check_certificate(1 <= data["attempt"] <= data["attempts"], "attempt must be between 1 and the attempts")
     _check_keys(data)
     counts = {name: data[name] for name in ("samples", "attempts")} | {"drawn": data["drawn"] or 0}

@@ -134,6 +134,7 @@ def test_a_cut_file_is_refused(length: int) -> None:
         ({"attempt": 3}, "attempt must be between 1 and the attempts"),
         ({"delta": 0}, "delta must be above 0 and below 1 unless it is an exact one"),
         ({"delta": 1.0}, "delta must be above 0 and below 1 unless it is an exact one"),
+        ({"level": 0.0}, "level must be above 0 unless it is an exact one; got 0.0"),
         ({"seed": -1}, "seed must be at least 0; got -1"),
         ({"entropy": "xyz"}, "entropy must be 32 hexadecimal digits; got 'xyz'"),
         ({"entropy": 3}, "entropy must be text; got 3"),

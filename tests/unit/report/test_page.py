@@ -91,12 +91,12 @@ def test_numbers_come_near_and_are_not_the_same() -> None:
 
 
 def test_a_result_that_is_not_certified_says_so_first() -> None:
-    result = ft.distill(ft.targets.majority(11), BITS, 0.01, max_queries=260, seed=6)
+    result = ft.distill(ft.targets.majority(11), BITS, 0.01, max_queries=260, seed=9)
     shown = text(result)
-    assert "✗ Certified at 65.1% agreement, goal missed An error of at most 1% was asked for" in shown
-    assert "what could be certified is 34.9%." in shown
+    assert "✗ Certified at 51.8% agreement, goal missed An error of at most 1% was asked for" in shown
+    assert "what could be certified is 48.2%." in shown
     assert (
-        "Of 102 test inputs the tree got 23 wrong. The certificate counts 10 in 60: it counts the tree that was "
+        "Of 102 test inputs the tree got 30 wrong. The certificate counts 16 in 60: it counts the tree that was "
         "tested, from when its test began to its lowest bound. This is where they fell."
     ) in shown
     assert shown.count("The certificate counts") == shown.count(" wrong. The certificate counts"), "told once a tree"

@@ -108,7 +108,7 @@ def test_the_answers_of_a_run_are_those_that_its_certificate_counted(target: Any
 
 @pytest.mark.parametrize("strategy", ["auto", "influence"])
 def test_an_exact_run_knows_its_leaves_exactly(strategy: Any) -> None:
-    result = ft.distill(noisy_majority, BITS, 0.05, strategy=strategy, max_queries=256)
+    result = ft.distill(noisy_majority, BITS, 0.01, strategy=strategy, max_queries=256)
     assert result.certificate.method == "exact"
     assert result.answers is None
     _check_exact(result, BITS)
