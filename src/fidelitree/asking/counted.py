@@ -64,7 +64,7 @@ class Tally(int):
         return Tally.of, (dict(self.by_purpose),)  # a read-only view of a mapping cannot be pickled
 
 
-REPEAT = 1 / 32  # labels: what the time of an answer that is known is worth
+REPEAT, SMALL = 1 / 32, 1 << 16  # labels that the time of a known answer is worth; inputs, of which many will be known
 CHECK = "check"
 """The purpose of rows that are asked again, to see that answers repeat; nobody uses their labels."""
 
@@ -137,7 +137,7 @@ class Counted:
     once: bool = False
     """Whether an input counts only the first time: who may end by asking about all never counts more than there are."""
     unknown: float = 1.0
-    """Where it does, the probability of the inputs that have not come so far."""
+    """Where it does, and inputs are few, the probability of those that have not come so far."""
     batch_size: int | None = None
     """The most inputs of one call, which calls that have a price are counted by."""
     rounds: int = 0
@@ -176,7 +176,7 @@ class Counted:
 
     def labels_for(self, rows: float) -> float:
         """What so many draws will cost, about: where an input counts once, those that are known cost only time."""
-        if not self.once or math.isinf(rows):
+        if self.unknown == 1 or math.isinf(rows):
             return rows
         left = max(1, (self.space.points or 1) - self.asked)
         return rows * REPEAT - left * math.expm1(-rows * max(0.0, self.unknown) / left)
@@ -225,7 +225,7 @@ class Counted:
                 self._take_back(recalled, paid)
                 raise
             codes = self._learn(recalled, answers, purpose)
-            if self.once:
+            if self.once and (self.space.points or 0) <= SMALL:
                 self.unknown -= float(self.space.chances(recalled.fresh).sum())
         self._count(purpose, labels)
         return codes
