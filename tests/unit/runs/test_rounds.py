@@ -101,3 +101,15 @@ def test_what_it_cannot_be_combined_with() -> None:
         ft.distill(hidden(multiplexer(2)), ft.ProductSpace.bernoulli(6), epsilon=None, prefer="rounds")
     with pytest.raises(ft.ParameterError, match=r"prefer must be .queries. or .leaves. with defer=True; got .rounds."):
         ft.distill(hidden(multiplexer(2)), ft.ProductSpace.bernoulli(6), defer=True, prefer="rounds")
+
+
+@pytest.mark.parametrize("p", [[0.5, 0.5, 1.0], [0.2, 1.0, 0.0, 0.5, 1.0, 1.0]])
+def test_a_space_whose_inputs_are_all_known_is_learnt_although_a_split_costs_more_than_an_error(p: list[float]) -> None:
+    """Four inputs occur, and one of them has another label: a tree that gets it wrong would do so for ever."""
+    space = ft.ProductSpace.bernoulli(len(p), p)
+    free = [i for i, share in enumerate(p) if 0 < share < 1]
+    result = ft.distill(
+        lambda bits: bits[:, free].all(axis=1), space, 0.02, prefer="rounds", deterministic=False, max_queries=5_000
+    )
+    assert result.certificate.holds
+    assert result.tree.size == 3

@@ -111,6 +111,7 @@ class RoundStrategy(BitStrategy):
         wrong: NDArray[np.bool_]
         if self._searchable:
             wrong = np.ones(len(codes), np.bool_) if before is None else predict(before, bits) != codes
+            pool.stress(bits[wrong])
             pool.add(bits, codes)
             if wrong.any():
                 self.learner.refit()
