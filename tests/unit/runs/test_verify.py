@@ -59,6 +59,15 @@ def test_the_target_is_asked_about_fresh_inputs(kept: Path) -> None:
     assert found.fresh == ft.certify(ft.Tree.load(kept / "tree.json"), target, SPACE, 0.05, seed=5)
 
 
+def test_only_what_is_confirmed_is_true(kept: Path) -> None:
+    """Who writes `if ft.verify(folder)` must not be told of a forged folder that all is well."""
+    assert not ft.verify(kept)
+    assert ft.verify(kept, target, seed=5)
+    changed(kept, error_bound=0.001)
+    assert not ft.verify(kept)
+    assert not ft.verify(kept, target, seed=5)
+
+
 def test_a_substitute_for_the_tree_that_was_tested_is_checked_too(tmp_path: Path) -> None:
     result = next(
         result

@@ -126,24 +126,25 @@ class Verification:
             return False
         if self.fresh.method == self.certificate.method == "exact":
             return abs(self.fresh.error_bound - self.certificate.error_bound) > _ROUNDING
-        if self.fresh.holds:
-            return False
-        if self.fresh.errors is None or self.fresh.epsilon is None:
-            return True  # the error is known exactly
+        if self.fresh.holds or self.fresh.errors is None or self.fresh.epsilon is None:
+            return not self.fresh.holds  # the error is known exactly
         against = log_e_value_below(self.fresh.errors, self.fresh.samples, self.fresh.epsilon)
         return against >= -math.log(self.fresh.delta)
 
     @property
     def undecided(self) -> bool:
         """Whether neither the stored answers nor the target confirm the certificate, and nothing contradicts it."""
-        if not self.consistent or self.contradicted:
-            return False
-        return not (self._replayed or (self.fresh is not None and self.fresh.holds))
+        confirmed = self._replayed or (self.fresh is not None and self.fresh.holds)
+        return self.consistent and not (self.contradicted or confirmed)
 
     @property
     def holds(self) -> bool:
         """Whether the error asked for is certified, and that is confirmed by the target or by the stored answers."""
         return self.certificate.holds and self.consistent and not (self.contradicted or self.undecided)
+
+    def __bool__(self) -> bool:
+        """The same: `if verify(folder)` must not be true of a forged one."""
+        return self.holds
 
     @property
     def _replayed(self) -> bool:
