@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from typing import Any
@@ -24,7 +23,7 @@ from benchmarks.queries.peers import Array, Candidates, Labels
 from benchmarks.queries.runs import progress, workers
 from benchmarks.queries.settings import DELTA, Settings
 from benchmarks.queries.targets import generator
-from benchmarks.queries.workload import FLAG, LIMIT, SEEDS, Pair, figures, flagged, limits, logs_of
+from benchmarks.queries.workload import FLAG, LIMIT, SEEDS, Cell, Pair, figures, flagged, limits, logs_of
 from benchmarks.report import Bar, Section, Table
 from benchmarks.table_targets import FAMILIES, Made
 from fidelitree.asking.counted import Counted
@@ -50,18 +49,8 @@ FIT = 3.0  # seconds that one optimal tree may take
 AGAIN = 4  # times as many fresh seeds for cells that are flagged
 
 
-@dataclass(frozen=True)
-class Cell:
-    """Targets of one family and size, a fresh one for each number."""
-
-    family: str
-    n: int
-    size: int
-    epsilon: float
-
-    @property
-    def name(self) -> str:
-        return f"{self.family} {self.size} of {self.n}, epsilon {self.epsilon:g}"
+class TableCell(Cell):
+    """Targets over numbers and categories, with the space that each is about."""
 
     def made(self, seed: int, number: int) -> Made:
         return FAMILIES[self.family](
@@ -142,17 +131,17 @@ PEERS: dict[str, Callable[[], list[Candidates]]] = {
 }
 
 
-def cells(smoke: bool) -> list[Cell]:
+def cells(smoke: bool) -> list[TableCell]:
     chosen = EPSILONS[:1] if smoke else EPSILONS
     return [
-        Cell(family, *sizes, epsilon)
+        TableCell(family, *sizes, epsilon)
         for epsilon in chosen
         for family, several in SIZES.items()
         for sizes in several[: 1 if smoke else None]
     ]
 
 
-def ours(cell: Cell, settings: Settings, number: int) -> tuple[float, float, float]:
+def ours(cell: TableCell, settings: Settings, number: int) -> tuple[float, float, float]:
     """Labels, leaves (not a number where nothing is certified) and processor seconds of one run of ours."""
     target, space = cell.made(settings.seed, number)
     started = time.process_time()
@@ -161,7 +150,7 @@ def ours(cell: Cell, settings: Settings, number: int) -> tuple[float, float, flo
     return int(result.queries.asked), leaves, time.process_time() - started
 
 
-def peer(name: str, cell: Cell, settings: Settings, number: int) -> tuple[float, float]:
+def peer(name: str, cell: TableCell, settings: Settings, number: int) -> tuple[float, float]:
     """The same of the luckiest of a peer's ways."""
     made, most, found = cell.made(settings.seed, number), 400 if settings.smoke else MOST[cell.epsilon], []
     for way, candidates in enumerate(PEERS[name]()):
@@ -173,10 +162,10 @@ def peer(name: str, cell: Cell, settings: Settings, number: int) -> tuple[float,
     return asked, leaves
 
 
-def measure(chosen: Sequence[Cell], settings: Settings) -> dict[tuple[Cell, str], list[Pair]]:
+def measure(chosen: Sequence[TableCell], settings: Settings) -> dict[tuple[TableCell, str], list[Pair]]:
     """Every cell against every peer; flagged ones once more, with fresh numbers, which replace the first."""
     count = 1 if settings.smoke else min(SEEDS, settings.targets)
-    found: dict[tuple[Cell, str], list[Pair]] = {}
+    found: dict[tuple[TableCell, str], list[Pair]] = {}
     kept = Kept(settings.kept)
     with workers(settings) as each:
         for cell in chosen:
@@ -190,7 +179,9 @@ def measure(chosen: Sequence[Cell], settings: Settings) -> dict[tuple[Cell, str]
     return found
 
 
-def _pairs(cell: Cell, name: str, settings: Settings, numbers: range, runs: Callable[..., list[Any]]) -> list[Pair]:
+def _pairs(
+    cell: TableCell, name: str, settings: Settings, numbers: range, runs: Callable[..., list[Any]]
+) -> list[Pair]:
     series = f"table {cell.name}, seed {settings.seed}"
     sides = [
         runs(f"{series}, ours {sources()}", partial(ours, cell, settings), numbers),
@@ -221,7 +212,7 @@ def run(settings: Settings) -> Section:
     return Section("tables", "targets over numbers and categories", tables, bars, remark)
 
 
-def _bars(found: dict[tuple[Cell, str], list[Pair]], families: dict[tuple[str, str], list[Pair]]) -> Iterator[Bar]:
+def _bars(found: dict[tuple[TableCell, str], list[Pair]], families: dict[tuple[str, str], list[Pair]]) -> Iterator[Bar]:
     for name in PEERS:
         for what, word in enumerate(("labels", "leaves")):
             means = {
