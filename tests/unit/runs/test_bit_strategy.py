@@ -15,6 +15,7 @@ from fidelitree.runs.strategies.bit_strategy import (
     READY_SHORT,
     REFERENCE,
     SHORT,
+    SHORTEST,
     Readiness,
     ReferenceInputs,
     changed,
@@ -58,6 +59,29 @@ def test_the_first_tree_needs_four_right_answers_if_it_is_shorter_than_the_answe
             watching = gate()
             see(watching, [False] * 20, answers=answers)
             assert see(watching, [False] * right, answers=answers) == (right >= needed)
+
+
+def test_the_first_tree_is_ready_at_once_if_it_is_much_shorter_than_the_answers() -> None:
+    """Sixteen bits more than its own 12.3; what the learner had wrong before it had a tree says nothing."""
+    assert SHORTEST == 16
+    for answers in (28, 29):
+        assert see(gate(), [True] * 32, answers=answers) == (answers == 29)
+    later = gate()
+    see(later, [], 0)
+    assert not see(later, [], answers=1000), "only the first"
+
+
+def test_a_small_epsilon_takes_more_care() -> None:
+    """An eighth of the usual one takes twice of everything: tests are long, and a failed one makes the next longer."""
+    for right in (23, 24):
+        careful = gate(0.1 / 8)
+        see(careful, [])
+        assert see(careful, [False] * right) == (right == 24)
+    for answers in (44, 45):
+        assert see(gate(0.1 / 8), [True] * 32, answers=answers) == (answers == 45)
+    large = gate(0.4)
+    see(large, [])
+    assert not see(large, [False] * 11), "a large one takes no less"
 
 
 def test_a_later_tree_needs_twelve_and_so_does_one_that_was_wrong() -> None:
@@ -250,18 +274,18 @@ def test_labels_stand_in_increasing_order_in_the_tree() -> None:
     assert result.tree.predict(np.array([[1, 1] + [0] * 8, [0] * 10])).tolist() == ["many", "zero"]
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_function_of_many_small_effects_is_certified_with_fewer_leaves_than_it_is_learnt_with(seed: int) -> None:
-    """A list of literals: its first few suffice, and the learner's own tree fits them all."""
+def test_a_function_of_many_small_effects_is_certified_with_fewer_leaves_than_it_is_learnt_with() -> None:
+    """A list of literals: its first few suffice, and the learner's own tree fits them all. One run in twelve takes more
+    than 300 labels."""
     space = ft.ProductSpace.bernoulli(30)
 
     def target(batch: Any) -> Any:
         return batch[:, :12].argmax(axis=1) % 2
 
-    result = ft.distill(target, space, 0.1, seed=seed)
-    assert result.certificate.holds
-    assert result.tree.size <= 6
-    assert result.queries.asked <= 300
+    results = [ft.distill(target, space, 0.1, seed=seed) for seed in range(7)]
+    assert all(result.certificate.holds for result in results)
+    assert max(result.tree.size for result in results) <= 6
+    assert np.median([int(result.queries.asked) for result in results]) <= 220
 
 
 def test_where_no_tree_is_in_sight_all_inputs_are_asked_before_they_were_asked_for_twice() -> None:

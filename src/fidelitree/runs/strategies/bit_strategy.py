@@ -35,9 +35,11 @@ if TYPE_CHECKING:
     from fidelitree.spaces.product import ProductSpace
     from fidelitree.trees.tree import Tree
 
-READY = 12  # answers without a mistake before an attempt is opened
+READY = 12  # answers without a mistake before an attempt is opened, where epsilon is USUAL
 MORE_READY = 2  # for each attempt so far: their levels make the next one's test longer
 SHORT, READY_SHORT = 8, 4  # bits by which a tree is shorter than the answers it fits, and READY for such a tree
+SHORTEST = 16  # the same of a tree that is ready at first sight
+USUAL, CARE = 0.1, 1 / 3  # the smaller epsilon, the more a test that fails costs: by which power all of these grow
 READY_SLACK = 0.1
 REFERENCE = 400  # inputs, never asked, on which two trees are compared
 MATERIAL = 1 / 3  # of epsilon: a change of the tree on more of them starts the count again
@@ -105,6 +107,7 @@ class Readiness:
 
     def __init__(self, attempts: Attempts, reference: ReferenceInputs) -> None:
         self._attempts, self._reference = attempts, reference
+        self._care = max(1.0, USUAL / attempts.epsilon) ** CARE
         self._before: Said | None = None
         self._seen: list[tuple[float, float]] = []
         self._trees = 0
@@ -114,17 +117,21 @@ class Readiness:
 
         A mistake counts for as much of the space as new inputs are. An answer weighs what its leaf weighs in the space
         against the inputs that were drawn. A tree that changed materially starts again. The first tree, if it is
-        shorter to write down than the answers, is most often right: it is ready sooner (Occam's razor).
+        shorter to write down than the answers, is most often right: it is ready sooner, or at once (Occam's razor).
         """
-        after, epsilon = self._reference.said(candidate), self._attempts.epsilon
+        after, epsilon, first = self._reference.said(candidate), self._attempts.epsilon, self._before is None
         if after is not self._before and (self._before is None or changed(self._before, after) > MATERIAL * epsilon):
             self._seen, self._trees = [], self._trees + 1
         else:
             self._seen += zip(weights.tolist(), wrong.tolist(), strict=True)
         self._before = after
-        ready = READY + MORE_READY * len(self._attempts.all)
-        if self._trees == 1 and not wrong.any() and self._reference.description(candidate) + SHORT <= answers:
-            ready = READY_SHORT
+        ready = self._care * (READY + MORE_READY * len(self._attempts.all))
+        if self._trees == 1 and (first or not wrong.any()):
+            saved = (answers - self._reference.description(candidate)) / self._care
+            if first and saved >= SHORTEST:
+                return True
+            if saved >= SHORT:
+                ready = self._care * READY_SHORT
         total = bad = 0.0
         for weight, mistake in reversed(self._seen):
             total += weight
@@ -176,16 +183,16 @@ class BitStrategy:
         """Take answers in, and open an attempt where the tree has done well on them."""
         newest = self._as_it_is and self._attempts.all[-1] is self._tested
         failed = seen.wrong if newest and self.learner.sketch == self._under_test else None
-        new = weights[self.learner.pool.unknown(seen.inner)]
+        new, first = weights[self.learner.pool.unknown(seen.inner)], self.learner.sketch is None
         wrong = yield from self.learner.learn(seen.inner, seen.codes, failed)
         walked = np.zeros(self.learner.pool.size - len(self._weights) - len(new))
         self._weights = np.concatenate([self._weights, new, walked])
         candidate = self.learner.sketch
         assert candidate is not None, "a learner that was told something has a tree"
         new_share = 1.0 if self._attempts.all else self._counted.unknown  # tests repeat what is known
-        mistakes = np.where(wrong, new_share, 0.0)
+        mistakes, told = np.where(wrong, new_share, 0.0), bool(wrong.any()) and not first
         passed = (
-            self._readiness.see(candidate, mistakes, weights, 0.0 if wrong.any() else self._explained(candidate))
+            self._readiness.see(candidate, mistakes, weights, 0.0 if told else self._explained(candidate))
             or self.learner.confirmations >= READY
         )
         if passed and self._frugal and not self.learner.confirmations:
