@@ -56,11 +56,10 @@ def rows_of(random: np.random.Generator) -> list[Any]:
     bins = np.stack([random.integers(size, size=rows) for size in sizes]).astype(np.uint16)
     ordered = random.random(features) < (1.0 if bits else 0.5)
     chosen = np.flatnonzero(random.random(features) < 0.9).astype(np.int32)
-    groups = [np.arange(sizes[f]) // (int(random.integers(1, 4)) if ordered[f] else 1) for f in chosen]
     codes = random.integers(classes, size=rows).astype(np.int32)
     counts = np.arange(rows + 1.0)
-    laid = np.concatenate([np.zeros(0), *groups]).astype(np.uint16)
-    return [bins, codes, sizes, ordered, chosen, laid, counts * np.log(np.maximum(counts, 1)), classes]
+    most = int(random.integers(1, 100))
+    return [bins, codes, sizes, ordered, chosen, counts * np.log(np.maximum(counts, 1)), classes, most]
 
 
 def tree_of(random: np.random.Generator, sizes: np.ndarray[Any, Any], depth: int) -> tuple[Any, ...]:
@@ -134,7 +133,7 @@ def main(path: str, calls: int, seed: int) -> None:
         call(native.min_plus, [*lines, np.zeros((3, 5), np.int64) if random.integers(2) else None, 0.1])
         rows = rows_of(random)
         bits, chosen = (rows[0].T % 2).astype(np.uint8), np.arange(len(rows[0]), dtype=np.int32)
-        some = call(native.table_of_bits, [bits, rows[1].astype(np.int64), chosen, rows[6], rows[7]])
+        some = call(native.table_of_bits, [bits, rows[1].astype(np.int64), chosen, rows[5], rows[6]])
         if some is not None:
             test = SimpleNamespace(feature=int(random.integers(-1, 5)))
             call(few_steps(native.table_refine), [some, (test, 0, (test, 1, 0)), 0.5, seed, 9, int, int])

@@ -31,7 +31,7 @@ Bools = NDArray[np.bool_]
 
 MOST_BINS = 1 << 16
 Rows = NDArray[np.int32]
-_GROUPS = 200  # of one ordered feature
+GROUPS = 200  # of one ordered feature
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,10 +108,10 @@ def binned(values: ArrayLike, most: int = MOST_BINS - 1) -> tuple[Bins, Floats, 
 def groups_of(coded: Coded, feature: int) -> NDArray[np.intp]:
     """The group of each bin, counted from 0: neighbouring bins of about equal weight, where there are very many."""
     size = coded.sizes[feature]
-    if not coded.ordered[feature] or size <= _GROUPS:
+    if not coded.ordered[feature] or size <= GROUPS:
         return np.arange(size)
     below = np.cumsum(np.bincount(coded.bins[feature], coded.weights, minlength=size))
-    share = (np.concatenate([[0.0], below[:-1]]) * (_GROUPS / below[-1])).astype(np.intp)
+    share = (np.concatenate([[0.0], below[:-1]]) * (GROUPS / below[-1])).astype(np.intp)
     return np.concatenate([[0], np.cumsum(np.diff(share) > 0)])
 
 
