@@ -49,6 +49,13 @@ def changed(random: np.random.Generator, argument: Any) -> Any:
     return other
 
 
+def numbers_of(random: np.random.Generator) -> list[Any]:
+    rows, features = (int(random.integers(1, most)) for most in (60, 5))
+    inner, lines = random.choice([0.0, -1.5, 1e300, np.inf], (rows, features)), (features, rows)
+    counts = np.zeros(features, np.int32)
+    return [inner, np.arange(features, dtype=np.int32), np.zeros(lines, np.uint16), np.zeros(lines), counts]
+
+
 def rows_of(random: np.random.Generator) -> list[Any]:
     rows, features, classes = (int(random.integers(1, most)) for most in (60, 5, 4))
     bits = random.random() < 0.3
@@ -131,6 +138,7 @@ def main(path: str, calls: int, seed: int) -> None:
         call(native.walk, walked(random))
         lines = random.random((3, 5)), random.random((3, 2)), random.random((3, 4))
         call(native.min_plus, [*lines, np.zeros((3, 5), np.int64) if random.integers(2) else None, 0.1])
+        call(native.bin_columns, numbers_of(random))
         rows = rows_of(random)
         bits, chosen = (rows[0].T % 2).astype(np.uint8), np.arange(len(rows[0]), dtype=np.int32)
         some = call(native.table_of_bits, [bits, rows[1].astype(np.int64), chosen, rows[5], rows[6]])
@@ -148,7 +156,7 @@ def main(path: str, calls: int, seed: int) -> None:
         sizes = random.integers(1, 30, 3).astype(np.int32)
         call(native.table_missed, [table, random.random(rows[0].shape[1]), sizes, 9, 3, int(random.integers(3)), int])
         call(native.table_prune, [table, tree, np.zeros(nodes, np.int32), np.ones(nodes), int])
-    print(9 * calls, done)
+    print(10 * calls, done)
 
 
 if __name__ == "__main__":
