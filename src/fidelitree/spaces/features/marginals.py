@@ -115,18 +115,26 @@ class Pieces:
         """Probability of the interval."""
         return math.fsum(self.inside(interval)[2])
 
+    @cached_property
+    def _whole(self) -> tuple[Floats, ...]:
+        return self._laid((-math.inf, math.inf))
+
+    def _laid(self, interval: Interval) -> tuple[Floats, ...]:
+        """Of every piece in the interval its end, its width, the smallest number in it, and its probability."""
+        low, high, parts = self.inside(interval)
+        return high, high - low, np.where(low < high, np.nextafter(low, np.inf), high), parts
+
     def draw(self, bits: np.random.BitGenerator, rows: int, interval: Interval) -> Floats:
         """One random number chooses a piece where there are several, one a place in it."""
-        low, high, parts = self.inside(interval)
-        if not parts.any():
-            raise ParameterError(f"nothing can be drawn in ({interval[0]}, {interval[1]}]: it has probability 0")
+        # Most draws are from everywhere, and with hundreds of features this takes longer than the drawing.
+        end, width, least, parts = self._whole if interval == (-math.inf, math.inf) else self._laid(interval)
         chosen = np.flatnonzero(parts)
+        if not len(chosen):
+            raise ParameterError(f"nothing can be drawn in ({interval[0]}, {interval[1]}]: it has probability 0")
         if len(chosen) > 1:
             chosen = pick(uniforms(bits, rows), parts)
-        start, end = low[chosen], high[chosen]
         # Counted from the upper end, because an interval contains that end and not the lower one.
-        drawn = end - (end - start) * uniforms(bits, rows)
-        return np.maximum(drawn, np.where(start < end, np.nextafter(start, np.inf), end))
+        return np.maximum(end[chosen] - width[chosen] * uniforms(bits, rows), least[chosen])
 
     def listed(self, interval: Interval) -> tuple[Floats, Floats]:
         """An error: there is no end to the values."""
