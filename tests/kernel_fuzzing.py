@@ -49,6 +49,13 @@ def changed(random: np.random.Generator, argument: Any) -> Any:
     return other
 
 
+def numbers_of(random: np.random.Generator) -> list[Any]:
+    rows, features = (int(random.integers(1, most)) for most in (60, 5))
+    inner, lines = random.choice([0.0, -1.5, 1e300, np.inf], (rows, features)), (features, rows)
+    counts = np.zeros(features, np.int32)
+    return [inner, np.arange(features, dtype=np.int32), np.zeros(lines, np.uint16), np.zeros(lines), counts]
+
+
 def rows_of(random: np.random.Generator) -> list[Any]:
     rows, features, classes = (int(random.integers(1, most)) for most in (60, 5, 4))
     bits = random.random() < 0.3
@@ -56,11 +63,10 @@ def rows_of(random: np.random.Generator) -> list[Any]:
     bins = np.stack([random.integers(size, size=rows) for size in sizes]).astype(np.uint16)
     ordered = random.random(features) < (1.0 if bits else 0.5)
     chosen = np.flatnonzero(random.random(features) < 0.9).astype(np.int32)
-    groups = [np.arange(sizes[f]) // (int(random.integers(1, 4)) if ordered[f] else 1) for f in chosen]
     codes = random.integers(classes, size=rows).astype(np.int32)
     counts = np.arange(rows + 1.0)
-    laid = np.concatenate([np.zeros(0), *groups]).astype(np.uint16)
-    return [bins, codes, sizes, ordered, chosen, laid, counts * np.log(np.maximum(counts, 1)), classes]
+    most = int(random.integers(1, 100))
+    return [bins, codes, sizes, ordered, chosen, counts * np.log(np.maximum(counts, 1)), classes, most]
 
 
 def tree_of(random: np.random.Generator, sizes: np.ndarray[Any, Any], depth: int) -> tuple[Any, ...]:
@@ -132,9 +138,10 @@ def main(path: str, calls: int, seed: int) -> None:
         call(native.walk, walked(random))
         lines = random.random((3, 5)), random.random((3, 2)), random.random((3, 4))
         call(native.min_plus, [*lines, np.zeros((3, 5), np.int64) if random.integers(2) else None, 0.1])
+        call(native.bin_columns, numbers_of(random))
         rows = rows_of(random)
         bits, chosen = (rows[0].T % 2).astype(np.uint8), np.arange(len(rows[0]), dtype=np.int32)
-        some = call(native.table_of_bits, [bits, rows[1].astype(np.int64), chosen, rows[6], rows[7]])
+        some = call(native.table_of_bits, [bits, rows[1].astype(np.int64), chosen, rows[5], rows[6]])
         if some is not None:
             test = SimpleNamespace(feature=int(random.integers(-1, 5)))
             call(few_steps(native.table_refine), [some, (test, 0, (test, 1, 0)), 0.5, seed, 9, int, int])
@@ -149,7 +156,7 @@ def main(path: str, calls: int, seed: int) -> None:
         sizes = random.integers(1, 30, 3).astype(np.int32)
         call(native.table_missed, [table, random.random(rows[0].shape[1]), sizes, 9, 3, int(random.integers(3)), int])
         call(native.table_prune, [table, tree, np.zeros(nodes, np.int32), np.ones(nodes), int])
-    print(9 * calls, done)
+    print(10 * calls, done)
 
 
 if __name__ == "__main__":

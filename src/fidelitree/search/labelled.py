@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.search.local.coded import MOST_BINS, Bins, Coded, binned
+from fidelitree.search.local.coded import MOST_BINS, Bins, Coded, binned, binned_columns
 from fidelitree.spaces.features import AtMost, IsIn, IsOne, Test, midway
 from fidelitree.trees.nested import Nested, build, mapped, simplest
 
@@ -55,14 +55,16 @@ class Binning:
         many = any(len(feature.values or ()) > 1 << 16 for feature in space)
         gaps = tuple(sorted(space.gaps))
         bins = np.empty((len(space) + len(gaps), len(inner)), np.uint32 if many else np.uint16)
-        cuts: list[tuple[Floats, Floats] | None] = []
+        cuts: list[tuple[Floats, Floats] | None] = [None] * len(space)
+        whole = [i for i, feature in enumerate(space) if feature.kind == "numeric" and i not in space.gaps]
+        for i, both in zip(whole, binned_columns(inner, whole, bins), strict=True):
+            cuts[i] = both
+        for i in gaps:
+            bins[i], *sides = _with_gaps(inner[:, i])
+            cuts[i] = sides[0], sides[1]
         for i, feature in enumerate(space):
-            if feature.kind == "numeric":
-                bins[i], low, high = _with_gaps(inner[:, i]) if i in space.gaps else binned(inner[:, i])
-                cuts.append((low, high))
-            else:
+            if feature.kind != "numeric":
                 bins[i] = inner[:, i]
-                cuts.append(None)
         for line, i in enumerate(gaps, len(space)):
             bins[line] = np.where(np.isnan(inner[:, i]), 0, bins[i] + 1)
         return cls(space, bins, tuple(cuts), gaps)

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from fidelitree.asking.limits import Watch, go_on
 from fidelitree.errors import ParameterError
 from fidelitree.spaces.features import AtMost, Test
+from fidelitree.trees import kernels
 from fidelitree.trees.nested import Nested, leaf_codes
 
 Bins = NDArray[np.unsignedinteger[Any]]
@@ -31,7 +32,7 @@ Bools = NDArray[np.bool_]
 
 MOST_BINS = 1 << 16
 Rows = NDArray[np.int32]
-_GROUPS = 200  # of one ordered feature
+GROUPS = 200  # of one ordered feature
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +92,7 @@ def binned(values: ArrayLike, most: int = MOST_BINS - 1) -> tuple[Bins, Floats, 
 
     Cuts are between neighbouring distinct values; where there are too many, about equally many values apart.
     """
-    found = np.asarray(values, np.float64)
+    found = np.asarray(values, np.float64) + 0.0  # no -0, which is the same as 0 and might come before or after it
     order = np.argsort(found)
     column = found[order]
     first = np.flatnonzero(column[1:] != column[:-1]) + 1
@@ -105,13 +106,26 @@ def binned(values: ArrayLike, most: int = MOST_BINS - 1) -> tuple[Bins, Floats, 
     return bins, column[first - 1], column[first]
 
 
+def binned_columns(inner: NDArray[Any], features: Sequence[int], bins: Bins) -> list[tuple[Floats, Floats]]:
+    """The same of some columns of rows by features: bins go to their lines, the values next to cuts come back."""
+    found = list[tuple[Floats, Floats]]()
+    if kernels.compiled and bins.dtype == np.uint16 and inner.dtype == np.float64 and 0 < len(inner) <= MOST_BINS:
+        values, counts = np.empty((len(features), len(inner))), np.zeros(len(features), np.int32)
+        kernels.native.bin_columns(inner, np.array(features, np.int32), bins, values, counts)
+        return [(line[: count - 1], line[1:count]) for line, count in zip(values, counts.tolist(), strict=True)]
+    for feature in features:
+        bins[feature], *cuts = binned(inner[:, feature])
+        found.append((cuts[0], cuts[1]))
+    return found
+
+
 def groups_of(coded: Coded, feature: int) -> NDArray[np.intp]:
     """The group of each bin, counted from 0: neighbouring bins of about equal weight, where there are very many."""
     size = coded.sizes[feature]
-    if not coded.ordered[feature] or size <= _GROUPS:
+    if not coded.ordered[feature] or size <= GROUPS:
         return np.arange(size)
     below = np.cumsum(np.bincount(coded.bins[feature], coded.weights, minlength=size))
-    share = (np.concatenate([[0.0], below[:-1]]) * (_GROUPS / below[-1])).astype(np.intp)
+    share = (np.concatenate([[0.0], below[:-1]]) * (GROUPS / below[-1])).astype(np.intp)
     return np.concatenate([[0], np.cumsum(np.diff(share) > 0)])
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fidelitree.search.local.coded import Coded, groups_of
+from fidelitree.search.local.coded import GROUPS, Coded
 from fidelitree.search.local.grown import CART, Grown, Shape, flat, words_of
 from fidelitree.search.local.splits import xlogx_up_to
 from fidelitree.trees import kernels
@@ -38,16 +38,15 @@ class Compiled:
     """Searches some rows; tests are looked for on some features only."""
 
     def __init__(self, coded: Coded, features: Sequence[int], watch: Watch) -> None:
-        groups = [groups_of(coded, feature) for feature in features]
         table = kernels.native.table(
             np.ascontiguousarray(coded.bins),
             coded.codes.astype(np.int32),
             np.array(coded.sizes, np.int32),
             np.array(coded.ordered, np.bool_),
             np.array(features, np.int32),
-            np.concatenate([np.zeros(0, np.uint16), *groups]).astype(np.uint16),
             xlogx_up_to(len(coded.codes)),
             coded.classes,
+            GROUPS,
         )
         self._open(table, words_of(coded.sizes), coded.classes, watch)
 

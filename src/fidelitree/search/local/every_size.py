@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 
 HELD = 5  # every so many-th row judges the strong model
 _FEW, MANY = 10, 26  # leaves: smaller trees learn no noise from thousands of labels, larger ones much of it
+_WIDE, _TELLING, _HALF = (
+    64,
+    2_000,
+    0.5,
+)  # features, rows, and the share of what chance explains below which all is noise
 _CART, _PARTS = 400, 2  # leaves of trees of CART: one for all rows, one for each of so many parts of them
 
 
@@ -74,8 +79,13 @@ class EverySize:
         ]
 
     def improve(self, steps: int, again: bool = True) -> None:
-        """So many proposals near each size, going up; and as many coming down, if ``again``."""
+        """So many proposals near each size, going up; and as many coming down, if ``again``.
+
+        A short search looks at no noise where features are many, and rows too: few do not tell which ones matter.
+        """
         sizes = [size for size in self._sizes if size > 1]
+        if not again and len(self._rows.sizes) >= _WIDE and len(self._rows.codes) >= _TELLING:
+            self._refiner.leave_out_noise(_HALF)
         if again:
             for tree in two_steps(self._rows, self._watch):
                 self._refiner.know(tree)

@@ -35,8 +35,11 @@ _SHADOWED = 200  # leaves of the tree that tells which features matter
 _CHEAPER, _DEARER = 0.87, 1.1  # how the price of a leaf follows the error of the tree that it led to
 
 
-def relevant(coded: Coded, leaves: int, stream: Splitmix, watch: Watch = go_on) -> list[int]:
-    """The features that explain more than any shadow does in CART's tree with so many leaves; all, if none does."""
+def relevant(coded: Coded, leaves: int, stream: Splitmix, watch: Watch = go_on, share: float = 1.0) -> list[int]:
+    """The features that explain more than this share of what any shadow does in CART's tree with so many leaves.
+
+    All, if none does.
+    """
     features = len(coded.sizes)
     shadows = np.random.default_rng(stream.draw()).permuted(coded.bins, axis=1)
     both = Coded(
@@ -52,7 +55,7 @@ def relevant(coded: Coded, leaves: int, stream: Splitmix, watch: Watch = go_on) 
     parents = np.flatnonzero(feature >= 0)
     drops = left[parents] - left[parents + 1] - left[yes[parents]]
     explained = np.bincount(feature[parents], drops, 2 * features)
-    found: list[int] = np.flatnonzero(explained[:features] > explained[features:].max()).tolist()
+    found: list[int] = np.flatnonzero(explained[:features] > share * explained[features:].max()).tolist()
     return found or list(range(features))
 
 
@@ -71,11 +74,15 @@ class Refiner:
         self._curve = Archive(rows, held, watch)
         self._curve.add(self._engine.cart(CART))
         if held is not None:
-            self._features = relevant(rows, _SHADOWED, self._stream, watch)
-            self._engine = engine(rows, self._features, watch)
+            self.leave_out_noise(1.0)
         self._tree: Grown | None = None
         self._paid = 0.0  # the price of a leaf in the last round
         self.steps = 0
+
+    def leave_out_noise(self, share: float) -> None:
+        """From now on look at `relevant` features only; what is known stays known."""
+        self._features = relevant(self._rows, _SHADOWED, self._stream, self._watch, share)
+        self._engine = engine(self._rows, self._features, self._watch)
 
     def points(self) -> list[Point]:
         """The best trees known, each larger one with fewer errors; they are built when they are asked for."""

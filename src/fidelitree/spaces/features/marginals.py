@@ -115,18 +115,28 @@ class Pieces:
         """Probability of the interval."""
         return math.fsum(self.inside(interval)[2])
 
+    @cached_property
+    def _whole(self) -> tuple[Floats, ...]:
+        return self._laid((-math.inf, math.inf))
+
+    def _laid(self, interval: Interval) -> tuple[Floats, ...]:
+        """Of the pieces that have a part in the interval that part's end and width, its least number and its share."""
+        low, high, parts = self.inside(interval)
+        some = np.flatnonzero(parts)
+        low, high = low[some], high[some]
+        return high, high - low, np.where(low < high, np.nextafter(low, np.inf), high), parts[some]
+
     def draw(self, bits: np.random.BitGenerator, rows: int, interval: Interval) -> Floats:
         """One random number chooses a piece where there are several, one a place in it."""
-        low, high, parts = self.inside(interval)
-        if not parts.any():
+        # Most draws are from everywhere, and with hundreds of features this takes longer than the drawing.
+        end, width, least, parts = self._whole if interval == (-math.inf, math.inf) else self._laid(interval)
+        if not len(parts):
             raise ParameterError(f"nothing can be drawn in ({interval[0]}, {interval[1]}]: it has probability 0")
-        chosen = np.flatnonzero(parts)
-        if len(chosen) > 1:
+        if len(parts) > 1:
             chosen = pick(uniforms(bits, rows), parts)
-        start, end = low[chosen], high[chosen]
+            end, width, least = end[chosen], width[chosen], least[chosen]
         # Counted from the upper end, because an interval contains that end and not the lower one.
-        drawn = end - (end - start) * uniforms(bits, rows)
-        return np.maximum(drawn, np.where(start < end, np.nextafter(start, np.inf), end))
+        return np.maximum(end - width * uniforms(bits, rows), least)
 
     def listed(self, interval: Interval) -> tuple[Floats, Floats]:
         """An error: there is no end to the values."""

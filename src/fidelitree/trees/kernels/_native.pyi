@@ -22,15 +22,22 @@ def walk(
     depth: int,
     checked: bool,
 ) -> bool: ...
+def bin_columns(
+    inner: NDArray[np.float64],
+    features: NDArray[np.int32],
+    bins: NDArray[np.uint16],
+    values: NDArray[np.float64],
+    counts: NDArray[np.int32],
+) -> None: ...
 def table(
     bins: NDArray[np.uint16],
     codes: NDArray[np.int32],
     sizes: NDArray[np.int32],
     ordered: NDArray[np.bool_],
     chosen: NDArray[np.int32],
-    groups: NDArray[np.uint16],
     xlogx: NDArray[np.float64],
     classes: int,
+    most: int,
 ) -> _Table: ...
 def table_of_bits(
     bits: NDArray[np.uint8],

@@ -14,6 +14,7 @@
 
 #define FAMILIES(FAMILY) \
     FAMILY(bits) \
+    FAMILY(columns) \
     FAMILY(curves) \
     FAMILY(influences) \
     FAMILY(predict) \

@@ -37,18 +37,16 @@ static int32_t any_column(Search *s)
 }
 
 /* A test for the rows of a node, other than by greed alone. */
-static Test first_test(Search *s, int32_t node, const int32_t *table, int impurity)
+static Test first_test(Search *s, int32_t node, Seen *seen, int impurity)
 {
     Offer top[TOP];
-    Node here = s->arena.nodes[node];
-    const int32_t *counts = counts_of(s, node), count = here.end - here.begin;
     double kind = draw_uniform(s);
-    int found = kind < PULLED ? 0 : offers(s, table, counts, impurity, -1, top, TOP);
+    int found = kind < PULLED ? 0 : offers(s, seen, impurity, -1, top, TOP);
     if (!found)
-        return s->arena.nodes[inner(s, node, draw_below(s, here.leaves - 1))].test;
+        return s->arena.nodes[inner(s, node, draw_below(s, s->arena.nodes[node].leaves - 1))].test;
     if (kind < PULLED + ANY)
-        found = offers(s, table, counts, impurity, any_column(s), top, FEW);
-    return divide(s, top[draw_below(s, found)], table, s->trial, count, counts, impurity);
+        found = offers(s, seen, impurity, any_column(s), top, FEW);
+    return divide(s, top[draw_below(s, found)], seen, impurity);
 }
 
 /* The cheaper of a side grown anew and of what the old tree becomes there. */
@@ -66,11 +64,13 @@ static int32_t cheaper(Search *s, int32_t grown, int32_t old)
 static int32_t propose(Search *s, int32_t node)
 {
     Node here = s->arena.nodes[node];
-    int32_t count = here.end - here.begin, *table = buffer_get(s);
+    int32_t count = here.end - here.begin, *table = few(s, count) ? NULL : buffer_get(s);
     int impurity = draw_below(s, 3);
     memcpy(s->trial, s->rows + here.begin, (size_t)count * sizeof *s->trial);
-    histogram(s, s->trial, count, table);
-    Test test = first_test(s, node, table, impurity);
+    if (table)
+        histogram(s, s->trial, count, table);
+    Seen seen = {table, s->trial, counts_of(s, node), count, 0, 0};
+    Test test = first_test(s, node, &seen, impurity);
     int32_t new = new_leaf(s, counts_of(s, node), 0, count);
     grow_below(s, s->trial, new, table, test, 0, impurity);
     Node grown = s->arena.nodes[new];
@@ -287,7 +287,8 @@ static PyObject *table_refine(PyObject *module, PyObject *args)
 
 PyMethodDef tables_methods[] = {
     {"table", table_new, METH_VARARGS,
-     "table(bins, codes, sizes, ordered, chosen, groups, xlogx, classes): rows of bins for a search."},
+     "table(bins, codes, sizes, ordered, chosen, xlogx, classes, most): rows of bins for a search, which counts neighbouring "
+     "bins together where a feature has more than most."},
     {"table_of_bits", table_of_bits, METH_VARARGS,
      "table_of_bits(bits, codes, chosen, xlogx, classes): the chosen columns of rows of bits, each with two bins."},
     {"table_cart", table_cart, METH_VARARGS, "table_cart(table, most, watch): CART's tree with so many leaves."},

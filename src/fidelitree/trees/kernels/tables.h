@@ -10,10 +10,10 @@
 #include <setjmp.h>
 
 enum { GINI, ROOT, ENTROPY };
-enum { ALL_SUBSETS = 10, DEEPEST = 100 };
+enum { ALL_SUBSETS = 10, DEEPEST = 100, FEW_ROWS = 512, BLOCK = 16 };
 #define SLACK 1e-9
 
-enum { BINS, CODES, SIZES, ORDERED, CHOSEN, GROUPS, XLOGX, TABLE_ARRAYS };
+enum { BINS, CODES, SIZES, ORDERED, CHOSEN, XLOGX, TABLE_ARRAYS };
 
 /* Rows of bins, checked; it is never changed. Of the features only the chosen ones may be asked about. */
 typedef struct {
@@ -24,8 +24,8 @@ typedef struct {
     const int32_t *sizes;    /* bins of each feature */
     const uint8_t *ordered;  /* whether its tests are thresholds */
     const int32_t *chosen;
-    const uint16_t *groups;  /* the group of each bin, one chosen feature after the other */
     const double *xlogx;     /* x log x for every count */
+    uint16_t *groups;        /* the group of each bin, one chosen feature after the other */
     int32_t *first_group;    /* columns + 1 */
     int32_t *first_bin;      /* columns + 1: where a column's part of ``groups`` and ``under`` begins */
     int32_t *column_of;      /* of each feature, or -1 */
@@ -65,10 +65,12 @@ typedef struct {
     void *keep, *curves;          /* freed at the end */
     int32_t *line;                /* scratch: 4 lines of classes entries */
     int32_t *order;               /* scratch: groups of a feature in order of their share; or columns */
-    double *share, *lefts;        /* scratch: a number for each of them; two lines of such */
+    double *share;                /* scratch: a number for each of them */
+    int32_t *lefts;               /* scratch: of two labels, how many rows each of them has on the left */
     int32_t most_offers;          /* room of these lines */
     uint64_t *among;              /* scratch: rows of a node as bits, a line for each label */
     uint8_t *finite;              /* features that offer a test */
+    int32_t *block;               /* scratch: labels by group of up to BLOCK columns */
     int32_t **buffers;            /* histograms: free ones first */
     int buffers_free, buffers_all, buffers_room;
     double price;
@@ -86,6 +88,13 @@ typedef struct {
 } Offer;
 
 enum { THRESHOLD, SINGLE, SUBSET, RANKED };
+
+/* The rows of a node with their labels counted. Without a histogram columns are counted when they are looked at, some
+   at a time: it is faster where rows are few, because a histogram of many columns is mostly empty then. */
+typedef struct {
+    const int32_t *table, *rows, *counts;
+    int32_t count, first, last; /* columns that are in the search's block */
+} Seen;
 
 /* tables_data.c */
 const Table *table_of(PyObject *capsule);
@@ -118,14 +127,14 @@ PyObject *write_nested(Search *s, int32_t root, PyObject *is_one);
 /* tables_splits.c */
 void count_labels(const Search *s, const int32_t *rows, int32_t count, int32_t *counts);
 void histogram(Search *s, const int32_t *rows, int32_t count, int32_t *table);
-int offers(Search *s, const int32_t *table, const int32_t *counts, int impurity, int32_t only, Offer *top, int most);
+const int32_t *column_counts(Search *s, Seen *seen, int32_t column);
+int offers(Search *s, Seen *seen, int impurity, int32_t only, Offer *top, int most);
 double score(const Search *s, const int32_t *left, const int32_t *counts, int32_t all, int impurity);
 void rank(Search *s, const int32_t *here, int32_t groups, int32_t direction);
 double impurity_of(const Search *s, const int32_t *counts, int impurity);
 
 /* tables_divide.c */
-Test divide(Search *s, Offer offer, const int32_t *table, const int32_t *rows, int32_t count, const int32_t *counts,
-            int impurity);
+Test divide(Search *s, Offer offer, Seen *seen, int impurity);
 Test centred(Search *s, Test test, const int32_t *rows, int32_t count);
 int32_t part_rows(Search *s, Test test, int32_t *rows, int32_t count);
 
@@ -154,6 +163,12 @@ static inline int passes(const Search *s, Test test, int32_t row)
     if (test.set < 0)
         return (int32_t)bin <= test.cut;
     return s->arena.sets[test.set + (bin >> 6)] >> (bin & 63) & 1;
+}
+
+/* Whether so many rows are counted column by column. */
+static inline int few(const Search *s, int32_t count)
+{
+    return !s->table->ones && count <= FEW_ROWS;
 }
 
 static inline double cost(const Search *s, int32_t node)

@@ -40,6 +40,17 @@ void search_work(Search *s, int64_t amount)
     s->unlocked = PyEval_SaveThread();
 }
 
+static int32_t widest_block(const Table *table)
+{
+    int32_t widest = 0;
+    for (int32_t c = 0; c < table->columns; c++) {
+        int32_t last = c + BLOCK < table->columns ? c + BLOCK : table->columns;
+        int32_t width = table->first_group[last] - table->first_group[c];
+        widest = width > widest ? width : widest;
+    }
+    return widest;
+}
+
 int search_open(Search *s, const Table *table, PyObject *watch)
 {
     size_t rows = (size_t)table->rows;
@@ -61,8 +72,9 @@ int search_open(Search *s, const Table *table, PyObject *watch)
     s->lefts = malloc(2 * (size_t)s->most_offers * sizeof *s->lefts);
     s->among = malloc((size_t)table->classes * (size_t)table->lines * sizeof *s->among + 1);
     s->finite = malloc((size_t)table->columns + 1);
+    s->block = malloc(((size_t)widest_block(table) * (size_t)table->classes + 1) * sizeof *s->block);
     if (s->rows && s->spare && s->trial && s->care && s->right && s->near && s->line && s->order && s->share && s->lefts
-        && s->among && s->finite)
+        && s->among && s->finite && s->block)
         return 0;
     search_close(s);
     PyErr_NoMemory();
@@ -94,6 +106,7 @@ void search_close(Search *s)
     free(s->lefts);
     free(s->among);
     free(s->finite);
+    free(s->block);
     free(s->care);
     free(s->keep);
     free(s->curves);

@@ -5,7 +5,7 @@
 
 static const Wanted wanted[] = {
     {"bins", 'u', 2, 2, 0},   {"codes", 'i', 4, 1, 0},  {"sizes", 'i', 4, 1, 0}, {"ordered", 'b', 1, 1, 0},
-    {"chosen", 'i', 4, 1, 0}, {"groups", 'u', 2, 1, 0}, {"xlogx", 'f', 8, 1, 0},
+    {"chosen", 'i', 4, 1, 0}, {"xlogx", 'f', 8, 1, 0},
 };
 
 static void forget(Table *table)
@@ -14,6 +14,7 @@ static void forget(Table *table)
     free(table->first_bin);
     free(table->column_of);
     free(table->under);
+    free(table->groups);
     free(table->keys);
     free(table->ones);
     free(table->own);
@@ -40,8 +41,6 @@ static const char *unsound_shapes(const Table *t, const Array *a)
         return "codes must have one entry a row, sizes and ordered one a feature";
     if (a[XLOGX].length != (Py_ssize_t)t->rows + 1 || t->classes < 1 || a[CHOSEN].length > t->features)
         return "xlogx must have one entry more than there are rows; there must be a class";
-    if ((int64_t)t->classes * (a[GROUPS].length + 1) >= INT32_MAX)
-        return "there are too many groups and classes";
     return NULL;
 }
 
@@ -63,34 +62,66 @@ static const char *unsound_rows(const Table *t)
     return NULL;
 }
 
-/* Groups are numbered from 0 without a gap; values that have no order are their own groups. */
-static const char *unsound_groups(const Table *t, Py_ssize_t length)
+/* Chosen features, whose bins are counted. */
+static const char *unsound_columns(const Table *t, int64_t *bins)
 {
-    int64_t at = 0;
     for (int32_t c = 0; c < t->columns; c++) {
         int32_t f = t->chosen[c];
         if (f < 0 || f >= t->features || (c && t->chosen[c - 1] >= f))
             return "chosen must be features in increasing order";
-        if (at + t->sizes[f] > length || t->groups[at])
-            return "groups must have one entry for every bin of every chosen feature, and begin with 0";
-        for (int32_t bin = 1; bin < t->sizes[f]; bin++) {
-            int step = t->groups[at + bin] - t->groups[at + bin - 1];
-            if (step < 0 || step > 1 || (!t->ordered[f] && step != 1))
-                return "groups must be numbered without gaps, and be single values where there is no order";
-        }
-        at += t->sizes[f];
+        *bins += t->sizes[f];
     }
-    return at == length ? NULL : "groups must have one entry for every bin of every chosen feature";
+    int small = *bins < INT32_MAX && t->classes * (*bins + 1) < INT32_MAX;
+    return small ? NULL : "there are too many bins and classes";
 }
 
-static int fill(Table *t, Py_ssize_t bins)
+/* Where each column's part begins, how many rows are under each bin, and the groups: neighbouring bins of about equal
+   weight where a feature has more bins than ``most``, else the bins themselves. */
+static void fill_groups(Table *t, int32_t most)
+{
+    for (int32_t c = 0; c < t->columns; c++) {
+        int32_t f = t->chosen[c], first = t->first_bin[c], size = t->sizes[f], *under = t->under + first;
+        const uint16_t *column = t->bins + (int64_t)f * t->rows;
+        const int apart = size <= most || !t->ordered[f];
+        const double share = (double)most / t->rows;
+        uint16_t *groups = t->groups + first;
+        for (int32_t row = 0; row < t->rows; row++)
+            under[column[row]]++;
+        for (int32_t bin = 1, last = 0; bin < size; bin++) {
+            int32_t place = (int32_t)(under[bin - 1] * share); /* of the rows before the bin, which are added up */
+            groups[bin] = (uint16_t)(groups[bin - 1] + (apart || place > last));
+            last = place;
+            under[bin] += under[bin - 1];
+        }
+        t->column_of[f] = c;
+        t->first_bin[c + 1] = first + size;
+        t->first_group[c + 1] = t->first_group[c] + groups[size - 1] + 1;
+    }
+    t->width = t->first_group[t->columns];
+}
+
+/* The group of each value; rows lie side by side in the one array and far apart in the other, so some at a time. */
+static void fill_keys(Table *t)
+{
+    for (int32_t begin = 0; begin < t->rows; begin += BLOCK) {
+        const int32_t end = begin + BLOCK < t->rows ? begin + BLOCK : t->rows;
+        for (int32_t c = 0; c < t->columns; c++) {
+            const uint16_t *column = t->bins + (int64_t)t->chosen[c] * t->rows, *groups = t->groups + t->first_bin[c];
+            for (int32_t row = begin; row < end; row++)
+                t->keys[(int64_t)row * t->columns + c] = groups[column[row]];
+        }
+    }
+}
+
+static int fill(Table *t, int64_t bins, int32_t most)
 {
     t->first_group = calloc((size_t)t->columns + 1, sizeof *t->first_group);
     t->first_bin = calloc((size_t)t->columns + 1, sizeof *t->first_bin);
     t->column_of = malloc((size_t)t->features * sizeof *t->column_of);
     t->under = calloc((size_t)bins + 1, sizeof *t->under);
+    t->groups = calloc((size_t)bins + 1, sizeof *t->groups);
     t->keys = malloc((size_t)t->rows * ((size_t)t->columns + 1) * sizeof *t->keys);
-    if (!t->first_group || !t->first_bin || !t->column_of || !t->under || !t->keys)
+    if (!t->first_group || !t->first_bin || !t->column_of || !t->under || !t->groups || !t->keys)
         return -1;
     int32_t widest = 1;
     for (int32_t f = 0; f < t->features; f++) {
@@ -98,20 +129,8 @@ static int fill(Table *t, Py_ssize_t bins)
         widest = t->sizes[f] > widest ? t->sizes[f] : widest;
     }
     t->words = (widest + 63) / 64;
-    for (int32_t c = 0; c < t->columns; c++) {
-        int32_t f = t->chosen[c], first = t->first_bin[c], size = t->sizes[f];
-        const uint16_t *column = t->bins + (int64_t)f * t->rows;
-        t->column_of[f] = c;
-        t->first_bin[c + 1] = first + size;
-        t->first_group[c + 1] = t->first_group[c] + t->groups[first + size - 1] + 1;
-        for (int32_t row = 0; row < t->rows; row++) {
-            t->under[first + column[row]]++;
-            t->keys[(int64_t)row * t->columns + c] = t->groups[first + column[row]];
-        }
-        for (int32_t bin = 1; bin < size; bin++)
-            t->under[first + bin] += t->under[first + bin - 1];
-    }
-    t->width = t->first_group[t->columns];
+    fill_groups(t, most);
+    fill_keys(t);
     return 0;
 }
 
@@ -153,10 +172,11 @@ static PyObject *capsule_of(Table *t, const char *problem, int failed)
 PyObject *table_new(PyObject *module, PyObject *args)
 {
     PyObject *given[TABLE_ARRAYS];
-    int classes, failed = 0;
+    int classes, most, failed = 0;
+    int64_t bins = 0;
     (void)module;
-    if (!PyArg_ParseTuple(args, "OOOOOOOi", &given[0], &given[1], &given[2], &given[3], &given[4], &given[5],
-                          &given[6], &classes))
+    if (!PyArg_ParseTuple(args, "OOOOOOii", &given[0], &given[1], &given[2], &given[3], &given[4], &given[5], &classes,
+                          &most))
         return NULL;
     Table *t = calloc(1, sizeof *t);
     if (!t)
@@ -168,14 +188,14 @@ PyObject *table_new(PyObject *module, PyObject *args)
     }
     t->features = (int32_t)a[BINS].shape[0], t->rows = (int32_t)a[BINS].shape[1], t->classes = classes;
     t->bins = a[BINS].data, t->codes = a[CODES].data, t->sizes = a[SIZES].data, t->ordered = a[ORDERED].data;
-    t->chosen = a[CHOSEN].data, t->groups = a[GROUPS].data, t->xlogx = a[XLOGX].data;
+    t->chosen = a[CHOSEN].data, t->xlogx = a[XLOGX].data;
     t->columns = (int32_t)a[CHOSEN].length;
-    const char *problem = unsound_shapes(t, a);
+    const char *problem = most < 1 ? "there must be a group" : unsound_shapes(t, a);
     if (!problem) {
         Py_BEGIN_ALLOW_THREADS
         problem = unsound_rows(t);
-        problem = problem ? problem : unsound_groups(t, a[GROUPS].length);
-        failed = problem ? 0 : fill(t, a[GROUPS].length) || fill_ones(t);
+        problem = problem ? problem : unsound_columns(t, &bins);
+        failed = problem ? 0 : fill(t, bins, most) || fill_ones(t);
         Py_END_ALLOW_THREADS
     }
     return capsule_of(t, problem, failed);
@@ -210,20 +230,20 @@ static int own_arrays(Table *t, const Array *a)
     const size_t columns = (size_t)t->columns, rows = (size_t)t->rows;
     const int32_t *chosen = a[2].data;
     const uint8_t *bits = a[0].data;
-    int32_t *codes = t->own = malloc((rows + 3 * columns) * sizeof *codes + (rows + 2) * columns * 2 + columns);
+    int32_t *codes = t->own = malloc((rows + 3 * columns) * sizeof *codes + rows * columns * 2 + columns);
     if (!codes)
         return -1;
     int32_t *sizes = codes + rows, *all = sizes + columns, *names = all + columns;
-    uint16_t *bins = (uint16_t *)(names + columns), *groups = bins + rows * columns;
-    uint8_t *ordered = (uint8_t *)(groups + 2 * columns);
+    uint16_t *bins = (uint16_t *)(names + columns);
+    uint8_t *ordered = (uint8_t *)(bins + rows * columns);
     for (size_t row = 0; row < rows; row++)
         codes[row] = (int32_t)((const int64_t *)a[1].data)[row];
     for (size_t c = 0; c < columns; c++) {
-        sizes[c] = 2, all[c] = (int32_t)c, names[c] = chosen[c], ordered[c] = 1, groups[2 * c] = 0, groups[2 * c + 1] = 1;
+        sizes[c] = 2, all[c] = (int32_t)c, names[c] = chosen[c], ordered[c] = 1;
         for (size_t row = 0; row < rows; row++)
             bins[c * rows + row] = bits[row * (size_t)a[0].shape[1] + (size_t)chosen[c]] != 0;
     }
-    t->bins = bins, t->codes = codes, t->sizes = sizes, t->ordered = ordered, t->chosen = all, t->groups = groups;
+    t->bins = bins, t->codes = codes, t->sizes = sizes, t->ordered = ordered, t->chosen = all;
     t->names = names;
     return 0;
 }
@@ -247,7 +267,7 @@ PyObject *table_of_bits(PyObject *module, PyObject *args)
     t->arrays[XLOGX] = a[3], t->xlogx = a[3].data;
     const char *problem = unsound_bits(a, classes);
     if (!problem)
-        failed = own_arrays(t, a) || fill(t, 2 * (Py_ssize_t)t->columns) || fill_ones(t);
+        failed = own_arrays(t, a) || fill(t, 2 * (int64_t)t->columns, 2) || fill_ones(t);
     arrays_release(a, 3);
     return capsule_of(t, problem, failed);
 }

@@ -26,7 +26,7 @@ static Test tidy(Search *s, Test test, const int32_t *rows, int32_t count)
     return test;
 }
 
-static Test decoded(Search *s, Offer offer, const int32_t *table)
+static Test decoded(Search *s, Offer offer, Seen *seen)
 {
     const Table *t = s->table;
     Test test = {t->chosen[offer.column], offer.place, -1};
@@ -35,13 +35,13 @@ static Test decoded(Search *s, Offer offer, const int32_t *table)
     test.cut = -1;
     test.set = new_set(s);
     uint64_t *set = s->arena.sets + test.set;
-    const int32_t first = t->first_group[offer.column], groups = t->first_group[offer.column + 1] - first;
+    const int32_t groups = t->first_group[offer.column + 1] - t->first_group[offer.column];
     if (offer.kind == SINGLE)
         set[offer.place >> 6] |= UINT64_C(1) << (offer.place & 63);
     else if (offer.kind == SUBSET)
         set[0] = (uint64_t)offer.place;
     else {
-        rank(s, table + (int64_t)first * t->classes, groups, offer.direction);
+        rank(s, column_counts(s, seen, offer.column), groups, offer.direction);
         for (int32_t place = 0; place <= offer.place; place++)
             set[s->order[place] >> 6] |= UINT64_C(1) << (s->order[place] & 63);
     }
@@ -49,7 +49,7 @@ static Test decoded(Search *s, Offer offer, const int32_t *table)
 }
 
 /* The best threshold inside the group of the test and the next one, bin by bin. */
-static int32_t sharpened(Search *s, Offer offer, const int32_t *rows, int32_t count, const int32_t *counts, int impurity)
+static int32_t sharpened(Search *s, Offer offer, const Seen *seen, int impurity)
 {
     const Table *t = s->table;
     const int32_t classes = t->classes, feature = t->chosen[offer.column];
@@ -66,9 +66,9 @@ static int32_t sharpened(Search *s, Offer offer, const int32_t *rows, int32_t co
         ;
     memset(left, 0, (size_t)classes * sizeof *left);
     for (int32_t k = 0; k < classes; k++)
-        all += counts[k];
-    for (int32_t i = 0; i < count; i++) {
-        int32_t bin = column[rows[i]], code = t->codes[rows[i]];
+        all += seen->counts[k];
+    for (int32_t i = 0; i < seen->count; i++) {
+        int32_t bin = column[seen->rows[i]], code = t->codes[seen->rows[i]];
         if (bin < low)
             left[code]++;
         else if (bin < high)
@@ -84,7 +84,7 @@ static int32_t sharpened(Search *s, Offer offer, const int32_t *rows, int32_t co
         }
         if (!any && bin > low)
             continue; /* like the one before */
-        double now = score(s, left, counts, all, impurity);
+        double now = score(s, left, seen->counts, all, impurity);
         if (now < least) {
             least = now;
             best = bin;
@@ -95,16 +95,15 @@ static int32_t sharpened(Search *s, Offer offer, const int32_t *rows, int32_t co
 }
 
 /* The test over bins that belongs to a test over groups. */
-Test divide(Search *s, Offer offer, const int32_t *table, const int32_t *rows, int32_t count, const int32_t *counts,
-            int impurity)
+Test divide(Search *s, Offer offer, Seen *seen, int impurity)
 {
     const Table *t = s->table;
-    Test test = decoded(s, offer, table);
+    Test test = decoded(s, offer, seen);
     if (test.set >= 0)
-        return tidy(s, test, rows, count);
+        return tidy(s, test, seen->rows, seen->count);
     if (t->first_group[offer.column + 1] - t->first_group[offer.column] < t->sizes[test.feature])
-        test.cut = sharpened(s, offer, rows, count, counts, impurity);
-    return centred(s, test, rows, count);
+        test.cut = sharpened(s, offer, seen, impurity);
+    return centred(s, test, seen->rows, seen->count);
 }
 
 /* A threshold that divides the rows the same way, in the middle of its gap by the number of all rows. */

@@ -48,13 +48,12 @@ static void grow_leaf(Search *s, int32_t *rows, int32_t node, int32_t *table, in
     Node here = s->arena.nodes[node];
     Offer best;
     if (here.errors > s->price && depth < DEEPEST) {
-        if (!table) {
-            table = buffer_get(s);
-            histogram(s, rows + here.begin, here.end - here.begin, table);
-        }
-        if (offers(s, table, counts_of(s, node), impurity, -1, &best, 1)) {
-            Test test = divide(s, best, table, rows + here.begin, here.end - here.begin, counts_of(s, node), impurity);
-            grow_below(s, rows, node, table, test, depth, impurity);
+        const int32_t count = here.end - here.begin;
+        if (!table && !few(s, count))
+            histogram(s, rows + here.begin, count, table = buffer_get(s));
+        Seen seen = {table, rows + here.begin, counts_of(s, node), count, 0, 0};
+        if (offers(s, &seen, impurity, -1, &best, 1)) {
+            grow_below(s, rows, node, table, divide(s, best, &seen, impurity), depth, impurity);
             return;
         }
     }
@@ -62,7 +61,7 @@ static void grow_leaf(Search *s, int32_t *rows, int32_t node, int32_t *table, in
         buffer_put(s, table);
 }
 
-/* Divides a leaf by a test and grows both sides; its histogram is used up. */
+/* Divides a leaf by a test and grows both sides; its histogram is used up, or NULL. */
 int32_t grow_below(Search *s, int32_t *rows, int32_t node, int32_t *table, Test test, int depth, int impurity)
 {
     const int64_t length = (int64_t)s->table->width * s->table->classes;
@@ -70,18 +69,18 @@ int32_t grow_below(Search *s, int32_t *rows, int32_t node, int32_t *table, Test 
     int32_t fail = part_rows(s, test, rows + here.begin, here.end - here.begin);
     int32_t no = side_leaves(s, rows, node, fail), yes = no + 1;
     int32_t pass = here.end - here.begin - fail, small = pass < fail ? yes : no, large = pass < fail ? no : yes;
-    if (s->arena.nodes[large].errors <= s->price) { /* the large side will not be divided */
-        buffer_put(s, table);
-        grow_leaf(s, rows, small, NULL, depth + 1, impurity);
-    } else {
-        int32_t *other = buffer_get(s);
+    int32_t *other = NULL;
+    if (table && (s->arena.nodes[large].errors <= s->price || few(s, pass < fail ? fail : pass))) {
+        buffer_put(s, table); /* the large side will not be divided, or is counted faster than this is changed */
+        table = NULL;
+    } else if (table) {
         Node part = s->arena.nodes[small];
-        histogram(s, rows + part.begin, part.end - part.begin, other);
+        histogram(s, rows + part.begin, part.end - part.begin, other = buffer_get(s));
         for (int64_t i = 0; i < length; i++)
             table[i] -= other[i];
-        grow_leaf(s, rows, small, other, depth + 1, impurity);
-        grow_leaf(s, rows, large, table, depth + 1, impurity);
     }
+    grow_leaf(s, rows, small, other, depth + 1, impurity);
+    grow_leaf(s, rows, large, table, depth + 1, impurity);
     return paying(s, split(s, node, test, no, yes));
 }
 
@@ -170,8 +169,12 @@ static Open opened(Search *s, int32_t node, int32_t *table)
     Open open = {-INFINITY, node, {INFINITY, 0, 0, 0, 0}};
     if (!here.errors)
         return open;
-    histogram(s, s->rows + here.begin, here.end - here.begin, table);
-    if (offers(s, table, counts_of(s, node), GINI, -1, &open.offer, 1))
+    Seen seen = {NULL, s->rows + here.begin, counts_of(s, node), here.end - here.begin, 0, 0};
+    if (!few(s, seen.count)) {
+        histogram(s, seen.rows, seen.count, table);
+        seen.table = table;
+    }
+    if (offers(s, &seen, GINI, -1, &open.offer, 1))
         open.gain = impurity_of(s, counts_of(s, node), GINI) - open.offer.score;
     return open;
 }
@@ -218,11 +221,10 @@ int32_t best_first(Search *s, int32_t rows, int32_t most)
         if (open[best].gain == -INFINITY)
             break;
         Node here = s->arena.nodes[open[best].node];
-        const int32_t count = here.end - here.begin, *counts = counts_of(s, open[best].node);
-        if (open[best].offer.kind == RANKED)
-            histogram(s, s->rows + here.begin, count, table);
-        Test test = divide(s, open[best].offer, table, s->rows + here.begin, count, counts, GINI);
-        int32_t node = open[best].node, fail = part_rows(s, test, s->rows + here.begin, count);
+        int32_t node = open[best].node;
+        Seen seen = {NULL, s->rows + here.begin, counts_of(s, node), here.end - here.begin, 0, 0};
+        Test test = divide(s, open[best].offer, &seen, GINI);
+        int32_t fail = part_rows(s, test, s->rows + here.begin, seen.count);
         int32_t no = side_leaves(s, s->rows, node, fail);
         s->arena.nodes[node].test = test;
         s->arena.nodes[node].no = no, s->arena.nodes[node].yes = no + 1;

@@ -62,6 +62,27 @@ void histogram(Search *s, const int32_t *rows, int32_t count, int32_t *table)
     }
 }
 
+/* How many rows there are of each label in each group of a column. */
+const int32_t *column_counts(Search *s, Seen *seen, int32_t column)
+{
+    const Table *t = s->table;
+    const int32_t classes = t->classes, *first = t->first_group;
+    if (seen->table)
+        return seen->table + (int64_t)first[column] * classes;
+    if (column < seen->first || column >= seen->last) {
+        int32_t last = column + BLOCK < t->columns ? column + BLOCK : t->columns;
+        seen->first = column, seen->last = last;
+        memset(s->block, 0, (size_t)(first[last] - first[column]) * (size_t)classes * sizeof *s->block);
+        for (int32_t i = 0; i < seen->count; i++) {
+            const uint16_t *key = t->keys + (int64_t)seen->rows[i] * t->columns;
+            int32_t *here = s->block + t->codes[seen->rows[i]] - (int64_t)first[column] * classes;
+            for (int32_t c = column; c < last; c++)
+                here[(first[c] + key[c]) * classes]++;
+        }
+    }
+    return s->block + (int64_t)(first[column] - first[seen->first]) * classes;
+}
+
 static inline double one_side(const Search *s, const int32_t *side, int32_t mass, int impurity)
 {
     const int32_t classes = s->table->classes;
@@ -105,7 +126,7 @@ double score(const Search *s, const int32_t *left, const int32_t *counts, int32_
 
 typedef struct {
     Search *s;
-    const int32_t *table, *counts;
+    Seen *seen;
     int32_t all;
     int impurity, most, found;
     Offer *top; /* the best, sorted; of equals the first comes first */
@@ -126,60 +147,74 @@ static inline void place(Looking *l, Offer one)
 
 static inline void offer(Looking *l, const int32_t *left, Offer one)
 {
-    one.score = score(l->s, left, l->counts, l->all, l->impurity);
+    one.score = score(l->s, left, l->seen->counts, l->all, l->impurity);
     place(l, one);
 }
 
 /* Scores of many ways to divide rows of two labels, the same bit for bit: straight loops that become vectors. */
-static void two_scores(const Looking *l, int32_t count)
+CLONES static void two_scores(const Looking *l, int32_t count)
 {
-    const double *restrict one = l->s->lefts, *restrict two = one + l->s->most_offers, *xlogx = l->s->table->xlogx;
-    const double ones = l->counts[0], twos = l->counts[1], all = l->all;
+    const int32_t *restrict left = l->s->lefts, ones = l->seen->counts[0], twos = l->seen->counts[1];
+    const double *xlogx = l->s->table->xlogx;
     double *restrict scores = l->s->share;
     switch (l->impurity) {
     case GINI:
         for (int32_t i = 0; i < count; i++) {
-            double a = one[i], b = two[i], c = ones - a, d = twos - b;
+            double a = left[2 * i], b = left[2 * i + 1], c = ones - a, d = twos - b;
             scores[i] = (a + b - (a * a + b * b) / (a + b)) + (c + d - (c * c + d * d) / (c + d));
         }
         return;
     case ROOT:
         for (int32_t i = 0; i < count; i++)
-            scores[i] = 2 * sqrt(one[i] * two[i]) + 2 * sqrt((ones - one[i]) * (twos - two[i]));
+            scores[i] = 2 * sqrt((double)left[2 * i] * left[2 * i + 1])
+                + 2 * sqrt((double)(ones - left[2 * i]) * (twos - left[2 * i + 1]));
         return;
     default:
         for (int32_t i = 0; i < count; i++) {
-            int32_t a = (int32_t)one[i], b = (int32_t)two[i], c = (int32_t)(ones - one[i]), d = (int32_t)(twos - two[i]);
-            scores[i] = (xlogx[a + b] - (xlogx[a] + xlogx[b])) + (xlogx[(int32_t)all - a - b] - (xlogx[c] + xlogx[d]));
+            int32_t a = left[2 * i], b = left[2 * i + 1], c = ones - a, d = twos - b;
+            scores[i] = (xlogx[a + b] - (xlogx[a] + xlogx[b])) + (xlogx[c + d] - (xlogx[c] + xlogx[d]));
         }
     }
 }
 
-/* The thresholds of a column where there are two labels. */
+static inline double least(const double *scores, int32_t count)
+{
+    double some[4] = {INFINITY, INFINITY, INFINITY, INFINITY};
+    int32_t i = 0;
+    for (; i + 4 <= count; i += 4)
+        for (int k = 0; k < 4; k++)
+            some[k] = scores[i + k] < some[k] ? scores[i + k] : some[k];
+    for (; i < count; i++)
+        some[0] = scores[i] < some[0] ? scores[i] : some[0];
+    some[0] = some[1] < some[0] ? some[1] : some[0];
+    some[2] = some[3] < some[2] ? some[3] : some[2];
+    return some[2] < some[0] ? some[2] : some[0];
+}
+
+/* The thresholds of a column where there are two labels; one after an empty group divides like the one before. */
 static void two_thresholds(Looking *l, int32_t column)
 {
     const Table *t = l->s->table;
     const int32_t groups = t->first_group[column + 1] - t->first_group[column];
-    const int32_t *here = l->table + 2 * (int64_t)t->first_group[column];
-    double *one = l->s->lefts, *two = one + l->s->most_offers;
-    int32_t a = 0, b = 0, count = 0;
+    const int32_t *here = column_counts(l->s, l->seen, column);
+    int32_t count = 0, *order = l->s->order, *lefts = l->s->lefts;
+    uint64_t both, sum = 0, whole; /* two counts are added as one number, and no branch says whether there are any */
+    memcpy(&whole, l->seen->counts, sizeof whole);
     for (int32_t g = 0; g < groups - 1; g++) {
-        if (!(here[2 * g] | here[2 * g + 1]))
-            continue; /* it divides like the one before */
-        a += here[2 * g];
-        b += here[2 * g + 1];
-        if (a + b == l->all)
-            break;
-        one[count] = a;
-        two[count] = b;
-        l->s->order[count++] = g;
+        memcpy(&both, here + 2 * g, sizeof both);
+        sum += both;
+        memcpy(lefts + 2 * count, &sum, sizeof sum);
+        order[count] = g;
+        count += (both != 0) & (sum != whole);
     }
     two_scores(l, count);
     l->s->finite[column] |= count > 0;
     double worst = l->most && l->found == l->most ? l->top[l->most - 1].score : INFINITY;
-    for (int32_t i = 0; l->most && i < count; i++)
+    if (!l->most || !(least(l->s->share, count) < worst))
+        return;
+    for (int32_t i = 0; i < count; i++)
         if (l->s->share[i] < worst) {
-            place(l, (Offer){l->s->share[i], THRESHOLD, column, l->s->order[i], 0});
+            place(l, (Offer){l->s->share[i], THRESHOLD, column, order[i], 0});
             worst = l->found == l->most ? l->top[l->most - 1].score : INFINITY;
         }
 }
@@ -187,12 +222,11 @@ static void two_thresholds(Looking *l, int32_t column)
 /* The only threshold of each column where all have two groups, and there are two labels. */
 static void two_groups(Looking *l, int32_t first, int32_t last)
 {
-    double *one = l->s->lefts, *two = one + l->s->most_offers;
-    int32_t count = 0;
+    int32_t count = 0, *lefts = l->s->lefts;
     for (int32_t c = first; c < last; c++) {
-        const int32_t a = l->table[4 * (int64_t)c], b = l->table[4 * (int64_t)c + 1];
-        one[count] = a;
-        two[count] = b;
+        const int32_t a = l->seen->table[4 * (int64_t)c], b = l->seen->table[4 * (int64_t)c + 1];
+        lefts[2 * count] = a;
+        lefts[2 * count + 1] = b;
         l->s->order[count] = c;
         count += a + b > 0 && a + b < l->all;
     }
@@ -205,7 +239,7 @@ static void thresholds(Looking *l, int32_t column)
 {
     const Table *t = l->s->table;
     const int32_t classes = t->classes, groups = t->first_group[column + 1] - t->first_group[column];
-    const int32_t *here = l->table + (int64_t)t->first_group[column] * classes;
+    const int32_t *here = column_counts(l->s, l->seen, column);
     int32_t *left = l->s->line;
     memset(left, 0, (size_t)classes * sizeof *left);
     for (int32_t g = 0; g < groups - 1; g++, here += classes) {
@@ -224,14 +258,14 @@ static void singles(Looking *l, int32_t column)
     const Table *t = l->s->table;
     const int32_t groups = t->first_group[column + 1] - t->first_group[column];
     for (int32_t g = 0; g < (groups == 2 ? 1 : groups > 1 ? groups : 0); g++)
-        offer(l, l->table + (int64_t)(t->first_group[column] + g) * t->classes, (Offer){0, SINGLE, column, g, 0});
+        offer(l, column_counts(l->s, l->seen, column) + (int64_t)g * t->classes, (Offer){0, SINGLE, column, g, 0});
 }
 
 static void subsets(Looking *l, int32_t column)
 {
     const Table *t = l->s->table;
     const int32_t classes = t->classes, groups = t->first_group[column + 1] - t->first_group[column];
-    const int32_t *here = l->table + (int64_t)t->first_group[column] * classes;
+    const int32_t *here = column_counts(l->s, l->seen, column);
     int32_t *left = l->s->line;
     for (int32_t mask = 1; mask < 1 << (groups - 1); mask++) {
         int size = __builtin_popcount((unsigned)mask);
@@ -272,7 +306,7 @@ static void ranked(Looking *l, int32_t column, int32_t direction)
 {
     const Table *t = l->s->table;
     const int32_t classes = t->classes, groups = t->first_group[column + 1] - t->first_group[column];
-    const int32_t *here = l->table + (int64_t)t->first_group[column] * classes;
+    const int32_t *here = column_counts(l->s, l->seen, column);
     int32_t *left = l->s->line;
     rank(l->s, here, groups, direction);
     memset(left, 0, (size_t)classes * sizeof *left);
@@ -289,16 +323,16 @@ static void ranked(Looking *l, int32_t column, int32_t direction)
 }
 
 /* The best tests of a node, of all columns or of one, best first; ``finite`` then tells which columns have one. */
-int offers(Search *s, const int32_t *table, const int32_t *counts, int impurity, int32_t only, Offer *top, int most)
+int offers(Search *s, Seen *seen, int impurity, int32_t only, Offer *top, int most)
 {
     const Table *t = s->table;
     const int two = t->classes <= 2;
     const int32_t first = only < 0 ? 0 : only, last = only < 0 ? t->columns : only + 1;
-    Looking l = {s, table, counts, 0, impurity, most, 0, top};
+    Looking l = {s, seen, 0, impurity, most, 0, top};
     for (int32_t k = 0; k < t->classes; k++)
-        l.all += counts[k];
+        l.all += seen->counts[k];
     memset(s->finite, 0, (size_t)t->columns);
-    search_work(s, t->width);
+    search_work(s, t->width + (seen->table ? 0 : (int64_t)seen->count * (last - first)));
     if (t->ones && t->classes == 2) {
         two_groups(&l, first, last);
         return l.found;

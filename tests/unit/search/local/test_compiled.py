@@ -134,8 +134,7 @@ ROWS = multiplexer(200, 1)
 
 def native_table(**other: Any) -> Any:
     chosen = other.pop("chosen", range(6))
-    names = ("bins", "codes", "sizes", "ordered", "chosen", "groups", "xlogx", "classes")
-    groups = [np.arange(ROWS.sizes[f]) for f in range(6) if f in chosen]
+    names = ("bins", "codes", "sizes", "ordered", "chosen", "xlogx", "classes", "most")
     given = dict(
         zip(
             names,
@@ -145,9 +144,9 @@ def native_table(**other: Any) -> Any:
                 np.array(ROWS.sizes, np.int32),
                 np.array(ROWS.ordered),
                 np.array(list(chosen), np.int32),
-                np.concatenate(groups).astype(np.uint16),
                 xlogx(np.arange(201.0)),
                 3,
+                200,
             ),
             strict=True,
         )
@@ -163,8 +162,8 @@ def native_table(**other: Any) -> Any:
         ({"codes": np.zeros(199, np.int32)}, "codes must have one entry a row"),
         ({"sizes": np.full(6, 2, np.int32)}, "bins must be below the sizes"),
         ({"sizes": np.zeros(6, np.int32)}, "1 to 65536 bins"),
-        ({"groups": np.zeros(3, np.uint16)}, "groups must"),
-        ({"groups": np.arange(83, dtype=np.uint16)}, "groups must"),
+        ({"most": 0}, "must be a group"),
+        ({"classes": 1 << 26}, "too many bins and classes"),
         ({"chosen": [2, 1]}, "increasing order"),
         ({"chosen": [5, 6]}, "increasing order"),
         ({"xlogx": np.zeros(7)}, "xlogx must have"),

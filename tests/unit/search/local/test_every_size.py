@@ -44,6 +44,17 @@ def test_each_size_has_a_tree_and_errors_fall(data: tuple[np.ndarray, ...]) -> N
     assert sum(errors) < sum(map(rows.errors, before))
 
 
+@pytest.mark.parametrize(("rows", "all_searched"), [(2_000, False), (1_999, True)])
+def test_a_short_search_over_many_features_looks_at_those_that_matter(rows: int, all_searched: bool) -> None:
+    inner = np.random.default_rng(1).random((rows, 70))
+    space = ft.ProductSpace([Numeric(f"x{i}", 0, 1) for i in range(70)])
+    search = EverySize(Binning.of(space, inner).coded(target(inner[:, :6])), [1, 2, 30], 0, go_on)
+    search.improve(10, again=False)
+    features = search._refiner._features
+    assert (features is None) == all_searched
+    assert features is None or ({*range(6)} <= set(features) and len(features) < 35)
+
+
 def test_free_inputs_that_a_model_labels_help_large_trees(data: tuple[np.ndarray, ...]) -> None:
     known, free, fresh = data
     first, last = len(known), len(known) + len(free)

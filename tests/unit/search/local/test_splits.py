@@ -122,7 +122,7 @@ def test_groups_hide_no_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
     test, passed = splits.divide(tests[int(scores.argmin())], splits.grouped.all_rows, gini)
     assert test == AtMost(0, 617)
     assert np.array_equal(passed, codes == 0)
-    monkeypatch.setattr(grouping, "_GROUPS", 1000)
+    monkeypatch.setattr(grouping, "GROUPS", 1000)
     assert len(look(coded)[2]) == 2 * 999
 
 
