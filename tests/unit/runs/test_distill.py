@@ -444,7 +444,7 @@ def test_an_interrupted_target_leaves_a_true_bound() -> None:
 
 def test_an_interrupted_observer_leaves_a_true_bound() -> None:
     bounds = []
-    for events in range(1, 30, 4):
+    for events in range(1, 60, 6):
         left = itertools.count(events, -1)
 
         def observer(event: Event, left: itertools.count[int] = left) -> None:

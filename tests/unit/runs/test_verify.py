@@ -141,7 +141,7 @@ def test_an_exact_error_is_computed_again(tmp_path: Path) -> None:
         ({"space_digest": "0"}, 1),
         ({"errors": 3}, 2),
         ({"samples": 60}, 2),
-        ({"attempt": 2, "attempts": 9}, 2),
+        ({"attempt": 5, "attempts": 9}, 2),
         ({"level": 0.5}, 2),
         ({"delta": 0.01}, 2),
         ({"error_bound": 0.01}, 2),
