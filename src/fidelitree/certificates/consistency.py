@@ -129,6 +129,8 @@ def _follows(certificate: Certificate, size: int) -> tuple[float, float]:
         level = level_in(certificate.ledger, certificate.attempt, delta)
     elif certificate.ledger in (AUDIT, INTERVAL):
         level = LEDGERS[certificate.ledger] * delta
+    if not level:  # a share of the smallest number that there is
+        return level, 1.0
     if certificate.helped is not None:
         return level, certificate.helped.bound(errors, samples, level)
     return level, error_bound(errors, samples, level)
