@@ -27,11 +27,8 @@ if TYPE_CHECKING:
 
 HELD = 5  # every so many-th row judges the strong model
 _FEW, MANY = 10, 26  # leaves: smaller trees learn no noise from thousands of labels, larger ones much of it
-_WIDE, _TELLING, _HALF = (
-    64,
-    2_000,
-    0.5,
-)  # features, rows, and the share of what chance explains below which all is noise
+_WIDE, _TELLING = 64, 2_000  # features, and rows that tell which of them are noise
+_NOISE = 0.5  # of what the best shadow explains: less is noise
 _CART, _PARTS = 400, 2  # leaves of trees of CART: one for all rows, one for each of so many parts of them
 
 
@@ -85,7 +82,7 @@ class EverySize:
         """
         sizes = [size for size in self._sizes if size > 1]
         if not again and len(self._rows.sizes) >= _WIDE and len(self._rows.codes) >= _TELLING:
-            self._refiner.leave_out_noise(_HALF)
+            self._refiner.leave_out_noise(_NOISE)
         if again:
             for tree in two_steps(self._rows, self._watch):
                 self._refiner.know(tree)
