@@ -114,7 +114,8 @@ def frontier(
         kept = KeptRows.ask(counted, space)
         session = Session.of(counted, source_of(space, goal.seed), goal, observer, FRONTIER)
         strategy = FrontierStrategy(session, sizes_up_to(most), EFFORTS[prefer], goal.seed)
-        found = replace(Frontier.of(_points(session, strategy, goal), goal.delta, most), forecast=strategy.forecast)
+        found = Frontier.of(_points(session, strategy, goal), goal.delta, most, strategy.mistakes)
+        found = replace(found, forecast=strategy.forecast)
         found = beside_all(found, kept)
         with suppress(KeyboardInterrupt):  # the result is there: an interrupt now must not lose it
             observer(Finished(counted.asked, found[-1].leaves, found[-1].error_bound, found.reason))

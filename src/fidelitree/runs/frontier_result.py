@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib import import_module
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -22,7 +24,7 @@ from fidelitree.display.wording import at_least, at_most, join, tag
 from fidelitree.display.wording import leaves as in_words
 from fidelitree.errors import FormatError, MissingExtraError, ParameterError, check_count, check_number
 from fidelitree.runs.result import Distillation
-from fidelitree.runs.strategies.forecast import Forecast
+from fidelitree.runs.strategies.forecast import Forecast, halved
 from fidelitree.theory.sequential import FRONTIER
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
     from fidelitree.report.contents import Contents, TracePoint
     from fidelitree.spaces.world import World
+    from fidelitree.trees.tree import Tree
 
 FORECAST = "forecast"
 """The entry of ``run.json`` that says what was to be expected."""
@@ -40,6 +43,9 @@ PRICE = 0.005
 @dataclass(frozen=True, eq=False)
 class Frontier(Sequence[Distillation]):
     """Results from one leaf up, each larger tree with a smaller bound.
+
+    Or with the same one, where tests have not told two trees apart, and the larger has far fewer mistakes among the
+    answers that taught both.
 
     Any of them may be chosen afterwards, by whatever one likes: with probability 1 - ``delta`` all bounds are true.
 
@@ -154,12 +160,23 @@ class Frontier(Sequence[Distillation]):
         return replace(self, points=tuple(points))
 
     @classmethod
-    def of(cls, points: Sequence[Distillation], delta: float, max_leaves: int) -> Frontier:
-        """Of these points of one run, those whose bound is below that of every smaller one; or their coverage above."""
-        found: list[Distillation] = []
-        for point in sorted(points, key=lambda point: (point.leaves, point.certificate.lost)):
-            if not found or point.certificate.lost < found[-1].certificate.lost:
-                found.append(point)
+    def of(
+        cls, points: Sequence[Distillation], delta: float, max_leaves: int, taught: Callable[[Tree], int] = lambda _: 0
+    ) -> Frontier:
+        """Of these points of one run, those whose bound is below that of every smaller one; or their coverage above.
+
+        Among equal bounds a tree's mistakes decide that it has among the answers that ``taught``: where tests have met
+        no mistake of either tree, the better one is not to be lost because it is larger.
+        """
+        found, bound, first, last = [], math.inf, 0, 0  # its last bound; mistakes of the first and last that have it
+        ranks = ((point.leaves, point.certificate.lost, taught(point.tree), point) for point in points)
+        for _, lost, wrong, point in sorted(ranks, key=itemgetter(0, 1, 2)):
+            if lost < bound:
+                bound, first = lost, wrong
+            elif lost > bound or wrong >= last or not halved(wrong, first):
+                continue
+            found.append(point)
+            last = wrong
         return cls(tuple(found), delta, found[0].queries, found[0].reason, max_leaves)
 
     def _with_me(self, point: Distillation) -> Distillation:

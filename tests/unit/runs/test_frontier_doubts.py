@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import fidelitree as ft
 from fidelitree.asking.counted import Counted
 from fidelitree.asking.events import nobody
+from fidelitree.runs.frontier_result import Frontier
 from fidelitree.runs.goal import Goal
 from fidelitree.runs.input_source import source_of
 from fidelitree.runs.session import Session
@@ -18,6 +20,9 @@ from fidelitree.runs.strategies.forecast import needed_for
 from fidelitree.runs.strategies.frontier_strategy import EFFORTS, FrontierStrategy
 from fidelitree.runs.strategies.sized_trees import SizedTrees
 from fidelitree.theory.sequential import FRONTIER, ROUND, level_in
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SPACE = ft.ProductSpace([ft.Numeric(name, 0, 1) for name in "abcd"])
 
@@ -30,6 +35,11 @@ def easy(batch: dict[str, Any]) -> Any:
 
 def hard(batch: dict[str, Any]) -> Any:
     return sum(np.asarray(batch[name]) for name in "abcd") > 2
+
+
+def rare(batch: dict[str, Any]) -> Any:
+    """Three leaves, of which one holds eight inputs in ten thousand."""
+    return np.where(np.asarray(batch["a"]) > 0.5, 1, np.where(np.asarray(batch["b"]) < 0.0016, 2, 0))
 
 
 def test_the_target_is_asked_where_learners_differ_and_nobody_counts_it() -> None:
@@ -68,18 +78,33 @@ def test_rows_that_were_not_asked_about_are_free() -> None:
     assert not {row.tobytes() for row in left} & {row.tobytes() for row in np.concatenate([first, source.test(500)])}
 
 
-def test_tests_go_on_while_a_better_tree_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    def rare(batch: dict[str, Any]) -> Any:
-        """Three leaves, of which one holds eight inputs in ten thousand."""
-        return np.where(np.asarray(batch["a"]) > 0.5, 1, np.where(np.asarray(batch["b"]) < 0.0016, 2, 0))
-
+def test_tests_go_on_while_a_better_tree_is_hidden(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     told = ft.frontier(rare, SPACE)
     monkeypatch.setattr(frontier_strategy, "_APART", 0.0)
     hidden = ft.frontier(rare, SPACE)
-    assert [point.leaves for point in told] == [1, 2, 3]
-    assert [point.leaves for point in hidden] == [1, 2], "with this seed: no test has met the third leaf by then"
+    assert [point.leaves for point in told] == [point.leaves for point in hidden] == [1, 2, 3]
+    assert told[1].error_bound > told[2].error_bound
+    assert hidden[1].error_bound == hidden[2].error_bound, "with this seed: no test has met the third leaf by then"
+    hidden.save(tmp_path / "tied")
+    assert [point.leaves for point in ft.Frontier.load(tmp_path / "tied")] == [1, 2, 3]
     more = told.queries.asked.by_purpose["certify"]
     assert hidden.queries.asked.by_purpose["certify"] < more <= 3_200 * 9 / 8
+
+
+def test_of_equal_bounds_a_larger_tree_stays_that_has_far_fewer_mistakes_among_what_taught() -> None:
+    points = ft.frontier(rare, SPACE).points
+    same = [replace(one, certificate=points[-1].certificate) for one in points]
+
+    def sizes(*wrong: int) -> list[int]:
+        taught = dict(zip((one.tree for one in points), wrong, strict=True))
+        return [one.leaves for one in Frontier.of(same, 0.05, 64, taught.__getitem__)]
+
+    assert sizes(9, 9, 9) == sizes(9, 9, 5) == sizes(1, 1, 0) == [1], "that may be chance"
+    assert sizes(9, 1, 0) == [1, 2, 3], "the first of the equal ones is what a tree must be better than by far"
+    assert sizes(9, 1, 1) == [1, 2]
+    assert sizes(9, 9, 0) == [1, 3]
+    worse = [replace(points[0], certificate=points[-1].certificate), points[1]]
+    assert len(Frontier.of(worse, 0.05, 64, lambda tree: -tree.size)) == 1, "a larger bound is never made up for"
 
 
 def test_a_rival_that_tests_find_better_takes_the_place(monkeypatch: pytest.MonkeyPatch) -> None:

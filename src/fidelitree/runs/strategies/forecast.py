@@ -31,6 +31,7 @@ HOPELESS = 0.3
 _NO_BETTER = 0.9  # of a constant's error: trees from so few labels have found nothing
 TIGHT, SLACK = 1.1, 0.006
 """A bound of TIGHT times the error, and SLACK more, is close to it."""
+_CHANCE = 2  # mistakes among answers that taught may be chance
 EASE = 0.03
 """Added to errors before they are compared: what is nearly nothing may become nothing."""
 _WIDE = 1.645  # standard deviations on either side, for nine in ten
@@ -143,6 +144,15 @@ def gain(leaves: int) -> tuple[float, float]:
     known = np.log(list(GAINS))
     mean, spread = (np.interp(math.log(leaves), known, column) for column in zip(*GAINS.values(), strict=True))
     return float(mean), float(spread)
+
+
+def halved(few: int, many: int) -> bool:
+    """Whether one tree has half the mistakes of another among the answers that taught them, beyond chance.
+
+    >>> halved(0, 2), halved(0, 1), halved(5, 10), halved(5, 12)
+    (True, False, False, True)
+    """
+    return 2 * (few + _CHANCE) <= many + _CHANCE
 
 
 def needed_for(error: float, level: float) -> int:

@@ -24,7 +24,7 @@ from fidelitree.certificates.attempts import LATE, Attempt
 from fidelitree.certificates.helped import Adviser, HelpedAttempt, compare
 from fidelitree.errors import ParameterError
 from fidelitree.runs.session import Session, TrainingSet
-from fidelitree.runs.strategies.forecast import SLACK, TIGHT, Forecast, forecast, needed_for
+from fidelitree.runs.strategies.forecast import SLACK, TIGHT, Forecast, forecast, halved, needed_for
 from fidelitree.runs.strategies.sized_trees import FREE, MOST_FREE, NumberTrees, SizedTrees, sized_trees
 from fidelitree.search.bits.learner import BitLearner
 from fidelitree.search.optimal.affordable import QUICK
@@ -44,7 +44,7 @@ FIRST = 400  # labels of the first portion
 LEAST = 6_000  # labels from which on they may be enough: before, the gain of a portion is seen too dimly
 _TESTS, _PART = 50, 8  # answers between two looks at the bounds: one in so many of those counted
 _WALKED, _SHOWN = 1_600, 32  # labels that a learner over bits is shown, and at a time
-_APART, _CHANCE = 0.5, 2  # of the labels: tests for trees that are hard to tell apart; mistakes that may be chance
+_APART = 0.5  # of the labels: tests for trees that are hard to tell apart
 _HELPS = 0.6  # of the tree's error, and no more, is what a surrogate may have that shortens its test
 _DOUBTED, _MANY = 0.05, 0.2  # of the labels that there are may be asked for as well, where learners do not agree
 _TIMES = 3  # that they are looked for
@@ -266,13 +266,17 @@ class FrontierStrategy:
     def test(self) -> Steps[str]:
         """Open an attempt for each size, and count answers until they say enough of every tree; no reason more."""
         under_test = self.open()
-        every = [(some.inner, self._counted.labels(some.codes)) for some in (self._pool, self._settled)]
-        learnt = {one: sum(self._wrong(*some, one.tree) for some in every) for one in under_test}
+        learnt = {one: self.mistakes(one.tree) for one in under_test}
         while not all(map(_close, under_test)) or self._hidden(learnt):
             yield Tests(max(_TESTS, under_test[0].samples // _PART))
             for attempt in under_test:
                 self._session.judge(attempt.tree.size, attempt.rate, attempt)
         return ""
+
+    def mistakes(self, tree: Tree) -> int:
+        """A tree's mistakes among all answers that taught, those about chosen inputs too."""
+        some = (one for one in (self._pool, self._settled) if len(one))
+        return sum(self._wrong(one.inner, self._counted.labels(one.codes), tree) for one in some)
 
     def _hidden(self, learnt: Mapping[Attempt, int]) -> bool:
         """Whether a tree is behind a smaller one that has twice its mistakes among the answers that taught.
@@ -282,7 +286,7 @@ class FrontierStrategy:
         pairs = ((one, two) for one in learnt for two in learnt if one.tree.size < two.tree.size)
         return any(
             one.samples < _APART * max(len(self._pool), len(self._settled) and LEAST)
-            and 2 * (learnt[two] + _CHANCE) <= learnt[one] + _CHANCE
+            and halved(learnt[two], learnt[one])
             and one.error_bound <= two.error_bound
             for one, two in pairs
         )
