@@ -38,6 +38,7 @@ ROUND = 9
 """Attempts of a frontier that are opened together, and share one level."""
 _FIRST_ROUND = 0.8  # of its part goes to the first round of a frontier, and of the rest to the next
 _FAR = 1 << 40
+_LEAST = 1e-30  # that a sample says: an epsilon below 1e-16 is lost in rounding, and its cost is far, not a crash
 _BETS, _PRECISE, _CHUNK = 128, 1e-6, 4096  # bets on a mean, how closely its bound is looked for, numbers at once
 # Of a beta distribution below a point, and its constant: as they are compiled, for single numbers 5 times as fast.
 _share, _log_beta = cython_special.betainc, cython_special.betaln
@@ -167,7 +168,7 @@ def divergence(error: float, epsilon: float) -> float:
     >>> round(divergence(0.05, 0.1), 4)
     0.0167
     """
-    return float(special.rel_entr(error, epsilon) + special.rel_entr(1 - error, 1 - epsilon))
+    return max(_LEAST, float(special.rel_entr(error, epsilon) + special.rel_entr(1 - error, 1 - epsilon)))
 
 
 def level_of_attempt(attempt: int, delta: float) -> float:

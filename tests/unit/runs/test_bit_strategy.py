@@ -265,6 +265,13 @@ def test_no_attempt_is_opened_for_the_same_tree_twice(log: list[tuple[str, Any]]
     assert result.certificate.attempts == len(set(opened)) or result.certificate.ledger == "standing"
 
 
+@pytest.mark.parametrize("epsilon", [5e-324, 1e-300, 1e-17])
+def test_an_epsilon_that_is_lost_in_rounding_ends_with_what_was_reached(epsilon: float) -> None:
+    result = ft.distill(lambda rows: rows[:, 0] & rows[:, 1], ft.ProductSpace.bernoulli(10), epsilon, max_queries=400)
+    assert not result.certificate.holds
+    assert result.error_bound < 0.05
+
+
 def test_labels_stand_in_increasing_order_in_the_tree() -> None:
     """Whatever order they were seen in."""
     space = ft.ProductSpace.bernoulli(10)

@@ -190,11 +190,9 @@ class BitStrategy:
         candidate = self.learner.sketch
         assert candidate is not None, "a learner that was told something has a tree"
         new_share = 1.0 if self._attempts.all else self._counted.unknown  # tests repeat what is known
-        mistakes, told = np.where(wrong, new_share, 0.0), bool(wrong.any()) and not first
-        passed = (
-            self._readiness.see(candidate, mistakes, weights, 0.0 if told else self._explained(candidate))
-            or self.learner.confirmations >= READY
-        )
+        mistakes = np.where(wrong, new_share, 0.0)
+        explained = self._explained(candidate) if first or not wrong.any() else 0.0
+        passed = self._readiness.see(candidate, mistakes, weights, explained) or self.learner.confirmations >= READY
         if passed and self._frugal and not self.learner.confirmations:
             passed = self._cost(EXPECTED * self._attempts.epsilon, size(candidate)) < self._least_cost()
         if (passed or self._late()) and (candidate != self._under_test or self._too_small):
@@ -374,5 +372,5 @@ class BitStrategy:
         if self._attempts.all:  # a mistake is rare; after so many answers, so few of them wrong, it is known how rare
             leading = self._attempts.all[-1:] if self._faithful else self._attempts.all
             lucky = max(one.samples // (4 * (1 + one.errors)) for one in leading)
-            wanted = max(wanted, int(MISTAKES / self._attempts.epsilon), lucky)
+            wanted = max(wanted, int(min(MISTAKES / self._attempts.epsilon, TOO_MANY)), lucky)
         return self._counted.affordable(wanted)
