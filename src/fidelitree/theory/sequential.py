@@ -168,7 +168,8 @@ def divergence(error: float, epsilon: float) -> float:
     >>> round(divergence(0.05, 0.1), 4)
     0.0167
     """
-    return max(_LEAST, float(special.rel_entr(error, epsilon) + special.rel_entr(1 - error, 1 - epsilon)))
+    found = float(special.rel_entr(error, epsilon) + special.rel_entr(1 - error, 1 - epsilon))
+    return _LEAST if error < epsilon and found < _LEAST else found
 
 
 def level_of_attempt(attempt: int, delta: float) -> float:
