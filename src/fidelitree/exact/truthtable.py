@@ -73,19 +73,25 @@ class TableSubfunction(Subfunction):
     def _changes(self) -> Floats:
         """`_change` of all slots of a large table, 64 inputs to a word."""
         planes = np.ascontiguousarray(self._planes).view(np.uint64)
-        inside, places = _kronecker(self._biases[:_WIDE]).reshape(8, 8), _kronecker(self._biases[_WIDE:])
-        masses = _octet_sums(inside)
+        masses, places = _octet_sums(self._inside()), _kronecker(self._biases[_WIDE:])
         changes = np.empty(len(self._slots))
         if kernels.compiled:
             kernels.native.changes(planes, masses, places, changes)
             return changes
-        pairs = [(high[:, None] + low).ravel() for low, high in zip(masses[::2], masses[1::2], strict=True)]
         for slot in range(len(changes)):
-            words, weights = _apart(planes, slot), places
-            if slot >= _WIDE:
-                weights = places.reshape(-1, 2, 1 << (slot - _WIDE)).sum(axis=1).ravel()
-            changes[slot] = _in_lanes(_word_sums(words, pairs) * weights)
+            mine = masses.reshape(-1, 8, 256)[min(slot, _WIDE)]
+            at = places.reshape(-1, 2, 1 << max(0, slot - _WIDE)).sum(axis=1).ravel()
+            changes[slot] = _in_lanes(_word_sums(_apart(planes, slot), mine) * at)
         return changes
+
+    def _inside(self) -> Floats:
+        """Masses in a word of 64, eight to a line: with each slot's place lent to the next word, then as they are."""
+        biases = np.tile(self._biases[:_WIDE], (_WIDE + 1, 1))
+        np.fill_diagonal(biases, self._biases[_WIDE])
+        masses = np.ones((_WIDE + 1, 1))
+        for bias in biases.T[:, :, None]:
+            masses = np.concatenate([(1 - bias) * masses, bias * masses], axis=1)
+        return masses.reshape(-1, 8)
 
     def split(self, test: Test) -> tuple[TableSubfunction, TableSubfunction]:
         """Two tables of half the size."""
@@ -159,18 +165,22 @@ class TableSubfunction(Subfunction):
 
 
 def _apart(planes: NDArray[np.uint64], slot: int) -> NDArray[np.uint64]:
-    """Where labels differ between the two values of a slot: both positions of a pair, or words of half as many."""
+    """Where labels differ between the two values of a slot: half as many words.
+
+    A slot inside a word leaves half of the word's bits idle, and the next word's have their place there.
+    """
+    halves = planes.reshape(len(planes), -1, 2, 1 << max(0, slot - _WIDE))
     if slot >= _WIDE:
-        halves = planes.reshape(len(planes), -1, 2, 1 << (slot - _WIDE))
         return np.asarray(np.bitwise_or.reduce(halves[:, :, 0] ^ halves[:, :, 1]).ravel())
     step = np.uint64(1 << slot)
     lower = np.uint64(sum(1 << place for place in range(64) if not place >> slot & 1))
-    apart: NDArray[np.uint64] = np.bitwise_or.reduce(planes ^ planes >> step) & lower
-    return apart | apart << step
+    apart = (np.bitwise_or.reduce(halves ^ halves >> step) & lower).reshape(-1, 2)
+    return np.asarray(apart[:, 0] | apart[:, 1] << step)
 
 
-def _word_sums(words: NDArray[np.uint64], pairs: list[Floats]) -> Floats:
-    """The mass of each word's set bits; ``pairs`` has that of all values of two bytes."""
+def _word_sums(words: NDArray[np.uint64], masses: Floats) -> Floats:
+    """The mass of each word's set bits; ``masses`` has that of all values of each byte."""
+    pairs = [(high[:, None] + low).ravel() for low, high in zip(masses[::2], masses[1::2], strict=True)]
     parts = words.view(np.uint16).reshape(-1, 4)
     # take() is twice as fast on indices of its own type.
     one, two, three, four = (pair.take(parts[:, k].astype(np.intp), mode="clip") for k, pair in enumerate(pairs))

@@ -65,7 +65,7 @@ def test_a_large_table_is_counted_in_one_order(n: int, classes: int, monkeypatch
 
 
 @pytest.mark.skipif(not kernels.compiled, reason="the kernels are not compiled here")
-@pytest.mark.parametrize("shapes", [((1, 7), (8, 256), 8, 9), ((1, 8), (7, 256), 8, 9), ((1, 8), (8, 256), 8, 10)])
+@pytest.mark.parametrize("shapes", [((1, 7), (56, 256), 8, 9), ((1, 8), (8, 256), 8, 9), ((1, 8), (56, 256), 8, 10)])
 def test_a_table_of_another_size_is_refused(shapes: tuple[tuple[int, int], tuple[int, int], int, int]) -> None:
     planes, octets, places, slots = shapes
     with pytest.raises(ValueError, match="planes must have 2"):
