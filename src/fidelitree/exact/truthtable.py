@@ -73,11 +73,11 @@ class TableSubfunction(Subfunction):
     def _changes(self) -> Floats:
         """`_change` of all slots of a large table, 64 inputs to a word."""
         planes = np.ascontiguousarray(self._planes).view(np.uint64)
-        masses, places = _octet_sums(self._inside()), _kronecker(self._biases[_WIDE:])
         changes = np.empty(len(self._slots))
         if kernels.compiled:
-            kernels.native.changes(planes, masses, places, changes)
+            kernels.native.changes(planes, np.array(self._biases), np.empty(planes.shape[1]), changes)
             return changes
+        masses, places = _octet_sums(self._inside()), _kronecker(self._biases[_WIDE:])
         for slot in range(len(changes)):
             mine = masses.reshape(-1, 8, 256)[min(slot, _WIDE)]
             at = places.reshape(-1, 2, 1 << max(0, slot - _WIDE)).sum(axis=1).ravel()

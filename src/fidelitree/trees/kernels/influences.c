@@ -1,17 +1,16 @@
 /* How often a change of each feature changes the label, from a truth table of 64 inputs to a word.
 
    Words are compared in pairs: two words that differ in a slot outside them, or, for a slot inside, neighbours of which
-   each leaves the other half its places. The mass of a word's set bits is looked up byte by byte, that of the pair's
-   own place is given. The twin is in exact/truthtable.py; sums are made in its order: bytes in pairs, words in four
-   lanes. */
+   each leaves the other half its places. The mass of a word's set bits is looked up byte by byte. The twin is in
+   exact/truthtable.py; sums are made in its order: bits and bytes in pairs, words in four lanes. */
 
 #include "kernels.h"
 
-enum { PLANES, OCTET_MASSES, PLACES, OUT, ARGUMENTS };
-enum { INSIDE = 6, LANES = 4, OCTETS = 8, BYTES = 256, BLOCK = 64 };
+enum { PLANES, BIASES, PLACES, OUT, ARGUMENTS };
+enum { INSIDE = 6, BITS = 64, OCTETS = 8, BYTES = 256, LANES = 4, BLOCK = 64 };
 
 static const Wanted influences_wanted[] = {
-    {"planes", 'u', 8, 2, 0}, {"octets", 'f', 8, 2, 0}, {"places", 'f', 8, 1, 0}, {"out", 'f', 8, 1, 1},
+    {"planes", 'u', 8, 2, 0}, {"biases", 'f', 8, 1, 0}, {"places", 'f', 8, 1, 1}, {"out", 'f', 8, 1, 1},
 };
 
 static const uint64_t LOWER[INSIDE] = {
@@ -21,9 +20,43 @@ static const uint64_t LOWER[INSIDE] = {
 
 typedef struct {
     const uint64_t *planes;
-    const double *octets, *places;
+    const double *biases, *places;
     Py_ssize_t digits, words;
 } Table;
+
+/* Masses of all positions of some slots, the first slot changing fastest. */
+static void combine(const double *biases, Py_ssize_t slots, double *masses)
+{
+    masses[0] = 1;
+    for (Py_ssize_t slot = 0; slot < slots; slot++)
+        for (Py_ssize_t k = 0, count = (Py_ssize_t)1 << slot; k < count; k++) {
+            masses[count + k] = biases[slot] * masses[k];
+            masses[k] = (1 - biases[slot]) * masses[k];
+        }
+}
+
+static double two_bits(const double *masses, int value)
+{
+    return (value & 2 ? masses[1] : 0) + (value & 1 ? masses[0] : 0);
+}
+
+/* The mass of every value of each byte of a word. A slot inside lends its place to the first slot outside. */
+static void fill_octets(const Table *table, int slot, double *octets)
+{
+    double biases[INSIDE], masses[BITS], half[2][16];
+    memcpy(biases, table->biases, sizeof biases);
+    if (slot < INSIDE)
+        biases[slot] = table->biases[INSIDE];
+    combine(biases, INSIDE, masses);
+    for (int byte = 0; byte < OCTETS; byte++) {
+        for (int nibble = 0; nibble < 32; nibble++) {
+            const double *four = masses + 8 * byte + (nibble >= 16 ? 4 : 0);
+            half[nibble >> 4][nibble & 15] = two_bits(four + 2, nibble >> 2) + two_bits(four, nibble);
+        }
+        for (int value = 0; value < BYTES; value++)
+            octets[byte * BYTES + value] = half[1][value >> 4] + half[0][value & 15];
+    }
+}
 
 /* Where the two values of a slot get different labels, for some pairs of words: of one inside them, ... */
 static inline void differ_inside(const uint64_t *restrict plane, int slot, Py_ssize_t count, uint64_t *restrict apart)
@@ -53,9 +86,8 @@ static inline double mass(const double *octets, const uint64_t *word)
            + ((o[4 * BYTES + byte[4]] + o[5 * BYTES + byte[5]]) + (o[6 * BYTES + byte[6]] + o[7 * BYTES + byte[7]]));
 }
 
-static double change(const Table *table, int slot)
+static double change(const Table *table, int slot, const double *octets)
 {
-    const double *octets = table->octets + (slot < INSIDE ? slot : INSIDE) * OCTETS * BYTES;
     Py_ssize_t pairs = table->words / 2, count = pairs < BLOCK ? pairs : BLOCK;
     Py_ssize_t step = slot < INSIDE ? 1 : (Py_ssize_t)1 << (slot - INSIDE);
     uint64_t apart[BLOCK];
@@ -91,20 +123,24 @@ static PyObject *changes(PyObject *module, PyObject *args)
         || arrays_take(given, influences_wanted, a, ARGUMENTS) < 0)
         return NULL;
     Py_ssize_t words = a[PLANES].shape[1], slots = a[OUT].length;
-    int sound = a[PLANES].shape[0] >= 1 && slots >= INSIDE + 3 && slots < INSIDE + 40
-                && words == (Py_ssize_t)1 << (slots - INSIDE) && a[PLACES].length == words
-                && a[OCTET_MASSES].shape[0] == (INSIDE + 1) * OCTETS && a[OCTET_MASSES].shape[1] == BYTES;
+    int sound = a[PLANES].shape[0] >= 1 && slots >= INSIDE + 3 && slots < INSIDE + 40 && a[BIASES].length == slots
+                && words == (Py_ssize_t)1 << (slots - INSIDE) && a[PLACES].length == words;
     if (sound) {
         Py_BEGIN_ALLOW_THREADS
-        const Table table = {a[PLANES].data, a[OCTET_MASSES].data, a[PLACES].data, a[PLANES].shape[0], words};
-        for (int slot = 0; slot < slots; slot++)
-            ((double *)a[OUT].data)[slot] = change(&table, slot);
+        const Table table = {a[PLANES].data, a[BIASES].data, a[PLACES].data, a[PLANES].shape[0], words};
+        double octets[OCTETS * BYTES];
+        combine(table.biases + INSIDE, slots - INSIDE, a[PLACES].data);
+        for (int slot = 0; slot < slots; slot++) {
+            if (slot <= INSIDE)
+                fill_octets(&table, slot, octets);
+            ((double *)a[OUT].data)[slot] = change(&table, slot, octets);
+        }
         Py_END_ALLOW_THREADS
     }
     arrays_release(a, ARGUMENTS);
     if (!sound) {
-        PyErr_SetString(PyExc_ValueError, "planes must have 2^(slots - 6) words, each with its place's mass, and octets "
-                                          "7 times 8 tables of 256 masses");
+        PyErr_SetString(PyExc_ValueError, "planes and places must have 2^(slots - 6) words, biases and out a number for "
+                                          "each slot");
         return NULL;
     }
     Py_RETURN_NONE;
@@ -112,7 +148,8 @@ static PyObject *changes(PyObject *module, PyObject *args)
 
 PyMethodDef influences_methods[] = {
     {"changes", changes, METH_VARARGS,
-     "changes(planes, octets, places, out)\n"
-     "For every slot of a truth table the mass of the other slots at which its two values get different labels."},
+     "changes(planes, biases, places, out)\n"
+     "For every slot of a truth table the mass of the other slots at which its two values get different labels; places "
+     "becomes that of each word."},
     {NULL, NULL, 0, NULL},
 };
