@@ -103,7 +103,8 @@ def test_of_equal_bounds_a_larger_tree_stays_that_has_far_fewer_mistakes_among_w
     assert sizes(9, 1, 0) == [1, 2, 3], "the first of the equal ones is what a tree must be better than by far"
     assert sizes(9, 1, 1) == [1, 2]
     assert sizes(9, 9, 0) == [1, 3]
-    worse = [replace(points[0], certificate=points[-1].certificate), points[1]]
+    worse = [same[0], replace(points[1], certificate=points[0].certificate)]
+    assert worse[0].error_bound < worse[1].error_bound
     assert len(Frontier.of(worse, 0.05, 64, lambda tree: -tree.size)) == 1, "a larger bound is never made up for"
 
 
