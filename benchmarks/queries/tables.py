@@ -164,7 +164,7 @@ def peer(name: str, cell: TableCell, settings: Settings, number: int) -> tuple[f
 
 def measure(chosen: Sequence[TableCell], settings: Settings) -> dict[tuple[TableCell, str], list[Pair]]:
     """Every cell against every peer; flagged ones once more, with fresh numbers, which replace the first."""
-    count = 1 if settings.smoke else min(SEEDS, settings.targets)
+    count = 1 if settings.smoke else min(SEEDS, settings.slow_targets)
     found: dict[tuple[TableCell, str], list[Pair]] = {}
     kept = Kept(settings.kept)
     with workers(settings) as each:

@@ -292,8 +292,8 @@ class ProductSpace:
     def digest(self) -> str:
         """SHA-256 of the canonical JSON of all marginals."""
         if self.all_bits:  # there may be thousands
-            names, biases = map(encode_basestring_ascii, self.names), map(float.hex, self.biases.tolist())
-            bits = (f'{{"kind":"boolean","name":{name},"p":"{p}"}}' for name, p in zip(names, biases, strict=True))
+            pairs = zip(self.names, self.biases.tolist(), strict=True)
+            bits = [f'{{"kind":"boolean","name":{encode_basestring_ascii(name)},"p":"{p.hex()}"}}' for name, p in pairs]
             plain = f"[{','.join(bits)}]"
         else:
             described = [feature.describe() for feature in self.features]
