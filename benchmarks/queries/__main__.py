@@ -53,6 +53,8 @@ def settings_and_names() -> tuple[Settings, list[str]]:
     parser.add_argument("--targets", type=int, default=usual.targets, help="targets a cell (default %(default)s)")
     slow = "targets of a slow cell (default %(default)s)"
     parser.add_argument("--slow-targets", type=int, default=usual.slow_targets, help=slow)
+    solver = "targets of a cell of tables, where solvers run (default %(default)s)"
+    parser.add_argument("--solver-targets", type=int, default=usual.solver_targets, help=solver)
     seconds = "after which one run of ours is ended (default %(default)s)"
     parser.add_argument("--seconds", type=float, default=usual.seconds, help=seconds)
     processes = "processes, except for time (default %(default)s)"
@@ -65,9 +67,9 @@ def settings_and_names() -> tuple[Settings, list[str]]:
     if chosen.write and (chosen.smoke or chosen.names):
         parser.error("--write needs all benchmarks at full size: give it alone")
     runs = 5_000 if chosen.full else usual.runs
-    sizes = {"targets": chosen.targets, "slow_targets": chosen.slow_targets, "seconds": chosen.seconds}
+    sizes = {"targets": chosen.targets, "slow_targets": chosen.slow_targets, "solver_targets": chosen.solver_targets}
     ways = {"processes": chosen.processes, "smoke": chosen.smoke, "write": chosen.write, "kept": chosen.kept}
-    settings = Settings(seed=chosen.seed, runs=runs, **sizes, **ways)
+    settings = Settings(seed=chosen.seed, runs=runs, seconds=chosen.seconds, **sizes, **ways)
     return settings, chosen.names or list(MODULES)
 
 

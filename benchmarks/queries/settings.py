@@ -16,6 +16,7 @@ class Settings:
     seed: int = 0
     targets: int = 30
     slow_targets: int = 10
+    solver_targets: int = 8
     runs: int = 500
     seconds: float = 60.0
     processes: int = os.cpu_count() or 1

@@ -23,7 +23,7 @@ from benchmarks.queries.peers import Array, Candidates, Labels
 from benchmarks.queries.runs import progress, workers
 from benchmarks.queries.settings import DELTA, Settings
 from benchmarks.queries.targets import generator
-from benchmarks.queries.workload import FLAG, LIMIT, SEEDS, Cell, Pair, figures, flagged, limits, logs_of
+from benchmarks.queries.workload import FLAG, LIMIT, Cell, Pair, figures, flagged, limits, logs_of
 from benchmarks.report import Bar, Section, Table
 from benchmarks.table_targets import FAMILIES, Made
 from fidelitree.asking.counted import Counted
@@ -164,7 +164,7 @@ def peer(name: str, cell: TableCell, settings: Settings, number: int) -> tuple[f
 
 def measure(chosen: Sequence[TableCell], settings: Settings) -> dict[tuple[TableCell, str], list[Pair]]:
     """Every cell against every peer; flagged ones once more, with fresh numbers, which replace the first."""
-    count = 1 if settings.smoke else min(SEEDS, settings.slow_targets)
+    count = 1 if settings.smoke else settings.solver_targets
     found: dict[tuple[TableCell, str], list[Pair]] = {}
     kept = Kept(settings.kept)
     with workers(settings) as each:
