@@ -30,8 +30,8 @@ OPENING = """\
 
 Labels that a certified tree costs, ours and the peers', epsilon = 0.1, delta = 0.05. Labels are those *asked*, the
 certificate's own included, and repeats too where there are more than 2^20 inputs; of fewer, each counts once. Bars
-that are missed say NOT MET. Written by `{command}`: every line was measured in one run on one
-machine, which others used too. It has {machine}. At the default sizes, on your machine:
+that are missed say NOT MET. Written by `{command}`: {how}, on one machine, which others used too.
+It has {machine}. At the default sizes, on your machine:
 
 ```console
 $ make bench-queries
@@ -39,6 +39,8 @@ $ make bench-queries
 
 ![labels asked against the number of features](../../docs/figures/queries-vs-n.png)
 """
+IN_ONE_RUN = "every line was measured in one run"
+IN_PIECES = "what is in the file was measured before, ours with these sources, and the rest in one run"
 
 
 def settings_and_names() -> tuple[Settings, list[str]]:
@@ -90,8 +92,10 @@ def main() -> None:
     summary = f"{judged - len(missed)} of {judged} bars met" if judged else "no bar is judged at smoke size"
     print(f"\n{summary}", *[f"{bar}" for bar in missed], sep="\n")
     if settings.write:
-        command = shlex.join(["python", "-m", "benchmarks.queries", *sys.argv[1:]])
-        opening = OPENING.format(machine=describe(), command=command).rstrip() + f"\n\nIn short: {summary}."
+        command, how = shlex.join(["python", "-m", "benchmarks.queries", *sys.argv[1:]]), IN_ONE_RUN
+        if settings.kept is not None:
+            command, how = command.replace(shlex.quote(str(settings.kept)), "FILE"), IN_PIECES
+        opening = OPENING.format(machine=describe(), command=command, how=how).rstrip() + f"\n\nIn short: {summary}."
         page = "\n\n".join([opening, *[part.markdown() for part in sections]])
         PAGE.write_text(page + "\n", encoding="utf-8")
         print(f"\nwrote {PAGE.relative_to(PAGE.parents[1])}")
