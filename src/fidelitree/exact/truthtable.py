@@ -75,13 +75,14 @@ class TableSubfunction(Subfunction):
         planes = np.ascontiguousarray(self._planes).view(np.uint64)
         changes = np.empty(len(self._slots))
         if kernels.compiled:
-            kernels.native.changes(planes, np.array(self._biases), np.empty(planes.shape[1]), changes)
+            high = np.empty(max(1, planes.shape[1] >> (_WIDE + 1)))
+            kernels.native.changes(planes, np.array(self._biases), high, changes)
             return changes
-        masses, places = _octet_sums(self._inside()), _kronecker(self._biases[_WIDE:])
+        masses = _octet_sums(self._inside()).reshape(-1, 8, 256)
         for slot in range(len(changes)):
-            mine = masses.reshape(-1, 8, 256)[min(slot, _WIDE)]
-            at = places.reshape(-1, 2, 1 << max(0, slot - _WIDE)).sum(axis=1).ravel()
-            changes[slot] = _in_lanes(_word_sums(_apart(planes, slot), mine) * at)
+            sums = _word_sums(_apart(planes, slot), masses[min(slot, _WIDE)])
+            taken = max(slot, _WIDE)
+            changes[slot] = _in_blocks(sums, self._biases[_WIDE:taken] + self._biases[taken + 1 :])
         return changes
 
     def _inside(self) -> Floats:
@@ -188,10 +189,12 @@ def _word_sums(words: NDArray[np.uint64], masses: Floats) -> Floats:
     return total
 
 
-def _in_lanes(values: Floats) -> float:
-    """The sum of every fourth value, in order, then of these four in pairs: the order of the compiled twin."""
-    lanes = np.add.reduce(values.reshape(-1, 4), axis=0).tolist()
-    return float((lanes[0] + lanes[1]) + (lanes[2] + lanes[3]))
+def _in_blocks(sums: Floats, biases: list[float]) -> float:
+    """Sums of words, weighed by the slots outside, in the twin's order: blocks of words, each of them in four lanes."""
+    low, high = _kronecker(biases[:_WIDE]), _kronecker(biases[_WIDE:])
+    lanes = np.add.reduce(sums.reshape(len(high), -1, 4) * low.reshape(-1, 4), axis=1)
+    blocks = (lanes[:, 0] + lanes[:, 1]) + (lanes[:, 2] + lanes[:, 3])
+    return float(np.add.accumulate(blocks * high)[-1])
 
 
 def _union(sets: list[Word]) -> Word:

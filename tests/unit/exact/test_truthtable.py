@@ -53,7 +53,7 @@ def test_a_half_holds_the_inputs_of_its_side(n: int) -> None:
 
 @pytest.mark.skipif(not kernels.compiled, reason="the kernels are not compiled here")
 @pytest.mark.parametrize("classes", [2, 3, 9])
-@pytest.mark.parametrize("n", [9, 10, 12])
+@pytest.mark.parametrize("n", [9, 10, 12, 13, 14, 16])
 def test_a_large_table_is_counted_in_one_order(n: int, classes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     function, _, _ = subfunction(n, classes)
     small = function.influences()
@@ -65,10 +65,10 @@ def test_a_large_table_is_counted_in_one_order(n: int, classes: int, monkeypatch
 
 
 @pytest.mark.skipif(not kernels.compiled, reason="the kernels are not compiled here")
-@pytest.mark.parametrize("shapes", [((1, 7), 9, 8, 9), ((1, 8), 8, 8, 9), ((1, 8), 9, 7, 9), ((1, 8), 10, 8, 10)])
+@pytest.mark.parametrize("shapes", [((1, 7), 9, 1, 9), ((1, 8), 8, 1, 9), ((1, 8), 9, 2, 9), ((1, 8), 10, 1, 10)])
 def test_a_table_of_another_size_is_refused(shapes: tuple[tuple[int, int], int, int, int]) -> None:
     planes, *others = shapes
-    with pytest.raises(ValueError, match="planes and places must have 2"):
+    with pytest.raises(ValueError, match="planes must have 2"):
         kernels.native.changes(np.zeros(planes, np.uint64), *[np.zeros(count) for count in others])
 
 

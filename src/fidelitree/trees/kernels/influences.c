@@ -2,15 +2,16 @@
 
    Words are compared in pairs: two words that differ in a slot outside them, or, for a slot inside, neighbours of which
    each leaves the other half its places. The mass of a word's set bits is looked up byte by byte. The twin is in
-   exact/truthtable.py; sums are made in its order: bits and bytes in pairs, words in four lanes. */
+   exact/truthtable.py; sums are made in its order: bits and bytes in pairs, words of a block in four lanes, blocks one
+   by one. */
 
 #include "kernels.h"
 
-enum { PLANES, BIASES, PLACES, OUT, ARGUMENTS };
-enum { INSIDE = 6, BITS = 64, OCTETS = 8, BYTES = 256, LANES = 4, BLOCK = 64 };
+enum { PLANES, BIASES, HIGH, OUT, ARGUMENTS };
+enum { INSIDE = 6, BITS = 64, OCTETS = 8, BYTES = 256, LANES = 4, LOW = 6, BLOCK = 64, MOST = 46 };
 
 static const Wanted influences_wanted[] = {
-    {"planes", 'u', 8, 2, 0}, {"biases", 'f', 8, 1, 0}, {"places", 'f', 8, 1, 1}, {"out", 'f', 8, 1, 1},
+    {"planes", 'u', 8, 2, 0}, {"biases", 'f', 8, 1, 0}, {"high", 'f', 8, 1, 1}, {"out", 'f', 8, 1, 1},
 };
 
 static const uint64_t LOWER[INSIDE] = {
@@ -20,8 +21,10 @@ static const uint64_t LOWER[INSIDE] = {
 
 typedef struct {
     const uint64_t *planes;
-    const double *biases, *places;
+    const double *biases;
+    double *high;
     Py_ssize_t digits, words;
+    int slots;
 } Table;
 
 /* Masses of all positions of some slots, the first slot changing fastest. */
@@ -86,32 +89,44 @@ static inline double mass(const double *octets, const uint64_t *word)
            + ((o[4 * BYTES + byte[4]] + o[5 * BYTES + byte[5]]) + (o[6 * BYTES + byte[6]] + o[7 * BYTES + byte[7]]));
 }
 
+/* The masses of the pairs' places: of those in a block, and of blocks. One slot outside is taken by the pairs. */
+static void weigh_pairs(const Table *table, int slot, double *low)
+{
+    double others[MOST];
+    int taken = slot < INSIDE ? INSIDE : slot, count = 0;
+    for (int other = INSIDE; other < table->slots; other++)
+        if (other != taken)
+            others[count++] = table->biases[other];
+    int few = count < LOW ? count : LOW;
+    combine(others, few, low);
+    combine(others + few, count - few, table->high);
+}
+
 static double change(const Table *table, int slot, const double *octets)
 {
     Py_ssize_t pairs = table->words / 2, count = pairs < BLOCK ? pairs : BLOCK;
     Py_ssize_t step = slot < INSIDE ? 1 : (Py_ssize_t)1 << (slot - INSIDE);
     uint64_t apart[BLOCK];
-    double at[BLOCK], one = 0, two = 0, three = 0, four = 0;
+    double low[BLOCK], sum = 0;
+    weigh_pairs(table, slot, low);
     for (Py_ssize_t first = 0; first < pairs; first += count) {
         Py_ssize_t start = first + (first & -step);
-        for (Py_ssize_t k = 0; k < count; k++) {
-            Py_ssize_t w = start + k + (k & -step);
-            at[k] = table->places[w] + table->places[w + step];
-            apart[k] = 0;
-        }
+        memset(apart, 0, sizeof apart);
         for (Py_ssize_t d = 0; d < table->digits; d++)
             if (slot < INSIDE)
                 differ_inside(table->planes + d * table->words + start, slot, count, apart);
             else
                 differ(table->planes + d * table->words + start, step, count, apart);
+        double one = 0, two = 0, three = 0, four = 0;
         for (Py_ssize_t k = 0; k < count; k += LANES) {
-            one += mass(octets, apart + k) * at[k];
-            two += mass(octets, apart + k + 1) * at[k + 1];
-            three += mass(octets, apart + k + 2) * at[k + 2];
-            four += mass(octets, apart + k + 3) * at[k + 3];
+            one += mass(octets, apart + k) * low[k];
+            two += mass(octets, apart + k + 1) * low[k + 1];
+            three += mass(octets, apart + k + 2) * low[k + 2];
+            four += mass(octets, apart + k + 3) * low[k + 3];
         }
+        sum += ((one + two) + (three + four)) * table->high[first / count];
     }
-    return (one + two) + (three + four);
+    return sum;
 }
 
 static PyObject *changes(PyObject *module, PyObject *args)
@@ -123,13 +138,13 @@ static PyObject *changes(PyObject *module, PyObject *args)
         || arrays_take(given, influences_wanted, a, ARGUMENTS) < 0)
         return NULL;
     Py_ssize_t words = a[PLANES].shape[1], slots = a[OUT].length;
-    int sound = a[PLANES].shape[0] >= 1 && slots >= INSIDE + 3 && slots < INSIDE + 40 && a[BIASES].length == slots
-                && words == (Py_ssize_t)1 << (slots - INSIDE) && a[PLACES].length == words;
+    int sound = a[PLANES].shape[0] >= 1 && slots >= INSIDE + 3 && slots < MOST && a[BIASES].length == slots
+                && words == (Py_ssize_t)1 << (slots - INSIDE)
+                && a[HIGH].length == (words > 2 * BLOCK ? words / (2 * BLOCK) : 1);
     if (sound) {
         Py_BEGIN_ALLOW_THREADS
-        const Table table = {a[PLANES].data, a[BIASES].data, a[PLACES].data, a[PLANES].shape[0], words};
+        const Table table = {a[PLANES].data, a[BIASES].data, a[HIGH].data, a[PLANES].shape[0], words, (int)slots};
         double octets[OCTETS * BYTES];
-        combine(table.biases + INSIDE, slots - INSIDE, a[PLACES].data);
         for (int slot = 0; slot < slots; slot++) {
             if (slot <= INSIDE)
                 fill_octets(&table, slot, octets);
@@ -139,8 +154,8 @@ static PyObject *changes(PyObject *module, PyObject *args)
     }
     arrays_release(a, ARGUMENTS);
     if (!sound) {
-        PyErr_SetString(PyExc_ValueError, "planes and places must have 2^(slots - 6) words, biases and out a number for "
-                                          "each slot");
+        PyErr_SetString(PyExc_ValueError, "planes must have 2^(slots - 6) words, high a number for each 128 of them, "
+                                          "biases and out one for each slot");
         return NULL;
     }
     Py_RETURN_NONE;
@@ -148,8 +163,8 @@ static PyObject *changes(PyObject *module, PyObject *args)
 
 PyMethodDef influences_methods[] = {
     {"changes", changes, METH_VARARGS,
-     "changes(planes, biases, places, out)\n"
-     "For every slot of a truth table the mass of the other slots at which its two values get different labels; places "
-     "becomes that of each word."},
+     "changes(planes, biases, high, out)\n"
+     "For every slot of a truth table the mass of the other slots at which its two values get different labels; high is "
+     "written over."},
     {NULL, NULL, 0, NULL},
 };
