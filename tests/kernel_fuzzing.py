@@ -113,6 +113,13 @@ def walked(random: np.random.Generator) -> list[Any]:
     ]
 
 
+def truth_table(random: np.random.Generator) -> list[Any]:
+    """A truth table of some labels, the biases of its slots, and room for what is found."""
+    slots = int(random.integers(9, 15))
+    planes = random.integers(1 << 63, size=(int(random.integers(1, 4)), 1 << (slots - 6)), dtype=np.uint64)
+    return [planes, random.random(slots), np.empty(1 << max(0, slots - 13)), np.empty(slots)]
+
+
 def few_steps(kernel: Any) -> Any:
     """A search whose steps no stranger gives: 2^31 of them would take half an hour."""
     return lambda *given: kernel(*given[:4], 5, *given[4:])
@@ -139,6 +146,7 @@ def main(path: str, calls: int, seed: int) -> None:
         lines = random.random((3, 5)), random.random((3, 2)), random.random((3, 4))
         call(native.min_plus, [*lines, np.zeros((3, 5), np.int64) if random.integers(2) else None, 0.1])
         call(native.bin_columns, numbers_of(random))
+        call(native.changes, truth_table(random))
         rows = rows_of(random)
         bits, chosen = (rows[0].T % 2).astype(np.uint8), np.arange(len(rows[0]), dtype=np.int32)
         some = call(native.table_of_bits, [bits, rows[1].astype(np.int64), chosen, rows[5], rows[6]])
@@ -156,7 +164,7 @@ def main(path: str, calls: int, seed: int) -> None:
         sizes = random.integers(1, 30, 3).astype(np.int32)
         call(native.table_missed, [table, random.random(rows[0].shape[1]), sizes, 9, 3, int(random.integers(3)), int])
         call(native.table_prune, [table, tree, np.zeros(nodes, np.int32), np.ones(nodes), int])
-    print(10 * calls, done)
+    print(11 * calls, done)
 
 
 if __name__ == "__main__":
