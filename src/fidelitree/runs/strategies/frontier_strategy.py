@@ -287,7 +287,7 @@ class FrontierStrategy:
         return any(
             one.samples < _APART * max(len(self._pool), len(self._settled) and LEAST)
             and halved(learnt[two], learnt[one])
-            and one.error_bound < two.error_bound
+            and one.error_bound <= two.error_bound
             for one, two in pairs
         )
 
