@@ -78,21 +78,13 @@ class TableSubfunction(Subfunction):
             high = np.empty(max(1, planes.shape[1] >> (_WIDE + 1)))
             kernels.native.changes(planes, np.array(self._biases), high, changes)
             return changes
-        masses = _octet_sums(self._inside()).reshape(-1, 8, 256)
         for slot in range(len(changes)):
-            sums = _word_sums(_apart(planes, slot), masses[min(slot, _WIDE)])
-            taken = max(slot, _WIDE)
+            inside, taken = self._biases[:_WIDE], max(slot, _WIDE)
+            if slot < _WIDE:
+                inside[slot] = self._biases[taken]  # its place is lent to the next word
+            sums = _word_sums(_apart(planes, slot), _octet_sums(_kronecker(inside).reshape(8, 8)))
             changes[slot] = _in_blocks(sums, self._biases[_WIDE:taken] + self._biases[taken + 1 :])
         return changes
-
-    def _inside(self) -> Floats:
-        """Masses in a word of 64, eight to a line: with each slot's place lent to the next word, then as they are."""
-        biases = np.tile(self._biases[:_WIDE], (_WIDE + 1, 1))
-        np.fill_diagonal(biases, self._biases[_WIDE])
-        masses = np.ones((_WIDE + 1, 1))
-        for bias in biases.T[:, :, None]:
-            masses = np.concatenate([(1 - bias) * masses, bias * masses], axis=1)
-        return masses.reshape(-1, 8)
 
     def split(self, test: Test) -> tuple[TableSubfunction, TableSubfunction]:
         """Two tables of half the size."""

@@ -292,10 +292,8 @@ class ProductSpace:
     def digest(self) -> str:
         """SHA-256 of the canonical JSON of all marginals."""
         if self.all_bits:  # there may be thousands
-            biases, quoted = self.biases.tolist(), encode_basestring_ascii
-            digits = {p: p.hex() for p in set(biases)}  # most often few, and half of the time
-            pairs = zip(self.names, biases, strict=True)
-            bits = [f'{{"kind":"boolean","name":{quoted(name)},"p":"{digits[p]}"}}' for name, p in pairs]
+            names, biases = map(encode_basestring_ascii, self.names), map(float.hex, self.biases.tolist())
+            bits = (f'{{"kind":"boolean","name":{name},"p":"{p}"}}' for name, p in zip(names, biases, strict=True))
             plain = f"[{','.join(bits)}]"
         else:
             described = [feature.describe() for feature in self.features]
